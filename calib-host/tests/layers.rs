@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 27] = [
+const ROOMS: [&str; 28] = [
     "closed",
     "files",
     "draw",
@@ -27,6 +27,7 @@ const ROOMS: [&str; 27] = [
     "cli/options",
     "cli/read",
     "cli/show",
+    "cli/assessing",
     "cli/fitting",
     "cli/memory",
     "cli/command",

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import calib_host
-from calib_host import DataError, UsageError
-from calib_host._native import assess_vectors
+from calib_host import CalibrationWarning, DataError, UsageError
 
 
 def test_figures_are_those_of_their_definitions(binary):
@@ -29,7 +28,7 @@ def test_vectors_and_predictions(logits):
     assert found["log_loss"]["value"] == pytest.approx(-np.log(probs[rows, labels]).mean(), rel=1e-9)
     top = calib_host.assess(probs.max(axis=1), labels, predicted=probs.argmax(axis=1))
     assert top["accuracy"]["value"] == pytest.approx(np.mean(probs.argmax(axis=1) == labels), abs=1e-12)
-    assert top["conf_ece"]["value"] == pytest.approx(found["top_label"]["conf_ece"]["value"], abs=1e-9)
+    assert top["conf_ece"]["value"] == pytest.approx(found["conf_ece"]["value"], abs=1e-9)
 
 
 def test_before_and_after(binary, logits):
@@ -69,8 +68,10 @@ def test_rows_without_a_probability_are_left_out(logits):
     assert np.isnan(calibrator.predict(values)["prob"]).tolist() == (~seen).tolist()
     both = calibrator.assess(values, labels)
     assert both["uncalibrated"] == (~seen).sum() and both["after"]["n"] == seen.sum()
-    assert both["before"] == calibrator.assess(values[seen], labels[seen])["before"]
-    with pytest.raises(DataError, match="all rows uncalibrated"):
+    with pytest.warns(CalibrationWarning, match="too good to be true"):
+        of_seen = calibrator.assess(values[seen], labels[seen], same_rows=True)
+    assert both["before"] == of_seen["before"]
+    with pytest.raises(DataError, match="all are uncalibrated"):
         calibrator.assess(values[~seen], labels[~seen])
 
 
@@ -171,4 +172,4 @@ def test_vectors_are_resampled_by_cluster(logits):
 
 def test_a_class_beyond_the_vectors_is_refused():
     with pytest.raises(DataError, match="class 7 is out of range, there are 2 classes"):
-        assess_vectors(np.array([0.5, 0.5]), np.array([7], dtype=np.uint16), 2)
+        calib_host.assess(np.array([[0.5, 0.5]]), [7])

@@ -211,7 +211,7 @@ def test_everything_that_takes_numbers_refuses_bad_ones(ask):
         "predict": lambda scores: calibrator.predict(scores),
         "predict_proba": lambda scores: calibrator.predict_proba(scores),
         "assess": lambda scores: calib_host.assess(scores, LABELS),
-        "calibrator.assess": lambda scores: calibrator.assess(scores, LABELS),
+        "calibrator.assess": lambda scores: calibrator.assess(scores, LABELS, same_rows=True),
         "compare": lambda scores: calib_host.compare(scores, LABELS, methods=["platt"]),
         "threshold": lambda scores: calib_host.threshold(scores, LABELS, sensitivity=0.5),
         "weights": lambda scores: calib_host.fit(SCORES, LABELS, "isotonic", sample_weight=scores),

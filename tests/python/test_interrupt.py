@@ -52,7 +52,7 @@ WORK = {
     "assess a surface": ("classes, rows = 3, 100_000" + MATRIX, "calib_host.assess(probs, labels)"),
     "assess before and after": (
         BINARY + "scores, labels = scores[::3], labels[::3]\ncalibrator = calib_host.fit(scores, labels, 'umd', bins=5)",
-        "calibrator.assess(scores, labels, resamples=2000)",
+        "calibrator.assess(scores, labels, resamples=2000, same_rows=True)",
     ),
     "predict": (
         BINARY + "calibrator = calib_host.fit(scores, labels, 'umd', bins=5)\nmany = np.tile(scores.astype(np.float32), 20)",
@@ -121,7 +121,7 @@ for number in range({runs}):
         while time.monotonic() < end:
             calibrator = calib_host.fit(many, truth, method, **options)
             calibrator.predict(many)
-            calibrator.assess(many, truth)
+            calibrator.assess(many, truth, same_rows=True)
     except KeyboardInterrupt:
         caught = True
     if not caught:

@@ -12,27 +12,26 @@ use pyo3::prelude::*;
 use crate::artifact::{PyArtifact, takes};
 use crate::errors::{MismatchError, of_data};
 use crate::floats::{Kind, Numbers, Slice};
-use crate::interrupt::working;
+use crate::interrupt::{alone, working};
 
 /// So many scores are calibrated sooner than anybody interrupts.
 const FEW: usize = 1 << 18;
 
-/// Probabilities and, where they were asked for, bins.
-type ProbsAndBins<'py> = (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u16>>>);
+/// So many are a part that is not divided among threads.
+const ONE_PART: usize = 1 << 14;
+
+/// Probabilities and, where not every class has one, the classes that they are of.
+type ProbsAndClasses<'py> = (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u16>>>);
 
 /// Probabilities row by row, NaN where there is none, and the classes that they are of if not all.
 #[derive(Default)]
-pub(crate) struct Calibrated {
-    pub(crate) probs: Vec<f32>,
-    /// What was said before: the device's score of each probability. Nothing where every class has one.
-    pub(crate) before: Vec<f32>,
-    pub(crate) classes: Option<Vec<u16>>,
-    /// The bin of each probability. Nothing where every class has one.
-    pub(crate) bins: Vec<u32>,
+struct Calibrated {
+    probs: Vec<f32>,
+    classes: Option<Vec<u16>>,
 }
 
 /// What an artefact is not for.
-pub(crate) enum NotApplied {
+enum NotApplied {
     Data(DataError),
     Mismatch(&'static str),
 }
@@ -44,7 +43,7 @@ impl From<DataError> for NotApplied {
 }
 
 impl NotApplied {
-    pub(crate) fn error(&self, stored: &StoredArtifact) -> PyErr {
+    fn error(&self, stored: &StoredArtifact) -> PyErr {
         match self {
             Self::Data(cause) => of_data(cause),
             Self::Mismatch(given) => {
@@ -73,7 +72,7 @@ pub(crate) fn apply<'py>(
     scores: &Bound<'py, PyAny>,
     classes: Option<usize>,
     seed: u64,
-) -> PyResult<ProbsAndBins<'py>> {
+) -> PyResult<ProbsAndClasses<'py>> {
     let numbers = Numbers::of(scores)?;
     let (kind, values) = (Kind::named(kind)?, numbers.borrowed()?);
     let stored = &*artifact.get().stored;
@@ -82,7 +81,11 @@ pub(crate) fn apply<'py>(
         None => applied(stored, kind, values, classes, seed).map(|all| (all.probs, all.classes)),
     };
     // A lookup takes nanoseconds: few of them take less than threads of their own.
-    let applied = if values.len() < FEW { py.detach(apply) } else { working(py, apply)? };
+    let applied = match values.len() {
+        0..ONE_PART => py.detach(apply),
+        ONE_PART..FEW => py.detach(|| alone(apply)),
+        _ => working(py, apply)?,
+    };
     let (probs, classes) = applied.map_err(|cause| cause.error(stored))?;
     Ok((probs.into_pyarray(py), classes.map(|classes| classes.into_pyarray(py))))
 }
@@ -104,7 +107,7 @@ fn quick(
 }
 
 /// Everything that is known of each row.
-pub(crate) fn applied(
+fn applied(
     stored: &StoredArtifact,
     kind: Kind,
     values: Slice<'_>,
@@ -180,13 +183,12 @@ fn codes_of(codes: &[i64], encoding: ScoreEncoding) -> Result<Vec<QuantizedScore
     codes.iter().enumerate().map(known).collect()
 }
 
-fn prob_and_bin(row: &Applied) -> (f32, u32) {
-    row.outcome.calibrated().map_or((f32::NAN, 0), |calibrated| (calibrated.prob, calibrated.bin.into()))
+fn prob(row: &Applied) -> f32 {
+    row.outcome.calibrated().map_or(f32::NAN, |calibrated| calibrated.prob)
 }
 
 fn of_rows(rows: &[Applied]) -> Calibrated {
-    let (probs, bins) = rows.iter().map(prob_and_bin).unzip();
-    Calibrated { probs, before: rows.iter().map(|row| row.score).collect(), classes: None, bins }
+    Calibrated { probs: rows.iter().map(prob).collect(), classes: None }
 }
 
 /// Rows between two looks at whether somebody interrupts.
@@ -207,10 +209,7 @@ fn of_vectors(rows: impl Iterator<Item = AppliedVector>) -> Calibrated {
             }
         };
         for pair in pairs {
-            let (prob, bin) = prob_and_bin(&pair);
-            all.probs.push(prob);
-            all.before.push(pair.score);
-            all.bins.push(bin);
+            all.probs.push(prob(&pair));
             all.classes.get_or_insert_default().push(pair.class);
         }
     }

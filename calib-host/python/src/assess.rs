@@ -1,34 +1,29 @@
 //! Assessing probabilities.
 
-use calib_core::artifact::Reduction;
+use calib_host::BinaryData;
 use calib_host::assess::{
-    AssessOptions, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind, Prediction,
-    PredictionKind, ProbMatrix, assess as assess_predictions, assess_before_after,
-    assess_vectors as assess_matrix, is_surveyed, reliability, survey, validate,
+    Binning, Bootstrap, ExtremeProbs, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups,
+    reliability,
 };
+use calib_host::cli::{Assessing, Judged, JudgedRows};
 use calib_host::stats::Clusters;
-use calib_host::stop::check;
-use calib_host::{BinaryData, Vectors};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
 
-use crate::apply::applied;
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, UsageError, of_data};
+use crate::errors::{DataError, UsageError, in_python, of_data, of_refused};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 
-/// How to assess, as Python says it.
-#[derive(Clone, Copy)]
-struct How {
-    binning: Binning,
-    norm: f64,
-    alpha: f64,
-    bootstrap: Option<Bootstrap>,
-}
+/// How to assess.
+#[pyclass(frozen, name = "How", module = "calib_host._native")]
+pub(crate) struct PyHow(Assessing);
 
-impl How {
+#[pymethods]
+impl PyHow {
+    #[new]
+    #[pyo3(signature = (*, binning, n_bins, norm, alpha, resamples, intervals, seed, extreme_probs, top_k=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
     fn new(
         binning: &str,
         n_bins: usize,
@@ -37,6 +32,8 @@ impl How {
         resamples: usize,
         intervals: &str,
         seed: u64,
+        extreme_probs: &str,
+        top_k: Option<u16>,
     ) -> PyResult<Self> {
         let refuse = |text: String| Err(UsageError::new_err(text));
         if !(alpha > 0.0 && alpha < 1.0) {
@@ -48,14 +45,18 @@ impl How {
         if !(norm >= 1.0 && norm.is_finite()) {
             return refuse(format!("norm={norm}: a norm is a number from 1 on"));
         }
+        if top_k == Some(0) {
+            return refuse("top_k is 1 at least".into());
+        }
         let binning = match binning {
             "uniform" => Binning::EqualWidth(n_bins),
             "quantile" => Binning::EqualMass(n_bins),
+            "quantile-kumar" => Binning::EqualMassKumar(n_bins),
             "by-bin" => Binning::ByBin,
             "by-value" => Binning::ByValue,
             _ => {
                 return refuse(format!(
-                    "binning={binning:?}: there are \"uniform\", \"quantile\", \"by-bin\" and \"by-value\""
+                    "binning={binning:?}: there are \"uniform\", \"quantile\", \"quantile-kumar\", \"by-bin\" and \"by-value\""
                 ));
             }
         };
@@ -64,64 +65,67 @@ impl How {
             "bca" => IntervalKind::Bca,
             _ => return refuse(format!("intervals={intervals:?}: there are \"percentile\" and \"bca\"")),
         };
+        let extremes = match extreme_probs {
+            "leave-out" => ExtremeProbs::LeaveOut,
+            "clip" => ExtremeProbs::Clip,
+            _ => {
+                return refuse(format!(
+                    "extreme_probs={extreme_probs:?}: there are \"leave-out\" and \"clip\""
+                ));
+            }
+        };
         let bootstrap = (resamples > 0).then_some(Bootstrap { kind, resamples, seed, alpha });
-        Ok(Self { binning, norm, alpha, bootstrap })
-    }
-
-    fn options<'c>(&self, clusters: Option<&'c Clusters>) -> AssessOptions<'c> {
-        let Self { binning, norm, alpha, bootstrap } = *self;
-        AssessOptions { binning, norm, alpha, bootstrap, clusters }
+        Ok(Self(Assessing { binning, norm, alpha, bootstrap, seed, top_k, extremes }))
     }
 }
 
-const CLINICAL: ClinicalOptions<'static> =
-    ClinicalOptions { extremes: ExtremeProbs::LeaveOut, thresholds: &[] };
+/// What was found, as JSON, and what is warned of.
+type Found = (String, Vec<String>);
 
-/// Assesses probabilities of class 1 or, with the predicted classes, of predictions being right, as JSON. `labels` are the true classes.
+fn in_json(judged: Judged) -> Found {
+    let Judged { json, warnings } = judged;
+    (json.to_string(), warnings.iter().map(|warning| in_python(warning)).collect())
+}
+
+/// Assesses probabilities of class 1 or, with the predicted classes, of predictions being right. `labels` are the true classes.
 #[pyfunction]
-#[pyo3(signature = (probs, labels, *, predicted=None, bins=None, clusters=None, binning="uniform", n_bins=15, norm=2.0, alpha=0.05,
-    resamples=0, intervals="percentile", seed=0))]
+#[pyo3(signature = (how, probs, labels, *, predicted=None, bins=None, clusters=None, groups=None))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn assess(
     py: Python<'_>,
+    how: &Bound<'_, PyHow>,
     probs: &Bound<'_, PyAny>,
     labels: PyReadonlyArray1<'_, i64>,
     predicted: Option<PyReadonlyArray1<'_, i64>>,
     bins: Option<PyReadonlyArray1<'_, u32>>,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
-    binning: &str,
-    n_bins: usize,
-    norm: f64,
-    alpha: f64,
-    resamples: usize,
-    intervals: &str,
-    seed: u64,
-) -> PyResult<String> {
-    let how = How::new(binning, n_bins, norm, alpha, resamples, intervals, seed)?;
+    groups: Option<Vec<String>>,
+) -> PyResult<Found> {
+    let assessing = how.get().0;
     let numbers = Numbers::of(probs)?;
     let (probs, labels) = (numbers.borrowed()?, labels.as_slice()?);
     let predicted = predicted.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let bins = bins.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
-    if how.binning == Binning::ByBin && bins.is_none() {
+    let groups = groups.map(RowGroups::new);
+    if assessing.binning == Binning::ByBin && bins.is_none() {
         return Err(UsageError::new_err("binning=\"by-bin\" needs the bins, or a calibrator that has some"));
     }
     check_count(probs.len(), labels.len())?;
     check_beside(labels, "predicted classes", predicted.map(<[i64]>::len))?;
     check_beside(labels, "bins", bins.map(<[u32]>::len))?;
     check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
-    let assessed = working(py, || -> Result<Value, PyErr> {
-        let options = how.options(clusters.as_ref());
-        if predicted.is_none() && bins.is_none() && is_surveyed(&options) {
+    check_beside(labels, "groups", groups.as_ref().map(RowGroups::rows))?;
+    let needs_rows = predicted.is_some() || bins.is_some() || clusters.is_some() || groups.is_some();
+    let judged = working(py, || -> Result<Judged, PyErr> {
+        if !needs_rows && assessing.are_points_enough() {
             let data = match probs {
                 // As the device has them: sorted sooner, and in less memory.
                 Slice::F32(probs) => BinaryData::from_device_classes(probs, labels),
                 _ => BinaryData::new(check_probs(probs)?, hits(labels, None)?),
             };
             let data = data.map_err(|cause| of_data(&cause))?;
-            let found = survey(&data, &options, &CLINICAL);
-            let found = found.map_err(|cause| DataError::new_err(cause.to_string()))?;
-            return Ok(with_clinical(json!(found.assessment), &json!(found.clinical)));
+            return assessing.points(data).map_err(|refused| of_refused(&refused));
         }
         let (probs, hits) = (check_probs(probs)?, hits(labels, predicted)?);
         let row = |(row, (&prob, &hit)): (usize, (&f64, &bool))| Prediction {
@@ -132,13 +136,9 @@ pub(crate) fn assess(
         };
         let rows: Vec<Prediction> = probs.iter().zip(&hits).enumerate().map(row).collect();
         let kind = if predicted.is_some() { PredictionKind::TopLabel } else { PredictionKind::Binary };
-        let assessment = json!(assess_predictions(&rows, kind, &options));
-        Ok(match kind {
-            PredictionKind::Binary => with_clinical(assessment, &json!(validate(&rows, &options, &CLINICAL))),
-            PredictionKind::TopLabel => assessment,
-        })
+        assessing.predictions(rows, kind, (clusters, groups)).map_err(|refused| of_refused(&refused))
     })?;
-    Ok(assessed?.to_string())
+    judged.map(in_json)
 }
 
 /// Whether each label is the predicted class, which is class 1 where none are given: there are two then.
@@ -164,31 +164,18 @@ fn hits(labels: &[i64], predicted: Option<&[i64]>) -> PyResult<Vec<bool>> {
     }
 }
 
-fn with_clinical(mut assessment: Value, clinical: &Value) -> Value {
-    assessment["clinical"] = clinical.clone();
-    assessment
-}
-
-/// Assesses vectors of probabilities, given row by row, as JSON.
+/// Assesses vectors of probabilities, given row by row.
 #[pyfunction]
-#[pyo3(signature = (probs, labels, classes, *, clusters=None, binning="uniform", n_bins=15, norm=2.0, alpha=0.05,
-    resamples=0, intervals="percentile", seed=0))]
-#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+#[pyo3(signature = (how, probs, labels, classes, *, clusters=None))]
 pub(crate) fn assess_vectors(
     py: Python<'_>,
+    how: &Bound<'_, PyHow>,
     probs: PyReadonlyArray1<'_, f64>,
     labels: PyReadonlyArray1<'_, u16>,
     classes: usize,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
-    binning: &str,
-    n_bins: usize,
-    norm: f64,
-    alpha: f64,
-    resamples: usize,
-    intervals: &str,
-    seed: u64,
-) -> PyResult<String> {
-    let how = How::new(binning, n_bins, norm, alpha, resamples, intervals, seed)?;
+) -> PyResult<Found> {
+    let assessing = how.get().0;
     let (probs, labels) = (probs.as_slice()?, labels.as_slice()?);
     check_count(probs.len() / classes.max(1), labels.len())?;
     if let Some(row) = labels.iter().position(|&label| usize::from(label) >= classes) {
@@ -197,88 +184,51 @@ pub(crate) fn assess_vectors(
     }
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
     check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
-    working(py, || {
+    let judged = working(py, || {
         if let Some(at) = first_improbable(probs) {
             let (row, class) = (at / classes, at % classes);
             let text = format!("row {row}, class {class}: {} is no probability in [0, 1]", probs[at]);
             return Err(DataError::new_err(text));
         }
         let matrix = ProbMatrix::new(probs.to_vec(), labels.to_vec(), classes);
-        Ok(json!(assess_matrix(&matrix, &how.options(clusters.as_ref()))).to_string())
-    })?
+        assessing.vectors(matrix, clusters).map_err(|refused| of_refused(&refused))
+    })?;
+    judged.map(in_json)
 }
 
-/// Assesses the same rows before and after calibration, as JSON. For one probability a row.
+/// Assesses the same rows before and after calibration. `same_rows` lets those be judged that the calibrator was fitted to.
 #[pyfunction]
-#[pyo3(signature = (artifact, kind, scores, labels, *, classes=None, clusters=None, binning="uniform", n_bins=15, norm=2.0,
-    alpha=0.05, resamples=0, intervals="percentile", seed=0))]
+#[pyo3(signature = (artifact, how, kind, scores, labels, *, classes=None, clusters=None, groups=None, same_rows=false))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn assess_calibrated(
     py: Python<'_>,
     artifact: &Bound<'_, PyArtifact>,
+    how: &Bound<'_, PyHow>,
     kind: &str,
     scores: &Bound<'_, PyAny>,
     labels: PyReadonlyArray1<'_, i64>,
     classes: Option<usize>,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
-    binning: &str,
-    n_bins: usize,
-    norm: f64,
-    alpha: f64,
-    resamples: usize,
-    intervals: &str,
-    seed: u64,
-) -> PyResult<String> {
-    let how = How::new(binning, n_bins, norm, alpha, resamples, intervals, seed)?;
+    groups: Option<Vec<String>>,
+    same_rows: bool,
+) -> PyResult<Found> {
+    let assessing = how.get().0;
     let numbers = Numbers::of(scores)?;
     let stored = &*artifact.get().stored;
     let (kind, values, labels) = (Kind::named(kind)?, numbers.borrowed()?, labels.as_slice()?);
-    let rows = values.len() / classes.unwrap_or(1);
-    check_count(rows, labels.len())?;
-    let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
-    check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
-    let predictions = match stored.artifact().header().reduction {
-        Reduction::Binary => PredictionKind::Binary,
-        _ => PredictionKind::TopLabel,
+    let rows = JudgedRows {
+        labels,
+        clusters: clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?,
+        groups: groups.map(RowGroups::new),
+        same_rows,
     };
-    working(py, || {
-        let after = applied(stored, kind, values, classes, seed).map_err(|cause| cause.error(stored))?;
-        let kept: Vec<usize> = (0..rows).filter(|&row| !after.probs[row].is_nan()).collect();
-        if kept.is_empty() {
-            return Err(DataError::new_err("the calibrator leaves all rows uncalibrated"));
-        }
-        let rows_of = |probs: &[f32]| -> Vec<Prediction> {
-            check();
-            let of = |&row: &usize| {
-                let class = after.classes.as_ref().map_or(1, |classes| classes[row]);
-                let hit = labels[row] == i64::from(class);
-                Prediction { class, prob: probs[row].into(), bin: after.bins[row], hit }
-            };
-            kept.iter().map(of).collect()
-        };
-        let (rows_before, rows_after) = (rows_of(&after.before), rows_of(&after.probs));
-        let clusters = clusters.map(|clusters| clusters.part(kept.iter().copied()));
-        let options = how.options(clusters.as_ref());
-        let mut both = json!(assess_before_after(&rows_before, &rows_after, predictions, &options, &options));
-        both["uncalibrated"] = (rows - kept.len()).into();
-        Ok(both.to_string())
-    })?
-}
-
-/// What vectors say before they are calibrated: the probabilities of all classes, row by row.
-#[pyfunction]
-pub(crate) fn class_probs<'py>(
-    py: Python<'py>,
-    kind: &str,
-    scores: &Bound<'py, PyAny>,
-    classes: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let numbers = Numbers::of(scores)?;
-    let (Kind::Vectors(kind), Some(entries)) = (Kind::named(kind)?, numbers.borrowed()?.entries()) else {
-        return Err(UsageError::new_err("vectors of floats are needed"));
-    };
-    let probs = working(py, || Ok(Vectors::new(entries, classes, kind)?.probs_f64()))?;
-    Ok(probs.map_err(|cause| of_data(&cause))?.into_pyarray(py))
+    check_beside(labels, "clusters", rows.clusters.as_ref().map(Clusters::rows))?;
+    check_beside(labels, "groups", rows.groups.as_ref().map(RowGroups::rows))?;
+    let judged = working(py, || {
+        let scores = values.as_scores(kind, classes.unwrap_or(2)).map_err(|cause| of_data(&cause))?;
+        assessing.calibrated(stored, scores, rows).map_err(|refused| of_refused(&refused))
+    })?;
+    judged.map(in_json)
 }
 
 /// Shares that came true, and mean probabilities, by bins that hold predictions.
@@ -290,17 +240,26 @@ pub(crate) fn calibration_curve<'py>(
     py: Python<'py>,
     probs: PyReadonlyArray1<'py, f64>,
     hits: PyReadonlyArray1<'py, bool>,
-    binning: &str,
+    strategy: &str,
     n_bins: usize,
 ) -> PyResult<Curve<'py>> {
-    let how = How::new(binning, n_bins, 1.0, 0.05, 0, "percentile", 0)?;
+    let binning = match (strategy, n_bins) {
+        (_, 0) => return Err(UsageError::new_err("n_bins is 1 at least")),
+        ("uniform", _) => Binning::EqualWidth(n_bins),
+        ("quantile", _) => Binning::EqualMass(n_bins),
+        _ => {
+            return Err(UsageError::new_err(format!(
+                "strategy={strategy:?}: there are \"uniform\" and \"quantile\""
+            )));
+        }
+    };
     let (probs, hits) = (probs.as_slice()?, hits.as_slice()?);
     check_count(probs.len(), hits.len())?;
     let probs = check_probs(Slice::F64(probs))?;
     let bins = working(py, || {
         let of = |(&prob, &hit): (&f64, &bool)| Prediction { class: 1, prob, bin: 0, hit };
         let rows: Vec<Prediction> = probs.iter().zip(hits).map(of).collect();
-        reliability(&rows, PredictionKind::Binary, how.binning, how.alpha)
+        reliability(&rows, PredictionKind::Binary, binning, 0.05)
     })?;
     let rates: Vec<f64> = bins.iter().map(|bin| bin.rate).collect();
     let means: Vec<f64> = bins.iter().map(|bin| bin.mean_prob).collect();

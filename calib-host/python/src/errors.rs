@@ -12,8 +12,9 @@ create_exception!(calib_host, DataError, CalibError, "The data are of no use.");
 create_exception!(calib_host, MismatchError, CalibError, "A calibrator is for scores of another kind.");
 
 /// Options that have other names in Python.
-const NAMES: [(&str, &str); 5] = [
+const NAMES: [(&str, &str); 6] = [
     ("cluster-column", "clusters"),
+    ("group-column", "groups"),
     ("logits", "kind=\"logits\""),
     ("margins", "kind=\"margins\""),
     ("probs", "kind=\"probs\""),
@@ -26,6 +27,7 @@ pub(crate) fn of_refused(refused: &Refused) -> PyErr {
     match refused.fault {
         Fault::Options => UsageError::new_err(text),
         Fault::Data => DataError::new_err(text),
+        Fault::Mismatch => MismatchError::new_err(text),
     }
 }
 

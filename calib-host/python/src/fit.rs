@@ -1,12 +1,12 @@
 //! Fitting.
 
-use calib_host::cli::{FitRequest, Rows, Scores};
+use calib_host::cli::{FitRequest, Rows};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::artifact::PyArtifact;
 use crate::errors::{in_python, of_data, of_refused};
-use crate::floats::{Kind, Numbers, Slice};
+use crate::floats::{Kind, Numbers};
 use crate::interrupt::working;
 
 /// An artefact, what was chosen, warnings, and what stays uncalibrated with the reason.
@@ -38,17 +38,7 @@ pub(crate) fn fit(
         classifiers,
     };
     let fitted = working(py, || {
-        let scores = match (kind, values) {
-            (Kind::Binary(kind), Slice::I64(codes)) => Scores::Codes(kind, codes),
-            (Kind::Vectors(kind), Slice::I64(codes)) => Scores::CodeVectors(kind, codes, classes),
-            (Kind::Binary(kind), values) => {
-                let scores = values.scores(kind).expect("these are floats");
-                Scores::Binary(kind, scores.map_err(|cause| of_data(&cause))?)
-            }
-            (Kind::Vectors(kind), values) => {
-                Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
-            }
-        };
+        let scores = values.as_scores(kind, classes).map_err(|cause| of_data(&cause))?;
         request.fit(scores, rows).map_err(|refused| of_refused(&refused))
     })??;
     let warnings = fitted.warnings.iter().map(|warning| in_python(warning)).collect();

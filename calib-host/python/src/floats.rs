@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use calib_host::ScoreKind;
-use calib_host::cli::device_scores;
+use calib_host::cli::{Scores, device_scores};
 use calib_host::data::{DataError, VectorKind};
 use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -71,6 +71,20 @@ impl<'a> Slice<'a> {
             Self::F64(values) => values.len(),
             Self::I64(values) => values.len(),
         }
+    }
+
+    /// As scores of a kind, whole numbers as codes.
+    pub(crate) fn as_scores(self, kind: Kind, classes: usize) -> Result<Scores<'a>, DataError> {
+        Ok(match (kind, self) {
+            (Kind::Binary(kind), Self::I64(codes)) => Scores::Codes(kind, codes),
+            (Kind::Vectors(kind), Self::I64(codes)) => Scores::CodeVectors(kind, codes, classes),
+            (Kind::Binary(kind), values) => {
+                Scores::Binary(kind, values.scores(kind).expect("these are floats")?)
+            }
+            (Kind::Vectors(kind), values) => {
+                Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
+            }
+        })
     }
 
     /// As the entries of vectors.

@@ -7,9 +7,22 @@ use std::time::Duration;
 use calib_host::stop::{NoResult, Stop};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rayon::ThreadPoolBuilder;
 
 /// How often Python is asked whether somebody interrupts.
 const TICK: Duration = Duration::from_millis(50);
+
+/// Does work on one thread of its own.
+///
+/// The threads that all of a process share are not there in a child that it forks, which would wait for them for ever.
+///
+/// # Panics
+///
+/// If the system has no threads left.
+pub(crate) fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let one = ThreadPoolBuilder::new().num_threads(1).build();
+    one.expect("a thread").install(work)
+}
 
 /// Does work on threads of its own, without Python's lock, and waits for it.
 ///

@@ -28,13 +28,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DataError", py.get_type::<errors::DataError>())?;
     module.add("MismatchError", py.get_type::<errors::MismatchError>())?;
     module.add_class::<artifact::PyArtifact>()?;
+    module.add_class::<assess::PyHow>()?;
     module.add_function(wrap_pyfunction!(errors::in_python, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(apply::apply, module)?)?;
     module.add_function(wrap_pyfunction!(assess::assess, module)?)?;
     module.add_function(wrap_pyfunction!(assess::assess_calibrated, module)?)?;
     module.add_function(wrap_pyfunction!(assess::assess_vectors, module)?)?;
-    module.add_function(wrap_pyfunction!(assess::class_probs, module)?)?;
     module.add_function(wrap_pyfunction!(assess::calibration_curve, module)?)?;
     module.add_function(wrap_pyfunction!(codes::code_range, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported, module)?)?;

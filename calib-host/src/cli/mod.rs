@@ -4,6 +4,7 @@
 //! Here alone the library's errors meet the options that mend them (`hints`), and progress meets the screen (`bar`).
 
 mod asked;
+mod assessing;
 mod bar;
 mod command;
 mod error;
@@ -31,7 +32,8 @@ use command::Command;
 use error::Error;
 
 pub use asked::Stdout;
-pub use memory::{Fault, FitRequest, Fitted, Refused, Rows, Scores, device_scores};
+pub use assessing::Assessing;
+pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
 
 /// The exit code after an interrupt, as shells have it.
 const INTERRUPTED: i32 = 130;

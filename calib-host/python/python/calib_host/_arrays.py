@@ -184,9 +184,43 @@ def bins_of(values: Any) -> np.ndarray:
     return array.astype(np.uint32)
 
 
-def groups_of(values: Any, what: str) -> np.ndarray:
+def clusters_of(values: Any, what: str) -> np.ndarray:
     """Which rows have the same name, as numbers."""
     array = _as_array(values, what)
     if array.ndim != 1:
         raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
     return np.ascontiguousarray(np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False))
+
+
+def names_of(values: Any, what: str) -> list[str]:
+    """Names, one a row, as text."""
+    array = _as_array(values, what)
+    if array.ndim != 1:
+        raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
+    for row, name in enumerate(array):
+        # NaN alone is not itself.
+        if name is None or name != name:
+            raise DataError(f"{what}, row {row}: the name is missing; leave such rows out")
+    return [str(name) for name in array.tolist()]
+
+
+def hits_of(values: Any, pos_label: Any = None) -> np.ndarray:
+    """Which labels are that of class 1: 1 of {0, 1} or {-1, 1}, and otherwise the one that is named."""
+    array = _as_array(values, "labels")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"labels have the shape {array.shape}: one label a row is needed")
+    for row, label in enumerate(array) if array.dtype.kind in "fO" else ():
+        if label is None or label != label:
+            raise DataError(f"labels, row {row}: the label is missing; leave such rows out")
+    different = np.unique(array).tolist()
+    if len(different) > 2:
+        raise DataError(f"{len(different)} different labels: two classes have two")
+    if pos_label is None:
+        if not (set(different) <= {0, 1} or set(different) <= {-1, 1}):
+            raise DataError(f"labels are {different}: name that of class 1 with pos_label")
+        pos_label = 1
+    elif pos_label not in different:
+        raise DataError(f"pos_label={pos_label!r}: labels are {different}")
+    return np.ascontiguousarray(array == pos_label, dtype=bool)

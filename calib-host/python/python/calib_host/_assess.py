@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
 
-from ._arrays import bins_of, check_classes, floats_of, groups_of, labels_of, numbers_of, probs_of, scores_of
-from ._calibrator import Calibrator
-from ._native import DataError, UsageError
+from ._arrays import bins_of, check_classes, clusters_of, floats_of, hits_of, labels_of, names_of, numbers_of
+from ._arrays import probs_of, scores_of
+from ._calibrator import CalibrationWarning, Calibrator
+from ._native import How, UsageError
 from ._native import assess as _assess
 from ._native import assess_calibrated as _assess_calibrated
 from ._native import assess_vectors as _assess_vectors
 from ._native import calibration_curve as _calibration_curve
-from ._native import class_probs
 from ._progress import at_work
 
 
-def _how(how: dict[str, Any]) -> dict[str, Any]:
-    known = {"binning", "n_bins", "norm", "alpha", "resamples", "intervals", "seed"}
-    for name in how:
-        if name not in known:
-            raise TypeError(f"assess() got an unexpected keyword argument {name!r}")
-    return how
+def _told(found: tuple[str, list[str]], stacklevel: int = 3) -> dict[str, Any]:
+    """What was found; what is to be warned of is, as of the call so many levels up."""
+    for warning in found[1]:
+        warnings.warn(warning, CalibrationWarning, stacklevel=stacklevel)
+    return json.loads(found[0])
 
 
 def assess(
-    probs: Any, y: Any, *, predicted: Any = None, bins: Any = None, clusters: Any = None, **how: Any
+    probs: Any,
+    y: Any,
+    *,
+    predicted: Any = None,
+    bins: Any = None,
+    clusters: Any = None,
+    groups: Any = None,
+    binning: str = "uniform",
+    n_bins: int = 15,
+    norm: float = 2.0,
+    alpha: float = 0.05,
+    resamples: int = 0,
+    intervals: str = "percentile",
+    seed: int = 0,
+    extreme_probs: str = "leave-out",
+    top_k: int | None = None,
 ) -> dict[str, Any]:
     """How good probabilities are: calibration errors, Brier score, log-loss, AUC, and more.
 
     ``probs`` are those of class 1, one a row; of all classes, a column each; or, with the classes in ``predicted``, those of the
     predictions being right. ``y`` holds the true classes. ``binning`` is "uniform" (equal width, the default, with ``n_bins=15``),
-    "quantile", "by-bin" or "by-value"; with ``resamples`` there are bootstrap intervals at ``1 - alpha``, "percentile" or "bca"
-    (``intervals``), drawn with ``seed``. Rows with the same name in ``clusters`` are not independent.
+    "quantile" (equal mass; "quantile-kumar" cuts as Kumar et al. 2019 do), "by-bin" (by ``bins``) or "by-value"; with ``resamples`` there
+    are bootstrap intervals at ``1 - alpha``, "percentile" or "bca" (``intervals``), drawn with ``seed``. Rows with the same name in
+    ``clusters`` are not independent. With the names of ``groups`` there is every metric by group. ``extreme_probs`` says what the clinical
+    validation does with probabilities of exactly 0 or 1: "leave-out" or "clip". ``top_k`` assesses the first classes of a matrix, too.
 
-    Returns what ``calib assess --json`` prints, by the same names.
+    Returns what ``calib assess --json`` prints of the same float32 probabilities, by the same names; others it rounds to float32 where
+    there is a column for every class. What is doubtful about the rows is warned of, as a :class:`CalibrationWarning`, too.
 
     >>> import numpy as np, calib_host
     >>> said = np.full(100, 0.8)
@@ -44,54 +62,60 @@ def assess(
     >>> round(found["conf_ece"]["value"], 6)
     0.2
     """
-    how = _how(how)
+    how = How(
+        binning=binning,
+        n_bins=n_bins,
+        norm=norm,
+        alpha=alpha,
+        resamples=resamples,
+        intervals=intervals,
+        seed=seed,
+        extreme_probs=extreme_probs,
+        top_k=top_k,
+    )
     array = numbers_of(probs, "probs")
-    names = None if clusters is None else groups_of(clusters, "clusters")
+    together = None if clusters is None else clusters_of(clusters, "clusters")
     labels = labels_of(y)
     if array.ndim == 2 and array.shape[1] > 1:
-        if predicted is not None or bins is not None:
-            raise UsageError("predicted and bins go with one probability a row, not with those of all classes")
+        if predicted is not None or bins is not None or groups is not None:
+            raise UsageError("predicted, bins and groups go with one probability a row, not with those of all classes")
         values, _, classes = scores_of(array, "probs", False)
         check_classes(labels, classes)
         values = values.astype(np.float64, copy=False)
         with at_work("assessing"):
-            return json.loads(_assess_vectors(values, labels.astype(np.uint16), classes, clusters=names, **how))
+            found = _assess_vectors(how, values, labels.astype(np.uint16), classes, clusters=together)
+        return _told(found)
     values = probs_of(array[:, 0] if array.ndim == 2 else array)
     of = None if predicted is None else labels_of(predicted, "predicted")
     cells = None if bins is None else bins_of(bins)
+    names = None if groups is None else names_of(groups, "groups")
     with at_work("assessing"):
-        return json.loads(_assess(values, labels, predicted=of, bins=cells, clusters=names, **how))
+        found = _assess(how, values, labels, predicted=of, bins=cells, clusters=together, groups=names)
+    return _told(found)
 
 
-def assess_calibrator(calibrator: Calibrator, scores: Any, y: Any, *, clusters: Any = None, **how: Any) -> dict[str, Any]:
-    """The same rows before and after a calibrator; ``before``, ``after`` and ``change`` as ``calib assess CALIBRATOR --json`` has them.
-
-    Probabilities of all classes are assessed as such; rows with an uncalibrated class are left out.
-    """
-    how = _how(how)
+def assess_calibrator(
+    calibrator: Calibrator, scores: Any, y: Any, how: How, clusters: Any, groups: Any, same_rows: bool
+) -> dict[str, Any]:
+    """The same rows before and after a calibrator."""
     array, kind, classes = scores_of(scores, calibrator.kind, calibrator.takes_codes)
     labels = labels_of(y)
-    names = None if clusters is None else groups_of(clusters, "clusters")
-    if kind == "margins":
-        raise UsageError(
-            "margins are no probabilities, of which alone it can be said how good they are: assess what predict makes of them"
+    check_classes(labels, classes or 2)
+    together = None if clusters is None else clusters_of(clusters, "clusters")
+    names = None if groups is None else names_of(groups, "groups")
+    with at_work("assessing"):
+        found = _assess_calibrated(
+            calibrator._artifact,
+            how,
+            kind,
+            array,
+            labels,
+            classes=classes,
+            clusters=together,
+            groups=names,
+            same_rows=same_rows,
         )
-    if calibrator.takes_codes or calibrator.reduction.startswith("top-"):
-        if calibrator.takes_codes or calibrator.reduction not in ("top-label", "confidence"):
-            raise UsageError("assess what predict makes of these scores, with the predicted classes")
-    if calibrator.reduction in ("binary", "top-label", "confidence"):
-        check_classes(labels, classes or 2)
-        with at_work("assessing"):
-            found = _assess_calibrated(calibrator._artifact, kind, array, labels, classes=classes, clusters=names, **how)
-        return json.loads(found)
-    after = calibrator.predict_proba(scores)
-    kept = ~np.isnan(after).any(axis=1)
-    before = class_probs(kind, array, classes).reshape(-1, classes)
-    names = None if names is None else names[kept]
-    sides = {
-        name: assess(side[kept], labels[kept], clusters=names, **how) for name, side in [("before", before), ("after", after)]
-    }
-    return {**sides, "uncalibrated": int((~kept).sum())}
+    return _told(found, stacklevel=4)
 
 
 def calibration_curve(
@@ -99,20 +123,11 @@ def calibration_curve(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The shares that came true and the mean probabilities, by bins that hold some: scikit-learn's function, on calib's bins.
 
-    An edge belongs to the bin above it, as on the device; scikit-learn puts it into the bin below.
+    Labels are 0 and 1, or -1 and 1; of others ``pos_label`` names that of class 1. ``strategy`` is "uniform" or "quantile". An edge belongs
+    to the bin above it, as on the device; scikit-learn puts it into the bin below.
 
     >>> import calib_host
     >>> calib_host.calibration_curve([0, 1, 1, 1], [0.1, 0.4, 0.9, 0.9], n_bins=2)
     (array([0.5, 1. ]), array([0.25, 0.9 ]))
     """
-    labels = np.asarray(y_true)
-    values = np.unique(labels)
-    if len(values) > 2:
-        raise DataError(f"{len(values)} different labels: a calibration curve is of two classes")
-    if pos_label is None:
-        if not set(values.tolist()) <= {0, 1}:
-            raise DataError(f"labels are {values.tolist()}: name that of class 1 with pos_label")
-        pos_label = 1
-    return _calibration_curve(
-        floats_of(y_prob, "probs"), np.ascontiguousarray(labels == pos_label), strategy, n_bins
-    )
+    return _calibration_curve(floats_of(y_prob, "probs"), hits_of(y_true, pos_label), strategy, n_bins)

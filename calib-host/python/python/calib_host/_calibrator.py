@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import MATRIX, floats_of, groups_of, labels_of, scores_of
+from ._arrays import MATRIX, floats_of, clusters_of, labels_of, scores_of
 from ._native import Artifact, UsageError
 from ._native import apply as _apply
 from ._native import fit as _fit
@@ -194,11 +194,56 @@ class Calibrator:
         probs = probs.astype(np.float64)
         return probs if probs.ndim == 2 else np.column_stack([1.0 - probs, probs])
 
-    def assess(self, scores: Any, y: Any, **how: Any) -> dict[str, Any]:
-        """How good the probabilities are before and after calibration; see :func:`assess`."""
-        from ._assess import assess_calibrator
+    def assess(
+        self,
+        scores: Any,
+        y: Any,
+        *,
+        clusters: Any = None,
+        groups: Any = None,
+        same_rows: bool = False,
+        binning: str = "uniform",
+        n_bins: int = 15,
+        norm: float = 2.0,
+        alpha: float = 0.05,
+        resamples: int = 0,
+        intervals: str = "percentile",
+        seed: int = 0,
+        extreme_probs: str = "leave-out",
+    ) -> dict[str, Any]:
+        """How good the probabilities are before and after calibration, on rows that nothing was fitted to.
 
-        return assess_calibrator(self, scores, y, **how)
+        Returns what ``calib assess CALIBRATOR --json`` prints, with ``before``, ``after`` and, of one probability a row, ``change``; of
+        margins, which are no probabilities, only the order is assessed before. Rows without a probability are counted and left out. The
+        options are those of :func:`calib_host.assess`.
+
+        What the rows say against the calibrator is in ``evidence``: that it does harm, or breaks its promise. It is warned of, as a
+        :class:`CalibrationWarning`, too. The rows that the calibrator was fitted to are refused with a :class:`DataError`, as every
+        figure would be too good to be true; ``same_rows=True`` goes on with a warning.
+
+        >>> import numpy as np, calib_host
+        >>> rng = np.random.default_rng(0)
+        >>> scores = rng.random(800)
+        >>> labels = rng.random(800) < scores**2
+        >>> calibrator = calib_host.fit(scores[:400], labels[:400], "isotonic")
+        >>> both = calibrator.assess(scores[400:], labels[400:])
+        >>> both["after"]["brier"]["value"] < both["before"]["brier"]["value"]
+        True
+        """
+        from ._assess import assess_calibrator
+        from ._native import How
+
+        how = How(
+            binning=binning,
+            n_bins=n_bins,
+            norm=norm,
+            alpha=alpha,
+            resamples=resamples,
+            intervals=intervals,
+            seed=seed,
+            extreme_probs=extreme_probs,
+        )
+        return assess_calibrator(self, scores, y, how, clusters, groups, same_rows)
 
     def to_bytes(self) -> bytes:
         """The artefact: what is written into a device's flash."""
@@ -369,7 +414,7 @@ def fit(
         raise UsageError(f"classifiers={classifiers!r}: scores are by a number of classifiers, 1 at least")
     labels = labels_of(y)
     weights = None if sample_weight is None else floats_of(sample_weight, "sample_weight")
-    names = None if clusters is None else groups_of(clusters, "clusters")
+    names = None if clusters is None else clusters_of(clusters, "clusters")
     with at_work("fitting"):
         artifact, chosen, warned, uncalibrated = _fit(
             words_of(options),

@@ -37,37 +37,54 @@ def fit(
 def apply(
     artifact: Artifact, kind: str, scores: NDArray[Any], *, classes: int | None = None, seed: int = 0
 ) -> tuple[NDArray[np.float32], NDArray[np.uint16] | None]: ...
+class How:
+    def __new__(
+        cls,
+        *,
+        binning: str,
+        n_bins: int,
+        norm: float,
+        alpha: float,
+        resamples: int,
+        intervals: str,
+        seed: int,
+        extreme_probs: str,
+        top_k: int | None = None,
+    ) -> How: ...
+
 def assess(
+    how: How,
     probs: NDArray[Any],
     labels: NDArray[np.int64],
     *,
     predicted: NDArray[np.int64] | None = None,
     bins: NDArray[np.uint32] | None = None,
     clusters: NDArray[np.int64] | None = None,
-    **how: Any,
-) -> str: ...
+    groups: list[str] | None = None,
+) -> tuple[str, list[str]]: ...
 def assess_vectors(
+    how: How,
     probs: NDArray[np.float64],
     labels: NDArray[np.uint16],
     classes: int,
     *,
     clusters: NDArray[np.int64] | None = None,
-    **how: Any,
-) -> str: ...
+) -> tuple[str, list[str]]: ...
 def assess_calibrated(
     artifact: Artifact,
+    how: How,
     kind: str,
     scores: NDArray[Any],
     labels: NDArray[np.int64],
     *,
     classes: int | None = None,
     clusters: NDArray[np.int64] | None = None,
-    **how: Any,
-) -> str: ...
+    groups: list[str] | None = None,
+    same_rows: bool = False,
+) -> tuple[str, list[str]]: ...
 def calibration_curve(
-    probs: NDArray[np.float64], hits: NDArray[np.bool_], binning: str, n_bins: int
+    probs: NDArray[np.float64], hits: NDArray[np.bool_], strategy: str, n_bins: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def class_probs(kind: str, scores: NDArray[Any], classes: int) -> NDArray[np.float64]: ...
 def code_range(codes: NDArray[np.int64], outputs: int, scale: float, zero_point: int) -> tuple[float, float, bool]: ...
 def imported(kind: str, functions: str, n: int, origin: str) -> Artifact: ...
 def imported_scaling(

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import floats_of
+from ._arrays import floats_of, hits_of
 from ._assess import calibration_curve
+from ._native import DataError
 
 
 class CalibrationDisplay:
@@ -48,7 +49,10 @@ class CalibrationDisplay:
         probs = calibrator.predict(scores)
         known = ~np.isnan(probs)
         how.setdefault("name", calibrator.method)
-        return cls.from_predictions(np.asarray(y)[known], probs[known], ax=ax, **how)
+        hits = hits_of(y, how.pop("pos_label", None))
+        if len(hits) != len(probs):
+            raise DataError(f"{len(probs)} scores but {len(hits)} labels")
+        return cls.from_predictions(hits[known], probs[known], ax=ax, **how)
 
     def plot(self, *, ax: Any = None, ref_line: bool = True, **line: Any) -> CalibrationDisplay:
         """Draws it, with the diagonal of perfect calibration."""

@@ -277,7 +277,7 @@ impl Apply {
         if let Some(binary) = &piece.binary {
             let mut words = piece.words.clone();
             words.skip_rows(rows.start);
-            let applied = binary.applied(stored, rows.clone(), words);
+            let applied = binary.scores.applied(stored, rows.clone(), words);
             added = columns.probs("", applied.iter());
             added.extend(columns.end(applied.iter().map(|row| (row.word, &row.outcome))));
         }

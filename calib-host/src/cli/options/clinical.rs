@@ -1,8 +1,6 @@
 //! The options of a clinical validation.
 
-use calib_core::Artifact;
-use calib_host::assess::{AssessOptions, ClinicalOptions, ExtremeProbs};
-use calib_host::report::{CalibratedRows, ClinicalSummary};
+use calib_host::assess::ExtremeProbs;
 use clap::{Args, ValueEnum};
 
 /// How binary probabilities are validated clinically.
@@ -22,20 +20,6 @@ enum ExtremeName {
 }
 
 impl ClinicalArgs {
-    /// Validates calibrated rows; `None` if they are predictions of several classes. The thresholds of the artefact's rule are
-    /// marked.
-    pub(crate) fn of_rows(
-        &self,
-        rows: &CalibratedRows,
-        artifact: &Artifact<'_>,
-        options: &AssessOptions<'_>,
-    ) -> Option<ClinicalSummary> {
-        let rule = artifact.decision().map(|rule| rule.thresholds()).unwrap_or_default();
-        let thresholds: Vec<f64> = rule.iter().copied().map(f64::from).collect();
-        let clinical = ClinicalOptions { extremes: self.extremes(), thresholds: &thresholds };
-        ClinicalSummary::new(rows, options, &clinical)
-    }
-
     pub(crate) fn extremes(&self) -> ExtremeProbs {
         match self.extreme_probs {
             ExtremeName::LeaveOut => ExtremeProbs::LeaveOut,

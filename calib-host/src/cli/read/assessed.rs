@@ -302,7 +302,7 @@ impl Assessed<'_> {
 }
 
 /// The rows of which every rank is calibrated, before and after; `None` if there are none.
-fn ranks(
+pub(crate) fn ranks(
     applied: impl Iterator<Item = AppliedVector>,
     labels: &[u16],
     clusters: Option<&Clusters>,

@@ -76,10 +76,15 @@ impl ReadNumbers {
     }
 }
 
-/// Binary scores that an artefact calibrates.
+/// Binary scores that an artefact calibrates, and the numbers that they were read as.
 pub(crate) struct BinaryRows {
-    pub(crate) scores: BinaryScores,
+    pub(crate) scores: CheckedScores,
     pub(crate) numbers: ReadNumbers,
+}
+
+/// Binary scores that an artefact calibrates.
+pub(crate) struct CheckedScores {
+    scores: BinaryScores,
     /// The artefact's code of each row's group, if it has tables for groups.
     groups: Vec<u8>,
 }
@@ -93,6 +98,13 @@ impl NamedArtifact<'_> {
         kind: ScoreKind,
         groups: Option<&RowGroups>,
     ) -> Result<BinaryRows, Error> {
+        let encoding = self.binary_encoding(kind)?;
+        let (scores, numbers) = BinaryScores::read(table, column, encoding, kind)?;
+        Ok(BinaryRows { scores: self.checked_scores(scores, groups)?, numbers })
+    }
+
+    /// The encoding of the binary scores that it takes, which are to be of this kind.
+    pub(crate) fn binary_encoding(&self, kind: ScoreKind) -> Result<ScoreEncoding, Error> {
         let artifact = self.stored.artifact();
         if artifact.header().reduction != Reduction::Binary || kind != self.score_kind() {
             return Err(self.mismatch(match kind {
@@ -100,27 +112,30 @@ impl NamedArtifact<'_> {
                 ScoreKind::Margin => "binary scores of any size",
             }));
         }
-        let calibrator = artifact.calibrator();
-        let of_first_group = match &calibrator {
-            Calibrator::Grouped(calibrators) => calibrators.of_group(0),
-            _ => None,
-        };
-        let encoding = match of_first_group.as_ref().unwrap_or(&calibrator) {
+        Ok(match of_one_group(artifact.calibrator()) {
             Calibrator::BinaryCode(calibrator) => calibrator.encoding(),
             _ => ScoreEncoding::F32,
-        };
-        let (scores, numbers) = BinaryScores::read(table, column, encoding, kind)?;
-        match (of_first_group.as_ref().unwrap_or(&calibrator), &scores) {
+        })
+    }
+
+    /// Scores for this artefact; `groups` are those of the rows, if there are some.
+    pub(crate) fn checked_scores(
+        &self,
+        scores: BinaryScores,
+        groups: Option<&RowGroups>,
+    ) -> Result<CheckedScores, Error> {
+        let artifact = self.stored.artifact();
+        match (of_one_group(artifact.calibrator()), &scores) {
             (Calibrator::Binary(_), BinaryScores::Scores(_))
             | (Calibrator::BinaryMargin(_), BinaryScores::Margins(_))
             | (Calibrator::BinaryCode(_), BinaryScores::Codes(_)) => {}
             _ => return Err(self.mismatch("scores to be calibrated, without groups")),
         }
-        let groups = match &calibrator {
+        let groups = match artifact.calibrator() {
             Calibrator::Grouped(_) => self.codes_of_rows(groups)?,
             _ => Vec::new(),
         };
-        Ok(BinaryRows { scores, numbers, groups })
+        Ok(CheckedScores { scores, groups })
     }
 
     /// The artefact's code of each row's group.
@@ -139,13 +154,34 @@ impl NamedArtifact<'_> {
         kind: ScoreKind,
         groups: Option<&RowGroups>,
     ) -> Result<Vec<Applied>, Error> {
-        let rows = self.binary_rows(table, column, kind, groups)?;
-        let words = Words::new(&self.stored.artifact(), self.seed);
-        Ok(rows.applied(&self.stored, 0..rows.scores.len(), words))
+        let BinaryRows { scores, .. } = self.binary_rows(table, column, kind, groups)?;
+        Ok(scores.all_applied(&self.stored, self.seed))
     }
 }
 
-impl BinaryRows {
+/// The calibrator of one group, where there is one for each.
+fn of_one_group(calibrator: Calibrator<'_>) -> Calibrator<'_> {
+    match &calibrator {
+        Calibrator::Grouped(calibrators) => calibrators.of_group(0).unwrap_or(calibrator),
+        _ => calibrator,
+    }
+}
+
+impl CheckedScores {
+    pub(crate) fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Whether they are margins that could be probabilities.
+    pub(crate) fn could_be_probs(&self) -> bool {
+        self.scores.could_be_probs()
+    }
+
+    /// Calibrates all of them.
+    pub(crate) fn all_applied(&self, stored: &StoredArtifact, seed: u64) -> Vec<Applied> {
+        self.applied(stored, 0..self.len(), Words::new(&stored.artifact(), seed))
+    }
+
     /// Calibrates some of the rows with the artefact that they were read for; the words are those of these rows.
     pub(crate) fn applied(&self, stored: &StoredArtifact, rows: Range<usize>, words: Words) -> Vec<Applied> {
         const READ_FOR: &str = "the rows were read for this artefact";

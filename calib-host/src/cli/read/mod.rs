@@ -18,8 +18,9 @@ mod ruled;
 mod sets;
 mod surveyed;
 
-pub(crate) use assessed::{Assessed, Subject};
-pub(crate) use binary_rows::BinaryRows;
+pub(crate) use assessed::{Assessed, Subject, ranks};
+pub(crate) use binary_rows::{BinaryRows, BinaryScores};
+pub(crate) use class_probs::class_probs;
 pub(crate) use columns::{
     Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
 };
@@ -33,9 +34,9 @@ pub(crate) use operating::OperatingRows;
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, groups_of, is_fitted_to, matrix_labels, one_group, read_groups,
-    row_labels, score_columns, table_labels,
+    ColumnNames, NamedArtifact, ScoreColumns, binary_rows, groups_of, is_fitted_to, matrix_labels, one_group,
+    predicted_rows, read_groups, row_labels, score_columns, table_labels, wide,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
 pub(crate) use sets::{SetInput, SetRows, SetSource};
-pub(crate) use surveyed::{After, Surveyed};
+pub(crate) use surveyed::{Surveyed, calibrates_alone};

@@ -46,16 +46,29 @@ impl NamedArtifact<'_> {
         let scores = keyed(&table, columns.score, points.encoding(), kind)?;
         let labels = binary_labels(sources, &table, columns.label, scores.len())?;
         let groups = columns.groups(sources, scores.len())?;
-        let codes = (points.groups() > 1).then(|| self.group_codes(groups.as_ref())).transpose()?;
-        let hash = scores.iter().zip(&labels.values);
+        let clusters = columns.clusters(sources, scores.len())?;
+        self.operating_of(&scores, &labels.values, groups.as_ref(), clusters).map(Some)
+    }
+
+    /// Rows of keys of scores with these, in the order of the artefact's thresholds.
+    pub(crate) fn operating_of(
+        &self,
+        scores: &[(u32, f32)],
+        labels: &[i64],
+        groups: Option<&RowGroups>,
+        clusters: Option<Clusters>,
+    ) -> Result<OperatingRows, Error> {
+        let artifact = self.stored.artifact();
+        let several = artifact.operating_points().is_some_and(|points| points.groups() > 1);
+        let codes = several.then(|| self.group_codes(groups)).transpose()?;
+        let hash = scores.iter().zip(labels);
         let hash = hash.map(|((_, score), &label)| RowsHash::of_score(*score, label == 1)).sum();
         let row = |(row, ((key, _), &label)): (usize, (&(u32, f32), &i64))| {
-            let group =
-                codes.as_ref().zip(groups.as_ref()).map_or(0, |(codes, groups)| codes[groups.of(row)]);
+            let group = codes.as_ref().zip(groups).map_or(0, |(codes, groups)| codes[groups.of(row)]);
             KeyedRow { key: *key, group, label: label == 1 }
         };
-        let rows = scores.iter().zip(&labels.values).enumerate().map(row).collect();
-        Ok(Some(OperatingRows { rows, clusters: columns.clusters(sources, scores.len())?, hash }))
+        let rows = scores.iter().zip(labels).enumerate().map(row).collect();
+        Ok(OperatingRows { rows, clusters, hash })
     }
 
     /// The artefact's codes of the groups that occur.

@@ -6,7 +6,7 @@ use calib_core::{Calibrator, TopLabel};
 use calib_host::apply::{Applied, AppliedVector};
 use calib_host::artifact::score_kind;
 use calib_host::assess::{Prediction, PredictionKind, RowGroups};
-use calib_host::data::RowsHash;
+use calib_host::data::{CodeVectors, RowsHash};
 use calib_host::files::{Format, Place, Problem, read_artifact};
 use calib_host::input::{self, Column, Source, Table};
 use calib_host::report::{CalibratedRows, ClassProbRows};
@@ -105,18 +105,9 @@ impl<'a> NamedArtifact<'a> {
             None => None,
         };
         let applied = self.apply_scores(&table, columns.score, kind, groups.as_ref())?;
-        let labels = binary_labels(sources, &table, columns.label, applied.len())?;
-        let each = applied.iter().zip(&labels.values);
-        let hash = each.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
-        let hits = labels.values.iter().map(|&label| label == 1);
+        let labels = binary_labels(sources, &table, columns.label, applied.len())?.values;
         let clusters = columns.clusters(sources, applied.len())?;
-        let mut rows = split(&applied, hits, PredictionKind::Binary, clusters.as_ref());
-        let is_kept = |row: &usize| applied[*row].outcome.calibrated().is_some();
-        rows.groups = groups.map(|groups| groups.part((0..applied.len()).filter(is_kept)));
-        if kind == ScoreKind::Margin {
-            let calibrated = applied.iter().filter(|row| row.outcome.calibrated().is_some());
-            rows = rows.of_margins(calibrated.map(|row| row.score).collect());
-        }
+        let (rows, hash) = binary_rows(&applied, &labels, kind, (clusters.as_ref(), groups));
         if rows.after.is_empty() {
             return Err(Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated));
         }
@@ -174,30 +165,45 @@ impl<'a> NamedArtifact<'a> {
             }
             Some((encoding, kind)) => {
                 let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
-                let applied = applied_codes(self.path, &artifact, &codes)?.map(|row| first(&row));
-                let applied = match kind {
-                    VectorKind::Probs => applied.collect(),
-                    VectorKind::Logits => with_softmax(applied, codes.softmax_top_labels()),
-                };
+                let applied = self.predicted_of_codes(&codes, kind)?;
                 let labels = matrix_labels(sources, columns.label, codes.len(), codes.classes())?;
                 let hash = codes.rows_hash(&wide(&labels));
                 (applied, labels, hash, None)
             }
             None => {
                 let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
-                let applied = self.apply(&vectors)?.map(|row| first(&row));
-                let applied = match artifact.calibrator() {
-                    Calibrator::TopLabelMargin(_) => with_softmax(applied, vectors.top_labels()),
-                    _ => applied.collect(),
-                };
+                let applied = self.predicted(&vectors)?;
                 let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
                 let hash = vectors.rows_hash(&wide(&labels));
                 (applied, labels, hash, doubt)
             }
         };
         let clusters = columns.clusters(sources, applied.len())?;
-        let rows = predictions(&applied, &labels, sources[0].path(), clusters.as_ref())?;
+        let rows = predicted_rows(&applied, &labels, sources[0].path(), clusters.as_ref())?;
         Ok(ReadRows { rows, hash, doubt })
+    }
+
+    /// What is said of the predicted classes of vectors.
+    pub(crate) fn predicted(&self, vectors: &Vectors) -> Result<Vec<Applied>, Error> {
+        let applied = self.apply(vectors)?.map(|row| first(&row));
+        Ok(match self.stored.artifact().calibrator() {
+            Calibrator::TopLabelMargin(_) => with_softmax(applied, vectors.top_labels()),
+            _ => applied.collect(),
+        })
+    }
+
+    /// The same of vectors of codes, which stand for this.
+    pub(crate) fn predicted_of_codes(
+        &self,
+        codes: &CodeVectors,
+        kind: VectorKind,
+    ) -> Result<Vec<Applied>, Error> {
+        let artifact = self.stored.artifact();
+        let applied = applied_codes(self.path, &artifact, codes)?.map(|row| first(&row));
+        Ok(match kind {
+            VectorKind::Probs => applied.collect(),
+            VectorKind::Logits => with_softmax(applied, codes.softmax_top_labels()),
+        })
     }
 
     /// Calibrates vectors of which every class has a probability: the predicted classes as [`Self::vectors`], and all.
@@ -217,7 +223,7 @@ impl<'a> NamedArtifact<'a> {
         let clusters = clusters.as_ref();
         let class_probs = class_probs(applied, &vectors, &labels, clusters);
         let hash = vectors.rows_hash(&wide(&labels));
-        let rows = predictions(&predicted, &labels, sources[0].path(), clusters)?;
+        let rows = predicted_rows(&predicted, &labels, sources[0].path(), clusters)?;
         Ok((ReadRows { rows, hash, doubt }, class_probs))
     }
 
@@ -228,6 +234,26 @@ impl<'a> NamedArtifact<'a> {
     ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
         applied_vectors(self.path, &self.stored.artifact(), vectors, self.seed)
     }
+}
+
+/// Rows of binary scores that were calibrated, without those that have no probability, and the hash of all.
+pub(crate) fn binary_rows(
+    applied: &[Applied],
+    labels: &[i64],
+    kind: ScoreKind,
+    (clusters, groups): (Option<&Clusters>, Option<RowGroups>),
+) -> (CalibratedRows, RowsHash) {
+    let hash = applied.iter().zip(labels);
+    let hash = hash.map(|(row, &label)| RowsHash::of_score(row.score, label == 1)).sum();
+    let hits = labels.iter().map(|&label| label == 1);
+    let mut rows = split(applied, hits, PredictionKind::Binary, clusters);
+    let is_kept = |row: &usize| applied[*row].outcome.calibrated().is_some();
+    rows.groups = groups.map(|groups| groups.part((0..applied.len()).filter(is_kept)));
+    if kind == ScoreKind::Margin {
+        let calibrated = applied.iter().filter(|row| row.outcome.calibrated().is_some());
+        rows = rows.of_margins(calibrated.map(|row| row.score).collect());
+    }
+    (rows, hash)
 }
 
 /// At most so many groups are compared: as many as a device tells apart.
@@ -286,7 +312,7 @@ pub(crate) fn is_fitted_to(
 }
 
 /// Classes as labels.
-pub(super) fn wide(labels: &[u16]) -> Vec<i64> {
+pub(crate) fn wide(labels: &[u16]) -> Vec<i64> {
     labels.iter().map(|&label| label.into()).collect()
 }
 
@@ -305,7 +331,7 @@ fn first(row: &AppliedVector) -> Applied {
 }
 
 /// The predicted classes that are calibrated, before and after.
-fn predictions(
+pub(crate) fn predicted_rows(
     applied: &[Applied],
     labels: &[u16],
     path: &Path,

@@ -1,9 +1,10 @@
 //! Scores that are assessed without all rows in memory.
 
+use std::io;
 use std::path::Path;
 
 use calib_core::artifact::Reduction;
-use calib_core::{Calibrator, Score};
+use calib_core::{Artifact, Calibrator, Score};
 use calib_host::apply::{Applied, Words, apply_scores_from};
 use calib_host::artifact::score_kind;
 use calib_host::assess::{ChangedRows, Prediction};
@@ -11,7 +12,7 @@ use calib_host::data::{ExactCollector, RowsHash};
 use calib_host::files::{FileError, Place, Problem};
 use calib_host::input::{self, BinaryFiles, BinaryPiece, Source};
 use calib_host::report::SAME_ROWS;
-use calib_host::{BinaryData, ScoreKind, StoredArtifact};
+use calib_host::{BinaryData, ScoreKind, StoredArtifact, stop};
 use rayon::prelude::*;
 
 use super::files::open_binary;
@@ -26,6 +27,9 @@ const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// Threads share out so many rows.
 const PART_ROWS: usize = 1 << 13;
+
+/// So many rows in memory are calibrated at a time.
+const PIECE_ROWS: usize = 1 << 20;
 
 /// Binary scores, as they are or before and after an artefact.
 pub(crate) struct Surveyed {
@@ -43,11 +47,13 @@ pub(crate) struct After {
 
 /// Rows so far.
 struct Collected {
+    /// The random words of the next row.
+    words: Words,
     before: ExactCollector,
     after: ExactCollector,
     changed: ChangedRows,
     hash: RowsHash,
-    uncalibrated: u64,
+    rows: u64,
 }
 
 /// Calibrated rows, before they are collected.
@@ -86,10 +92,27 @@ impl Surveyed {
             false => Ok(None),
         }
     }
+
+    /// Scores in memory before and after an artefact that [`calibrates_alone`], and the hash of all; `None` if no row is calibrated.
+    pub(crate) fn of_scores(
+        stored: &StoredArtifact,
+        scores: &[f32],
+        labels: &[bool],
+        seed: u64,
+    ) -> io::Result<Option<(Self, RowsHash)>> {
+        let artifact = stored.artifact();
+        let mut all = Collected::new(Words::new(&artifact, seed));
+        for (scores, labels) in scores.chunks(PIECE_ROWS).zip(labels.chunks(PIECE_ROWS)) {
+            stop::check();
+            let scores: Vec<f64> = scores.iter().copied().map(f64::from).collect();
+            all.extend(&artifact, &scores, labels)?;
+        }
+        all.finish(stored)
+    }
 }
 
 /// Whether an artefact calibrates binary scores, and has no rule beside.
-pub(super) fn calibrates_alone(stored: &StoredArtifact) -> bool {
+pub(crate) fn calibrates_alone(stored: &StoredArtifact) -> bool {
     let artifact = stored.artifact();
     artifact.header().reduction == Reduction::Binary
         && score_kind(&artifact) == ScoreKind::Probability
@@ -116,44 +139,21 @@ fn read_calibrated(
     quiet: bool,
 ) -> Result<Surveyed, Error> {
     let artifact = named.stored.artifact();
-    let mut words = Words::new(&artifact, named.seed);
-    let mut all = Collected {
-        before: ExactCollector::new(IN_MEMORY_POINTS),
-        after: ExactCollector::new(IN_MEMORY_POINTS),
-        changed: ChangedRows::default(),
-        hash: RowsHash::default(),
-        uncalibrated: 0,
-    };
+    let mut all = Collected::new(Words::new(&artifact, named.seed));
     let watch = reading(quiet);
     let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
     let place = pieces.place();
     while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
-        let parts = scores.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS)).enumerate();
-        let parts: Vec<Part> = parts
-            .map(|(number, (scores, labels))| {
-                let mut words = words.clone();
-                words.skip_rows(number * PART_ROWS);
-                let scores: Vec<Score> =
-                    scores.iter().map(|&score| Score::try_from(score).expect("it was checked")).collect();
-                let applied = apply_scores_from(&artifact, &scores, words);
-                Part::new(&applied.expect("the artefact is for such"), labels)
-            })
-            .collect();
-        words.skip_rows(scores.len());
-        parts.into_iter().try_for_each(|part| all.add(part)).map_err(FileError::spill)?;
-        all.uncalibrated += scores.len() as u64;
+        all.extend(&artifact, &scores, &labels).map_err(FileError::spill)?;
     }
-    let same = is_fitted_to(&named.stored, all.hash, || files_sha256(files));
-    let (Some(before), Some(after)) =
-        (all.before.finish().map_err(FileError::spill)?, all.after.finish().map_err(FileError::spill)?)
-    else {
+    let found = all.finish(&named.stored).map_err(FileError::spill)?;
+    let Some((surveyed, hash)) = found else {
         return Err(Error::input(Place::file(&place.file), Problem::AllUncalibrated));
     };
+    let same = is_fitted_to(&named.stored, hash, || files_sha256(files));
     options.same_rows.allow(same, &place.file, "the artefact was")?;
     warn(same.then_some(SAME_ROWS).as_slice())?;
-    let uncalibrated = all.uncalibrated - after.len();
-    let after = After { stored: named.stored.clone(), data: after, changed: all.changed, uncalibrated };
-    Ok(Surveyed { before, after: Some(after) })
+    Ok(surveyed)
 }
 
 /// The SHA-256 of the files, for an artefact that knows no other hash of its rows; of none if one cannot be read again.
@@ -181,11 +181,51 @@ impl Part {
 }
 
 impl Collected {
-    fn add(&mut self, part: Part) -> std::io::Result<()> {
+    fn new(words: Words) -> Self {
+        Self {
+            words,
+            before: ExactCollector::new(IN_MEMORY_POINTS),
+            after: ExactCollector::new(IN_MEMORY_POINTS),
+            changed: ChangedRows::default(),
+            hash: RowsHash::default(),
+            rows: 0,
+        }
+    }
+
+    /// Calibrates more rows, whose scores were checked.
+    fn extend(&mut self, artifact: &Artifact<'_>, scores: &[f64], labels: &[bool]) -> io::Result<()> {
+        let words = &self.words;
+        let parts = scores.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS)).enumerate();
+        let parts: Vec<Part> = parts
+            .map(|(number, (scores, labels))| {
+                let mut words = words.clone();
+                words.skip_rows(number * PART_ROWS);
+                let scores: Vec<Score> =
+                    scores.iter().map(|&score| Score::try_from(score).expect("it was checked")).collect();
+                let applied = apply_scores_from(artifact, &scores, words);
+                Part::new(&applied.expect("the artefact is for such"), labels)
+            })
+            .collect();
+        self.words.skip_rows(scores.len());
+        self.rows += scores.len() as u64;
+        parts.into_iter().try_for_each(|part| self.add(part))
+    }
+
+    fn add(&mut self, part: Part) -> io::Result<()> {
         self.before.extend(&part.before, &part.labels)?;
         self.after.extend(&part.after, &part.labels)?;
         self.changed = std::mem::take(&mut self.changed).and(part.changed);
         self.hash += part.hash;
         Ok(())
+    }
+
+    /// The rows before and after, and the hash of all; `None` if no row is calibrated.
+    fn finish(self, stored: &StoredArtifact) -> io::Result<Option<(Surveyed, RowsHash)>> {
+        let (Some(before), Some(after)) = (self.before.finish()?, self.after.finish()?) else {
+            return Ok(None);
+        };
+        let uncalibrated = self.rows - after.len();
+        let after = After { stored: stored.clone(), data: after, changed: self.changed, uncalibrated };
+        Ok(Some((Surveyed { before, after: Some(after) }, self.hash)))
     }
 }

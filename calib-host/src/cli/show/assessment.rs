@@ -1,4 +1,4 @@
-//! Assessments as text and as JSON.
+//! Assessments as text.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,6 @@ use calib_host::assess::{
     PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
 };
 use calib_host::stats::percent_of_success;
-use serde_json::{Value, json};
 
 use crate::cli::out::stdout;
 
@@ -37,12 +36,6 @@ pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result
         writeln!(out, "of the calibrated probabilities:")?;
     }
     assessment(&both.after, uncalibrated)
-}
-
-/// The same as JSON: of the margins, and of the change, what needs an order alone.
-pub(crate) fn of_margins(both: &BeforeAfter) -> Value {
-    let BeforeAfter { before, after, change } = both;
-    json!({"before": {"auc": before.auc}, "after": after, "change": {"auc": change.auc}})
 }
 
 /// Prints that rows belong together, before anything that rests on it.
@@ -161,31 +154,6 @@ pub(crate) fn each<T>(
         show(one)?;
     }
     Ok(())
-}
-
-/// The JSON of vectors: the metrics of vectors under their names, beside those of the most probable class; what both have is
-/// the vectors', and the other under `top_label`.
-pub(crate) fn vectors_json(vectors: &VectorAssessment, surface: Option<&RocSurface>) -> Value {
-    let mut value = json!(vectors.top_label);
-    let shared =
-        ["brier", "brier_calibration", "brier_refinement", "brier_split", "log_loss", "log_loss_clipped"];
-    value["kind"] = "vector".into();
-    value["top_label"] = shared.iter().map(|&name| (name.to_owned(), value[name].clone())).collect();
-    let fields = value.as_object_mut().expect("an assessment is an object");
-    shared.iter().for_each(|&name| {
-        fields.shift_remove(name);
-    });
-    let classes = fields.shift_remove("classes");
-    value["top_label"]["classes"] = classes.unwrap_or_default();
-    let Value::Object(own) = json!(vectors) else { unreachable!("an assessment is an object") };
-    for (name, own) in own.into_iter().filter(|(name, _)| name != "top_label") {
-        value[name] = own;
-    }
-    if let Some(surface) = surface {
-        let Value::Object(volumes) = json!(surface) else { unreachable!("volumes are an object") };
-        volumes.into_iter().for_each(|(name, volume)| value[name] = volume);
-    }
-    value
 }
 
 fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {

@@ -28,9 +28,7 @@ mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 pub(crate) use artifact::{artifact_json, print_artifact};
-pub(crate) use assessment::{
-    after_margins, assessment, before_after, clusters, each, of_margins, top_k, vectors, vectors_json,
-};
+pub(crate) use assessment::{after_margins, assessment, before_after, clusters, each, top_k, vectors};
 pub(crate) use clinical::clinical;
 pub(crate) use comparison::comparison;
 #[cfg(feature = "serial")]

@@ -73,6 +73,18 @@ pub enum Scores<'a> {
     CodeVectors(VectorKind, &'a [i64], usize),
 }
 
+impl Scores<'_> {
+    /// The number of rows.
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Self::Binary(_, values) => values.len(),
+            Self::Codes(_, values) => values.len(),
+            Self::Vectors(_, values, classes) => values.len() / (*classes).max(1),
+            Self::CodeVectors(_, values, classes) => values.len() / (*classes).max(1),
+        }
+    }
+}
+
 /// Scores of a kind as the device has them: the nearest `f32`.
 ///
 /// ```
@@ -157,6 +169,8 @@ pub enum Fault {
     Options,
     /// The data are of no use.
     Data,
+    /// The data and the calibrator do not belong together.
+    Mismatch,
 }
 
 /// Why nothing was fitted: the sentence of the command, and what to do.
@@ -175,6 +189,7 @@ impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         let fault = match &error {
             Error::Data(_) => Fault::Data,
+            other if other.exit_code() == 1 => Fault::Mismatch,
             other if other.exit_code() == 2 => Fault::Options,
             _ => Fault::Data,
         };
@@ -444,12 +459,8 @@ impl FitRequest {
 impl Rows<'_> {
     /// That there is a label, and a weight, for every row of scores.
     fn check(&self, scores: &Scores<'_>) -> Result<(), Error> {
-        let (len, is_matrix) = match scores {
-            Scores::Binary(_, values) => (values.len(), false),
-            Scores::Codes(_, values) => (values.len(), false),
-            Scores::Vectors(_, values, classes) => (values.len() / (*classes).max(1), true),
-            Scores::CodeVectors(_, values, classes) => (values.len() / (*classes).max(1), true),
-        };
+        let len = scores.rows();
+        let is_matrix = matches!(scores, Scores::Vectors(..) | Scores::CodeVectors(..));
         if len == 0 {
             return Err(DataError::Empty.into());
         }
@@ -498,7 +509,7 @@ fn sample(kind: ScoreKind, scores: &[f32], labels: &[i64], weights: Option<&[f64
     }))
 }
 
-fn binary_labels(labels: &[i64]) -> Result<Vec<bool>, Error> {
+pub(super) fn binary_labels(labels: &[i64]) -> Result<Vec<bool>, Error> {
     match labels.iter().position(|label| !(0..2).contains(label)) {
         Some(row) => Err(DataError::Class { row, class: labels[row], classes: 2 }.into()),
         None => Ok(labels.iter().map(|&label| label == 1).collect()),
@@ -507,22 +518,25 @@ fn binary_labels(labels: &[i64]) -> Result<Vec<bool>, Error> {
 
 /// The scores of a kind that codes stand for.
 fn scores_of_codes(codes: &[i64], encoding: ScoreEncoding, kind: ScoreKind) -> Result<Vec<f32>, DataError> {
-    let score = |(row, &code): (usize, &i64)| {
-        // No code is near the ends of an i32.
-        let narrow = code.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        let known = QuantizedScore::new(encoding, narrow).map_err(|cause| DataError::Code {
-            row,
-            class: 1,
-            code,
-            cause,
-        })?;
+    let score = |(row, known): (usize, &QuantizedScore)| {
         let score = match kind {
             ScoreKind::Probability => known.score().map(|score| score.get()),
             ScoreKind::Margin => Margin::new(known.dequantized()).ok().map(|margin| margin.get()),
         };
-        score.ok_or(DataError::CodeScore { row, class: 1, code: narrow, score: known.dequantized() })
+        let code = known.code();
+        score.ok_or(DataError::CodeScore { row, class: 1, code, score: known.dequantized() })
     };
-    codes.iter().enumerate().map(score).collect()
+    codes_of(codes, encoding)?.iter().enumerate().map(score).collect()
+}
+
+/// Codes of an encoding.
+pub(super) fn codes_of(codes: &[i64], encoding: ScoreEncoding) -> Result<Vec<QuantizedScore>, DataError> {
+    let known = |(row, &code): (usize, &i64)| {
+        // No code is near the ends of an i32.
+        let narrow = code.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        QuantizedScore::new(encoding, narrow).map_err(|cause| DataError::Code { row, class: 1, code, cause })
+    };
+    codes.iter().enumerate().map(known).collect()
 }
 
 fn doubts_of_vectors(vectors: &Vectors, labels: &[i64], are_drawn: bool) -> Vec<String> {
