@@ -1,5 +1,7 @@
 //! Assessing rows, wherever they come from: for the screen, and as JSON.
 
+use std::io;
+
 use calib_host::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, Bootstrap, ClinicalOptions, ClinicalValidation,
     Evidence, ExtremeProbs, GroupComparison, GroupOptions, OperatingAccuracy, Prediction, PredictionKind,
@@ -38,16 +40,12 @@ pub struct Assessing {
 }
 
 /// What was found of rows.
+#[expect(clippy::large_enum_variant, reason = "a command has one of them")]
 pub(crate) enum Found {
     /// Of predictions.
-    Predictions {
-        assessment: Assessment,
-        clinical: Option<ClinicalValidation>,
-        uncalibrated: u64,
-        groups: Option<GroupComparison>,
-    },
+    Predictions(FoundPredictions),
     /// Of the same rows before and after an artefact.
-    BeforeAfter(Box<FoundBeforeAfter>),
+    BeforeAfter(FoundBeforeAfter),
     /// Of vectors of probabilities.
     Vectors { assessment: VectorAssessment, surface: Option<RocSurface>, top_k: Option<TopKAssessment> },
     /// Of the same vectors before and after.
@@ -56,6 +54,14 @@ pub(crate) enum Found {
     Ranks { sides: [TopKAssessment; 2], uncalibrated: u64 },
     /// Of an artefact's operating points, with nothing else in it.
     Operating { accuracies: Vec<OperatingAccuracy>, n: usize, positives: usize, alpha: f64 },
+}
+
+/// What was found of predictions.
+pub(crate) struct FoundPredictions {
+    assessment: Assessment,
+    clinical: Option<ClinicalValidation>,
+    uncalibrated: u64,
+    groups: Option<GroupComparison>,
 }
 
 /// What was found of rows before and after an artefact.
@@ -101,16 +107,16 @@ impl Assessing {
         let options = self.options(None);
         let Some(after) = &surveyed.after else {
             let found = survey(&surveyed.before, &options, &self.clinical())?;
-            return Ok(Found::Predictions {
+            return Ok(Found::Predictions(FoundPredictions {
                 assessment: found.assessment,
                 clinical: Some(found.clinical),
                 uncalibrated: 0,
                 groups: None,
-            });
+            }));
         };
         let (both, [before, clinical]) =
             survey_before_after([&surveyed.before, &after.data], &options, &self.clinical())?;
-        Ok(Found::BeforeAfter(Box::new(FoundBeforeAfter {
+        Ok(Found::BeforeAfter(FoundBeforeAfter {
             evidence: evidence_of_changes(&after.stored.artifact(), &both, &after.changed),
             both,
             uncalibrated: after.uncalibrated,
@@ -120,7 +126,7 @@ impl Assessing {
             operating: Vec::new(),
             groups: None,
             alpha: self.alpha,
-        })))
+        }))
     }
 
     /// Refuses ranks of what has none.
@@ -139,12 +145,12 @@ impl Assessing {
         match subject {
             Subject::Predictions { rows, kind, uncalibrated, groups, .. } => {
                 let is_binary = *kind == PredictionKind::Binary;
-                Found::Predictions {
+                Found::Predictions(FoundPredictions {
                     assessment: assess(rows, *kind, &options),
                     clinical: is_binary.then(|| validate(rows, &options, &self.clinical())),
                     uncalibrated: *uncalibrated,
                     groups: groups.as_ref().map(|groups| self.by_group(rows, *kind, groups, &options)),
-                }
+                })
             }
             Subject::Operating(rows, stored) => Found::Operating {
                 accuracies: rows.accuracies(&stored.artifact(), self.alpha),
@@ -153,7 +159,7 @@ impl Assessing {
                 alpha: self.alpha,
             },
             Subject::BeforeAfter(rows, stored, operating) => {
-                Found::BeforeAfter(Box::new(self.before_after(rows, stored, operating.as_ref(), &options)))
+                Found::BeforeAfter(self.before_after(rows, stored, operating.as_ref(), &options))
             }
             Subject::ClassProbs(rows) => Found::ClassProbs {
                 sides: [&rows.before, &rows.after].map(|matrix| {
@@ -262,7 +268,7 @@ impl Found {
     /// How many bins hold predictions; `None` where nothing is binned.
     fn occupied(&self) -> Option<usize> {
         match self {
-            Self::Predictions { assessment, .. } => Some(assessment.bins.len()),
+            Self::Predictions(found) => Some(found.assessment.bins.len()),
             Self::BeforeAfter(found) => Some(found.both.after.bins.len()),
             Self::Vectors { assessment, .. } => Some(assessment.top_label.bins.len()),
             Self::ClassProbs { sides: [_, (after, _)], .. } => Some(after.top_label.bins.len()),
@@ -273,16 +279,7 @@ impl Found {
 
     fn json(&self, how: &Assessing) -> Value {
         match self {
-            Self::Predictions { assessment, clinical, uncalibrated, groups } => {
-                let mut value = with_uncalibrated(json!(assessment), *uncalibrated);
-                if let Some(clinical) = clinical {
-                    value["clinical"] = json!(clinical);
-                }
-                if let Some(groups) = groups {
-                    value["groups"] = json!(groups);
-                }
-                value
-            }
+            Self::Predictions(found) => found.json(),
             Self::BeforeAfter(found) => found.json(),
             Self::Vectors { assessment, surface, top_k } => {
                 let mut value = vectors_json(assessment, surface.as_ref());
@@ -307,29 +304,44 @@ impl Found {
     }
 
     /// Prints it.
-    pub(crate) fn show(&self) -> Result<(), Error> {
-        Ok(match self {
-            Self::Predictions { assessment, clinical, uncalibrated, groups } => {
-                show::assessment(assessment, *uncalibrated)?;
-                clinical.iter().try_for_each(|found| show::clinical("the probabilities", found))?;
-                groups.iter().try_for_each(show::groups)?;
-            }
-            Self::BeforeAfter(found) => found.show()?,
+    pub(crate) fn show(&self) -> io::Result<()> {
+        match self {
+            Self::Predictions(found) => found.show(),
+            Self::BeforeAfter(found) => found.show(),
             Self::Vectors { assessment, surface, top_k } => {
-                show::vectors(assessment, surface.as_ref(), top_k.as_ref())?;
+                show::vectors(assessment, surface.as_ref(), top_k.as_ref())
             }
             Self::ClassProbs { sides: [before, after], uncalibrated } => {
                 show::each(*uncalibrated, [before, after], |(one, surface)| {
                     show::vectors(one, surface.as_ref(), None)
-                })?;
+                })
             }
             Self::Ranks { sides: [before, after], uncalibrated } => {
-                show::each(*uncalibrated, [before, after], show::top_k)?;
+                show::each(*uncalibrated, [before, after], show::top_k)
             }
             Self::Operating { accuracies, alpha, .. } => {
-                show::at_operating_points(&mut stdout(), accuracies, *alpha)?;
+                show::at_operating_points(&mut stdout(), accuracies, *alpha)
             }
-        })
+        }
+    }
+}
+
+impl FoundPredictions {
+    fn json(&self) -> Value {
+        let mut value = with_uncalibrated(json!(self.assessment), self.uncalibrated);
+        if let Some(clinical) = &self.clinical {
+            value["clinical"] = json!(clinical);
+        }
+        if let Some(groups) = &self.groups {
+            value["groups"] = json!(groups);
+        }
+        value
+    }
+
+    fn show(&self) -> io::Result<()> {
+        show::assessment(&self.assessment, self.uncalibrated)?;
+        self.clinical.iter().try_for_each(|found| show::clinical("the probabilities", found))?;
+        self.groups.iter().try_for_each(show::groups)
     }
 }
 
@@ -353,7 +365,7 @@ impl FoundBeforeAfter {
         value
     }
 
-    fn show(&self) -> Result<(), Error> {
+    fn show(&self) -> io::Result<()> {
         match self.are_margins {
             true => show::after_margins(&self.both, self.uncalibrated)?,
             false => show::before_after(&self.both, self.uncalibrated)?,
@@ -364,7 +376,7 @@ impl FoundBeforeAfter {
         }
         show::at_thresholds(&mut stdout(), &self.at_thresholds, self.alpha)?;
         show::at_operating_points(&mut stdout(), &self.operating, self.alpha)?;
-        Ok(self.groups.iter().try_for_each(show::groups)?)
+        self.groups.iter().try_for_each(show::groups)
     }
 }
 

@@ -165,10 +165,10 @@ fn chosen(
 /// # Errors
 ///
 /// If the first one cannot be fitted at all: the others are fitted to the same points.
-fn first_that_keeps<'c>(
-    candidates: &'c Candidates,
+fn first_that_keeps(
+    candidates: &Candidates,
     fit: impl Fn(&Candidate) -> Result<Fit, FitError>,
-) -> Result<Option<(&'c Candidate, Fit)>, FitError> {
+) -> Result<Option<(&Candidate, Fit)>, FitError> {
     for (index, candidate) in candidates.in_turn().iter().enumerate() {
         let fit = match fit(candidate) {
             Ok(fit) => fit,

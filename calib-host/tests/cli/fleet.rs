@@ -265,8 +265,8 @@ fn every_answer_of_a_device_is_worked_out_again() {
     let run = place.ok("calib fleet cal.bin --verify good.jsonl");
     assert_eq!(
         run.stdout,
-        "ward 3: 20 predictions, 3 outcomes, 5 answers as they should be\n  shift       alarm with prediction 9\n  change      alarm \
-         with prediction 12\n  promise     no alarm was told\n"
+        "ward 3: 20 predictions, 3 outcomes, 5 answers as they should be\n  shift       alarm with prediction 9, when \
+         it was due\n  change      alarm with prediction 12\n  promise     no alarm was told, and none was due\n"
     );
     let json = place.json("calib fleet cal.bin --verify good.jsonl --json");
     assert_eq!(json["verified"][0]["tables"][0]["shift_alarm_at"], 9);

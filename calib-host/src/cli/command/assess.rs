@@ -118,7 +118,7 @@ impl Assess {
         let found = assessing.of_rows(&subject);
         warn(found.evidence())?;
         if !self.json {
-            return found.show();
+            return Ok(found.show()?);
         }
         let sets = judged.map(|(judged, _)| sets_json(&judged));
         print_json(&assessing.json(&found, &doubts, sets, clusters))
@@ -152,7 +152,7 @@ impl Assess {
         warn(found.evidence())?;
         match self.json {
             true => print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
-            false => found.show(),
+            false => Ok(found.show()?),
         }
     }
 

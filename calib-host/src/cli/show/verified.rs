@@ -56,10 +56,14 @@ pub(crate) fn verified_json(devices: &[VerifiedDevice]) -> Value {
 
 /// What was told of an alarm, and what was worked out.
 fn alarm(told: Option<u64>, due: Option<u64>, of: &str) -> String {
-    let told = told.map_or("no alarm was told".into(), |at| format!("alarm with {of} {at}"));
-    match due {
-        Some(due) => format!("{told}; worked out: with {of} {due} at the latest"),
-        None => format!("{told}; worked out: none that is certain"),
+    match (told, due) {
+        (Some(told), Some(due)) if told == due => format!("alarm with {of} {told}, when it was due"),
+        (Some(told), Some(due)) => {
+            format!("alarm with {of} {told}, due with {of} {due} at the latest")
+        }
+        (Some(told), None) => format!("alarm with {of} {told}, which the evidence allows"),
+        (None, Some(due)) => format!("no alarm was told, one was due with {of} {due} at the latest"),
+        (None, None) => "no alarm was told, and none was due".into(),
     }
 }
 
