@@ -404,11 +404,9 @@ fn a_table_without_room_is_not_counted_and_others_are() {
     assert_eq!(refused(&mut device, FIRST), room);
     assert_eq!(counters(&mut device, RequestBody::Counters { table: 2 }).predictions, [0, 1]);
     assert_eq!(counters(&mut device, RequestBody::ResetCounters { calibrator: HELD }).table, 1);
-    drop(device);
     assert_eq!(monitors.total(), 0);
     let mut device = counting(&TERNARY, slot.as_bytes(), &mut monitors);
     // In the third of the first class's four bins.
     ask(&mut device, RequestBody::Classify(values(&[2.0, -2.0])));
-    drop(device);
     assert_eq!(monitors.total(), 0);
 }
