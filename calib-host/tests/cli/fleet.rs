@@ -281,7 +281,7 @@ fn every_answer_of_a_device_is_worked_out_again() {
         (
             with(5, shift(json!(null))),
             1,
-            "bad.jsonl, line 6: shift is said to have no alarm, and with number 20 the evidence was 1 : ",
+            "bad.jsonl, line 6: shift is said to have no alarm, and with number 9 the evidence was 1 : ",
         ),
         (
             with(5, shift(json!(8))),
