@@ -19,12 +19,24 @@ import numpy as np
 BINS = 15
 #: How many times as fast as its peer each should be. Where nothing is asked, the ratio is printed alone.
 ASKED = {"fit umd": 15, "fit isotonic": 12, "predict isotonic": 8, "assess": 6}
+#: The same of scores of type float64, which the device's floats are made of first.
+OF_DOUBLES = " float64"
 PEERS = {
     "fit umd": "NumPy: quantile, digitize, bincount",
     "fit isotonic": "scikit-learn: IsotonicRegression.fit",
     "predict umd": "NumPy: searchsorted, take",
     "predict isotonic": "scikit-learn: IsotonicRegression.predict",
+    "predict interpolated": "the same, and both interpolate",
     "assess": "scikit-learn: brier_score_loss, log_loss, roc_auc_score, roc_curve, calibration_curve",
+    "fit umd float64": "NumPy: quantile, digitize, bincount",
+    "fit isotonic float64": "scikit-learn: IsotonicRegression.fit",
+    "predict isotonic float64": "scikit-learn: IsotonicRegression.predict",
+}
+#: What predicts.
+METHODS = {
+    "predict umd": ("umd", {"bins": BINS}),
+    "predict isotonic": ("isotonic", {}),
+    "predict interpolated": ("isotonic-interpolated", {}),
 }
 IMPORT_SECONDS = 0.1
 
@@ -39,7 +51,7 @@ def ours(what, scores, labels):
         return lambda: calib_host.fit(scores, labels, "isotonic")
     if what == "assess":
         return lambda: calib_host.assess(scores, labels, n_bins=BINS)
-    method, options = ("umd", {"bins": BINS}) if what == "predict umd" else ("isotonic", {})
+    method, options = METHODS[what]
     calibrator = calib_host.fit(scores[:100_000], labels[:100_000], method, **options)
     return lambda: calibrator.predict(scores)
 
@@ -82,6 +94,8 @@ def measure(side, what, folder, repeats):
     """The best time of a few runs, and the peak of the memory that they take beside the arrays."""
     warnings.simplefilter("ignore")
     scores, labels = (np.load(Path(folder) / f"{name}.npy") for name in ("scores", "labels"))
+    if what.endswith(OF_DOUBLES):
+        what, scores = what.removesuffix(OF_DOUBLES), scores.astype(np.float64)
     run = (ours if side == "ours" else theirs)(what, scores, labels)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best = float("inf")
@@ -130,13 +144,13 @@ def main():
             if least is not None and ratio < least:
                 missed.append(what)
             print(
-                f"{what:<17} {mine['seconds']:8.3f} s {mine['len_bytes'] / 1e6:7.0f} MB   "
+                f"{what:<24} {mine['seconds']:8.3f} s {mine['len_bytes'] / 1e6:7.0f} MB   "
                 f"{other['seconds']:8.3f} s {other['len_bytes'] / 1e6:7.0f} MB   {ratio:6.1f} times as fast"
                 f"{f' (asked: {least})' if least else '':<12} {peer}",
                 flush=True,
             )
     seconds = import_seconds()
-    print(f"{'import calib_host':<17} {seconds:8.3f} s (asked: below {IMPORT_SECONDS})")
+    print(f"{'import calib_host':<24} {seconds:8.3f} s (asked: below {IMPORT_SECONDS})")
     if seconds >= IMPORT_SECONDS:
         missed.append("import calib_host")
     if missed:

@@ -59,6 +59,22 @@ def test_a_curve_is_that_of_its_bins():
         calib_host.calibration_curve(words, probs)
 
 
+def test_labels_of_a_curve():
+    probs, labels = [0.1, 0.4, 0.9, 0.9], np.array([0, 1, 1, 1])
+    expected = calib_host.calibration_curve(labels, probs, n_bins=2)
+    for given, pos_label in [(2 * labels - 1, None), (labels.astype(bool), None), (np.array(["no", "yes"])[labels], "yes")]:
+        for ours, theirs in zip(calib_host.calibration_curve(given, probs, pos_label=pos_label, n_bins=2), expected):
+            np.testing.assert_array_equal(ours, theirs)
+    for given, words in [
+        (np.ma.masked_array(labels, [0, 1, 0, 0]), "labels, row 1: the value is masked"),
+        ([0, 1, None, 1], "labels, row 2: the label is missing"),
+        ([0, 1, 2, 1], "3 different labels"),
+        (["no", "yes", "yes", "yes"], "pos_label"),
+    ]:
+        with pytest.raises(DataError, match=words):
+            calib_host.calibration_curve(given, probs, n_bins=2)
+
+
 def test_rows_without_a_probability_are_left_out(logits):
     """A class that no calibration row is predicted to be has no table."""
     values, labels = logits
@@ -113,6 +129,19 @@ def test_thresholds_promise(binary):
     assert calib_host.Calibrator.from_bytes(beside.artifact).method == "umd"
 
 
+def test_thresholds_of_codes(binary):
+    scores, labels = binary
+    codes = np.round(scores * 255).astype(np.uint8)
+    of_codes = {"score_encoding": "u8", "scale": 1 / 255, "zero_point": 0}
+    calibrator = calib_host.fit(codes, labels, "isotonic", **of_codes)
+    beside = calib_host.threshold(codes, labels, sensitivity=0.9, calibrator=calibrator, counter=1)
+    alone = calib_host.threshold(codes, labels, sensitivity=0.9, **of_codes)
+    assert beside["operating_points"] == alone["operating_points"]
+    assert calib_host.Calibrator.from_bytes(beside.artifact).takes_codes
+    with pytest.raises(DataError, match="codes are integers"):
+        calib_host.threshold(scores, labels, sensitivity=0.9, calibrator=calibrator, counter=1)
+
+
 def test_reports(binary, logits, tmp_path):
     scores, labels = binary
     calibrator = calib_host.fit(scores[:1000], labels[:1000], "umd", bins=5)
@@ -126,8 +155,14 @@ def test_reports(binary, logits, tmp_path):
     )
     assert "srcdoc" in report._repr_html_() and repr(report)
     report.save(tmp_path / "report.html")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match="force=True"):
         report.save(tmp_path / "report.html")
+    report.save(tmp_path / "report.html", force=True)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.html
+    # Others may read it where they may read what Python writes, and nothing is left beside it.
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "report.html").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plain", "report.html"]
     with pytest.raises(calib_host.CalibError, match="fitted to"):
         calib_host.report(calibrator, (scores[:1000], labels[:1000]), (scores[:1000], labels[:1000]))
     vectors = calib_host.fit(logits[0][:700], logits[1][:700], "umd", kind="logits", reduction="top-label", bins=3)

@@ -256,3 +256,25 @@ def test_the_command_comes_along(tmp_path):
     assert refused.returncode == 3 and refused.stderr.startswith("error: cannot read no.csv")
     planned = json.loads(command(tmp_path, "plan", "--n", "1500", "--bins", "10", "--json"))
     assert planned["answer"] == calib_host.plan(n=1500, bins=10)
+
+
+def test_monitors_are_those_of_the_command(binary, tmp_path):
+    scores, labels = binary[0].astype(np.float32), binary[1]
+    np.save(tmp_path / "scores.npy", scores)
+    np.save(tmp_path / "labels.npy", labels)
+    words = "fit --method umd --bins 5 --scores scores.npy --labels labels.npy --monitor --monitor-shift 50 --monitor-action alarm -o cal.bin"
+    command(tmp_path, *words.split())
+    calibrator = calib_host.fit(scores, labels, "umd", bins=5, monitor=True, monitor_shift=50, monitor_action="alarm")
+    # Only the hash that names the files is another one.
+    theirs, plain = calib_host.load(tmp_path / "cal.bin"), calib_host.fit(scores, labels, "umd", bins=5)
+    assert len(bytes(calibrator)) == len(bytes(theirs)) > len(bytes(plain))
+    np.testing.assert_array_equal(calibrator.predict(scores), theirs.predict(scores))
+    calibrator.save(tmp_path / "ours.bin")
+    found = [
+        json.loads(command(tmp_path, "inspect", name, "--json"))["monitors"] for name in ("ours.bin", "cal.bin")
+    ]
+    assert found[0] == found[1] and found[0]
+    with pytest.raises(UsageError, match="monitor_action"):
+        calib_host.fit(scores, labels, "umd", bins=5, monitor=True, monitor_action="siren")
+    with pytest.raises(UsageError, match="monitor_bins"):
+        calib_host.fit(scores, labels, "isotonic", monitor=True)

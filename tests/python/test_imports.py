@@ -4,6 +4,7 @@
 """
 
 import os
+import pickle
 import time
 import warnings
 
@@ -240,3 +241,9 @@ def test_a_wrong_parameter_is_found():
 
     with pytest.raises(DataError, match="would differ"):
         from_sklearn(Crooked(out_of_bounds="clip").fit(scores, labels))
+
+
+def test_a_proof_is_pickled_with_its_calibrator():
+    calibrator = from_sklearn(isotonic_regression(3))
+    again = pickle.loads(pickle.dumps(calibrator))
+    assert again == calibrator and again.proof == calibrator.proof and again.proof.compared >= 1_000_000

@@ -66,6 +66,25 @@ def test_a_frozen_estimator_stays_and_keeps_its_guarantee(data):
     )
 
 
+def test_a_frozen_estimator_may_know_classes_that_the_rows_lack():
+    X, y = make_classification(900, n_classes=3, n_informative=5, n_clusters_per_class=1, random_state=1)
+    fitted = GaussianNB().fit(X[:300], y[:300])
+    rest = np.arange(300, 900)[y[300:] != 1]
+    classifier = CalibratedClassifier(FrozenEstimator(fitted), method="umd").fit(X[rest], y[rest])
+    # The column of class 2 is not that of class 1.
+    assert classifier.classes_.tolist() == [0, 1, 2]
+    probs = classifier.predict_proba(X[rest])
+    assert np.isnan(probs[:, 1]).all() and (classifier.predict(X[rest]) == y[rest]).mean() > 0.8
+    # Some rows have no probability of any class.
+    without = np.isnan(classifier.predict_proba(X[300:])).all(axis=1)
+    assert 0 < without.sum() < 100
+    with pytest.warns(calib_host.CalibrationWarning, match=f"{without.sum()} of 600 rows have no calibrated probability"):
+        predicted = classifier.predict(X[300:])
+    assert predicted[without].tolist() == fitted.predict(X[300:][without]).tolist()
+    with pytest.raises(DataError, match=r"y has the classes \[7\], which the frozen classifier does not know: it has \[0, 1, 2\]"):
+        CalibratedClassifier(FrozenEstimator(fitted)).fit(X[300:], np.where(y[300:] == 1, 7, y[300:]))
+
+
 @pytest.mark.parametrize("reduction", [None, "class-wise", "top-label"])
 def test_with_folds_nothing_is_guaranteed_anywhere(reduction, tmp_path):
     X, y = make_classification(900, n_classes=2 if reduction is None else 3, n_informative=5, random_state=2)

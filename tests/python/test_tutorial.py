@@ -1,6 +1,6 @@
 """The page of the book runs, from its first line to its last, and its picture is the one in the book.
 
-`UPDATE_BOOK=1` writes the picture anew.
+`UPDATE_BOOK=1` writes the picture anew. What asks an emulated device runs where `CALIB_DEVICE` names the program that starts one.
 """
 
 import os
@@ -25,6 +25,7 @@ import calib_host
 
 PAGE = Path(__file__).parents[2] / "docs/src/python.md"
 PICTURE = PAGE.parent / "python/curves.png"
+DEVICE = os.environ.get("CALIB_DEVICE")
 
 
 def write_network(path):
@@ -41,14 +42,17 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     matplotlib.use("agg")
     write_network(tmp_path / "network.tflite")
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) >= 10
-    names: dict = {}
+    fence = "(?:,device)?" if DEVICE else ""
+    blocks = re.findall(rf"```python{fence}\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) >= (11 if DEVICE else 10)
+    names: dict = {"DEVICE": DEVICE}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     printed = capsys.readouterr().out
     assert "With probability 90 %" in printed and "scores compared: probabilities differ by" in printed
-    assert names["both"]["after"]["n"] == len(names["test"])
+    rows = len(names["test"])
+    assert names["both"]["after"]["n"] == rows
+    assert not DEVICE or f"{rows} answers, {rows} of them to the bits of predict" in printed
     assert "<svg" in (tmp_path / "report.html").read_text()
     picture = (tmp_path / "curves.png").read_bytes()
     assert picture.startswith(b"\x89PNG")

@@ -7,8 +7,8 @@ use calib_core::Calibrator;
 use calib_host::StoredArtifact;
 use calib_host::artifact::{promise, score_kind};
 use calib_host::assess::flaws;
-use calib_host::export;
-use calib_host::files::{OutputError, read_artifact, write_file};
+use calib_host::files::{OutputError, read_artifact};
+use calib_host::{export, files};
 use pyo3::exceptions::{PyFileExistsError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -57,13 +57,7 @@ impl PyArtifact {
 
     /// Writes it; `force` replaces a file that is there.
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-        let bytes = self.stored.as_bytes();
-        py.detach(|| write_file(&path, force, |out| out.write_all(bytes))).map_err(|cause| match cause {
-            OutputError::Exists(_) => {
-                PyFileExistsError::new_err(format!("{cause}: add force=True to replace it"))
-            }
-            cause => PyOSError::new_err(cause.to_string()),
-        })
+        write_file(py, path, self.stored.as_bytes(), force)
     }
 
     /// What it is and what it promises, as JSON.
@@ -111,6 +105,18 @@ impl PyArtifact {
     fn export_rust(&self, name: &str) -> PyResult<String> {
         export::export_rust(&self.stored, name).map_err(|cause| UsageError::new_err(cause.to_string()))
     }
+}
+
+/// Writes a file in one step: there is all of it, or what was there before; `force` replaces a file that is there.
+#[pyfunction]
+pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8], force: bool) -> PyResult<()> {
+    let written = py.detach(|| files::write_file(&path, force, |out| out.write_all(bytes)));
+    written.map_err(|cause| match cause {
+        OutputError::Exists(_) => {
+            PyFileExistsError::new_err(format!("{cause}: add force=True to replace it"))
+        }
+        cause => PyOSError::new_err(cause.to_string()),
+    })
 }
 
 /// What kind of input a calibrator takes.

@@ -39,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(codes::code_range, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported_scaling, module)?)?;
+    module.add_function(wrap_pyfunction!(artifact::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
     module.add_function(wrap_pyfunction!(command::run, module)?)?;
     Ok(())

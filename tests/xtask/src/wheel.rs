@@ -84,11 +84,12 @@ pub(crate) fn bench(setup: Setup, rows: Option<u64>) -> Result<()> {
     run(Command::new(&python).arg(root().join("tests/python/bench.py")).args(rows))
 }
 
-/// Compares what the package that [`verify`] installed predicts with what an emulated device answers, bit for bit. `calib-measure` is
-/// built, with the emulator.
+/// Compares what the package that [`verify`] installed predicts with what an emulated device answers, bit for bit, and follows the book's
+/// page down to a device. `calib-measure` is built, with the emulator.
 pub(crate) fn on_a_device(setup: Setup) -> Result<()> {
     let python = environment(NEWEST, setup)?;
-    run(pytest(&python).arg("test_device.py").env("CALIB_DEVICE", built("calib-measure")?))
+    let tests = ["test_device.py", "test_tutorial.py"];
+    run(pytest(&python).args(tests).env("CALIB_DEVICE", built("calib-measure")?))
 }
 
 /// The interpreter of an environment with the packages that are listed for it, which is made if it is not there.

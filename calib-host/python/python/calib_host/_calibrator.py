@@ -264,7 +264,7 @@ class Calibrator:
         return self._artifact.export_rust(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.to_bytes(), self._kind, self.chosen, self.uncalibrated, self.warnings)
+        return _restore, (self.to_bytes(), self._kind, self.chosen, self.uncalibrated, self.warnings, self.proof)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Calibrator):
@@ -293,10 +293,16 @@ class Calibrator:
 
 
 def _restore(
-    data: bytes, kind: str | None, chosen: str | None, uncalibrated: dict[str, str], warned: tuple[str, ...]
+    data: bytes,
+    kind: str | None,
+    chosen: str | None,
+    uncalibrated: dict[str, str],
+    warned: tuple[str, ...],
+    proof: Any = None,
 ) -> Calibrator:
     calibrator = Calibrator.from_bytes(data, kind)
     calibrator.chosen, calibrator.uncalibrated, calibrator.warnings = chosen, uncalibrated, warned
+    calibrator.proof = proof
     return calibrator
 
 
@@ -373,6 +379,12 @@ def fit(
     table: str | None = None,
     classifier_id: str | None = None,
     counter: int | None = None,
+    monitor: bool = False,
+    monitor_bins: int | None = None,
+    monitor_shift: int | None = None,
+    monitor_change: int | None = None,
+    monitor_promise: int | None = None,
+    monitor_action: str | None = None,
 ) -> Calibrator:
     """Fits a calibrator to held-out scores and labels.
 
@@ -389,6 +401,9 @@ def fit(
 
     ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about
     the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.
+
+    ``monitor=True`` stores what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
+    calibration; ``monitor_action`` is what a device does then: "flag", "alarm" or "uncalibrated".
 
     >>> import numpy as np, calib_host
     >>> rng = np.random.default_rng(0)

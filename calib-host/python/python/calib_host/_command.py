@@ -16,6 +16,7 @@ import numpy as np
 from ._native import CalibError, DataError, MismatchError, UsageError
 from ._native import in_python
 from ._native import run as _run
+from ._native import write_file as _write_file
 
 
 def main() -> None:
@@ -84,6 +85,13 @@ def compare(scores: Any, y: Any, *, kind: str | None = None, test: tuple[Any, An
     """Compares calibration methods by cross-validation, or on ``test``, a pair of scores and labels, and recommends one, or none.
 
     The options are those of ``calib compare``: ``methods``, ``metric``, ``epsilon``, ``alpha``, ``folds``, ``repeats``, ``seed`` and others.
+
+    >>> import numpy as np, calib_host
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> found = calib_host.compare(scores, rng.random(400) < scores**3, methods=["umd", "platt"], bins=[4], folds=2)
+    >>> found.recommendation
+    'platt'
     """
     from ._calibrator import words_of
     from ._progress import at_work
@@ -105,20 +113,28 @@ class Thresholds(dict[str, Any]):
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the artefact; ``force`` replaces a file that is there."""
-        from ._native import Artifact
-
-        Artifact(self.artifact).write(path, force)
+        _write_file(path, self.artifact, force)
 
 
 def threshold(scores: Any, y: Any, *, kind: str | None = None, calibrator: Any = None, **options: Any) -> Thresholds:
     """Thresholds that promise a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
 
-    They go beside the tables of ``calibrator`` if one is given. The other options are those of ``calib threshold``.
+    They go beside the tables of ``calibrator`` if one is given: scores are then what it takes, integer codes included. The other options
+    are those of ``calib threshold``.
+
+    >>> import numpy as np, calib_host
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> found = calib_host.threshold(scores, rng.random(400) < scores, sensitivity=0.8)
+    >>> found["sentences"][0]
+    'the device raises at a score of 0.47230035 or more: at least 80 % of class 1, with 95 % confidence'
     """
     from ._calibrator import words_of
 
     with tempfile.TemporaryDirectory(prefix="calib-") as folder:
-        file, labels, kind = _data(folder, "", scores, y, kind or (calibrator.kind if calibrator else None))
+        kind = kind or (None if calibrator is None else calibrator.kind)
+        are_codes = "score_encoding" in options if calibrator is None else calibrator.takes_codes
+        file, labels, kind = _data(folder, "", scores, y, kind, are_codes)
         words = ["threshold", f"--{kind}", file, "--labels", labels, "--json", "-o", "thresholds.bin"]
         if calibrator is not None:
             Path(folder, "calibrator.bin").write_bytes(calibrator.to_bytes())
@@ -136,12 +152,7 @@ class Report(dict[str, Any]):
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Writes the page; ``force`` replaces a file that is there."""
-        if not force and os.path.exists(path):
-            raise FileExistsError(f"{os.fspath(path)} exists already: add force=True to replace it")
-        target = Path(path)
-        with tempfile.NamedTemporaryFile("w", dir=target.parent, encoding="utf-8", delete=False) as page:
-            page.write(self.html)
-        os.replace(page.name, target)
+        _write_file(path, self.html.encode(), force)
 
     def __repr__(self) -> str:
         return "\n".join(self["verdict"]["sentences"])
@@ -157,6 +168,15 @@ def report(calibrator: Any, calibration: tuple[Any, Any], test: tuple[Any, Any],
 
     ``calibration`` are the scores and labels that it was fitted to, ``test`` those that nothing was fitted to. The options are those of
     ``calib report``, such as ``title``, ``model``, ``note`` and ``bootstrap``.
+
+    >>> import numpy as np, calib_host
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(800)
+    >>> labels = rng.random(800) < scores**3
+    >>> fitted_to, held_out = (scores[:400], labels[:400]), (scores[400:], labels[400:])
+    >>> page = calib_host.report(calib_host.fit(*fitted_to, "isotonic"), fitted_to, held_out, title="Ward 3")
+    >>> "Ward 3" in page.html
+    True
     """
     from ._arrays import MATRIX
     from ._calibrator import words_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, column_or_1d
 
-from ._calibrator import Calibrator, fit
+from ._calibrator import CalibrationWarning, Calibrator, fit
 from ._native import DataError, UsageError
 
 try:
@@ -91,13 +92,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_classification_targets(y)
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
-        encoder = LabelEncoder().fit(y)
+        there = np.unique(y)
+        if len(there) < 2:
+            raise DataError(f"y has 1 class, {there.tolist()}: a calibrator needs rows of two classes")
+        estimator = LogisticRegression() if self.estimator is None else self.estimator
+        encoder = LabelEncoder().fit(_classes(estimator, there))
         self.classes_ = encoder.classes_
-        if len(self.classes_) < 2:
-            raise DataError(f"y has 1 class, {self.classes_.tolist()}: a calibrator needs rows of two classes")
         labels = encoder.transform(y)
         counted = _counted(fit_params.get("sample_weight"), labels)
-        estimator = LogisticRegression() if self.estimator is None else self.estimator
         if isinstance(estimator, FrozenEstimator):
             self.estimator_ = estimator
             scores, kind = self._scores(estimator, X)
@@ -197,15 +199,31 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return options
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The calibrated probabilities of all classes, a column each: the device's, in f64."""
+        """The calibrated probabilities of all classes, a column each: the device's, in f64; NaN where it has none."""
         check_is_fitted(self)
         scores, _ = self._scores(self.estimator_, X)
         return self.calibrator_.predict_proba(scores, seed=self.seed)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the highest calibrated probability."""
+        """The class with the highest calibrated probability.
+
+        A row without any has the class with the classifier's own highest score, and that is warned of.
+        """
         check_is_fitted(self)
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        scores, _ = self._scores(self.estimator_, X)
+        probs = self.calibrator_.predict_proba(scores, seed=self.seed)
+        unknown = np.isnan(probs)
+        highest = np.where(unknown, -1.0, probs).argmax(axis=1)
+        without = unknown.all(axis=1)
+        if without.any():
+            warnings.warn(
+                f"{int(without.sum())} of {len(probs)} rows have no calibrated probability: their class is that of the classifier's highest score",
+                CalibrationWarning,
+                stacklevel=2,
+            )
+            own = scores[without]
+            highest[without] = own.argmax(axis=1) if own.ndim == 2 else own > (0.0 if self.calibrator_.kind == "margins" else 0.5)
+        return self.classes_[highest]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Where what is passed to ``fit`` goes."""
@@ -224,6 +242,17 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse = inner.sparse
         tags.input_tags.allow_nan = inner.allow_nan
         return tags
+
+
+def _classes(estimator: Any, there: np.ndarray) -> np.ndarray:
+    """All classes: those that a frozen classifier knows, of which the rows may lack some, and otherwise the rows' own."""
+    known = getattr(estimator, "classes_", None) if isinstance(estimator, FrozenEstimator) else None
+    if known is None:
+        return there
+    unknown = sorted(set(there.tolist()) - set(np.asarray(known).tolist()))
+    if unknown:
+        raise DataError(f"y has the classes {unknown}, which the frozen classifier does not know: it has {np.asarray(known).tolist()}")
+    return np.asarray(known)
 
 
 def _counted(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
