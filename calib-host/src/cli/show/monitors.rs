@@ -42,6 +42,10 @@ pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorActio
     lines
 }
 
+/// Under which conditions evidence is such, before what follows from them.
+pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the calibration rows (one a patient), and which \
+                                outcomes are told, and when, depends on neither the label nor what predicts it within a bin";
+
 /// In how many devices or fleets an alarm is false at most.
 pub(super) fn of_so_many(rarity: u32, what: &str) -> String {
     match rarity {
