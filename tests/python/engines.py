@@ -122,11 +122,11 @@ def codes(random, rows):
 
 
 def groups(random, rows):
-    """Columns of groups: of text, of which one is written in two ways, of integers, and of booleans."""
-    names = ["f", " f ", "m", "it's \\ a \"name\", quoted", "Ö", "few"]
-    which = random.choice(5, rows, p=[0.6, 0.1, 0.25, 0.04, 0.01])
+    """Columns of groups: of text, of which one is written in three ways, of integers, and of booleans."""
+    names = ["f", " f ", "\t\u00a0f\r\n", "m", "it's \\ a \"name\", quoted", "Ö", "few"]
+    which = random.choice(6, rows, p=[0.6, 0.05, 0.05, 0.25, 0.04, 0.01])
     # Too few for a table.
-    which[:5] = 5
+    which[:5] = 6
     texts = pyarrow.DictionaryArray.from_arrays(which, names).cast(pyarrow.string())
     # These names are those of columns within the queries, too.
     numbers = random.choice([-1, 7, 12], rows, p=[0.9, 0.09, 0.01])
@@ -216,8 +216,8 @@ def faulty(bench, random):
     scores, of_rows = skewed(random, 10_000)
     scores = pyarrow.array(scores.tolist()[:-12] + [None, None] + [float("nan")] * 3 + [1.5, -1e-9, float("inf")] + [0.5] * 4)
     of_rows = pyarrow.array(of_rows.tolist()[:-4] + [2, -1, None, 7], pyarrow.int32())
-    # The rows of no use are of one group; two have none, and one has spaces alone.
-    names = pyarrow.array([None, None, "  "] + ["f", "m"] * 4_992 + ["f"] * 13)
+    # The rows of no use are of one group; two have none, and one has white space alone.
+    names = pyarrow.array([None, None, " \t\u2003"] + ["f", "m"] * 4_992 + ["f"] * 13)
     return bench.written("faults", scores, of_rows, {"sex": names})
 
 

@@ -28,7 +28,7 @@ pub struct Monitors<'a> {
     words: &'a [u32],
 }
 
-/// How much evidence each alarm takes.
+/// How much evidence each alarm of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Alarms {
@@ -41,13 +41,15 @@ pub struct Alarms {
 }
 
 /// What a monitor counts with: the numbers that a [`Monitors`] section has.
+///
+/// Every table has tests of its own: of several tables, a device's false alarms are up to as many times as frequent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonitorParts<'p> {
-    /// A shift's false alarm has a probability of at most one in this many, at least 2.
+    /// A shift's false alarm in a table has a probability of at most one in this many, at least 2.
     pub shift: u32,
-    /// A change's false alarms are this many predictions apart or more, on average; at least 2.
+    /// A change's false alarms in a table are this many predictions apart or more, on average; at least 2.
     pub change: u32,
-    /// A false alarm about the promise has a probability of at most one in this many, at least 2.
+    /// A false alarm about a table's promise has a probability of at most one in this many, at least 2.
     pub promise: u32,
     /// The gaps of every table's bins; none for a table that is not monitored.
     pub gaps: &'p [&'p [u32]],
@@ -92,9 +94,16 @@ impl<'a> Monitors<'a> {
         Alarms { shift: level(0), change: level(1), promise: level(2) }
     }
 
-    /// Returns the numbers of which the alarms are made: of shift, change and promise.
+    /// Returns the numbers of which each table's alarms are made: of shift, change and promise.
     pub fn rarities(&self) -> [u32; 3] {
         self.words.first_chunk().copied().unwrap_or([u32::MAX; 3])
+    }
+
+    /// Returns how rare the false alarms of a device are, whichever table raises them: [`Monitors::rarities`] divided by the number
+    /// of tables that are monitored (Bonferroni's inequality), rounded down. Below 2 nothing is known of how rare they are.
+    pub fn rarities_of_device(&self) -> [u32; 3] {
+        let tables = u32::try_from(self.monitored()).unwrap_or(u32::MAX).max(1);
+        self.rarities().map(|rarity| rarity / tables)
     }
 
     /// Returns what a table's monitor compares with; `None` if the table is not monitored. As long as a look at the evidence of a
@@ -119,6 +128,12 @@ impl<'a> Monitors<'a> {
     pub fn own_edges(&self, table: usize) -> Option<&'a [u32]> {
         let words = self.table(table).filter(|words| self.have_own_bins() && !words.is_empty())?;
         Some(self.parts(words)?.1)
+    }
+
+    /// Returns the number of tables that are monitored.
+    pub fn monitored(&self) -> usize {
+        let is_monitored = |&table: &usize| self.table(table).is_some_and(|words| !words.is_empty());
+        (0..self.count()).filter(is_monitored).count()
     }
 
     /// Returns the number of tables.

@@ -281,6 +281,31 @@ mod tests {
         assert!(monitor.evidence(promised.into_iter()) > LogEvidence::of_one_in(1 << 31));
     }
 
+    /// With counts as large as counters hold, worked out with 50 digits and rounded down; the bounds are exact in units of 2^-30.
+    #[test]
+    fn large_counts_are_rounded_to_the_valid_side() {
+        for (bounds, labelled, positives, exact) in [
+            (
+                [(0.25, 0.5), (0.75, 0.875)],
+                [1_000_000_000, 1_400_000_000],
+                [530_000_000, 1_100_000_000],
+                16_692_498_645_977,
+            ),
+            ([(0.25, 0.5), (0.75, 0.875)], [1_431_655_764, 7], [300_000_001, 3], 102_212_190_031_069),
+            (
+                [(0.125, 0.375), (0.5, 1.0)],
+                [700_000_000, 900_000_000],
+                [300_000_000, 400_000_001],
+                92_457_244_932_897,
+            ),
+        ] {
+            let monitor = PromiseMonitor::<2>::resumed(labelled, positives, None);
+            let found = monitor.evidence(bounds.into_iter().map(interval)).units();
+            // The slack, and once more what it is for.
+            assert!(found <= exact && exact - found <= 2 * SLACK, "{found} {exact}");
+        }
+    }
+
     #[test]
     fn it_takes_124_bytes_for_15_bins() {
         assert_eq!(size_of::<PromiseMonitor<15>>(), 124);

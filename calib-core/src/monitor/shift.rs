@@ -175,6 +175,47 @@ mod tests {
         assert_eq!(size_of::<ShiftMonitor<15>>(), 64);
     }
 
+    /// With counts as large as counters hold, worked out with 50 digits and rounded down: what is told is never above that, by no more below
+    /// than is stated, and would be above it in each of these cases without the slack.
+    #[test]
+    fn large_counts_are_rounded_to_the_valid_side() {
+        fn check<const B: usize>(gaps: [u32; B], counts: [u32; B], exact: i64) {
+            let monitor = ShiftMonitor::resumed(counts, None);
+            let found = monitor.evidence(&Reference::new(&gaps).unwrap()).units();
+            let terms = B as i64 + 1;
+            assert!(found <= exact && exact - found <= terms * (LogEvidence::UNITS >> 14), "{found} {exact}");
+            assert!(found + SLACK * terms > exact, "this case needs no slack: {found} {exact}");
+        }
+        check([2559, 4224], [1_641_764_782, 727_008_939], 23_961_962_447);
+        check([667_708, 541_870], [840_266_820, 349_907_006], 1_071_528_244_644);
+        check(
+            [310, 326, 88, 216, 212],
+            [158_124_286, 224_253_222, 185_109_826, 193_310_365, 229_930_559],
+            1_518_363_078,
+        );
+        check(
+            [326, 153, 244, 259, 79, 353, 216, 111, 93, 309, 326, 88, 100, 200, 352],
+            [
+                259_412_685,
+                254_640_651,
+                257_359_305,
+                252_773_738,
+                265_470_896,
+                281_315_220,
+                224_030_146,
+                268_465_841,
+                172_955_697,
+                222_911_578,
+                284_493_262,
+                204_887_576,
+                262_341_344,
+                271_216_035,
+                147_647_217,
+            ],
+            6_691_200_448,
+        );
+    }
+
     #[test]
     fn a_reference_of_more_bins_says_nothing() {
         let mut monitor = ShiftMonitor::<2>::new();

@@ -96,9 +96,16 @@ fn a_table_may_be_without_a_monitor() {
     assert_eq!((monitors.count(), monitors.reference(0), monitors.reference(1)), (3, None, None));
     let reference = monitors.reference(2).unwrap();
     assert_eq!(reference.gaps(), 24);
+    // What no table asks for takes no share of the false alarms.
+    assert_eq!((monitors.monitored(), monitors.rarities_of_device()), (1, monitors.rarities()));
     let mut shift = ShiftMonitor::<3>::new();
     (0..30).for_each(|_| shift.count(0));
     assert!(shift.evidence(&reference) > LogEvidence::NONE);
+    // Of two tables either may raise one.
+    let both = MonitorParts { gaps: &[&[5, 5, 5], &[], &[7, 8, 9]], ..PARTS };
+    let both = aligned(&write(&header, &[steps(), None, steps()], &both));
+    let both = Artifact::parse(both.as_bytes()).unwrap().monitors().unwrap();
+    assert_eq!((both.monitored(), both.rarities_of_device()), (2, [10, 5000, 50]));
     // An uncalibrated class has no bins.
     let parts = MonitorParts { gaps: &[&[], &[5, 5, 5], &[7, 8, 9]], ..PARTS };
     let refused = refusal(&write(&header, &[steps(), None, steps()], &parts));

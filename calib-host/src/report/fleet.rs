@@ -101,7 +101,7 @@ impl FleetReport<'_> {
     }
 
     /// What a table's counters say, in sentences.
-    fn verdict(&self, table: &FleetTable) -> [String; 3] {
+    fn verdict(&self, table: &FleetTable) -> Vec<String> {
         let of = self.name(table).map_or(String::new(), |name| format!("{name}: "));
         let predictions: u64 = table.predictions.iter().sum();
         let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
@@ -134,11 +134,19 @@ impl FleetReport<'_> {
                 format!("{said}, by {labelled} known ones ({}).", levels(promise))
             }
         };
-        [
+        let mut sentences = vec![
             format!("{of}Scores: {scores}"),
             format!("{of}Outcomes: {outcomes}"),
             format!("{of}{}", alone(table)),
-        ]
+        ];
+        let full = table.full().count();
+        if full > 0 {
+            sentences.push(format!(
+                "{of}A counter is full in {full} of {} devices: what came later is in no count, and their evidence stands still.",
+                table.devices.len()
+            ));
+        }
+        sentences
     }
 
     /// What each device says, those with the most evidence first.

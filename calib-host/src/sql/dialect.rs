@@ -21,6 +21,13 @@ const ROUND_IN_BIGQUERY: &str = "\
 CREATE TEMP FUNCTION single(x FLOAT64) RETURNS FLOAT64 LANGUAGE js AS \"return Math.fround(x);\";
 ";
 
+/// The characters with the property `White_Space` of Unicode, which [`str::trim`] takes away.
+const WHITE_SPACE: [char; 25] = [
+    '\t', '\n', '\u{b}', '\u{c}', '\r', ' ', '\u{85}', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
+    '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',
+    '\u{200a}', '\u{2028}', '\u{2029}', '\u{202f}', '\u{205f}', '\u{3000}',
+];
+
 impl Dialect {
     /// What a query begins with.
     pub(super) fn prelude(self) -> &'static str {
@@ -51,14 +58,36 @@ impl Dialect {
         }
     }
 
-    /// A value of any type as text without spaces around it; none if that is empty.
+    /// A value of any type as text without white space around it, as it is read from a file; none if that is empty.
     pub(super) fn name(self, value: &str) -> String {
         let text = match self {
             Self::DuckDb | Self::DataFusion => "VARCHAR",
             Self::Spark | Self::BigQuery => "STRING",
             Self::Postgres => "TEXT",
         };
-        format!("nullif(trim(CAST({value} AS {text})), '')")
+        let text = format!("CAST({value} AS {text})");
+        let trimmed = match self.white_space() {
+            Some(characters) => format!("trim(BOTH {characters} FROM {text})"),
+            None => format!("trim({text})"),
+        };
+        format!("nullif({trimmed}, '')")
+    }
+
+    /// The characters that a file's names are read without, as a text in which none of them is invisible; `None` if the engine trims
+    /// these by itself: the others trim spaces alone.
+    fn white_space(self) -> Option<String> {
+        let each = |shown: &dyn Fn(u32) -> String, between: &str| {
+            let codes = WHITE_SPACE.iter().map(|&character| shown(character.into()));
+            codes.collect::<Vec<_>>().join(between)
+        };
+        match self {
+            Self::DuckDb | Self::DataFusion | Self::Postgres => {
+                Some(each(&|code| format!("chr({code})"), " || "))
+            }
+            // Of its chr only the lowest byte counts.
+            Self::Spark => Some(format!("'{}'", each(&|code| format!("\\u{code:04x}"), ""))),
+            Self::BigQuery => None,
+        }
     }
 
     /// The type of doubles.
@@ -89,5 +118,17 @@ impl Dialect {
             Self::BigQuery => format!("IS_NAN({x})"),
             Self::Postgres => format!("{x} = CAST('NaN' AS DOUBLE PRECISION)"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a query trims is what a reader of files trims.
+    #[test]
+    fn white_space_is_that_of_the_reader() {
+        let trimmed: Vec<char> = ('\0'..=char::MAX).filter(|character| character.is_whitespace()).collect();
+        assert_eq!(trimmed, WHITE_SPACE);
     }
 }

@@ -286,13 +286,31 @@ mod tests {
         assert_eq!(text, include_str!("first_pass.bigquery.sql"));
     }
 
+    /// Every query of the engines that `cargo xtask engines` asks, and of another, word for word: a change of one is to be run there.
+    #[test]
+    fn queries_by_group_are_pinned() {
+        let buckets = Buckets::Probabilities;
+        let groups = [open("f", &[3.0, 9.0]), open("it's", &[7.0])];
+        for (dialect, pinned) in [
+            (Dialect::DuckDb, include_str!("by_group.duckdb.sql")),
+            (Dialect::Spark, include_str!("by_group.spark.sql")),
+            (Dialect::DataFusion, include_str!("by_group.datafusion.sql")),
+            (Dialect::Postgres, include_str!("by_group.postgres.sql")),
+        ] {
+            let query = Query { dialect, group: Some("the sex"), ..QUERY };
+            let found = [
+                query.first_pass(buckets),
+                query.second_pass_by_group(buckets, &groups),
+                query.of_codes(),
+                Query { group: None, ..query }.first_pass(Buckets::margins(1024.0).unwrap()),
+            ];
+            assert_eq!(found.join("\n"), pinned, "{dialect:?}");
+        }
+    }
+
     #[test]
     fn a_query_by_group_is_standard_sql() {
         let query = Query { dialect: Dialect::Postgres, group: Some("the sex"), ..QUERY };
-        assert_eq!(
-            query.first_pass(Buckets::Probabilities),
-            include_str!("first_pass_by_group.postgres.sql")
-        );
         let text = query.second_pass_by_group(
             Buckets::Probabilities,
             &[open("f", &[3.0, 9.0]), open("m", &[]), open("x", &[7.0])],
@@ -307,10 +325,7 @@ mod tests {
         let text = query.second_pass_by_group(Buckets::Probabilities, &[open("f", &[]), open("m", &[])]);
         assert!(text.contains("WHERE 1 = 0\n"), "{text}");
         let text = query.of_codes();
-        assert!(
-            text.contains("AS positive, nullif(trim(CAST(\"the sex\" AS TEXT)), '') AS grp\n  FROM scored"),
-            "{text}"
-        );
+        assert!(text.contains(" FROM CAST(\"the sex\" AS TEXT)), '') AS grp\n  FROM scored"), "{text}");
         assert!(text.ends_with("FROM seen GROUP BY grp, code ORDER BY grp, code;\n"), "{text}");
     }
 

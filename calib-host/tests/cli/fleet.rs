@@ -68,6 +68,46 @@ fn together_they_see_what_none_of_them_does() {
     assert!(standings.iter().all(|device| device["shift"]["standing"] != "alarm"), "{standings:?}");
 }
 
+/// Where a counter stops nothing is noticed any more: that is a warning, which says what to do.
+#[test]
+fn a_full_counter_is_told() {
+    let place = place();
+    // Where the counters of 15 bins stop.
+    let full = u64::from(u32::MAX / 15);
+    let quarter = |count: u64| [count; 4];
+    write(&place, "full.json", &counters(&place, "ward 3", quarter(full), None).to_string());
+    write(&place, "nearly.json", &counters(&place, "ward 4", quarter(full - 1), None).to_string());
+    let run = place.ok("calib fleet cal.bin full.json nearly.json --html page.html");
+    let told = "warning: a counter is full in ward 3: what came later is in no count, so that its evidence stands still; keep these counters under \
+                a name of their own, and set the device back with `calib label --reset`\n";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    let page = std::fs::read_to_string(place.path().join("page.html")).unwrap();
+    assert!(page.contains("A counter is full in 1 of 2 devices"), "{page}");
+    assert_eq!(place.run("calib fleet cal.bin full.json --fail-on-warning").code, 6);
+    let json = place.json("calib fleet cal.bin full.json nearly.json --json");
+    let is_full = |at: usize| json["tables"][0]["devices"][at]["full"].as_bool().unwrap();
+    assert_eq!([is_full(0), is_full(1)], [true, false]);
+    let nearly = place.ok("calib fleet cal.bin nearly.json").stderr;
+    assert!(!nearly.contains("full"), "{nearly}");
+}
+
+/// On what the evidence rests is said beside it.
+#[test]
+fn the_conditions_of_the_evidence_are_told() {
+    let place = place();
+    write(&place, "ward.json", &counters(&place, "ward 3", [9; 4], None).to_string());
+    let said = place.ok("calib fleet cal.bin ward.json").stdout;
+    let last = said.lines().last().unwrap();
+    for words in [
+        "This holds if each prediction is an independent draw from the population of the calibration rows (one a patient)",
+        "depends on neither the label nor what predicts it within a bin",
+        "which devices are added up, and when, depends on nothing that they counted",
+        "about scores in 1 of 20 fleets, and about outcomes in 1 of 100 fleets, or fewer",
+    ] {
+        assert!(last.contains(words), "{words}: {said}");
+    }
+}
+
 #[test]
 fn outcomes_are_held_against_the_promise() {
     let place = place();

@@ -23,6 +23,8 @@ mod export;
 mod first_fit;
 mod flaws;
 mod fleet;
+#[cfg(feature = "serial")]
+mod fleet_log;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;

@@ -34,7 +34,9 @@ fn the_bins_of_umd_are_the_monitors() {
         (gaps(&monitors["tables"][0]), &monitors["tables"][0]["edges"]),
         (vec![251, 250, 250, 250, 250, 250, 250, 250], &Value::Null)
     );
+    assert_eq!(monitors["alarm_at_odds"], json!({"shift": 20, "change": 10_000, "promise": 100}));
     let text = place.ok("calib inspect monitored.cal").stdout;
+    assert!(!text.contains("as a whole"), "{text}");
     assert!(text.contains("\nmonitors    false alarms: of a shift in 1 of 20 devices"), "{text}");
 
     // Nobody gets it unasked, and nothing else of the artefact changes.
@@ -174,6 +176,22 @@ fn what_has_several_scores_or_weights() {
         assert_eq!(monitored.is_null(), bins < 2);
         assert!(monitored.is_null() || gaps(monitored).len() == bins);
     }
+    // The tables share what a device may say wrongly, and it is said.
+    let monitored = tables.iter().filter(|table| !table.is_null()).count();
+    assert!(monitored > 1);
+    let of_device = json!({"shift": 20, "change": 10_000, "promise": 100});
+    let of_each = json!({"shift": 20 * monitored, "change": 10_000 * monitored, "promise": 100 * monitored});
+    for (name, asked) in of_device.as_object().unwrap() {
+        assert_eq!(&shown["monitors"][name], asked);
+    }
+    assert_eq!(shown["monitors"]["alarm_at_odds"], of_each);
+    let said = format!(
+        "That is of a device as a whole: each of its {monitored} monitored tables takes evidence of 1 : {} for an alarm of a shift, 1 : {} of a \
+         change and 1 : {} of the promise.",
+        of_each["shift"], of_each["change"], of_each["promise"]
+    );
+    let text = place.ok("calib inspect top.cal").stdout;
+    assert!(text.contains("of a shift in 1 of 20 devices") && text.contains(&said), "{text}");
     // One gap more than the class has predictions.
     let predicted = |class| data.predicted.iter().filter(|&&found| found == class).count() as u64;
     let found = (0..2).map(|class| gaps(&tables[class]).iter().sum::<u64>());

@@ -1,6 +1,10 @@
 //! A calibration set, and streams of scores.
 
+use std::collections::BTreeSet;
+
 use calib_core::monitor::Reference;
+use calib_fit::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes};
+use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -15,6 +19,32 @@ pub(crate) fn of_life(kind: u64, life: u32) -> Xoshiro256PlusPlus {
 /// A uniform number in [0, 1).
 pub(crate) fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     random.random()
+}
+
+/// The probability with which a calibrator's own promise fails.
+pub(crate) const ALPHA: f64 = 0.1;
+/// Scores of 24 bits: a score is in f32 what it is here, and none comes twice.
+const GRID: u32 = 1 << 24;
+
+/// A calibrator with monitors, whose scores are probabilities; with exact intervals or with an epsilon.
+pub(crate) fn calibrator(
+    n: usize,
+    bins: usize,
+    intervals: bool,
+    random: &mut Xoshiro256PlusPlus,
+) -> StoredArtifact {
+    let mut drawn = BTreeSet::new();
+    while drawn.len() < n {
+        drawn.insert(random.random_range(0..GRID));
+    }
+    let scores: Vec<f64> = drawn.into_iter().map(|score| f64::from(score) / f64::from(GRID)).collect();
+    let labels = scores.iter().map(|&score| uniform(random) < score).collect();
+    let data = BinaryData::new(scores, labels).expect("scores are in [0, 1]").on_device();
+    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), ALPHA).expect("there are points enough");
+    let monitors = Some(Monitoring::default());
+    let options = ArtifactOptions { monitors, intervals, ..ArtifactOptions::default() };
+    let bytes = artifact_bytes(&fit, &options).expect("scores do not tie");
+    StoredArtifact::from_bytes(&bytes).expect("just written")
 }
 
 /// A calibration set's edges, and how many of its gaps are between them.

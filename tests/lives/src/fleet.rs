@@ -1,16 +1,12 @@
 //! Fleets of devices, each of which sees too little: what their counters say together.
 
-use std::collections::BTreeSet;
-
 use calib_core::artifact::TableForm;
-use calib_fit::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes};
+use calib_fit::artifact::StoredArtifact;
 use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, FleetTable, Standing, TableCounters, survey};
-use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
-use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use crate::calibrated::{of_life, uniform};
+use crate::calibrated::{ALPHA, calibrator, of_life, uniform};
 use crate::quiet::told;
 
 /// Calibration points, and bins.
@@ -21,9 +17,6 @@ const DEVICES: usize = 1000;
 const PREDICTIONS: usize = 100;
 /// The share of predictions whose outcome becomes known.
 const LABELLED: f64 = 0.01;
-/// The probability with which a calibrator's own promise fails.
-const ALPHA: f64 = 0.1;
-
 /// What has changed since the calibration.
 #[derive(Clone, Copy)]
 struct Change {
@@ -31,24 +24,6 @@ struct Change {
     power: f64,
     /// By how much outcomes are more frequent.
     more: f64,
-}
-
-/// Scores of 24 bits: a score is in f32 what it is here, and none comes twice.
-const GRID: u32 = 1 << 24;
-
-/// A calibrator with monitors, whose scores are probabilities.
-fn calibrator(random: &mut Xoshiro256PlusPlus) -> StoredArtifact {
-    let mut drawn = BTreeSet::new();
-    while drawn.len() < N {
-        drawn.insert(random.random_range(0..GRID));
-    }
-    let scores: Vec<f64> = drawn.into_iter().map(|score| f64::from(score) / f64::from(GRID)).collect();
-    let labels = scores.iter().map(|&score| uniform(random) < score).collect();
-    let data = BinaryData::new(scores, labels).expect("scores are in [0, 1]").on_device();
-    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(BINS)), ALPHA).expect("there are points enough");
-    let options = ArtifactOptions { monitors: Some(Monitoring::default()), ..ArtifactOptions::default() };
-    let bytes = artifact_bytes(&fit, &options).expect("scores do not tie");
-    StoredArtifact::from_bytes(&bytes).expect("just written")
 }
 
 /// What a device counts.
@@ -93,7 +68,7 @@ struct Seen {
 
 fn fleet(change: Change, life: u32) -> Seen {
     let mut random = of_life(9_800_000 + (change.power * 100.0 + change.more * 1000.0) as u64, life);
-    let stored = calibrator(&mut random);
+    let stored = calibrator(N, BINS, false, &mut random);
     let devices: Vec<DeviceCounters> =
         (0..DEVICES).map(|name| device(&stored, name, change, &mut random)).collect();
     let tables = survey(&stored.artifact(), &devices, 0.05).expect("the counters are the calibrator's");

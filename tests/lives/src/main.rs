@@ -4,10 +4,12 @@
 //! above what was promised is a failure.
 
 mod calibrated;
+mod change;
 mod exact;
 mod fleet;
 mod friedman;
 mod power;
+mod promise;
 mod quiet;
 
 use std::path::PathBuf;
@@ -27,8 +29,9 @@ fn main() -> Result<ExitCode> {
     ensure!(!cfg!(debug_assertions), "built without optimisation, this would take hours");
     let lives = flags.lives.unwrap_or(1000);
     let mut kept = quiet::shifts(lives);
-    kept &= quiet::changes(lives);
-    kept &= quiet::promises(lives);
+    kept &= quiet::tables(lives);
+    kept &= change::changes(lives);
+    kept &= promise::promises(lives);
     kept &= fleet::fleets(lives);
     power::power(lives);
     if let Some(python) = flags.python {

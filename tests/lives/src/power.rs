@@ -4,7 +4,7 @@ use calib_core::monitor::{ChangeMonitor, LogEvidence, PromiseMonitor, ShiftMonit
 use rayon::prelude::*;
 
 use crate::calibrated::{Calibrated, MOST, of_life, uniform};
-use crate::quiet::promised;
+use crate::promise::promised;
 
 const N: usize = 5000;
 /// Where nothing was noticed until then, it never is.

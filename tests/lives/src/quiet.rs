@@ -1,7 +1,6 @@
 //! Lives with nothing wrong: how often there is an alarm.
 
-use calib_core::ProbInterval;
-use calib_core::monitor::{ChangeMonitor, LogEvidence, PromiseMonitor, ShiftMonitor};
+use calib_core::monitor::{LogEvidence, ShiftMonitor};
 use calib_fit::stats::clopper_pearson;
 use rayon::prelude::*;
 
@@ -12,11 +11,8 @@ use crate::exact::Exact;
 const PREDICTIONS: u32 = 20_000;
 /// In so many lives of a kind the device's monitor counts, too.
 const WITH_DEVICE: u32 = 100;
-/// Of how many lives one may raise a false alarm of a shift, and of the promise.
+/// Of how many lives one may raise a false alarm of a shift.
 const SHIFT: u32 = 20;
-const PROMISE: u32 = 100;
-/// How many predictions are between two false alarms of a change.
-const CHANGE: u32 = 10_000;
 
 /// A line with the share of lives that had an alarm; whether the share may be what was promised.
 pub(crate) fn told(what: &str, alarms: usize, lives: u32, limit: f64) -> bool {
@@ -92,84 +88,36 @@ pub(crate) fn shifts(lives: u32) -> bool {
     kept && earlier == 0
 }
 
-/// How many predictions there are until a change is told that there was not; at most a million.
-fn until_a_change(n: usize, bins: usize, life: u32) -> u32 {
-    const MOST_PREDICTIONS: u32 = 1_000_000;
-    let mut random = of_life(7_000_000 + (n * 100 + bins) as u64, life);
-    let calibrated = Calibrated::draw(n, bins, &mut random);
-    let reference = calibrated.reference();
-    let (mut before, mut change) = (ShiftMonitor::<MOST>::new(), ChangeMonitor::<MOST>::new());
-    let alarm = LogEvidence::of_one_in(CHANGE);
-    let found = (1..=MOST_PREDICTIONS).find(|_| {
-        let bin = calibrated.bin(uniform(&mut random));
-        let is_alarm = change.count(bin, &before, &reference, alarm);
-        before.count(bin);
-        is_alarm
-    });
-    found.unwrap_or(MOST_PREDICTIONS)
+/// Tables of a device, one for each class, and the points of each.
+const TABLES: usize = 10;
+const POINTS_OF_TABLE: usize = 200;
+
+/// After which prediction of its own each of ten tables would raise the alarm of a shift: at its share of the level, and at all of it.
+fn any_table(life: u32) -> [bool; 2] {
+    const BINS: usize = 5;
+    let mut random = of_life(6_000_000, life);
+    let calibrated: Vec<Calibrated> =
+        (0..TABLES).map(|_| Calibrated::draw(POINTS_OF_TABLE, BINS, &mut random)).collect();
+    let mut exact: Vec<Exact<'_>> = calibrated.iter().map(Exact::new).collect();
+    let level = f64::from(SHIFT).ln();
+    let divided = f64::from(SHIFT * TABLES as u32).ln();
+    let mut seen = [false; 2];
+    for _ in 0..PREDICTIONS {
+        let table = (uniform(&mut random) * TABLES as f64) as usize;
+        let log = exact[table].count(calibrated[table].bin(uniform(&mut random)));
+        seen = [seen[0] || log >= divided, seen[1] || log >= level];
+    }
+    seen
 }
 
-/// Scores that never change.
-pub(crate) fn changes(lives: u32) -> bool {
-    // A life is fifty times as long.
-    let lives = (lives / 50).max(10);
+/// Devices with several tables, whose scores come from where the calibration scores were.
+pub(crate) fn tables(lives: u32) -> bool {
     println!(
-        "no change: the mean time until a false alarm of the device, {lives} lives of a million predictions or until then"
+        "no shift, {TABLES} tables of {POINTS_OF_TABLE} points, {PREDICTIONS} predictions among them: lives in which any table raises the alarm"
     );
-    let mut kept = true;
-    for (n, bins) in [(200, 5), (1000, 10), (5000, 15)] {
-        let times: Vec<u32> = (0..lives).into_par_iter().map(|life| until_a_change(n, bins, life)).collect();
-        let mean = times.iter().map(|&time| f64::from(time)).sum::<f64>() / f64::from(lives);
-        let ended = times.iter().filter(|&&time| time < 1_000_000).count();
-        let holds = mean >= f64::from(CHANGE);
-        kept &= holds;
-        println!(
-            "  n = {n}, B = {bins}: {mean:.0} or more, {ended} of {lives} ended; at least {CHANGE}{}",
-            if holds { "" } else { "  BROKEN" }
-        );
-    }
-    kept
-}
-
-/// What is promised in ten bins.
-pub(crate) fn promised() -> [Option<ProbInterval>; 10] {
-    std::array::from_fn(|bin| {
-        let middle = 0.05 + 0.1 * bin as f32;
-        ProbInterval::new((middle - 0.073).max(0.0), (middle + 0.073).min(1.0))
-    })
-}
-
-/// Whether the alarm is ever raised where every bin's truth is this far from the middle to the upper end of what was promised.
-fn promise(part: f64, life: u32) -> bool {
-    let mut random = of_life(8_000_000 + (part * 10.0) as u64, life);
-    let promised = promised();
-    let mut monitor = PromiseMonitor::<10>::new();
-    let alarm = LogEvidence::of_one_in(PROMISE);
-    for outcome in 1..=PREDICTIONS {
-        let bin = (uniform(&mut random) * 10.0) as usize;
-        let promise = promised[bin].expect("every bin has a promise");
-        let (lo, hi) = (f64::from(promise.lo), f64::from(promise.hi));
-        let truth = (lo + hi) / 2.0 + part * (hi - lo) / 2.0;
-        monitor.count(bin, uniform(&mut random) < truth);
-        if outcome % 10 == 0 {
-            monitor.look(promised.into_iter(), alarm);
-        }
-        if monitor.alarm_at().is_some() {
-            return true;
-        }
-    }
-    false
-}
-
-/// Outcomes that are as frequent as was promised.
-pub(crate) fn promises(lives: u32) -> bool {
-    println!(
-        "a promise that holds, {PREDICTIONS} outcomes, looked at after every tenth: lives that ever raise the alarm on the device"
-    );
-    let mut kept = true;
-    for (part, name) in [(0.0, "in the middle of it"), (1.0, "at its upper end")] {
-        let alarms = (0..lives).into_par_iter().filter(|&life| promise(part, life)).count();
-        kept &= told(name, alarms, lives, 1.0 / f64::from(PROMISE));
-    }
+    let seen: Vec<[bool; 2]> = (0..lives).into_par_iter().map(any_table).collect();
+    let alarms = |at: usize| seen.iter().filter(|seen| seen[at]).count();
+    let kept = told("each at a tenth of the level", alarms(0), lives, 1.0 / f64::from(SHIFT));
+    println!("  each at all of it, as no calibrator is written: {} of {lives}", alarms(1));
     kept
 }

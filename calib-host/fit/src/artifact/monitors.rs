@@ -10,7 +10,10 @@ use crate::error::FitError;
 use crate::fit::{Fit, FittedTable, fit_binary};
 use crate::stats::ScoreKind;
 
-/// Which monitors an artefact is written for: how rare their false alarms are, and in which bins they count.
+/// Which monitors an artefact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
+///
+/// Each table that is monitored has tests of its own, and of L of them any may raise a false alarm. So that a device as a whole raises no
+/// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality).
 ///
 /// ```
 /// use calib_core::Artifact;
@@ -32,7 +35,7 @@ use crate::stats::ScoreKind;
 pub struct Monitoring {
     /// Of so many devices at most one ever says wrongly that scores come from another distribution; at least 2.
     pub shift: u32,
-    /// So many predictions or more are, on average, between two false alarms of a change; at least 2.
+    /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
     pub change: u32,
     /// Of so many devices at most one ever says wrongly that a promise that holds is broken; at least 2.
     pub promise: u32,
@@ -51,6 +54,14 @@ pub struct MonitorBins {
     gaps: Vec<u32>,
     /// The inner edges as keys.
     edges: Vec<u32>,
+}
+
+/// What the monitors of a fit's tables are written with.
+pub(super) struct TableMonitoring {
+    /// The gaps of each table; none of a table that is not monitored.
+    gaps: Vec<Vec<u32>>,
+    /// How rare the false alarms of each table are: of a shift, a change and the promise.
+    rarities: [u32; 3],
 }
 
 /// Why an artefact has no monitors.
@@ -93,6 +104,17 @@ pub enum MonitorError {
     /// An alarm would take no evidence.
     #[error("a false alarm in one life of {0} is no rare one: at least 2 are needed")]
     Rarity(u32),
+    /// An alarm of one of the tables would be rarer than is stored.
+    #[error(
+        "false alarms of {tables} tables together in one of {rarity} are {tables} times as rare in each, and the format ends at one in \
+         4294967295: ask for at most {} in place of {rarity}", u32::MAX / tables
+    )]
+    Rarest {
+        /// How rare the alarms of all tables together were to be.
+        rarity: u32,
+        /// The tables that are monitored.
+        tables: u32,
+    },
     /// There are fewer than 2 bins, or more gaps than a monitor counts.
     #[error("a monitor takes 2 bins or more, and 2^31 calibration points or fewer")]
     Bins,
@@ -150,8 +172,20 @@ fn gaps(model: &BinnedModel) -> Result<Vec<u32>, MonitorError> {
 }
 
 impl Monitoring {
+    /// Returns what each table of a fit compares with, and how rare its false alarms are.
+    pub(super) fn of_tables(&self, fit: &Fit) -> Result<TableMonitoring, MonitorError> {
+        let gaps = self.gaps(fit)?;
+        let tables = gaps.iter().filter(|gaps| !gaps.is_empty()).count();
+        let tables = u32::try_from(tables).map_err(|_| MonitorError::Bins)?;
+        let of_table =
+            |rarity: u32| rarity.checked_mul(tables).ok_or(MonitorError::Rarest { rarity, tables });
+        let (shift, change, promise) =
+            (of_table(self.shift)?, of_table(self.change)?, of_table(self.promise)?);
+        Ok(TableMonitoring { gaps, rarities: [shift, change, promise] })
+    }
+
     /// Returns the gaps of each table of a fit.
-    pub(super) fn gaps(&self, fit: &Fit) -> Result<Vec<Vec<u32>>, MonitorError> {
+    fn gaps(&self, fit: &Fit) -> Result<Vec<Vec<u32>>, MonitorError> {
         let rarities = [self.shift, self.change, self.promise];
         if let Some(&rarity) = rarities.iter().find(|&&rarity| rarity < 2) {
             return Err(MonitorError::Rarity(rarity));
@@ -176,10 +210,14 @@ impl Monitoring {
     }
 
     /// Writes the sections.
-    pub(super) fn write(&self, gaps: &[Vec<u32>], writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
-        let gaps: Vec<&[u32]> = gaps.iter().map(Vec::as_slice).collect();
+    pub(super) fn write(
+        &self,
+        tables: &TableMonitoring,
+        writer: &mut ArtifactWriter<'_>,
+    ) -> Result<(), WriteError> {
+        let gaps: Vec<&[u32]> = tables.gaps.iter().map(Vec::as_slice).collect();
         let edges = self.bins.as_ref().map(|bins| [bins.edges.as_slice()]);
-        let &Self { shift, change, promise, .. } = self;
+        let [shift, change, promise] = tables.rarities;
         writer.monitors(&MonitorParts {
             shift,
             change,
@@ -333,8 +371,41 @@ mod tests {
         let monitors = artifact.monitors().unwrap();
         let gaps = [0, 1, 2].map(|class| monitors.reference(class).map(|reference| reference.gaps()));
         assert_eq!(gaps, [None, Some(201), None]);
+        assert_eq!(monitors.rarities(), [20, 10_000, 100], "of one table");
         let bins = Some(MonitorBins { kind: ScoreKind::Probability, gaps: vec![5, 5], edges: vec![7] });
         assert_eq!(refused(&fit, Monitoring { bins, ..Monitoring::default() }), MonitorError::Reduction);
+    }
+
+    /// The bound of a device is what was asked for, whatever the number of its tables: any of them may raise a false alarm.
+    #[test]
+    fn tables_share_the_false_alarms() {
+        // So many classes are predicted, each with scores of its own.
+        let fit = |classes: usize, reduction| {
+            let row = |i: usize| {
+                let prob = 0.5 + i as f32 / 2048.0;
+                let mut row = [(1.0 - prob) / 4.0; 5];
+                row[i % classes] = prob;
+                row
+            };
+            let vectors = Vectors::new((0..600).flat_map(row).collect(), 5, VectorKind::Probs).unwrap();
+            let labels: Vec<i64> = (0..600).map(|i| i % classes as i64).collect();
+            let problems = Problems::new(&vectors, &labels, reduction).unwrap();
+            fit_reduction(&problems, &ReductionOptions { method: umd(4), points_per_bin: None }, 0.1).unwrap()
+        };
+        for tables in 1..=5u32 {
+            let bytes = monitored(&fit(tables as usize, Reduction::TopLabel), Monitoring::default()).unwrap();
+            let artifact = Artifact::parse(&bytes).unwrap();
+            let monitors = artifact.monitors().unwrap();
+            assert_eq!((monitors.count(), monitors.monitored()), (5, tables as usize));
+            assert_eq!(monitors.rarities(), [20, 10_000, 100].map(|rarity| rarity * tables));
+            assert_eq!(monitors.rarities_of_device(), [20, 10_000, 100]);
+            assert_eq!(monitors.alarms().shift, LogEvidence::of_one_in(20 * tables));
+        }
+        let rare = Monitoring { promise: u32::MAX / 2, ..Monitoring::default() };
+        assert!(monitored(&fit(2, Reduction::TopLabel), rare.clone()).is_ok());
+        let error = refused(&fit(3, Reduction::TopLabel), rare);
+        assert_eq!(error, MonitorError::Rarest { rarity: u32::MAX / 2, tables: 3 });
+        assert!(error.to_string().contains("at most 1431655765 in place of 2147483647"), "{error}");
     }
 
     proptest! {

@@ -76,7 +76,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
     let wants_intervals = options.intervals || fit.one_label().is_some();
     let has_intervals = wants_intervals && intervals.iter().flatten().flatten().any(Option::is_some);
-    let gaps = options.monitors.as_ref().map(|monitors| monitors.gaps(fit)).transpose()?;
+    let monitored = options.monitors.as_ref().map(|monitors| monitors.of_tables(fit)).transpose()?;
     Ok(written(|writer| {
         writer.header(&header)?;
         writer.tables(&tables)?;
@@ -95,8 +95,8 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if !fit.groups.is_empty() {
             writer.groups(&fit.groups.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
-        if let Some((monitors, gaps)) = options.monitors.as_ref().zip(gaps.as_deref()) {
-            monitors.write(gaps, writer)?;
+        if let Some((monitors, tables)) = options.monitors.as_ref().zip(monitored.as_ref()) {
+            monitors.write(tables, writer)?;
         }
         if let Some(rows) = options.rows {
             writer.section(SAMPLE_SECTION, false, &SampleFacts::of(fit, rows).to_bytes())?;

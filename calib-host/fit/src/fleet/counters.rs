@@ -88,6 +88,12 @@ impl DeviceCounters {
 }
 
 impl TableCounters {
+    /// Tells whether a counter holds no more. The device then counts no more predictions of this table, or no more outcomes, and what
+    /// comes later is in none of these counts.
+    pub fn is_full(&self) -> bool {
+        self.predictions.iter().chain(&self.labelled).any(|&count| is_full(count))
+    }
+
     fn check(&self, device: &str, table: usize, [bins, of_table]: [usize; 2]) -> Result<(), FleetError> {
         let device = || device.to_owned();
         let columns = [
@@ -117,6 +123,13 @@ impl TableCounters {
             _ => Err(FleetError::TooMany { device: device(), table }),
         }
     }
+}
+
+/// Whether a counter of a monitor of so many bins, at most 255, holds no more: that is told by the count alone, as it stops where
+/// that of none but one number of bins does.
+pub(super) fn is_full(count: u64) -> bool {
+    const ALL: u64 = u32::MAX as u64;
+    count > ALL >> 8 && count <= ALL && ALL / (ALL / count) == count
 }
 
 /// More predictions than a device's counters hold.

@@ -51,6 +51,8 @@ pub struct DeviceStanding {
     pub predictions: u64,
     /// How many outcomes it was told.
     pub labelled: u64,
+    /// Whether a counter is full, so that what came later is not counted.
+    pub is_full: bool,
     /// Whether its scores come from another distribution.
     pub shift: Evidence,
     /// Whether the promise is broken there.
@@ -64,6 +66,11 @@ impl FleetTable {
         self.devices
             .iter()
             .filter(move |device| is_alarm(device.shift) || device.promise.is_some_and(is_alarm))
+    }
+
+    /// The devices with a full counter.
+    pub fn full(&self) -> impl Iterator<Item = &DeviceStanding> {
+        self.devices.iter().filter(|device| device.is_full)
     }
 
     /// How many would have, on average and at most, with nothing wrong.
@@ -196,6 +203,7 @@ impl Comparison {
                 device: device.device.clone(),
                 predictions: counters.predictions.iter().sum(),
                 labelled: counters.labelled.iter().sum(),
+                is_full: counters.is_full(),
                 shift: self.shift_of(&counters.predictions),
                 promise: self.promise_of(&counters.labelled, &counters.positives),
             });

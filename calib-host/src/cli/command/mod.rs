@@ -12,6 +12,8 @@ mod fit;
 #[cfg(feature = "probe")]
 mod flash;
 mod fleet;
+#[cfg(feature = "serial")]
+mod fleet_log;
 mod inspect;
 mod keys;
 #[cfg(feature = "serial")]

@@ -14,6 +14,7 @@ use calib_host::device::serial::{DeviceError, Link, LogLine, LogTable, Patience,
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::fleet_log::FleetLog;
 use crate::cli::error::Error;
 use crate::cli::options::{SerialLine, parse_seconds};
 use crate::cli::out::{escaped, stderr, stdout};
@@ -27,6 +28,10 @@ const LOG_PAUSE: Duration = Duration::from_millis(50);
 /// Until it is interrupted.
 ///
 /// With --watch the device is also asked what its monitors say: whether predictions and outcomes are still like the calibration.
+///
+/// With --fleet-log what the device predicts and what its monitors say becomes a log from which anybody can work every alarm out again, with
+/// `calib fleet --verify`. It begins with a device that has counted nothing, and ends with an error where the device counted what did not come by
+/// here, such as predictions that another line was told, or outcomes.
 ///
 /// Results go to standard output. With --elf the device's log is decoded and shown, too: in JSON lines on standard output,
 /// beside CSV on standard error.
@@ -43,6 +48,18 @@ pub(crate) struct Monitor {
     /// Ask so often, in seconds, what the device's monitors say: of each table in turn, on standard error beside CSV.
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     watch: Option<f64>,
+    /// Write a log for `calib fleet --verify` to this file, of every prediction by its bin and of what the monitors say.
+    #[arg(long, value_name = "FILE", requires_all = ["watch", "calibrator"])]
+    fleet_log: Option<PathBuf>,
+    /// The calibrator that the device has, for its log.
+    #[arg(long, value_name = "ARTIFACT", requires = "fleet_log")]
+    calibrator: Option<PathBuf>,
+    /// The name of the device in its log; that of the file if it is not given.
+    #[arg(long, value_name = "NAME", requires = "fleet_log")]
+    name: Option<String>,
+    /// Replace an existing log.
+    #[arg(long, requires = "fleet_log")]
+    force: bool,
     /// The device's program, an ELF file, to decode its log with.
     #[arg(long, value_name = "ELF")]
     elf: Option<PathBuf>,
@@ -81,6 +98,7 @@ enum Event {
 
 impl Monitor {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let mut fleet_log = self.new_fleet_log()?;
         let (events, incoming) = mpsc::channel();
         let interrupted = events.clone();
         ctrlc::set_handler(move || {
@@ -103,6 +121,9 @@ impl Monitor {
         while self.lines.is_none_or(|wanted| lines < wanted) {
             // What waits for an interrupt keeps a sender for good.
             let Ok(event) = incoming.recv() else { break };
+            if let (Event::Reply(reply), Some(log)) = (&event, &mut fleet_log) {
+                log.hear(&reply.body)?;
+            }
             let shown = match (event, self.format) {
                 (Event::Interrupted, _) => break,
                 (Event::Failed(error), _) => return Err(error),
@@ -138,6 +159,17 @@ impl Monitor {
             say(&format!("{lines} lines"));
         }
         Ok(())
+    }
+
+    /// Begins the log for a fleet, if it is asked for.
+    fn new_fleet_log(&self) -> Result<Option<FleetLog>, Error> {
+        let Some((path, calibrator)) = self.fleet_log.as_ref().zip(self.calibrator.as_ref()) else {
+            return Ok(None);
+        };
+        let of_file =
+            || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name = self.name.clone().unwrap_or_else(of_file);
+        FleetLog::create(calibrator, path, name, self.force).map(Some)
     }
 
     /// Watches the line for replies.

@@ -42,7 +42,7 @@ pub(crate) struct Sql {
     from_label: String,
     /// A column of groups, for a table of each, as --group-column of the fit.
     ///
-    /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without spaces around
+    /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without white space around
     /// it; rows without one are counted, and refused by what reads the answer.
     #[arg(long, value_name = "NAME")]
     group_column: Option<String>,

@@ -226,6 +226,7 @@ const GROUPS: [Group; 9] = [
             "csv",
             "lines",
             "watch",
+            "fleet_log",
             "force",
             "json",
             "help",

@@ -22,13 +22,13 @@ pub(crate) struct MonitorOptions {
     /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
     #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..))]
     monitor_bins: Option<u16>,
-    /// Of N devices at most one ever says wrongly that scores come from another distribution.
+    /// Of N devices at most one ever says wrongly that scores come from another distribution, whatever the number of its tables.
     #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity())]
     monitor_shift: u32,
     /// A device says wrongly that scores have changed once in N predictions or less often, on average.
     #[arg(long, requires = "monitor", default_value_t = Monitoring::default().change, value_name = "N", value_parser = rarity())]
     monitor_change: u32,
-    /// Of N devices at most one ever says wrongly that a promise that holds is broken.
+    /// Of N devices at most one ever says wrongly that a promise that holds is broken, whatever the number of its tables.
     #[arg(long, requires = "monitor", default_value_t = Monitoring::default().promise, value_name = "N", value_parser = rarity())]
     monitor_promise: u32,
     /// What a device does on an alarm of a shift or of the promise, until it is told to count anew. A device that cannot do it refuses

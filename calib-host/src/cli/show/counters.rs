@@ -6,7 +6,7 @@ use calib_core::monitor::LogEvidence;
 use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
 use serde_json::{Value, json};
 
-use super::monitors::action_words;
+use super::monitors::{HOLDS, action_words, of_so_many};
 use crate::cli::out::stdout;
 
 /// The alarms of all tables.
@@ -27,6 +27,13 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
         warn(Some(counters.change), "the scores have changed", "prediction");
         warn(counters.promise, "outcomes are not as frequent as was promised", "outcome");
     }
+    if tables.iter().flatten().any(|counters| counters.is_full) {
+        warnings.push(
+            "a counter is full: the device counts no more there, and notices nothing new; write its counters to a file (`calib status \
+             --counters`), then set them back with `calib label --reset`"
+                .into(),
+        );
+    }
     // It is the same of all.
     let acts = tables.iter().flatten().find_map(|counters| counters.action);
     if let Some(ActionOnAlarm { action, is_done: true }) = acts {
@@ -39,7 +46,11 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
 pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     let predictions: u64 = counters.predictions.iter().map(|&count| u64::from(count)).sum();
     let labelled: u64 = counters.outcomes.iter().map(|known| u64::from(known.labelled)).sum();
-    let full = if counters.is_full { "; a counter is full, and nothing is counted any more" } else { "" };
+    let full = if counters.is_full {
+        "; a counter is full, so that predictions or outcomes are not counted any more, and evidence stands still"
+    } else {
+        ""
+    };
     let promise = match counters.promise {
         Some(promise) => said(promise, labelled, "outcome"),
         None => "not watched: nothing is promised that they could break".into(),
@@ -63,6 +74,7 @@ pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
     }
     // It is the same of all.
     let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
+    writeln!(out, "{}", holds(tables))?;
     let kept = match counters.kept {
         Kept::No => "in memory alone: counting begins anew when the device is switched on".into(),
         Kept::But(0) => "all in flash".into(),
@@ -82,6 +94,20 @@ pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
         writeln!(out, "counters    are neither told outcomes nor set back over this line")?;
     }
     Ok(())
+}
+
+/// Under which conditions alarms are as rare as was asked for, and how rare they are on a device with all of its tables.
+fn holds(tables: &[Option<Counters>]) -> String {
+    let count = u32::try_from(tables.iter().flatten().count()).unwrap_or(u32::MAX).max(1);
+    let of_device = |watched: fn(&Counters) -> Option<Watched>| {
+        let rarities = tables.iter().flatten().filter_map(watched).map(|watched| watched.alarm.odds());
+        rarities.min().map(|rarity| of_so_many(rarity / count, "devices"))
+    };
+    let about = |what: &str, of: Option<String>| of.map(|of| format!("about {what} in {of}"));
+    let scores = about("scores", of_device(|counters| Some(counters.shift)));
+    let outcomes = about("outcomes", of_device(|counters| counters.promise));
+    let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
+    format!("{HOLDS}: then there is ever a false alarm {}, or fewer", rare.join(", and "))
 }
 
 /// What the monitors of a table say, as JSON.
@@ -176,7 +202,65 @@ fn odds(evidence: LogEvidence) -> String {
 
 #[cfg(test)]
 mod tests {
+    use calib_core::Identity;
+
     use super::*;
+
+    fn counters(tables: u16, of_each: u32, is_full: bool) -> Vec<Option<Counters>> {
+        let watched = |rarity| Watched {
+            evidence: LogEvidence::NONE,
+            alarm: LogEvidence::of_one_in(rarity * of_each),
+            raised: None,
+        };
+        let table = |table| Counters {
+            calibrator: Identity(*b"identity"),
+            table,
+            tables,
+            predictions: Default::default(),
+            outcomes: Default::default(),
+            shift: watched(20),
+            change: watched(10_000),
+            promise: Some(watched(100)),
+            is_full: is_full && table == 0,
+            kept: Kept::No,
+            takes_outcomes: true,
+            action: None,
+        };
+        (0..tables).map(|at| Some(table(at))).collect()
+    }
+
+    /// What a device says wrongly is told of all of its tables together, also where an earlier version did not divide it over them.
+    #[test]
+    fn the_conditions_are_told_with_how_rare_false_alarms_are() {
+        let said = |tables, of_each| holds(&counters(tables, of_each, false));
+        let conditions = "if each prediction is an independent draw from the population of the calibration rows (one a patient)";
+        for (tables, of_each, rare) in [
+            (1, 1, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
+            (3, 3, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
+            (3, 1, "scores in 1 of 6 devices, and about outcomes in 1 of 33 devices, or fewer"),
+            (12, 1, "scores in any number of devices, and about outcomes in 1 of 8 devices, or fewer"),
+        ] {
+            let said = said(tables, of_each);
+            assert!(said.contains(conditions) && said.ends_with(rare), "{tables} {of_each}: {said}");
+        }
+        let mut unpromised = counters(1, 1, false);
+        unpromised[0].as_mut().unwrap().promise = None;
+        assert!(holds(&unpromised).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
+    }
+
+    #[test]
+    fn a_full_counter_is_told_with_what_to_do() {
+        let (quiet, full) = (counters(2, 2, false), counters(2, 2, true));
+        assert_eq!(counter_warnings(&quiet), Vec::<String>::new());
+        let [warning] = &counter_warnings(&full)[..] else { panic!("{:?}", counter_warnings(&full)) };
+        assert!(
+            warning.contains("notices nothing new") && warning.contains("calib label --reset"),
+            "{warning}"
+        );
+        let words = |tables: &[Option<Counters>]| counter_words(tables[0].as_ref().unwrap())[0].clone();
+        assert!(words(&full).contains("a counter is full, so that"), "{}", words(&full));
+        assert!(!words(&quiet).contains("full"), "{}", words(&quiet));
+    }
 
     #[test]
     fn evidence_is_told_as_what_it_amounts_to() {

@@ -8,6 +8,8 @@ use calib_host::fleet::{Evidence, FleetBin, FleetTable, Standing};
 use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
+use super::monitors::{HOLDS, of_so_many};
+
 /// A fleet's counters, compared with its calibrator.
 pub(crate) struct ShownFleet<'a> {
     pub(crate) stored: &'a StoredArtifact,
@@ -36,6 +38,7 @@ impl ShownFleet<'_> {
                     promise.rarity
                 ));
             }
+            warnings.extend(full(table).map(|which| format!("{of}{which}")));
         }
         warnings
     }
@@ -54,7 +57,18 @@ impl ShownFleet<'_> {
             devices => format!("{devices} devices"),
         };
         writeln!(out, "{devices} with the calibrator {}", self.stored.artifact().identity())?;
-        self.tables.iter().try_for_each(|table| self.print_table(table, out))
+        self.tables.iter().try_for_each(|table| self.print_table(table, out))?;
+        let artifact = self.stored.artifact();
+        let [shift, _, promise] =
+            artifact.monitors().map_or([0; 3], |monitors| monitors.rarities_of_device());
+        writeln!(
+            out,
+            "{}, and which devices are added up, and when, depends on nothing that they counted: then there is ever a false alarm about scores in \
+             {}, and about outcomes in {}, or fewer",
+            HOLDS,
+            of_so_many(shift, "fleets"),
+            of_so_many(promise, "fleets")
+        )
     }
 
     fn print_table(&self, table: &FleetTable, out: &mut dyn Write) -> io::Result<()> {
@@ -109,6 +123,7 @@ impl ShownFleet<'_> {
                     "device": device.device,
                     "predictions": device.predictions,
                     "labelled": device.labelled,
+                    "full": device.is_full,
                     "shift": evidence_json(device.shift),
                     "promise": device.promise.map(evidence_json),
                 })
@@ -134,6 +149,26 @@ impl ShownFleet<'_> {
 
 /// How many devices are told one by one.
 const SHOWN: usize = 20;
+
+/// Which devices of a table have stopped counting, what that means and what to do; nothing if none has.
+fn full(table: &FleetTable) -> Option<String> {
+    let names: Vec<&str> = table.full().map(|device| &*device.device).collect();
+    let which = match names.get(..SHOWN_FULL) {
+        Some(first) if names.len() > SHOWN_FULL => {
+            format!("{} and {} more", first.join(", "), names.len() - SHOWN_FULL)
+        }
+        _ => names.join(", "),
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "a counter is full in {which}: what came later is in no count, so that its evidence stands still; keep these counters under a name \
+             of their own, and set the device back with `calib label --reset`"
+        )
+    })
+}
+
+/// How many devices are named in a sentence.
+const SHOWN_FULL: usize = 10;
 
 fn said(evidence: Evidence) -> String {
     format!("{evidence} (an alarm takes 1 : {})", evidence.rarity)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
 pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorAction>) -> Vec<String> {
-    let [shift, change, promise] = monitors.rarities();
+    let [shift, change, promise] = monitors.rarities_of_device();
     let references: Vec<_> = (0..monitors.count()).filter_map(|table| monitors.reference(table)).collect();
     let bins: usize = references.iter().map(|reference| reference.bins()).sum();
     let is_own = (0..monitors.count()).any(|table| monitors.own_edges(table).is_some());
@@ -17,13 +17,22 @@ pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorActio
         1 => String::new(),
         all => format!(", {} of {all} tables", references.len()),
     };
-    let mut lines = vec![
-        format!(
-            "false alarms: of a shift in 1 of {shift} devices, of a change every {change} predictions, of the promise in 1 of {promise} \
-             devices, or fewer; {bins} {whose}{of_tables}"
-        ),
+    let mut lines = vec![format!(
+        "false alarms: of a shift in {}, of a change every {change} predictions, of the promise in {}, or fewer; {bins} {whose}{of_tables}",
+        of_so_many(shift, "devices"),
+        of_so_many(promise, "devices")
+    )];
+    if references.len() > 1 {
+        let [shift, change, promise] = monitors.rarities();
+        lines.push(format!(
+            "That is of a device as a whole: each of its {} monitored tables takes evidence of 1 : {shift} for an alarm of a shift, 1 : {change} \
+             of a change and 1 : {promise} of the promise.",
+            references.len()
+        ));
+    }
+    lines.push(
         "They hold while every prediction is a fresh draw from the population of the calibration scores: count one a patient.".into(),
-    ];
+    );
     lines.extend(action.map(|action| {
         let what = action_words(action);
         format!(
@@ -31,6 +40,19 @@ pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorActio
         )
     }));
     lines
+}
+
+/// Under which conditions evidence is such, before what follows from them.
+pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the calibration rows (one a patient), and which \
+                                outcomes are told, and when, depends on neither the label nor what predicts it within a bin";
+
+/// In how many devices or fleets an alarm is false at most.
+pub(super) fn of_so_many(rarity: u32, what: &str) -> String {
+    match rarity {
+        // Of so many tables, each with such an alarm, nothing is known.
+        0 | 1 => format!("any number of {what}"),
+        rarity => format!("1 of {rarity} {what}"),
+    }
 }
 
 /// What a device does on an alarm.
@@ -62,7 +84,8 @@ pub(super) fn monitors_json(
     action: Option<MonitorAction>,
     encoding: ScoreEncoding,
 ) -> Value {
-    let [shift, change, promise] = monitors.rarities();
+    let [shift, change, promise] = monitors.rarities_of_device();
+    let of_each_table = monitors.rarities();
     let edge = |&key: &u32| match encoding.is_margin() {
         true => Margin::from_key(key).map_or(f64::NAN, |margin| margin.get().into()),
         false => f64::from(f32::from_bits(key)),
@@ -76,6 +99,7 @@ pub(super) fn monitors_json(
         "shift": shift,
         "change": change,
         "promise": promise,
+        "alarm_at_odds": {"shift": of_each_table[0], "change": of_each_table[1], "promise": of_each_table[2]},
         "action": action.map_or("flag".into(), |action| action.to_string()),
         "tables": (0..monitors.count()).map(table).collect::<Vec<_>>(),
     })

@@ -6,6 +6,7 @@ mod counters;
 pub(crate) mod device;
 mod hardware;
 mod kept;
+mod logged;
 mod monitor;
 mod probe;
 pub(crate) mod setting;

@@ -12,7 +12,7 @@ use calib_core::artifact::{
 use calib_core::table::MarginTable;
 use calib_core::{Artifact, BinFlags, Margin, ProbInterval, Score, StepTable};
 
-use super::counters::DeviceCounters;
+use super::counters::{DeviceCounters, TableCounters};
 use super::evidence::Standing;
 use super::surveyed::{FleetTable, survey};
 use crate::artifact::{COUNTING_DEVICES, Child, SAMPLE_SECTION, StoredArtifact, values};
@@ -169,21 +169,12 @@ fn check_calibrator(before: &StoredArtifact) -> Result<(), RecalibrateError> {
 fn check_full(devices: &[DeviceCounters]) -> Result<(), RecalibrateError> {
     for device in devices {
         for (table, counters) in device.tables.iter().enumerate() {
-            let Some(counters) = counters else { continue };
-            let mut counts = counters.predictions.iter().chain(&counters.labelled);
-            if counts.any(|&count| is_full(count)) {
+            if counters.as_ref().is_some_and(TableCounters::is_full) {
                 return Err(RecalibrateError::Full { device: device.device.clone(), table });
             }
         }
     }
     Ok(())
-}
-
-/// Whether a counter of a monitor of so many bins, at most 255, holds no more: that is told by the count alone, as it stops where
-/// that of none but one number of bins does.
-fn is_full(count: u64) -> bool {
-    const ALL: u64 = u32::MAX as u64;
-    count > ALL >> 8 && count <= ALL && ALL / (ALL / count) == count
 }
 
 /// Refuses earlier counters of a device that has none now, or fewer: they are those of another life.
@@ -196,7 +187,7 @@ fn check_earlier(devices: &[DeviceCounters], earlier: &[DeviceCounters]) -> Resu
         for (table, (before, now)) in tables {
             let Some(before) = before else { continue };
             let Some(now) = now else { return Err(RecalibrateError::Back { device: device(), table }) };
-            let negatives = |counters: &super::TableCounters| -> Vec<u64> {
+            let negatives = |counters: &TableCounters| -> Vec<u64> {
                 counters
                     .labelled
                     .iter()

@@ -11,7 +11,8 @@ use crate::artifact::{ArtifactOptions, MonitorBins, Monitoring, artifact_bytes, 
 use crate::binary::{BinaryMethod, FixedWidth, Isotonic, ScalingMethod, Umd, Ums};
 use crate::data::{BinaryData, RowsHash, TopLabelData, VectorKind, Vectors};
 use crate::fit::{Fit, fit_binary};
-use crate::fleet::{COUNTERS_VERSION, FleetError, TableCounters};
+use crate::fleet::counters::is_full;
+use crate::fleet::{COUNTERS_VERSION, FleetError};
 use crate::reduction::{Problems, ReductionOptions, fit_reduction, fit_top_label};
 
 const HOW: Recalibration = Recalibration { alpha: 0.1, alpha_spent: 0.0, counter: 3, data_sha256: [7; 32] };
