@@ -1,6 +1,8 @@
 //! The `calib` command as its users meet it: the binary, real files, exit codes and words.
 
 mod adjust;
+mod alone;
+mod array_labels;
 mod assess;
 mod bad_arrays;
 mod bad_files;
@@ -24,15 +26,19 @@ mod first_fit;
 mod flaws;
 mod fleet;
 #[cfg(feature = "arrow")]
+mod foreign;
+#[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod grouped;
 mod help;
 mod joint;
+mod label_codes;
 mod margins;
 mod methods;
 mod mistaken_kind;
 mod monitors;
+mod named_classes;
 mod next;
 mod npy;
 mod outputs;
