@@ -9,7 +9,9 @@ mod artifact;
 mod costs_error;
 mod error;
 mod fault;
+mod foreign;
 mod format;
+mod gap;
 mod keys;
 mod output;
 mod place;
@@ -20,7 +22,10 @@ pub use artifact::read_artifact;
 pub use costs_error::CostsError;
 pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
+pub use foreign::Foreign;
 pub use format::Format;
+pub use gap::is_gap;
+pub(crate) use gap::is_missing_code;
 pub use keys::{PrivateKey, PublicKey, RandomError};
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,

@@ -4,7 +4,9 @@ use calib_core::artifact::KeyId;
 use calib_core::{ParseError, ScoreEncoding};
 
 use super::costs_error::CostsError;
+use super::foreign::Foreign;
 use super::format::Format;
+use super::gap::is_gap;
 use super::place::Place;
 
 /// What is wrong at a place.
@@ -52,9 +54,31 @@ pub enum Problem {
         /// The number of classes.
         classes: usize,
     },
+    /// The labels are those of the classes, counted from 1.
+    #[error("the labels are 1 to {classes}: they count from 1, and the {classes} classes are 0 to {}", classes - 1)]
+    LabelsFrom1 {
+        /// The number of classes.
+        classes: usize,
+    },
     /// The labels are of two kinds, but not 0 and 1.
     #[error("the labels are {} and {}, not 0 and 1", shown_label(&.0[0]), shown_label(&.0[1]))]
     TwoLabels([String; 2]),
+    /// The labels are of two kinds, and a third number that may stand for a missing value.
+    #[error("the labels are {}, {} and {code}, which may stand for a missing value", labels[0], labels[1])]
+    MissingCode {
+        /// The labels.
+        labels: [String; 2],
+        /// The number.
+        code: i64,
+    },
+    /// No label is the one that is said to be class 1.
+    #[error("no label is {}, which is said to be class 1: {}", shown_label(positive), those(labels))]
+    NoPositive {
+        /// What is said to be class 1.
+        positive: String,
+        /// The first labels that occur.
+        labels: Vec<String>,
+    },
     /// The label is neither of the two that a binary classifier tells apart.
     #[error("the label {} is neither {}, which is class 1, nor {}, which came before", shown_label(label), shown_label(&labels[0]), shown_label(&labels[1]))]
     ThirdLabel {
@@ -155,6 +179,9 @@ pub enum Problem {
     /// The file is a spreadsheet.
     #[error("this is a spreadsheet, which is not read")]
     Spreadsheet,
+    /// The file is of a kind that is known and not read.
+    #[error("this is {0}, which is not read")]
+    Foreign(Foreign),
     /// The file is not what its name says.
     #[error("{0}")]
     Format(String),
@@ -306,7 +333,7 @@ impl Problem {
     pub(crate) fn is_gap(&self) -> bool {
         match self {
             Self::Missing | Self::NaN => true,
-            Self::NotANumber(text) => text.is_empty() || text.eq_ignore_ascii_case("na"),
+            Self::NotANumber(text) => is_gap(text),
             _ => false,
         }
     }
@@ -336,6 +363,20 @@ fn not_a_number(text: &str) -> String {
 /// A label: a number as it is, a word in quotes.
 fn shown_label(label: &str) -> String {
     if label.parse::<f64>().is_ok() { label.into() } else { quoted(label) }
+}
+
+/// The labels that occur, of which a few are shown.
+fn those(labels: &[String]) -> String {
+    /// More are not shown.
+    const SHOWN: usize = 6;
+    let shown: Vec<String> = labels.iter().take(SHOWN).map(|label| shown_label(label)).collect();
+    match shown.split_last() {
+        Some((only, [])) => format!("all are {only}"),
+        Some((last, others)) if labels.len() == shown.len() => {
+            format!("they are {} and {last}", others.join(", "))
+        }
+        _ => format!("they are {} and others", shown.join(", ")),
+    }
 }
 
 fn code_range(encoding: ScoreEncoding) -> (i32, i32) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::files::Problem;
+use crate::files::{Problem, is_gap};
 
 /// A piece of a table's text, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -137,11 +137,9 @@ impl<'t> TableCell<&'t str> {
 
     /// Whether there is no value, as pandas, R, SAS, databases and Excel write it.
     pub(super) fn is_missing(self) -> bool {
-        const WORDS: [&str; 8] = ["na", "n/a", "#n/a", "<na>", "nan", "null", "none", "."];
-        let is_word = |text: &str| WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
         match self {
             Self::Missing => true,
-            Self::Raw(text) | Self::Text(text) => text.trim().is_empty() || is_word(text.trim()),
+            Self::Raw(text) | Self::Text(text) => is_gap(text),
             Self::F32(value) => value.is_nan(),
             Self::F64(value) => value.is_nan(),
             Self::Number(_) | Self::Bool(_) | Self::Integer(_) | Self::Unsigned(_) => false,

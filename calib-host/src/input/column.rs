@@ -1,5 +1,6 @@
 //! A column of a table, each value with its place.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use calib_core::{Margin, Score};
@@ -7,7 +8,7 @@ use calib_fit::data::{BinaryData, ScoreKind};
 
 use super::rows::Rows;
 use super::values::are_scores;
-use crate::files::{FileError, Place, Problem, score_problem};
+use crate::files::{FileError, Place, Problem, is_missing_code, score_problem};
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]
@@ -138,14 +139,41 @@ impl Column<i64> {
         let bad = |&label: &i64| usize::try_from(label).map_or(true, |label| label >= classes);
         match self.values.iter().position(bad) {
             None => Ok(()),
-            Some(row) => Err(match self.two_kinds().filter(|_| classes == 2) {
-                Some(labels) => FileError::input(self.place.clone(), Problem::TwoLabels(labels)),
+            Some(row) => Err(match self.other_labels(classes) {
+                Some(problem) => FileError::input(self.place.clone(), problem),
                 None => FileError::input(
                     self.at(row),
                     Problem::LabelOutOfRange { label: self.values[row], classes },
                 ),
             }),
         }
+    }
+
+    /// What the labels are instead of those of so many classes, if all of them tell.
+    fn other_labels(&self, classes: usize) -> Option<Problem> {
+        if classes > 2 {
+            return self.counts_from_1(classes).then_some(Problem::LabelsFrom1 { classes });
+        }
+        let missing =
+            || self.two_kinds_and_code().map(|(labels, code)| Problem::MissingCode { labels, code });
+        self.two_kinds().map(Problem::TwoLabels).or_else(missing)
+    }
+
+    /// The labels, the smaller one first, if there are two of them and a third one that may stand for a missing value, and that one.
+    fn two_kinds_and_code(&self) -> Option<([String; 2], i64)> {
+        let kinds: BTreeSet<i64> = self.values.iter().copied().collect();
+        let (codes, labels): (Vec<i64>, Vec<i64>) =
+            kinds.into_iter().partition(|&kind| is_missing_code(kind));
+        match (&labels[..], &codes[..]) {
+            (&[first, second], &[code]) => Some(([first, second].map(|label| label.to_string()), code)),
+            _ => None,
+        }
+    }
+
+    /// Whether the labels are those of so many classes, counted from 1.
+    fn counts_from_1(&self, classes: usize) -> bool {
+        let kinds: BTreeSet<i64> = self.values.iter().copied().collect();
+        kinds.into_iter().eq(1..=classes as i64)
     }
 
     /// The labels, the smaller one first, if there are two of them, each of several rows.

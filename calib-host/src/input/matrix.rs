@@ -85,6 +85,15 @@ fn of_table(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vec
     })
 }
 
+/// The names of the columns that hold the classes, in their order, as [`vectors_named`] takes them; none of a matrix that is an array.
+///
+/// # Errors
+///
+/// If no columns of a table look like classes, and none are named.
+pub fn columns_of_classes(source: &Source, name: Option<&str>) -> Result<Vec<String>, FileError> {
+    if is_table(source) { class_columns(source, name) } else { Ok(Vec::new()) }
+}
+
 /// The names of the columns of a table that hold the classes, in their order: those that `list` names, separated by commas, with `p0..p9`
 /// for all from `p0` to `p9`; without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
 pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {

@@ -46,6 +46,7 @@ mod limit;
 mod matrix;
 mod npy;
 mod npz;
+mod other_kind;
 mod passes;
 mod pieces;
 mod read;
@@ -65,7 +66,7 @@ pub use costs::{Costs, read_costs};
 pub use counters::{counters_of, read_counters};
 pub use fleet_log::read_fleet_log;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
-pub use matrix::{is_matrix, vectors, vectors_named};
+pub use matrix::{columns_of_classes, is_matrix, vectors, vectors_named};
 
 pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group};
 pub use pieces::{
@@ -75,4 +76,5 @@ pub use shown::Shown;
 pub use source::{Source, sha256};
 pub use table::Table;
 pub use unusual::options::{TableNote, TableOptions};
+pub use unusual::usual::likely_column;
 pub use weights::{Sample, counted_data, counted_probs, weighted_data};

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use npyz::half::f16;
 use npyz::{DType, NpyHeader, Order};
 
+use super::cell::TableCell;
+use super::column_kind::ColumnKind;
 use super::source::Source;
 use super::table::Table;
 use super::unusual::options::TableNote;
@@ -14,13 +16,20 @@ use crate::files::{FileError, Format, Place, Problem};
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
 
-/// An array of numbers, row-major.
+/// An array of numbers or texts, row-major.
 #[derive(Clone, Debug)]
 pub(super) struct NpyArray {
     pub(super) place: Place,
     pub(super) dtype: String,
     pub(super) shape: Vec<u64>,
-    pub(super) values: Values,
+    pub(super) elements: Elements,
+}
+
+/// What an array holds.
+#[derive(Clone, Debug)]
+pub(super) enum Elements {
+    Numbers(Values),
+    Texts(Vec<String>),
 }
 
 /// Reads an array that is alone in its file, as a table of one column.
@@ -30,18 +39,20 @@ pub(super) fn table(source: &Source) -> Result<Table, FileError> {
     Ok(table)
 }
 
-/// Reads an array of floats, integers or booleans of any width, either byte order and either memory order.
+/// Reads an array of floats, integers, booleans or texts of any width, either byte order and either memory order.
 ///
 /// # Errors
 ///
 /// If it is not an array, of another type, empty, or shorter or longer than its header says.
 pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, FileError> {
     let layout = Layout::parse(place, bytes, bytes.len() as u64)?;
-    let mut values = layout.values(&bytes[layout.header_len..])?;
-    if let (Order::Fortran, &[rows, columns]) = (layout.order, &layout.shape[..]) {
+    let mut elements = layout.elements(&bytes[layout.header_len..])?;
+    if let (Order::Fortran, &[rows, columns], Elements::Numbers(values)) =
+        (layout.order, &layout.shape[..], &mut elements)
+    {
         values.transpose(rows as usize, columns as usize);
     }
-    Ok(NpyArray { place: layout.place, dtype: layout.dtype, shape: layout.shape, values })
+    Ok(NpyArray { place: layout.place, dtype: layout.dtype, shape: layout.shape, elements })
 }
 
 /// What an array's header says.
@@ -112,13 +123,30 @@ impl Layout {
         self.order == Order::C
     }
 
-    /// Refuses elements that are no numbers.
+    /// Refuses elements that are neither numbers nor texts.
     pub(super) fn check_type(&self) -> Result<(), FileError> {
-        self.values(&[]).map(drop)
+        self.elements(&[]).map(drop)
     }
 
     /// The elements in some of the data, in the order in which they are stored.
-    pub(super) fn values(&self, data: &[u8]) -> Result<Values, FileError> {
+    pub(super) fn elements(&self, data: &[u8]) -> Result<Elements, FileError> {
+        match self.dtype.as_bytes() {
+            [_, b'U', ..] => self.texts(data, text_of_points).map(Elements::Texts),
+            [_, b'S' | b'a', ..] => self.texts(data, text_of_bytes).map(Elements::Texts),
+            _ => self.values(data).map(Elements::Numbers),
+        }
+    }
+
+    /// The texts in some of the data.
+    fn texts(&self, data: &[u8], text: fn(&[u8], bool) -> Option<String>) -> Result<Vec<String>, FileError> {
+        let big_endian = self.dtype.starts_with('>');
+        let texts = data.chunks_exact(self.element_len.max(1)).map(|element| text(element, big_endian));
+        let texts: Option<Vec<String>> = texts.collect();
+        texts.ok_or_else(|| FileError::input(self.place.clone(), Problem::NotUtf8))
+    }
+
+    /// The numbers in some of the data.
+    fn values(&self, data: &[u8]) -> Result<Values, FileError> {
         let big_endian = self.dtype.starts_with('>');
         macro_rules! decoded {
             ($type:ident) => {
@@ -148,6 +176,19 @@ impl Layout {
             }
         })
     }
+}
+
+/// A text of 32-bit code points, filled up with zeros.
+fn text_of_points(element: &[u8], big_endian: bool) -> Option<String> {
+    let of_bytes = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+    let points = element.as_chunks().0.iter().map(|&bytes| of_bytes(bytes));
+    points.take_while(|&point| point != 0).map(char::from_u32).collect()
+}
+
+/// A text of bytes, filled up with zeros.
+fn text_of_bytes(element: &[u8], _: bool) -> Option<String> {
+    let text = element.split(|&byte| byte == 0).next().unwrap_or_default();
+    std::str::from_utf8(text).ok().map(str::to_owned)
 }
 
 /// The elements of a type of `N` bytes.
@@ -208,9 +249,9 @@ impl NpyArray {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
-        let values = match self.values {
-            Values::F32(values) => values,
-            Values::F64(values) => values.into_iter().map(|value| value as f32).collect(),
+        let values = match self.elements {
+            Elements::Numbers(Values::F32(values)) => values,
+            Elements::Numbers(Values::F64(values)) => values.into_iter().map(|value| value as f32).collect(),
             _ => {
                 let problem = Problem::Dtype { got: self.dtype, expected: Problem::FLOATS };
                 return Err(FileError::input(self.place, problem));
@@ -228,9 +269,13 @@ impl NpyArray {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
-        match self.values.integers() {
-            Some(values) if !matches!(self.values, Values::Bool(_)) => Ok((values, columns as usize)),
-            _ => {
+        let integers = match &self.elements {
+            Elements::Numbers(Values::Bool(_)) | Elements::Texts(_) => None,
+            Elements::Numbers(values) => values.integers(),
+        };
+        match integers {
+            Some(values) => Ok((values, columns as usize)),
+            None => {
                 let problem = Problem::Dtype { got: self.dtype, expected: Problem::CODES };
                 Err(FileError::input(self.place, problem))
             }
@@ -247,14 +292,21 @@ impl NpyArray {
         let (rows, columns) = (rows as usize, columns as usize);
         let kept: Vec<usize> = (0..rows).filter(|row| !left_out.contains(row)).collect();
         let entries: Vec<usize> = kept.iter().flat_map(|row| row * columns..(row + 1) * columns).collect();
-        Self { values: self.values.part(&entries), shape: vec![kept.len() as u64, columns as u64], ..self }
+        let elements = match &self.elements {
+            Elements::Numbers(values) => Elements::Numbers(values.part(&entries)),
+            Elements::Texts(texts) => Elements::Texts(entries.iter().map(|&at| texts[at].clone()).collect()),
+        };
+        Self { elements, shape: vec![kept.len() as u64, columns as u64], ..self }
     }
 
     /// Whether each row of a matrix has an entry that is NaN.
     pub(super) fn incomplete_rows(&self) -> Option<Vec<bool>> {
         let &[rows, columns] = &self.shape[..] else { return None };
         let (rows, columns) = (rows as usize, columns as usize);
-        let is_missing = |place: usize| self.values.cell::<&str>(place).is_missing();
+        let is_missing = |place: usize| match &self.elements {
+            Elements::Numbers(values) => values.cell::<&str>(place).is_missing(),
+            Elements::Texts(texts) => TableCell::Raw(texts[place].as_str()).is_missing(),
+        };
         Some((0..rows).map(|row| (row * columns..(row + 1) * columns).any(is_missing)).collect())
     }
 
@@ -265,19 +317,27 @@ impl NpyArray {
     ///
     /// If it has another shape.
     pub(super) fn fill(self, table: &mut Table, name: &str) -> Result<(), FileError> {
-        let values = match self.shape[..] {
-            [_] | [_, 1] => self.values,
-            [_, 2] if table.options().guess => {
-                let second = self.values.second_of_two_probs();
+        let elements = match (&self.shape[..], &self.elements) {
+            ([_] | [_, 1], _) => self.elements,
+            ([_, 2], Elements::Numbers(values)) if table.options().guess => {
+                let second = values.second_of_two_probs();
                 let Some(second) = second else { return Err(self.wrong_shape("(rows,)")) };
                 table.options().note(&TableNote::SecondColumn { file: self.place.file });
-                second
+                Elements::Numbers(second)
             }
             _ => return Err(self.wrong_shape("(rows,)")),
         };
         let column = table.add_column(name, true);
-        table.set_kind(column, values.kind());
-        table.extend(column, values);
+        match elements {
+            Elements::Numbers(values) => {
+                table.set_kind(column, values.kind());
+                table.extend(column, values);
+            }
+            Elements::Texts(texts) => {
+                table.set_kind(column, ColumnKind::Text);
+                texts.iter().for_each(|text| table.push(column, TableCell::Raw(text)));
+            }
+        }
         Ok(())
     }
 

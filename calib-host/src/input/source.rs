@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
+use super::other_kind::{check_text, other_kind};
 use super::unusual::dialect;
 use super::unusual::options::TableOptions;
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
@@ -112,11 +113,12 @@ impl Source {
     /// If they are compressed and cannot be unpacked.
     pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, FileError> {
         let path = path.into();
-        if let Some(problem) = other_kind(&bytes) {
+        if let Some(problem) = other_kind(&path, &bytes) {
             return Err(FileError::input(Place::file(&path), problem));
         }
         let format = Format::of(&path, &bytes);
         if format != Format::Gzip || bytes.is_empty() {
+            check_text(&bytes, format).map_err(|problem| FileError::input(Place::file(&path), problem))?;
             let unpacked = if format == Format::Csv { dialect::plain(&bytes) } else { None };
             return Ok(Self::of(path, bytes, unpacked, format));
         }
@@ -129,7 +131,7 @@ impl Source {
             let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
             unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
         })?;
-        if let Some(problem) = other_kind(&unpacked) {
+        if let Some(problem) = other_kind(&path, &unpacked) {
             return Err(fail(problem));
         }
         // `scores.npy.gz` is called `scores.npy` inside.
@@ -138,6 +140,7 @@ impl Source {
             Format::Gzip => return Err(fail(Problem::NotA(Format::Gzip, "it is compressed twice".into()))),
             inner => inner,
         };
+        check_text(&unpacked, format).map_err(fail)?;
         let plain = if format == Format::Csv { dialect::plain(&unpacked) } else { None };
         Ok(Self::of(path, bytes, Some(plain.unwrap_or(unpacked)), format))
     }
@@ -165,28 +168,6 @@ impl Source {
     pub fn format(&self) -> Format {
         self.format
     }
-}
-
-/// What a file is that somebody took for data, and that is told by its first bytes.
-pub(super) fn other_kind(bytes: &[u8]) -> Option<Problem> {
-    match bytes {
-        [b'C', b'A', b'L', b'B', ..] => Some(Problem::IsArtifact),
-        // The protocols of Python since 2.3; text has no such bytes.
-        [0x80, 2..=5, ..] => Some(Problem::Pickle),
-        // Excel's before 2007.
-        [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ..] => Some(Problem::Spreadsheet),
-        [b'P', b'K', 3, 4, ..] if is_spreadsheet(bytes) => Some(Problem::Spreadsheet),
-        _ => None,
-    }
-}
-
-/// Whether the first member of an archive is one that spreadsheets begin with: of Office Open XML, or of OpenDocument.
-fn is_spreadsheet(archive: &[u8]) -> bool {
-    /// The length of what precedes a member's name.
-    const HEADER_LEN_BYTES: usize = 30;
-    let names: [&[u8]; 4] = [b"[Content_Types].xml", b"_rels/", b"xl/", b"mimetypeapplication/vnd.oasis"];
-    let name = archive.get(HEADER_LEN_BYTES..).unwrap_or_default();
-    names.iter().any(|start| name.starts_with(start))
 }
 
 fn too_large(path: &Path) -> FileError {

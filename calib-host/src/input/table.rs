@@ -20,8 +20,8 @@ use crate::files::{FileError, Place, Problem};
 /// A table: columns with names, of numbers, labels or text.
 ///
 /// An array that is alone in its file, as NPY or as the only member of an NPZ archive, is a table of one column that
-/// answers to every name. It must have the right type for what it is asked for: floats for numbers, integers or
-/// booleans for labels. The columns of all other tables are taken by their names, and by their values only.
+/// answers to every name. It must have the right type for what it is asked for: floats for numbers; integers, booleans, texts or
+/// whole floats for labels. The columns of all other tables are taken by their names, and by their values only.
 #[derive(Clone, Debug)]
 pub struct Table {
     file: Place,
@@ -163,7 +163,6 @@ impl Table {
     /// As both.
     pub fn binary_labels(&self, name: &str) -> Result<Column<bool>, FileError> {
         if let (place, ColumnContent::Typed(values)) = self.content(name)?
-            && (!self.is_lone_array() || !values.is_float())
             && self.reading.options.positive_label.is_none()
             && let Some(values) = values.binary_labels()
         {
@@ -197,7 +196,7 @@ impl Table {
             let texts = self.column(name, |_| None, TableCell::label_text)?;
             return labels_of_two(texts, positive, &self.reading.other_label);
         }
-        self.check_lone("integers or booleans", is_integer)?;
+        self.check_lone_labels()?;
         self.column(name, Values::integers, TableCell::label).map_err(|error| self.of_two_kinds(name, error))
     }
 
@@ -207,7 +206,7 @@ impl Table {
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn classes(&self, name: &str) -> Result<Column<i64>, FileError> {
-        self.check_lone("integers or booleans", is_integer)?;
+        self.check_lone_labels()?;
         self.column(name, Values::integers, TableCell::label)
     }
 
@@ -237,7 +236,7 @@ impl Table {
     ///
     /// If the column is missing or ambiguous, or a cell is empty.
     pub fn names(&self, name: &str) -> Result<Column<String>, FileError> {
-        self.check_lone("integers", is_integer)?;
+        self.check_lone("integers or texts", |cell| is_integer(cell) || is_text(cell))?;
         self.column(name, |_| None, TableCell::name)
     }
 
@@ -387,6 +386,21 @@ impl Table {
         }
     }
 
+    /// Refuses an array that is alone and has floats that are no labels, such as scores: a label is a whole number.
+    fn check_lone_labels(&self) -> Result<(), FileError> {
+        let are_whole = match &self.columns[..] {
+            [column] if self.is_lone_array() => match &column.content {
+                ColumnContent::Typed(values) => values.are_whole(),
+                _ => true,
+            },
+            _ => true,
+        };
+        match are_whole {
+            true => Ok(()),
+            false => self.check_lone("integers or booleans", is_integer),
+        }
+    }
+
     pub(super) fn resolve(&self, cell: TableCell<Span>) -> TableCell<&str> {
         cell.map_text(|span| &self.text[span.start..span.end])
     }
@@ -417,6 +431,10 @@ fn is_float(cell: TableCell<Span>) -> bool {
 
 fn is_integer(cell: TableCell<Span>) -> bool {
     matches!(cell, TableCell::Integer(_) | TableCell::Unsigned(_) | TableCell::Bool(_))
+}
+
+fn is_text(cell: TableCell<Span>) -> bool {
+    matches!(cell, TableCell::Raw(_))
 }
 
 /// What the readers of the formats fill a table with.

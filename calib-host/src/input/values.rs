@@ -167,6 +167,15 @@ impl Values {
         matches!(self, Self::F32(_) | Self::F64(_))
     }
 
+    /// Whether all values are whole numbers or booleans, but for those that are NaN.
+    pub(super) fn are_whole(&self) -> bool {
+        match self {
+            Self::F32(values) => all(values, |value| value.is_nan() | (value.fract() == 0.0)),
+            Self::F64(values) => all(values, |value| value.is_nan() | (value.fract() == 0.0)),
+            _ => true,
+        }
+    }
+
     pub(super) fn cell<S>(&self, row: usize) -> TableCell<S> {
         each!(self, values => values[row].cell())
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::data::{TOP_FIT, UMD_FIT, binary_place, close, matrix_place};
 use crate::npy::{f32s, i64s};
-use crate::refusal::{CLASSES, EVERY_ROW, MORE, ROW, refused, text};
+use crate::refusal::{CLASSES, EVERY_ROW, MORE, ROW, WORDS, refused, text};
 use crate::workplace::Workplace;
 
 #[test]
@@ -344,7 +344,7 @@ fn probabilities_that_cannot_be_assessed() {
         "bad.csv, line 3, column label: the label 2 is out of range: the 2 classes are 0 to 1\n{classes}"
     );
     assess("prob,label\n0.5,0\n0.5,2\n", "", &stderr);
-    let stderr = format!("bad.csv, line 3, column class: \"a\" is not a whole number\n{classes}");
+    let stderr = format!("bad.csv, line 3, column class: \"a\" is not a whole number\n{}", WORDS.trim_end());
     assess("prob,label,class\n0.5,0,0\n0.5,1,a\n", "--class-column class", &stderr);
     let stderr = format!("labels.npy: 40 rows, but bad.csv has 2\n{}", EVERY_ROW.trim_end());
     assess("prob,label\n0.5,0\n0.5,1\n", "--labels labels.npy", &stderr);

@@ -4,7 +4,8 @@ use calib_host::input::BinaryFiles;
 
 use crate::npy::{f32s, f64s, labels};
 use crate::refusal::{
-    DATA, DTYPE, GAP, INTEGERS, NUMPY, ONE_OF_TWO, ROW, SHAPE, TO_LOGITS, good, npy_refused, refused,
+    DATA, DTYPE, GAP, INTEGERS, NUMPY, OBJECTS, ONE_OF_TWO, ROW, SHAPE, TO_LOGITS, TO_LOGITS_OR_FRACTIONS,
+    good, npy_refused, refused,
 };
 use crate::workplace::Workplace;
 
@@ -20,14 +21,18 @@ fn arrays_of_another_type_or_shape() {
         ("labels", floats.clone(), "<f8", "integers or booleans"),
         ("logits", labels("|u1", &[0; 80]).shape(&[40, 2]), "|u1", floating),
         ("scores", floats.clone().descr("<c8"), "<c8", any),
-        ("scores", floats.clone().descr("<U2"), "<U2", any),
-        ("scores", floats.clone().descr("|S8"), "|S8", any),
+        ("scores", floats.clone().descr("<U2"), "<U2", floating),
+        ("scores", floats.clone().descr("|S8"), "|S8", floating),
         ("scores", floats.clone().descr("<M8[s]"), "<M8[s]", any),
         ("scores", floats.clone().descr("|O"), "|O", any),
         ("scores", f64s(&[40], [0.5; 40]).descr("<f16").shape(&[20]), "<f16", any),
         ("labels", integers.clone().descr("|O"), "|O", any),
     ] {
-        let hint = if ["<i4", "|u1"].contains(&dtype) && expected == floating { INTEGERS } else { DTYPE };
+        let hint = match dtype {
+            "<i4" | "|u1" if expected == floating => INTEGERS,
+            "|O" => OBJECTS,
+            _ => DTYPE,
+        };
         let stderr = format!("error: bad.npy: the dtype is {dtype}, expected {expected}\n{hint}");
         npy_refused(kind, array.bytes(), &stderr);
     }
@@ -128,7 +133,13 @@ fn matrices_that_are_no_logits_or_probabilities() {
         ("logits", 7, [1.0, f32::NAN, 0.0], "row 7, column 1: the value is NaN", GAP),
         ("logits", 39, [1.0, 0.0, f32::NEG_INFINITY], "row 39, column 2: the value is infinite", ROW),
         ("probs", 0, [f32::NAN, 0.0, 0.0], "row 0, column 0: the value is NaN", GAP),
-        ("probs", 5, [0.5, 3.0, -1.0], "row 5, column 1: the probability 3 is outside [0, 1]", TO_LOGITS),
+        (
+            "probs",
+            5,
+            [0.5, 3.0, -1.0],
+            "row 5, column 1: the probability 3 is outside [0, 1]",
+            TO_LOGITS_OR_FRACTIONS,
+        ),
         ("probs", 5, [0.5, 0.5, -1.0], "row 5, column 2: the probability -1 is outside [0, 1]", TO_LOGITS),
         ("probs", 5, [0.25, 0.25, 0.25], "row 5: the probabilities sum to 0.75, not to 1", TO_LOGITS),
     ] {

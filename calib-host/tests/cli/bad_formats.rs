@@ -15,7 +15,7 @@ use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
 use crate::refusal::{
-    CLASSES, DATA, DTYPE, EVERY_ROW, GAP, INTEGERS, LOGIT, ONE_OF_TWO, ROW, SHAPE, good, refused,
+    CLASSES, DATA, EVERY_ROW, GAP, INTEGERS, LOGIT, OBJECTS, ONE_OF_TWO, ROW, SHAPE, good, refused,
 };
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
@@ -236,7 +236,7 @@ fn archives_that_are_wrong() {
     let shape = format!(", column score: the shape is (20, 2), expected (rows,)\n{ONE_OF_TWO}");
     fit_refused("bad.npz", table(&[("score", f32s(&[20, 2], [0.5, 0.25].repeat(20))), y()]), &shape);
     let expected = "expected float16, float32 or float64 scores, or integer labels";
-    let dtype = format!(", column score: the dtype is |O, {expected}\n{DTYPE}");
+    let dtype = format!(", column score: the dtype is |O, {expected}\n{OBJECTS}");
     fit_refused("bad.npz", table(&[("score", scores().1.descr("|O")), y()]), &dtype);
     let rows = format!(", column label: 2 rows, but bad.npz, column score has 40\n{EVERY_ROW}");
     fit_refused("bad.npz", table(&[scores(), ("label", i64s([0, 1]))]), &rows);

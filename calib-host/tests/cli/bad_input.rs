@@ -2,8 +2,8 @@
 
 use crate::npy::{f32s, f64s, i64s};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, TOP, csv_refused, good, npy_refused, refused,
-    text,
+    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, SHORT_ROW, TOP, WORDS, csv_refused, good,
+    npy_refused, refused, text,
 };
 
 #[test]
@@ -83,16 +83,16 @@ fn scores_that_are_no_scores() {
 
 #[test]
 fn labels_that_are_no_labels() {
-    for (label, problem) in [
-        ("2", "the label 2 is out of range: the 2 classes are 0 to 1"),
-        ("-1", "the label -1 is out of range: the 2 classes are 0 to 1"),
-        ("1e3", "the label 1000 is out of range: the 2 classes are 0 to 1"),
-        ("0.5", "\"0.5\" is not a whole number"),
-        ("sick", "\"sick\" is not a whole number"),
-        ("truth", "\"truth\" is not a whole number"),
+    for (label, problem, hint) in [
+        ("2", "the label 2 is out of range: the 2 classes are 0 to 1", CLASSES),
+        ("-1", "the label -1 is out of range: the 2 classes are 0 to 1", CLASSES),
+        ("1e3", "the label 1000 is out of range: the 2 classes are 0 to 1", CLASSES),
+        ("0.5", "\"0.5\" is not a whole number", CLASSES),
+        ("sick", "\"sick\" is not a whole number", WORDS),
+        ("truth", "\"truth\" is not a whole number", WORDS),
     ] {
         let csv = format!("score,label\n0.1,0\n0.2,{label}\n0.3,1\n0.4,0\n");
-        csv_refused(csv, &format!("error: bad.csv, line 3, column label: {problem}\n{CLASSES}"));
+        csv_refused(csv, &format!("error: bad.csv, line 3, column label: {problem}\n{hint}"));
     }
     let nan = format!("error: bad.csv, line 3, column label: \"NaN\" is not a whole number\n{GAP}");
     csv_refused("score,label\n0.1,0\n0.2,NaN\n0.3,1\n0.4,0\n", &nan);
@@ -139,10 +139,10 @@ fn lines_are_counted_as_an_editor_does() {
 #[test]
 fn tables_of_another_form() {
     for (csv, fields, hint) in [
-        ("score,label\n0.1,0\n0.2\n", 1, ROW),
+        ("score,label\n0.1,0\n0.2\n", 1, SHORT_ROW),
         ("score,label\n0.1,0\n0.2,1,2\n", 3, LONG_ROW),
         // The quote is never closed.
-        ("score,label\n0.1,0\n\"0.2,1\n0.3,1\n", 1, ROW),
+        ("score,label\n0.1,0\n\"0.2,1\n0.3,1\n", 1, SHORT_ROW),
     ] {
         csv_refused(
             csv,

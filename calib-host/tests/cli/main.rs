@@ -1,6 +1,8 @@
 //! The `calib` command as its users meet it: the binary, real files, exit codes and words.
 
 mod adjust;
+mod alone;
+mod array_labels;
 mod assess;
 mod bad_arrays;
 mod bad_files;
@@ -26,15 +28,19 @@ mod fleet;
 #[cfg(feature = "serial")]
 mod fleet_log;
 #[cfg(feature = "arrow")]
+mod foreign;
+#[cfg(feature = "arrow")]
 mod formats;
 mod forms;
 mod grouped;
 mod help;
 mod joint;
+mod label_codes;
 mod margins;
 mod methods;
 mod mistaken_kind;
 mod monitors;
+mod named_classes;
 mod next;
 mod npy;
 mod outputs;

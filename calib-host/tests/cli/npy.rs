@@ -1,7 +1,7 @@
 //! Writes NumPy arrays byte by byte, right ones and wrong ones, without the crate that reads them.
 
 /// An array's bytes, little-endian unless `big_endian` turned them around.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Npy {
     descr: String,
     shape: Vec<usize>,
@@ -63,6 +63,20 @@ pub(crate) fn labels(descr: &str, values: &[u8]) -> Npy {
     Npy { descr: descr.into(), shape: vec![values.len()], fortran: false, elements: elements.collect() }
 }
 
+/// A one-dimensional array of texts of up to eight characters, as NumPy has them: `U` of code points, `S` of bytes.
+pub(crate) fn texts(kind: char, texts: &[&str]) -> Npy {
+    let (descr, size) = if kind == 'U' { ("<U8", 32) } else { ("|S8", 8) };
+    let elements = texts.iter().map(|text| {
+        let mut bytes: Vec<u8> = match kind {
+            'U' => text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(),
+            _ => text.bytes().collect(),
+        };
+        bytes.resize(size, 0);
+        bytes
+    });
+    Npy { descr: descr.into(), shape: vec![texts.len()], fortran: false, elements: elements.collect() }
+}
+
 impl Npy {
     /// The same array in Fortran's memory order.
     pub(crate) fn fortran(mut self) -> Self {
@@ -77,6 +91,13 @@ impl Npy {
     pub(crate) fn big_endian(mut self) -> Self {
         self.descr = self.descr.replace('<', ">");
         self.elements.iter_mut().for_each(|bytes| bytes.reverse());
+        self
+    }
+
+    /// The same texts with the other order of the bytes in a code point.
+    pub(crate) fn big_endian_points(mut self) -> Self {
+        self.descr = self.descr.replace('<', ">");
+        self.elements.iter_mut().flat_map(|bytes| bytes.chunks_mut(4)).for_each(<[u8]>::reverse);
         self
     }
 

@@ -54,6 +54,9 @@ pub(crate) const TOP: &str = "--method umd --reduction top-label";
 pub(crate) const MATRIX: &str = "--method umd --reduction top-label --points-per-bin 10 --labels labels.npy";
 
 pub(crate) const ROW: &str = "  hint: remove or repair the row\n";
+/// Of a row that has one field.
+pub(crate) const SHORT_ROW: &str =
+    "  hint: remove the line, if it is a title or a footer, such as the number of rows; or repair the row\n";
 /// Of a row that has a field too many.
 pub(crate) const LONG_ROW: &str = "  hint: repair the row; if all are so, name every column in the first line; where numbers have decimal \
      commas, separate the fields by ;\n";
@@ -61,12 +64,20 @@ pub(crate) const LONG_ROW: &str = "  hint: repair the row; if all are so, name e
 pub(crate) const GAP: &str = "  hint: remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many\n";
 pub(crate) const DATA: &str = "  hint: give a file with at least one row of data\n";
 pub(crate) const CLASSES: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1\n";
+/// Of a label that is a word.
+pub(crate) const WORDS: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1; with several classes also the names of the \
+     classes' columns in a table (--score-column cat,dog); words become indices with numpy.searchsorted(model.classes_, labels)\n";
 pub(crate) const LOGIT: &str = "  hint: a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and \
      scores of any other size are margins: use --margins instead of --scores\n";
 pub(crate) const TO_LOGITS: &str = "  hint: if these are logits, use --logits instead of --probs\n";
+/// Of a number that logits and percent may have.
+pub(crate) const TO_LOGITS_OR_FRACTIONS: &str =
+    "  hint: if these are logits, use --logits instead of --probs; if they are percent, divide them by 100\n";
 pub(crate) const EVERY_ROW: &str = "  hint: every row needs one score and one label\n";
 pub(crate) const DTYPE: &str = "  hint: convert it with NumPy's astype\n";
 pub(crate) const INTEGERS: &str = "  hint: for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype\n";
+/// Of an array that is a pickle inside.
+pub(crate) const OBJECTS: &str = "  hint: the elements are Python objects: write scores with astype(float), and labels with astype(str) or astype(int)\n";
 pub(crate) const SHAPE: &str =
     "  hint: --scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)\n";
 pub(crate) const ONE_OF_TWO: &str = "  hint: give one number a row: of what predict_proba gives for two classes the column of class 1, `p[:, 1]`\n";

@@ -140,6 +140,22 @@ fn a_column_that_is_named_is_not_guessed() {
     assert!(run.code == 3 && run.stderr.contains("did you mean \"y_prob\"?"), "{}", run.stderr);
 }
 
+/// A slip in a name is told.
+#[test]
+fn the_name_that_is_the_most_like_one_that_is_not_there_is_proposed() {
+    for (header, options, help) in [
+        ("my_probabilty,y", " --score-column my_probability", "did you mean \"my_probabilty\"?"),
+        ("my_score_a,lable", " --score-column my_scroe_a", "did you mean \"my_score_a\"?"),
+        ("score,lable", "", "did you mean \"lable\"?"),
+        ("Prediction,result", "", "try --score-column \"Prediction\" --label-column \"result\""),
+        ("p10,y", " --score-column p1", "choose with --score-column, --label-column or the like"),
+    ] {
+        let place = Workplace::new().with("t.csv", csv(&binary(40)).replace("score,label", header));
+        let run = place.run(&format!("{FIT} --scores t.csv{options} -o out.bin"));
+        assert!(run.code == 3 && run.stderr.contains(help), "{header}: {}", run.stderr);
+    }
+}
+
 /// Rows that lack a value in one of two files are left out of both.
 #[test]
 fn rows_are_left_out_of_scores_and_labels_alike() {

@@ -34,6 +34,11 @@ use crate::cli::show::{
 pub(crate) struct Apply {
     /// The artefact.
     artifact: PathBuf,
+    /// Scores of class 1 in [0, 1]: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
@@ -136,7 +141,8 @@ impl Apply {
             return Err(Error::Usage("--evidence goes with a class-wise artefact: leave it out".into()));
         }
         let Some((path, kind)) = self.source.vectors() else {
-            let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
+            let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
+            let (path, kind) = data.or(self.source.binary()).expect("clap asks for one of the sources");
             return self.scores(&named, format, (path, kind), quiet);
         };
         if let Some(codes) = self.codes(&named, (path, kind), quiet)? {

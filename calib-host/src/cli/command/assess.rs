@@ -81,7 +81,8 @@ enum BinningName {
 }
 
 impl Assess {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+        self.assessed = self.assessed.with_data()?;
         let by_bin = self.binning == BinningName::ByBin;
         if by_bin && self.assessed.artifact.is_none() {
             return Err(Error::Usage(

@@ -30,10 +30,16 @@ use crate::cli::read::{ColumnNames, ScoreColumns, question_independence, read_al
 /// debiased one. The bounds hold all together except with probability alpha, each at alpha divided by how many numbers are tried, as
 /// far as a normal approximation does; a guarantee they are not.
 #[derive(Args)]
+#[command(group = clap::ArgGroup::new("ScoreSource").required(true).multiple(false))]
 pub(crate) struct Bins {
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource")]
+    data: Option<PathBuf>,
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
-    #[arg(long, value_name = "FILE")]
-    scores: PathBuf,
+    #[arg(long, value_name = "FILE", group = "ScoreSource")]
+    scores: Option<PathBuf>,
     /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -107,7 +113,7 @@ impl Bins {
             alpha: self.alpha,
         };
         let tried = choose_bins(&calibration, &test, &bins, bootstrap)
-            .map_err(|cause| Error::fit(Place::file(&self.scores), cause))?;
+            .map_err(|cause| Error::fit(Place::file(self.scores()), cause))?;
         if let Some(path) = &self.svg {
             let svg = draw(&tried, self.alpha, self.at_most);
             write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
@@ -132,6 +138,11 @@ impl Bins {
         self.print(calibration.len(), &test, &tried, chosen)
     }
 
+    /// The table of scores.
+    fn scores(&self) -> &Path {
+        self.data.as_deref().or(self.scores.as_deref()).expect("clap asks for one of them")
+    }
+
     /// Points to fit to, and points to judge with.
     fn read(&self, doubts: &mut Vec<String>, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
         let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
@@ -149,7 +160,7 @@ impl Bins {
             Ok::<_, Error>(TestPoints { points, clusters })
         };
         let clusters = self.cluster_column.source(self.clusters.as_ref());
-        let own = points(&self.scores, self.labels.as_deref(), clusters)?;
+        let own = points(self.scores(), self.labels.as_deref(), clusters)?;
         match &self.test {
             Some(path) => {
                 let clusters = self.cluster_column.source(self.test_clusters.as_ref());
@@ -166,7 +177,7 @@ impl Bins {
                 let one = if own.clusters.is_some() { "cluster" } else { "point" };
                 Error::Usage(format!(
                     "{} has one {one}: two are needed to fit to the one and judge with the other",
-                    self.scores.display()
+                    self.scores().display()
                 ))
             }),
         }

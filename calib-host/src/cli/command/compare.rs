@@ -19,8 +19,8 @@ use crate::cli::options::{
 };
 use crate::cli::out::{print_json, stderr, warn};
 use crate::cli::read::{
-    ColumnNames, ScoreColumns, matrix_labels, predictions, question_independence, question_kind,
-    question_margins, question_predictions, read_all, read_vectors, score_columns,
+    ColumnNames, MatrixColumns, ScoreColumns, matrix_labels, predictions, question_independence,
+    question_kind, question_margins, question_predictions, read_all, read_vectors, score_columns,
 };
 use crate::cli::show;
 use crate::cli::tables::arguments;
@@ -35,6 +35,11 @@ use crate::cli::tables::arguments;
 /// label 1 among those that are judged.
 #[derive(Args)]
 pub(crate) struct Compare {
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
@@ -125,7 +130,7 @@ impl Compare {
                         "--claim needs a matrix: --logits or --probs instead of --scores".into(),
                     ));
                 }
-                let (path, kind) = self.source.binary().expect("clap asks for one of the sources");
+                let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
                 let contenders = self.choice.binary(self.seed, kind)?;
                 let data =
                     self.binary((path, kind), self.labels.as_deref(), self.clusters(), &mut doubts, quiet)?;
@@ -172,11 +177,17 @@ impl Compare {
         print_json(&value)
     }
 
+    /// Binary scores, and what they are.
+    fn binary_source(&self) -> Option<(&Path, ScoreKind)> {
+        let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
+        data.or(self.source.binary())
+    }
+
     /// The command that fits what is recommended, or what is without a demand that none meets, if the data can be read again.
     fn fit(&self, comparison: &MethodComparison) -> Option<String> {
         let without = || comparison.unmet.as_ref().and_then(|unmet| unmet.without.as_ref());
         let name = comparison.recommendation.as_ref().or_else(without)?;
-        let (flag, path) = match (self.source.binary(), self.source.vectors()) {
+        let (flag, path) = match (self.binary_source(), self.source.vectors()) {
             (Some((path, ScoreKind::Probability)), _) => ("--scores", path),
             (Some((path, ScoreKind::Margin)), _) => ("--margins", path),
             (None, Some((path, VectorKind::Logits))) => ("--logits", path),
@@ -276,8 +287,9 @@ impl Compare {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = read_all(&paths, quiet)?;
             let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
+            let columns = MatrixColumns { score: &self.score_column, label: &self.label_column };
             doubts.extend(question_kind(&sources[0], &vectors));
-            let labels = matrix_labels(&sources, &self.label_column, vectors.len(), vectors.classes())?;
+            let labels = matrix_labels(&sources, columns, vectors.len(), vectors.classes())?;
             let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
             let clusters = clusters.map(|clusters| clusters.read(&sources[0], vectors.len())).transpose()?;
             doubts.extend(question_predictions(&predictions(&vectors, &labels), clusters.as_ref()));

@@ -1,6 +1,8 @@
 //! What to do about an error: the next command, or the option that mends it.
 
+mod columns;
 mod device;
+mod foreign;
 
 use std::io;
 
@@ -10,11 +12,12 @@ use calib_host::artifact::{CodesError, CompileError, MonitorError};
 use calib_host::decide::{ActionsError, CostError};
 use calib_host::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_host::export::ExportError;
-use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, quoted};
+use calib_host::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, is_gap};
 use calib_host::fleet::{FleetError, LogError, RecalibrateError};
 use calib_host::operating::OperatingError;
 use calib_host::passes::PassError;
 
+use self::columns::{list, missing_column};
 use crate::cli::error::{Error, PromiseError};
 
 /// What to do about an error.
@@ -134,10 +137,16 @@ const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale
 const DROP: &str =
     "remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many";
 
-/// Whether a text stands for no value.
-fn is_gap(text: &str) -> bool {
-    ["", "na", "n/a", "nan", "null", "none", "#n/a", "<na>", "."].contains(&&*text.trim().to_lowercase())
+/// What to do about percent.
+const PERCENT: &str = "if these are percent, divide them by 100, as pandas does with table[\"score\"] / 100";
+
+/// Whether a number that is no probability is one of those that percent are; logits are mostly smaller.
+fn is_percent(number: f64) -> bool {
+    number > 2.0 && number <= 100.0
 }
+
+/// What labels are.
+const INDICES: &str = "labels are class indices from 0 on; for binary data 0 and 1";
 
 /// The option that makes a label class 1.
 fn positive(label: &str) -> String {
@@ -149,9 +158,16 @@ fn positive(label: &str) -> String {
 fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
-        Problem::ScoreOutOfRange(score) if *score > 2.0 && *score <= 100.0 => {
-            "if these are percent, divide them by 100; scores of any other size are margins: use --margins instead of --scores".into()
+        Problem::ScoreOutOfRange(score) if is_percent(*score) => {
+            format!("{PERCENT}; scores of any other size are margins: use --margins instead of --scores")
         }
+        Problem::ProbOutOfRange(prob) if is_percent(*prob) && matches!(place.row, Some(Row::Line(_))) => {
+            format!("{PERCENT}; else name the column of probabilities with --prob-column")
+        }
+        Problem::ProbOutOfRange(prob) if is_percent(*prob) => {
+            "if these are logits, use --logits instead of --probs; if they are percent, divide them by 100".into()
+        }
+        Problem::Sum(sum) if (99.0..=101.0).contains(sum) => PERCENT.into(),
         Problem::NotANumber(text) if text.ends_with('%') => {
             "write percent as fractions: 87.3 % is 0.873".into()
         }
@@ -185,15 +201,43 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             let [first, second] = labels.each_ref().map(|label| positive(label));
             format!("say which of them is class 1: {first} or {second}")
         }
+        Problem::MissingCode { labels: [first, second], code } => {
+            let kept = format!("leave out the rows with {code}, as pandas does with table[table.label != {code}]");
+            match first == "0" && second == "1" {
+                true => format!("{kept}; or write an empty cell for {code}, and add --drop-missing"),
+                false => format!("{kept}, and say which label is class 1: {} or {}", positive(first), positive(second)),
+            }
+        }
+        Problem::NoPositive { labels, .. } => match &labels[..] {
+            [zero, one] if zero == "0" && one == "1" => {
+                "leave --positive-label out where labels are 0 and 1, of which 1 is class 1".into()
+            }
+            [first, second] => format!("say which of them is class 1: {} or {}", positive(first), positive(second)),
+            _ => "give a label that occurs; upper and lower case count".into(),
+        },
+        Problem::ThirdLabel { label, .. } if is_gap(label) || ["9", "99", "999", "-9", "-99", "-999"].contains(&label.as_str()) => {
+            format!("if {label} stands for a missing value, leave out these rows; or write an empty cell for it, and add --drop-missing")
+        }
         Problem::ThirdLabel { .. } => {
             "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest".into()
+        }
+        Problem::LabelsFrom1 { .. } => {
+            "subtract 1 from every label, as NumPy does with `labels - 1`; beside a table whose columns are called p1, p2 and so on they are \
+             read as they are"
+                .into()
         }
         // The first of two columns without names is taken for the scores.
         Problem::LabelNotInteger(_) if place.column.as_deref() == Some("1") => {
             "labels are whole numbers; if they are in the first column: --score-column 1 --label-column 0".into()
         }
+        Problem::LabelNotInteger(text) if text.starts_with(char::is_alphabetic) => {
+            format!(
+                "{INDICES}; with several classes also the names of the classes' columns in a table (--score-column cat,dog); words become indices \
+                 with numpy.searchsorted(model.classes_, labels)"
+            )
+        }
         Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => {
-            "labels are class indices from 0 on; for binary data 0 and 1".into()
+            INDICES.into()
         }
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
@@ -241,7 +285,10 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::ColumnTwice => "rename one of the two".into(),
         Problem::NotUtf8 => "save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`".into(),
-        Problem::Spreadsheet => "save the sheet as \"CSV UTF-8\"".into(),
+        Problem::Spreadsheet => {
+            "save the sheet as \"CSV UTF-8\", or in Python with pandas.read_excel(FILE).to_csv(\"scores.csv\", index=False)".into()
+        }
+        Problem::Foreign(foreign) => foreign::of_foreign(*foreign).into(),
         Problem::IsArtifact => "give the file with the scores".into(),
         Problem::Pickle => "write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv".into(),
         Problem::EncryptedKey => "decrypt it with `openssl pkey -in FILE -out PLAIN`, and protect that file".into(),
@@ -257,6 +304,9 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::Dtype { got, expected: Problem::FLOATS } if is_integer(got) => {
             "for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype".into()
+        }
+        Problem::Dtype { got, .. } if got.ends_with('O') => {
+            "the elements are Python objects: write scores with astype(float), and labels with astype(str) or astype(int)".into()
         }
         Problem::Dtype { .. } => "convert it with NumPy's astype".into(),
         _ => return None,
@@ -322,84 +372,10 @@ fn ragged(expected: u64, got: u64) -> String {
         got if got == expected + 1 => {
             format!("repair the row; if all are so, name every column in the first line; {COMMAS}")
         }
+        1 => "remove the line, if it is a title or a footer, such as the number of rows; or repair the row"
+            .into(),
         _ => "remove or repair the row".into(),
     }
-}
-
-/// Which columns there are, and which of them it may be.
-fn missing_column(place: &Place, there: &[String]) -> String {
-    let are_numbered =
-        there.iter().zip(0..).all(|(name, number): (_, usize)| name.trim() == number.to_string());
-    if there.len() > 1 && are_numbered {
-        let last = there.len() - 1;
-        // Of two the first one is taken for the scores, unless it cannot be.
-        let [score, label] = if last == 1 { [1, 0] } else { [last - 1, last] };
-        return format!(
-            "the columns have no names, and are called 0 to {last}: choose with --score-column and --label-column, as in --score-column {score} \
-             --label-column {label}; where numbers have decimal commas, separate the fields by ;"
-        );
-    }
-    if let [name] = there
-        && name.trim().contains([' ', ':', '~'])
-    {
-        let name = quoted(name);
-        return format!(
-            "the only column is {name}: separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\")"
-        );
-    }
-    let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' ', '.'], "");
-    let asked = place.column.as_deref().unwrap_or_default();
-    let alike = there.iter().find(|name| plain(name) == plain(asked));
-    let known = |names: &[&str]| there.iter().find(|name| names.contains(&&*plain(name)));
-    // Whoever has another name for the one mostly has one for the other, too.
-    let missing = |name: &str| !there.iter().any(|column| column.trim() == name);
-    let options = [("score", "--score-column", SCORES), ("label", "--label-column", LABELS)];
-    let usual = options
-        .into_iter()
-        .filter(|(name, ..)| missing(name))
-        .filter_map(|(name, option, names)| Some((name, format!("{option} {:?}", known(names)?))));
-    let usual: Vec<(&str, String)> = usual.collect();
-    let columns = list(there);
-    match alike {
-        Some(name) => format!("the columns are {columns}: did you mean {}?", quoted(name)),
-        None if usual.iter().any(|(name, _)| *name == asked) => {
-            let options: Vec<&str> = usual.iter().map(|(_, option)| option.as_str()).collect();
-            format!("the columns are {columns}: try {}", options.join(" "))
-        }
-        // What predict_proba gives of two classes, as a table.
-        None if asked == "score"
-            && there.iter().any(|name| name == "1")
-            && !there.iter().any(|name| name == "2") =>
-        {
-            format!(
-                "the columns are {columns}: if they are the probabilities of two classes, --score-column 1"
-            )
-        }
-        None => format!("the columns are {columns}: choose with --score-column, --label-column or the like"),
-    }
-}
-
-/// What others call the scores and the labels, without case and signs.
-const SCORES: &[&str] = &[
-    "yprob",
-    "yproba",
-    "yscore",
-    "prob",
-    "proba",
-    "probability",
-    "score",
-    "scores",
-    "p1",
-    "p",
-    "pred",
-    "prediction",
-    "predproba",
-];
-const LABELS: &[&str] = &["ytrue", "y", "target", "class", "truth", "outcome", "labels", "label"];
-
-/// Names from a file.
-fn list(names: &[String]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 fn of_costs(error: &CostsError) -> Option<&'static str> {

@@ -1,6 +1,8 @@
 //! The options that say what is assessed.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,12 +11,20 @@ use super::counted::CountedRows;
 use super::groups::GroupColumn;
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
+use crate::cli::error::Error;
 
 /// Probabilities with what came true, or scores before and after an artefact.
 #[derive(Args)]
 pub(crate) struct AssessedOptions {
     /// An artefact: the scores are assessed before and after it, on the same rows.
+    ///
+    /// It may be left out: a first file that is no artefact is the table of scores.
     pub(crate) artifact: Option<PathBuf>,
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "AssessedSource")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: AssessedSource,
     #[command(flatten)]
@@ -45,9 +55,37 @@ pub(crate) struct AssessedOptions {
     pub(crate) class_column: Option<String>,
 }
 
-/// What is assessed: exactly one of the four.
+impl AssessedOptions {
+    /// The same with a table that stands alone as the one of scores, be it behind an artefact or without one.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to assess.
+    pub(crate) fn with_data(mut self) -> Result<Self, Error> {
+        let AssessedSource { probs, scores, margins, logits } = &self.source;
+        if [probs, scores, margins, logits].into_iter().all(Option::is_none) {
+            let alone = || self.artifact.take_if(|path| !is_artifact(path));
+            let Some(data) = self.data.take().or_else(alone) else {
+                let artifact = self.artifact.as_deref().unwrap_or(Path::new("ARTEFACT")).display();
+                return Err(Error::Usage(format!(
+                    "there are no rows to assess: calib assess {artifact} FILE, or with --scores, --probs, --margins or --logits"
+                )));
+            };
+            self.source.scores = Some(data);
+        }
+        Ok(self)
+    }
+}
+
+/// Whether a file begins as an artefact does.
+fn is_artifact(path: &Path) -> bool {
+    let mut start = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"CALB"
+}
+
+/// What is assessed: one of the four, unless a table stands alone.
 #[derive(Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct AssessedSource {
     /// A table of probabilities, such as `calib apply` writes, in any format; or probabilities of a multi-class
     /// classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. As any one input, `-` is standard input.

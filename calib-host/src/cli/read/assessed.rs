@@ -14,13 +14,12 @@ use calib_host::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
 use calib_host::stats::Clusters;
 use calib_host::{ScoreKind, StoredArtifact, VectorKind};
 
+use super::class_labels::matrix_labels;
 use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
 use super::files::read_all;
 use super::operating::OperatingRows;
-use super::rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, matrix_labels, score_columns, split, table_labels, wide,
-};
+use super::rows::{ColumnNames, NamedArtifact, ScoreColumns, score_columns, split, table_labels, wide};
 use crate::cli::error::Error;
 use crate::cli::options::AssessedOptions;
 use crate::cli::out::warn;
@@ -238,7 +237,7 @@ impl Assessed<'_> {
         }
         let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
         let doubt = question_kind(&sources[0], &vectors);
-        let labels = matrix_labels(sources, &self.options.label_column, vectors.len(), vectors.classes())?;
+        let labels = matrix_labels(sources, self.columns().into(), vectors.len(), vectors.classes())?;
         let clusters = self.clusters(sources, vectors.len())?;
         let Some(artifact) = artifact else {
             let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());

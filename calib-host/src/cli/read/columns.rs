@@ -26,7 +26,12 @@ pub(crate) fn labels_of(sources: &[Source], table: &Table, column: &str) -> Resu
 
 /// Reads a matrix; `column` is the array's name in an archive, if it is not the default of the option.
 pub(crate) fn read_vectors(source: &Source, kind: VectorKind, column: &str) -> Result<Vectors, FileError> {
-    input::vectors_named(source, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
+    input::vectors_named(source, kind, class_list(column))
+}
+
+/// The columns of the classes that an option lists, or the name of an array, if it is not the default of the option.
+pub(super) fn class_list(column: &str) -> Option<&str> {
+    Some(column).filter(|name| *name != SCORE_COLUMN)
 }
 
 /// Reads vectors of codes; `column` is the array's name in an archive, or the names of a table's columns.
@@ -36,7 +41,7 @@ pub(crate) fn read_code_vectors(
     kind: VectorKind,
     column: &str,
 ) -> Result<CodeVectors, FileError> {
-    input::code_vectors(source, encoding, kind, Some(column).filter(|name| *name != SCORE_COLUMN))
+    input::code_vectors(source, encoding, kind, class_list(column))
 }
 
 /// Reads a matrix of which nobody says what it holds: probabilities if every row is a probability vector, otherwise logits.

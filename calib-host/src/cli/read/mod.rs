@@ -2,6 +2,7 @@
 
 mod assessed;
 mod binary_rows;
+mod class_labels;
 mod class_probs;
 mod columns;
 mod counted;
@@ -20,6 +21,7 @@ mod surveyed;
 
 pub(crate) use assessed::{Assessed, Subject, ranks};
 pub(crate) use binary_rows::{BinaryRows, BinaryScores};
+pub(crate) use class_labels::{MatrixColumns, matrix_labels, row_labels};
 pub(crate) use class_probs::class_probs;
 pub(crate) use columns::{
     Looks, doubt_of_margins, labels_of, question_kind, question_margins, read_code_vectors, read_vectors,
@@ -34,8 +36,8 @@ pub(crate) use operating::OperatingRows;
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, binary_rows, groups_of, is_fitted_to, matrix_labels, one_group,
-    predicted_rows, read_groups, row_labels, score_columns, table_labels, wide,
+    ColumnNames, NamedArtifact, ScoreColumns, binary_rows, groups_of, is_fitted_to, one_group,
+    predicted_rows, read_groups, score_columns, table_labels, wide,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
 pub(crate) use sets::{SetInput, SetRows, SetSource};

@@ -13,15 +13,14 @@ use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::stats::Clusters;
 use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 
+use super::class_labels::matrix_labels;
 use super::class_probs::class_probs;
 use super::columns::{
-    labels_of, question_kind, question_margins, read_any_vectors, read_code_vectors, read_labels,
-    read_vectors,
+    labels_of, question_kind, question_margins, read_any_vectors, read_code_vectors, read_vectors,
 };
 use super::mismatch::{applied_codes, applied_vectors, codes_of_classes, mismatch, needs_logits};
 use crate::cli::error::Error;
 use crate::cli::options::ClusterSource;
-use crate::cli::tables::options;
 
 /// An artefact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -166,14 +165,14 @@ impl<'a> NamedArtifact<'a> {
             Some((encoding, kind)) => {
                 let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
                 let applied = self.predicted_of_codes(&codes, kind)?;
-                let labels = matrix_labels(sources, columns.label, codes.len(), codes.classes())?;
+                let labels = matrix_labels(sources, columns.into(), codes.len(), codes.classes())?;
                 let hash = codes.rows_hash(&wide(&labels));
                 (applied, labels, hash, None)
             }
             None => {
                 let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
                 let applied = self.predicted(&vectors)?;
-                let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
+                let labels = matrix_labels(sources, columns.into(), vectors.len(), vectors.classes())?;
                 let hash = vectors.rows_hash(&wide(&labels));
                 (applied, labels, hash, doubt)
             }
@@ -216,7 +215,7 @@ impl<'a> NamedArtifact<'a> {
         columns.check_no_groups()?;
         let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
-        let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
+        let labels = matrix_labels(sources, columns.into(), vectors.len(), vectors.classes())?;
         let mut predicted = Vec::with_capacity(labels.len());
         let applied = applied.inspect(|row| predicted.push(first(row)));
         let clusters = columns.clusters(sources, labels.len())?;
@@ -406,38 +405,4 @@ pub(crate) fn table_labels(
     let labels = labels_of(sources, table, column)?;
     input::check_rows(&labels, rows, sources[0].path())?;
     Ok(labels)
-}
-
-/// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
-pub(crate) fn row_labels(
-    sources: &[Source],
-    column: &str,
-    rows: usize,
-    classes: usize,
-) -> Result<Column<i64>, Error> {
-    let matrix = &sources[0];
-    let is_array = matches!(matrix.format(), Format::Npy | Format::Npz);
-    let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
-        return Err(Error::Usage("--labels is needed beside a matrix".into()));
-    };
-    if classes > 2 && options().positive_label.is_some() {
-        return Err(Error::Usage(format!(
-            "--positive-label is for two classes, and here are {classes}: leave it out"
-        )));
-    }
-    let labels = read_labels(file, column)?;
-    input::check_rows(&labels, rows, matrix.path())?;
-    labels.check_classes(classes)?;
-    Ok(labels)
-}
-
-/// As [`row_labels`], as classes.
-pub(crate) fn matrix_labels(
-    sources: &[Source],
-    column: &str,
-    rows: usize,
-    classes: usize,
-) -> Result<Vec<u16>, Error> {
-    let labels = row_labels(sources, column, rows, classes)?.values;
-    Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
 }

@@ -5,8 +5,9 @@ use calib_host::input::{self, Source, Table};
 use calib_host::sets::{Conformities, ConformityScore};
 use calib_host::{ScoreKind, VectorKind};
 
+use super::class_labels::{MatrixColumns, row_labels};
 use super::columns::{question_kind, question_margins, read_code_vectors, read_vectors};
-use super::rows::{row_labels, table_labels};
+use super::rows::table_labels;
 use crate::cli::error::Error;
 
 /// What a row is.
@@ -73,9 +74,10 @@ impl SetSource<'_> {
             _ => ConformityScore::Softmax,
         };
         let score = self.score.unwrap_or(own);
+        let columns = MatrixColumns { score: self.score_column, label: self.label_column };
         if let Some(encoding) = self.encoding {
             let codes = read_code_vectors(&sources[0], encoding, kind, self.score_column)?;
-            let labels = row_labels(sources, self.label_column, codes.len(), codes.classes())?.values;
+            let labels = row_labels(sources, columns, codes.len(), codes.classes())?.values;
             let rows = match score {
                 ConformityScore::Margin => Conformities::of_codes(&codes),
                 ConformityScore::Softmax => Conformities::of_code_probs(&codes)?,
@@ -83,7 +85,7 @@ impl SetSource<'_> {
             return Ok(SetRows { rows, labels, doubt: None, encoding, is_binary: false });
         }
         let vectors = read_vectors(&sources[0], kind, self.score_column)?;
-        let labels = row_labels(sources, self.label_column, vectors.len(), vectors.classes())?.values;
+        let labels = row_labels(sources, columns, vectors.len(), vectors.classes())?.values;
         let rows = Conformities::of_vectors(&vectors, score)?;
         let doubt = question_kind(&sources[0], &vectors);
         Ok(SetRows { rows, labels, doubt, encoding: ScoreEncoding::F32, is_binary: false })

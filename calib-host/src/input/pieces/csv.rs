@@ -11,8 +11,8 @@ use super::fields::{Fields, HeaderColumn};
 use super::text::{Apart, Piece, Splitter, TextPieces, line_feeds};
 use crate::files::{FileError, Format, Place};
 use crate::input::csv::fill;
+use crate::input::other_kind::{check_text, other_kind};
 use crate::input::rows::Rows;
-use crate::input::source::other_kind;
 use crate::input::table::{Reading, Table};
 use crate::input::unusual::dialect::{self, Dialect, FirstLine, PLAIN};
 
@@ -42,7 +42,9 @@ impl TextPieces<Schema> {
     ) -> io::Result<Option<Self>> {
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(piece_len as u64).read_to_end(&mut start)?;
-        let is_table = Format::of(path, &start) == Format::Csv && other_kind(&start).is_none();
+        let format = Format::of(path, &start);
+        let is_table =
+            format == Format::Csv && other_kind(path, &start).is_none() && check_text(&start, format).is_ok();
         if !is_table || start.len() < piece_len || start.trim_ascii().is_empty() {
             return Ok(None);
         }

@@ -91,7 +91,7 @@ impl<'w> MatrixPieces<'w> {
             place: self.place.clone(),
             dtype: layout.dtype.clone(),
             shape: vec![rows as u64, *classes as u64],
-            values: guarded(&self.place, Format::Npy, || layout.values(&data))?,
+            elements: guarded(&self.place, Format::Npy, || layout.elements(&data))?,
         };
         checked(array, self.kind, &self.place, first as usize).map(Some)
     }

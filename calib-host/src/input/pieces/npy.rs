@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::files::{FileError, Place, Problem};
 use crate::input::limit::CHUNK_ROWS;
-use crate::input::npy::{Layout, MAX_HEADER_LEN_BYTES, NpyArray};
+use crate::input::npy::{Elements, Layout, MAX_HEADER_LEN_BYTES, NpyArray};
 use crate::input::rows::Rows;
 use crate::input::table::{Reading, Table};
 
@@ -80,15 +80,17 @@ impl NpyPieces {
         };
         let Layout { place, dtype, .. } = &self.layout;
         read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
-        let mut values = self.layout.values(&self.data)?;
-        if is_by_columns {
+        let mut elements = self.layout.elements(&self.data)?;
+        if let Elements::Numbers(values) = &mut elements
+            && is_by_columns
+        {
             values.transpose(rows, 2);
         }
         let shape = match self.columns {
             1 => vec![rows as u64],
             columns => vec![rows as u64, columns],
         };
-        let array = NpyArray { place: place.clone(), dtype: dtype.clone(), shape, values };
+        let array = NpyArray { place: place.clone(), dtype: dtype.clone(), shape, elements };
         let table = Table::at(place.clone(), Rows::From(self.first_row));
         let mut table = table.read_as(self.reading.clone());
         array.fill_lone(&mut table)?;

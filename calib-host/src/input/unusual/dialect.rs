@@ -8,6 +8,7 @@ use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
+use super::drawn;
 use super::options::TableNote;
 
 /// So much of a file is looked at: no more than a piece, so that a file is read alike in pieces and as a whole.
@@ -48,7 +49,12 @@ pub(in crate::input) const PLAIN: Dialect =
 /// The same table in UTF-8 with `,` between fields and `.` in numbers, each record on its line; `None` if it is written so, or nothing
 /// tells how.
 pub(in crate::input) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
-    let text = from_utf16(bytes);
+    let decoded = from_utf16(bytes);
+    let plainer = match drawn::plainer(&decoded) {
+        Cow::Owned(text) => Some(text),
+        Cow::Borrowed(_) => None,
+    };
+    let text = plainer.map_or(decoded, Cow::Owned);
     let is_decoded = matches!(text, Cow::Owned(_));
     let (body, named) = body(&text);
     let dialect = Dialect::of(body, named);
@@ -61,7 +67,7 @@ pub(in crate::input) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
 /// How a text that starts so is written, if it can be read in pieces.
 pub(in crate::input) fn of_pieces(start: &[u8]) -> Option<Dialect> {
     let (body, _) = body(start);
-    let is_as_it_is = utf16(start).is_none() && body.len() == start.len();
+    let is_as_it_is = utf16(start).is_none() && !drawn::is_drawn(start) && body.len() == start.len();
     is_as_it_is.then(|| Dialect::of(body, None)).filter(|dialect| dialect.unnamed.is_none())
 }
 
@@ -78,6 +84,11 @@ fn utf16(bytes: &[u8]) -> Option<(Unit, usize)> {
         [0, 1..=u8::MAX, 0, 1..=u8::MAX, ..] => (u16::from_be_bytes, 0),
         _ => return None,
     })
+}
+
+/// Whether a text is in UTF-16.
+pub(in crate::input) fn is_utf16(bytes: &[u8]) -> bool {
+    utf16(bytes).is_some()
 }
 
 /// Text in UTF-16 as UTF-8; any other as it is.

@@ -18,6 +18,9 @@ pub(in crate::input) fn labels_of_two(
         if !is_positive {
             let other = other.get_or_init(|| text.clone().into_owned());
             if !is_same_label(text, other) {
+                if !texts.values.iter().any(|text| is_same_label(text, positive)) {
+                    return Err(FileError::input(texts.place.clone(), no_positive(&texts.values, positive)));
+                }
                 let labels = [positive, other].map(str::to_owned);
                 return Err(FileError::input(
                     texts.at(row),
@@ -28,6 +31,20 @@ pub(in crate::input) fn labels_of_two(
         values.push(is_positive.into());
     }
     Ok(Column { values, ..texts.without_values() })
+}
+
+/// What is wrong with labels of which none is the one that is said to be class 1.
+fn no_positive(texts: &[Cow<'_, str>], positive: &str) -> Problem {
+    /// So many are kept: one more than are told.
+    const KEPT: usize = 7;
+    let mut labels: Vec<String> = Vec::new();
+    for text in texts {
+        if labels.len() < KEPT && !labels.iter().any(|label| is_same_label(text, label)) {
+            labels.push(text.clone().into_owned());
+        }
+    }
+    labels.sort_unstable();
+    Problem::NoPositive { positive: positive.to_owned(), labels }
 }
 
 /// Whether two texts are the same label: the same text, the same number, or the same boolean.

@@ -74,6 +74,15 @@ pub enum TableNote {
         /// How many there are.
         classes: usize,
     },
+    /// Labels were taken for the names of the classes' columns, or for what is behind the same word in these.
+    LabelsOfColumns {
+        /// The file of the labels.
+        file: PathBuf,
+        /// The first of them.
+        label: String,
+        /// The column that it names.
+        column: String,
+    },
     /// Rows were left out that lack a value.
     LeftOut {
         /// The file.
@@ -124,6 +133,10 @@ impl fmt::Display for TableNote {
             Self::Classes { file, ends: [first, last], classes } => {
                 let (first, last) = (quoted(first), quoted(last));
                 write!(f, "{}: the columns {first} to {last} are taken for {classes} classes", file.display())
+            }
+            Self::LabelsOfColumns { file, label, column } => {
+                let (label, column) = (quoted(label), quoted(column));
+                write!(f, "{}: labels name the classes' columns, so that {label} is {column}", file.display())
             }
             Self::LeftOut { file, rows, of } => {
                 write!(f, "{}: {rows} of {of} rows lack a value and are left out", file.display())

@@ -51,6 +51,37 @@ const LABELS: &[&str] = &[
     "event",
 ];
 
+/// What else may be scores or labels, and is something else as often, such as the class that was predicted: it is proposed, and never taken.
+const DOUBTFUL: [(&str, &[&str]); 2] = [
+    ("score", &["p1", "pred", "prediction", "predicted", "confidence"]),
+    ("label", &["class", "result", "status"]),
+];
+
+/// The first column that may be the `score` or `label` that is asked for, by the names that others have for it.
+///
+/// ```
+/// use calib_host::input::likely_column;
+///
+/// let names = ["id", "Pred", "y_true"].map(str::to_owned);
+/// assert_eq!(likely_column("score", &names), Some("Pred"));
+/// assert_eq!(likely_column("label", &names), Some("y_true"));
+/// assert_eq!(likely_column("weight", &names), None);
+/// ```
+pub fn likely_column<'n>(wanted: &str, names: &'n [String]) -> Option<&'n str> {
+    let doubtful = DOUBTFUL.iter().find(|(name, _)| *name == wanted).map_or(&[][..], |(_, names)| names);
+    let find = |known: &[&str]| names.iter().find(|name| known.contains(&&*plain(name)));
+    find(usual(wanted)).or_else(|| find(doubtful)).map(String::as_str)
+}
+
+/// What others call the column that is asked for.
+fn usual(wanted: &str) -> &'static [&'static str] {
+    match wanted {
+        "score" => SCORES,
+        "label" => LABELS,
+        _ => &[],
+    }
+}
+
 /// Why no one column is the one that is asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::input) enum NotFound {
@@ -64,12 +95,7 @@ pub(in crate::input) enum NotFound {
 
 /// Whether a column may be the one that is asked for, if that is not there.
 pub(in crate::input) fn may_be(wanted: &str, name: &str) -> bool {
-    let names = match wanted {
-        "score" => SCORES,
-        "label" => LABELS,
-        _ => return false,
-    };
-    names.contains(&&*plain(name))
+    usual(wanted).contains(&&*plain(name))
         || by_position(wanted, 2).is_some_and(|number| number == name.trim())
         || (name.trim() == "0" && wanted == "label")
 }

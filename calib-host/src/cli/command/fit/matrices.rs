@@ -14,7 +14,8 @@ use crate::cli::error::Error;
 use crate::cli::fitting::over_codes;
 use crate::cli::out::{print_json, shown_path, stderr, write_output};
 use crate::cli::read::{
-    predictions, question_kind, question_predictions, read_all, read_code_vectors, read_vectors, row_labels,
+    MatrixColumns, predictions, question_kind, question_predictions, read_all, read_code_vectors,
+    read_vectors, row_labels,
 };
 use crate::cli::show::{Warnings, joint_json, joint_summary};
 
@@ -36,7 +37,7 @@ impl FitCommand {
         let (problems, rows, drawn) = match encoding {
             Some(encoding) => {
                 let mut codes = read_code_vectors(&sources[0], encoding, kind, &self.score_column)?;
-                let labels = row_labels(&sources, &self.label_column, codes.len(), codes.classes())?;
+                let labels = row_labels(&sources, self.matrix_columns(), codes.len(), codes.classes())?;
                 let rows = codes.rows_hash(&labels.values);
                 let compare = |a: usize, b: usize| codes.compare(a, b);
                 let drawn = self.draw(&sources[0], &labels.values, compare)?;
@@ -122,6 +123,10 @@ impl FitCommand {
         Ok(())
     }
 
+    fn matrix_columns(&self) -> MatrixColumns<'_> {
+        MatrixColumns { score: &self.score_column, label: &self.label_column }
+    }
+
     /// The files of a matrix and its labels.
     fn matrix_sources(&self, path: &Path, quiet: bool) -> Result<Vec<Source>, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
@@ -131,7 +136,7 @@ impl FitCommand {
     /// A matrix with its labels, checked against each other: all rows, or one of each cluster.
     fn labelled_vectors(&self, sources: &[Source], kind: VectorKind) -> Result<LabelledVectors, Error> {
         let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
-        let labels = row_labels(sources, &self.label_column, vectors.len(), vectors.classes())?.values;
+        let labels = row_labels(sources, self.matrix_columns(), vectors.len(), vectors.classes())?.values;
         let rows = vectors.rows_hash(&labels);
         Ok(match self.draw(&sources[0], &labels, |a, b| vectors.compare(a, b))? {
             Some(drawn) => {

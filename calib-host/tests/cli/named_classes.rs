@@ -1,0 +1,97 @@
+//! Matrices whose columns are called as the classes are, and labels that are their names or count from 1.
+
+use serde_json::{Value, json};
+
+use crate::npy::{f64s, i64s, texts};
+use crate::workplace::Workplace;
+
+const ROWS: usize = 90;
+const FIT: &str = "calib fit --method umd --bins 3 --reduction top-label -o out.cal --force --json";
+
+/// The probabilities of a row, and its class.
+fn row(row: usize) -> ([f64; 3], usize) {
+    let class = row * 7 % 3;
+    let top = 0.5 + (row * 37 % 90) as f64 / 256.0;
+    let mut probs = [(1.0 - top) / 2.0; 3];
+    probs[if row.is_multiple_of(5) { (class + 1) % 3 } else { class }] = top;
+    (probs, class)
+}
+
+fn table(columns: [&str; 3], label: impl Fn(usize) -> String) -> String {
+    let rows = (0..ROWS).map(row).map(|([a, b, c], class)| format!("{},{a},{b},{c}\n", label(class)));
+    format!("label,{}\n{}", columns.join(","), rows.collect::<String>())
+}
+
+fn fitted(place: &Workplace, files: &str) -> Value {
+    let got = place.json(&format!("{FIT} {files}"));
+    json!([got["n"], got["tables"]])
+}
+
+#[test]
+fn labels_are_matched_with_the_columns_of_the_classes() {
+    let plain = Workplace::new().with("t.csv", table(["p0", "p1", "p2"], |class| class.to_string()));
+    let expected = fitted(&plain, "--probs t.csv");
+    assert_eq!(expected[0], ROWS);
+    let run = plain.ok(&format!("{FIT} --probs t.csv"));
+    assert!(!run.stderr.contains("labels name"), "{}", run.stderr);
+    let animals = ["cat", "dog", "bird"];
+    for (columns, option, label) in [
+        (animals, "cat,dog,bird", animals),
+        (["prob_cat", "prob_dog", "prob_bird"], "prob_cat,prob_dog,prob_bird", animals),
+        (["p1", "p2", "p3"], "p1..p3", ["1", "2", "3"]),
+        (["1", "2", "3"], "1..3", ["1", "2", "3"]),
+        // Indices are none of the names.
+        (["p1", "p2", "p3"], "p1..p3", ["0", "1", "2"]),
+        (animals, "cat,dog,bird", ["0", "1", "2"]),
+    ] {
+        let place = Workplace::new().with("t.csv", table(columns, |class| label[class].into()));
+        let files = format!("--probs t.csv --score-column {option}");
+        assert_eq!(fitted(&place, &files), expected, "{columns:?} {label:?}");
+        let told = place
+            .ok(&format!("{FIT} {files}"))
+            .stderr
+            .contains("note: t.csv: labels name the classes' columns");
+        assert_eq!(told, label[0] != "0", "{columns:?}");
+        place.ok("calib assess out.cal --probs t.csv --same-rows --score-column COLUMNS"
+            .replace("COLUMNS", option)
+            .as_str());
+    }
+    // In a file of their own.
+    let labels = |class: usize| animals[class];
+    let words: Vec<&str> = (0..ROWS).map(|at| labels(row(at).1)).collect();
+    let place = Workplace::new()
+        .with("t.csv", table(animals, |_| "x".into()))
+        .with("y.npy", texts('U', &words).bytes());
+    assert_eq!(fitted(&place, "--probs t.csv --score-column cat,dog,bird --labels y.npy"), expected);
+}
+
+#[test]
+fn labels_that_count_from_1_or_name_no_column_are_refused_with_what_helps() {
+    let probs = f64s(&[ROWS, 3], (0..ROWS).flat_map(|at| row(at).0)).bytes();
+    let place = Workplace::new()
+        .with("p.npy", probs)
+        .with("one.npy", i64s((0..ROWS).map(|at| row(at).1 as i64 + 1)).bytes())
+        .with("words.npy", texts('U', &vec!["cat"; ROWS]).bytes())
+        .with("t.csv", table(["cat", "dog", "bird"], |class| ["cat", "dog", "cow"][class].into()));
+    for (files, problem, help) in [
+        (
+            "--probs p.npy --labels one.npy",
+            "one.npy: the labels are 1 to 3: they count from 1, and the 3 classes are 0 to 2",
+            "subtract 1 from every label, as NumPy does with `labels - 1`",
+        ),
+        (
+            "--probs p.npy --labels words.npy",
+            "words.npy, row 0: \"cat\" is not a whole number",
+            "numpy.searchsorted(model.classes_, labels)",
+        ),
+        (
+            "--probs t.csv --score-column cat,dog,bird",
+            "is not a whole number",
+            "the names of the classes' columns",
+        ),
+    ] {
+        let run = place.run(&format!("{FIT} {files}"));
+        assert_eq!(run.code, 3, "{}", run.stderr);
+        assert!(run.stderr.contains(problem) && run.stderr.contains(help), "{}", run.stderr);
+    }
+}
