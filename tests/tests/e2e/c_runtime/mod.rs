@@ -7,6 +7,7 @@ mod device;
 mod firmware;
 mod hostile;
 mod in_c;
+mod page;
 
 use std::collections::BTreeSet;
 use std::fs;
