@@ -2,8 +2,8 @@
 
 use crate::npy::{f32s, f64s, i64s};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, TOP, csv_refused, good, npy_refused, refused,
-    text,
+    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, TOP, TWO_CLASSES, csv_refused, good,
+    npy_refused, refused, text,
 };
 
 #[test]
@@ -92,7 +92,8 @@ fn labels_that_are_no_labels() {
         ("truth", "\"truth\" is not a whole number"),
     ] {
         let csv = format!("score,label\n0.1,0\n0.2,{label}\n0.3,1\n0.4,0\n");
-        csv_refused(csv, &format!("error: bad.csv, line 3, column label: {problem}\n{CLASSES}"));
+        let hint = if label == "2" || label == "1e3" { TWO_CLASSES } else { CLASSES };
+        csv_refused(csv, &format!("error: bad.csv, line 3, column label: {problem}\n{hint}"));
     }
     let nan = format!("error: bad.csv, line 3, column label: \"NaN\" is not a whole number\n{GAP}");
     csv_refused("score,label\n0.1,0\n0.2,NaN\n0.3,1\n0.4,0\n", &nan);
@@ -106,8 +107,9 @@ fn labels_that_are_no_labels() {
         ("classes", -1, 0, -1, "3 classes are 0 to 2"),
     ] {
         let array = i64s((0..40).map(|row| first + row)).bytes();
+        let hint = if label == 2 { TWO_CLASSES } else { CLASSES };
         let stderr =
-            format!("error: bad.npy, row {row}: the label {label} is out of range: the {classes}\n{CLASSES}");
+            format!("error: bad.npy, row {row}: the label {label} is out of range: the {classes}\n{hint}");
         npy_refused(kind, array, &stderr);
     }
 }
@@ -257,7 +259,7 @@ fn options_out_of_range() {
     }
     fit(
         "",
-        "error: umd needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are chosen\n",
+        "error: umd needs --points-per-bin or --bins, such as --points-per-bin 50; without --method, umd is taken with 50 points a bin\n",
     );
     for (option, value, problem) in [
         ("--bins <B>", "two", "a whole number is expected, such as 25000 or 2.5e4"),
@@ -336,7 +338,10 @@ fn options_that_do_not_go_together() {
         let before = place.everything();
         let run = place.run(&format!("calib fit {options} -o out"));
         assert!(run.stderr.starts_with(&format!("error: {problem}\n")), "{}", run.stderr);
-        assert!(run.stderr.ends_with(MORE), "{}", run.stderr);
+        let example = "\nExample: calib fit cal.csv\n";
+        let words = run.stderr.strip_suffix(example).unwrap_or(&run.stderr);
+        assert_eq!(words != run.stderr, problem.contains("were not provided"), "{}", run.stderr);
+        assert!(words.ends_with(MORE), "{}", run.stderr);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""));
         assert!(place.everything() == before);
     }

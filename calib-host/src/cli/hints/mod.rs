@@ -186,15 +186,20 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             format!("say which of them is class 1: {first} or {second}")
         }
         Problem::ThirdLabel { .. } => {
-            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest".into()
+            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest; \
+             several classes have labels from 0 on, and their scores go with --probs or --logits"
+                .into()
         }
         // The first of two columns without names is taken for the scores.
         Problem::LabelNotInteger(_) if place.column.as_deref() == Some("1") => {
             "labels are whole numbers; if they are in the first column: --score-column 1 --label-column 0".into()
         }
-        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => {
-            "labels are class indices from 0 on; for binary data 0 and 1".into()
+        Problem::LabelOutOfRange { classes: 2, label: 2.. } => {
+            "labels of binary data are 0 and 1; of several classes give all scores with --probs or --logits: an array of shape (n, classes), \
+             or a table with a column for each, such as p0 to p9"
+                .into()
         }
+        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => "labels are class indices from 0 on; for binary data 0 and 1".into(),
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
         Problem::Count(_) => {
@@ -375,6 +380,10 @@ fn missing_column(place: &Place, there: &[String]) -> String {
                 "the columns are {columns}: if they are the probabilities of two classes, --score-column 1"
             )
         }
+        None if asked == "score" && there.len() > 3 => format!(
+            "the columns are {columns}: choose with --score-column and --label-column; of several classes give --probs in place of --scores, \
+             with a column for each in --score-column, separated by commas"
+        ),
         None => format!("the columns are {columns}: choose with --score-column, --label-column or the like"),
     }
 }

@@ -217,13 +217,10 @@ impl<'a> NamedArtifact<'a> {
         let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
         let labels = matrix_labels(sources, columns.label, vectors.len(), vectors.classes())?;
-        let mut predicted = Vec::with_capacity(labels.len());
-        let applied = applied.inspect(|row| predicted.push(first(row)));
         let clusters = columns.clusters(sources, labels.len())?;
-        let clusters = clusters.as_ref();
-        let class_probs = class_probs(applied, &vectors, &labels, clusters);
+        let (rows, class_probs) =
+            every_class(applied, (&vectors, sources[0].path()), &labels, clusters.as_ref())?;
         let hash = vectors.rows_hash(&wide(&labels));
-        let rows = predicted_rows(&predicted, &labels, sources[0].path(), clusters)?;
         Ok((ReadRows { rows, hash, doubt }, class_probs))
     }
 
@@ -343,6 +340,19 @@ pub(crate) fn predicted_rows(
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
     }
     Ok(rows)
+}
+
+/// Rows of which every class has a probability: the predicted classes, and all.
+pub(crate) fn every_class(
+    applied: impl Iterator<Item = AppliedVector>,
+    (vectors, path): (&Vectors, &Path),
+    labels: &[u16],
+    clusters: Option<&Clusters>,
+) -> Result<(CalibratedRows, Option<ClassProbRows>), Error> {
+    let mut predicted = Vec::with_capacity(labels.len());
+    let applied = applied.inspect(|row| predicted.push(first(row)));
+    let all = class_probs(applied, vectors, labels, clusters);
+    Ok((predicted_rows(&predicted, labels, path, clusters)?, all))
 }
 
 /// The rows with the softmax for a score: a lead is no probability that the calibrated one could be compared with.
