@@ -3,7 +3,7 @@
 use calib_layers::Sources;
 
 /// From the ground up. Those of `cli` are the command's.
-const ROOMS: [&str; 28] = [
+const ROOMS: [&str; 29] = [
     "closed",
     "files",
     "draw",
@@ -17,6 +17,7 @@ const ROOMS: [&str; 28] = [
     "report",
     "cli/asked",
     "cli/error",
+    "cli/kinds",
     "cli/hints",
     "cli/working",
     "cli/notes",

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use calib_core::Artifact;
 use calib_host::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, Bootstrap, ClinicalOptions, ClinicalValidation,
     Evidence, ExtremeProbs, GroupComparison, GroupOptions, OperatingAccuracy, Prediction, PredictionKind,
@@ -9,9 +10,11 @@ use calib_host::assess::{
     assess_vectors, compare_groups, evidence_of_changes, is_surveyed, roc_surface, survey,
     survey_before_after, validate,
 };
-use calib_host::report::{CalibratedRows, ClinicalSummary, ReportedRule, ThresholdAccuracy};
+use calib_host::report::{
+    CalibratedRows, ClinicalSummary, Grounds, ReportedRule, ThresholdAccuracy, Verdict,
+};
 use calib_host::sets::SetFigures;
-use calib_host::stats::Clusters;
+use calib_host::stats::{Clusters, Interval};
 use calib_host::{FitError, StoredArtifact};
 use serde_json::{Value, json};
 
@@ -49,7 +52,7 @@ pub(crate) enum Found {
     /// Of vectors of probabilities.
     Vectors { assessment: VectorAssessment, surface: Option<RocSurface>, top_k: Option<TopKAssessment> },
     /// Of the same vectors before and after.
-    ClassProbs { sides: [(VectorAssessment, Option<RocSurface>); 2], uncalibrated: u64 },
+    ClassProbs { verdict: Verdict, sides: [(VectorAssessment, Option<RocSurface>); 2], uncalibrated: u64 },
     /// Of the first few ranks before and after.
     Ranks { sides: [TopKAssessment; 2], uncalibrated: u64 },
     /// Of an artefact's operating points, with nothing else in it.
@@ -66,6 +69,7 @@ pub(crate) struct FoundPredictions {
 
 /// What was found of rows before and after an artefact.
 pub(crate) struct FoundBeforeAfter {
+    verdict: Verdict,
     both: BeforeAfter,
     uncalibrated: u64,
     /// Whether the scores are margins, which are no probabilities: of them only the order counts.
@@ -116,8 +120,12 @@ impl Assessing {
         };
         let (both, [before, clinical]) =
             survey_before_after([&surveyed.before, &after.data], &options, &self.clinical())?;
+        let artifact = after.stored.artifact();
+        let evidence = evidence_of_changes(&artifact, &both, &after.changed);
+        let change = after.changed.brier_change(self.alpha);
         Ok(Found::BeforeAfter(FoundBeforeAfter {
-            evidence: evidence_of_changes(&after.stored.artifact(), &both, &after.changed),
+            verdict: self.verdict(&artifact, &both, change, &evidence),
+            evidence,
             both,
             uncalibrated: after.uncalibrated,
             are_margins: false,
@@ -161,11 +169,12 @@ impl Assessing {
             Subject::BeforeAfter(rows, stored, operating) => {
                 Found::BeforeAfter(self.before_after(rows, stored, operating.as_ref(), &options))
             }
-            Subject::ClassProbs(rows) => Found::ClassProbs {
-                sides: [&rows.before, &rows.after].map(|matrix| {
+            Subject::ClassProbs { predicted, all, stored } => Found::ClassProbs {
+                verdict: self.verdict_of_predicted(predicted, &stored.artifact()),
+                sides: [&all.before, &all.after].map(|matrix| {
                     (assess_vectors(matrix, &options), roc_surface(matrix, self.seed, &options))
                 }),
-                uncalibrated: rows.uncalibrated,
+                uncalibrated: all.uncalibrated,
             },
             Subject::Ranks { before, after, uncalibrated, .. } => Found::Ranks {
                 sides: [before, after].map(|ranks| assess_top_k(ranks, &options)),
@@ -194,8 +203,11 @@ impl Assessing {
         let marked = artifact.decision().map(|rule| rule.thresholds()).unwrap_or_default();
         let marked: Vec<f64> = marked.iter().copied().map(f64::from).collect();
         let clinical = ClinicalOptions { extremes: self.extremes, thresholds: &marked };
+        let evidence = rows.evidence(&artifact, &both, options.clusters);
+        let change = rows.brier_change(options.clusters, self.alpha);
         FoundBeforeAfter {
-            evidence: rows.evidence(&artifact, &both, options.clusters),
+            verdict: self.verdict(&artifact, &both, change, &evidence),
+            evidence,
             both,
             uncalibrated: *uncalibrated,
             are_margins: margins.is_some(),
@@ -205,6 +217,26 @@ impl Assessing {
             groups: groups.as_ref().map(|groups| self.by_group(after, *kind, groups, options)),
             alpha: self.alpha,
         }
+    }
+
+    /// The verdict that a report has, too.
+    fn verdict(
+        &self,
+        artifact: &Artifact<'_>,
+        metrics: &BeforeAfter,
+        change: Option<Interval>,
+        evidence: &[Evidence],
+    ) -> Verdict {
+        Verdict::new(artifact, &Grounds { metrics, change, alpha: self.alpha, evidence }.with_bootstrap())
+    }
+
+    /// The same of the predicted classes, where every class has a probability.
+    fn verdict_of_predicted(&self, rows: &CalibratedRows, artifact: &Artifact<'_>) -> Verdict {
+        let clusters = rows.clusters.as_ref();
+        let options = AssessOptions { bootstrap: None, ..self.options(clusters) };
+        let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
+        let evidence = rows.evidence(artifact, &both, clusters);
+        self.verdict(artifact, &both, rows.brier_change(clusters, self.alpha), &evidence)
     }
 
     fn by_group(
@@ -289,10 +321,11 @@ impl Found {
                 }
                 value
             }
-            Self::ClassProbs { sides, uncalibrated } => {
+            Self::ClassProbs { verdict, sides, uncalibrated } => {
                 let [before, after] =
                     sides.each_ref().map(|(one, surface)| vectors_json(one, surface.as_ref()));
-                with_uncalibrated(json!({"before": before, "after": after}), *uncalibrated)
+                let value = json!({"verdict": verdict, "before": before, "after": after});
+                with_uncalibrated(value, *uncalibrated)
             }
             Self::Ranks { sides: [before, after], uncalibrated } => {
                 with_uncalibrated(json!({"before": before, "after": after}), *uncalibrated)
@@ -311,7 +344,8 @@ impl Found {
             Self::Vectors { assessment, surface, top_k } => {
                 show::vectors(assessment, surface.as_ref(), top_k.as_ref())
             }
-            Self::ClassProbs { sides: [before, after], uncalibrated } => {
+            Self::ClassProbs { verdict, sides: [before, after], uncalibrated } => {
+                show::verdict(verdict)?;
                 show::each(*uncalibrated, [before, after], |(one, surface)| {
                     show::vectors(one, surface.as_ref(), None)
                 })
@@ -349,6 +383,7 @@ impl FoundBeforeAfter {
     fn json(&self) -> Value {
         let value = if self.are_margins { of_margins(&self.both) } else { json!(self.both) };
         let mut value = with_uncalibrated(value, self.uncalibrated);
+        value["verdict"] = json!(self.verdict);
         value["evidence"] = json!(self.evidence);
         if let Some(clinical) = &self.clinical {
             value["clinical"] = json!(clinical);
@@ -366,6 +401,7 @@ impl FoundBeforeAfter {
     }
 
     fn show(&self) -> io::Result<()> {
+        show::verdict(&self.verdict)?;
         match self.are_margins {
             true => show::after_margins(&self.both, self.uncalibrated)?,
             false => show::before_after(&self.both, self.uncalibrated)?,

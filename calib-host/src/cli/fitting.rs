@@ -1,7 +1,7 @@
 //! Fitting binary scores as it was asked, wherever they come from.
 
 use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_host::artifact::CompileError;
+use calib_host::artifact::{CompileError, number_of};
 use calib_host::assess::evidence_of_fit;
 use calib_host::binary::Ums;
 use calib_host::files::Place;
@@ -30,6 +30,11 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// What is chosen without a look at the rows, so that alpha is not shared.
+    pub(crate) fn whatever_labels_say(why: String) -> Self {
+        Self { why, candidates: 1, alpha: None }
+    }
+
     /// Among how many candidates, and what this one may spend of alpha, if they share it.
     pub(crate) fn share(&self) -> Option<(u32, f64)> {
         self.alpha.map(|alpha| (self.candidates, alpha))
@@ -133,8 +138,8 @@ fn chosen(
         let first = candidates.in_turn()[0];
         return Ok(fit(&first).map(|fit| {
             let why = format!(
-                "chosen: umd with {} bins; scores tie at an edge, so that it has no guarantee",
-                fit.bins()
+                "chosen: umd with {}; scores tie at an edge, so that it has no guarantee",
+                number_of(fit.bins() as u64, "bin")
             );
             (fit, Some(Chosen { why, candidates: candidates.count(), alpha: Some(first.alpha) }))
         }));

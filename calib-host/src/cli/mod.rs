@@ -11,6 +11,7 @@ mod error;
 mod fitting;
 mod help;
 mod hints;
+mod kinds;
 mod memory;
 mod next;
 mod notes;
@@ -74,7 +75,8 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>, stdout: Stdout) -
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let program = options::apart_from_rows(tables::with_options(Cli::command()));
     let program = help::laid_out(program.color(color(&arguments)));
-    let matches = program.clone().get_matches_from(&arguments);
+    let matches = program.clone().try_get_matches_from(&arguments);
+    let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));
     asked::set(arguments, stdout);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let checked = matches.subcommand().map_or(Ok(()), |(name, matches)| paths::check(name, matches));

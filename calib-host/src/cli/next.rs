@@ -3,11 +3,16 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use calib_core::artifact::Reduction;
+use calib_host::artifact::score_kind;
+use calib_host::files::read_artifact;
+use calib_host::{ScoreKind, StoredArtifact};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use crate::cli::options::artifact_of;
-use crate::cli::out::{is_standard_output, stderr};
+use crate::cli::out::{has_warned, is_standard_output, stderr};
+use crate::cli::read::needs_logits;
 
 /// Commands that say themselves what they wrote.
 const TOLD: [&str; 6] = ["fit", "threshold", "sets", "adjust", "sign", "keygen"];
@@ -40,16 +45,18 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
     Ok(())
 }
 
+/// What stands for rows to judge by.
+const UNSEEN: &str = "TEST: rows that nothing was fitted to";
+
 /// The command that usually follows, and what for. Names in capitals stand for files that calib does not know.
 fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)> {
     let output = given.text("output");
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let on = |command: &str, artifact: String| [words(command), vec![artifact]].concat();
-    let unseen = "TEST: rows that nothing was fitted to";
     Some(match name {
         "fit" => {
             let report = on("calib report", output.or_else(|| given.default_output())?);
-            (report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), unseen)
+            (report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), UNSEEN)
         }
         "apply" => {
             (on("calib assess --probs", output?), "if its rows have labels: how good the probabilities are")
@@ -68,7 +75,7 @@ fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)>
             let assess = on("calib assess", output?);
             let test = [flag.to_owned(), "TEST".into()];
             let labels = given.text("labels").map(|_| words("--labels TEST_LABELS")).unwrap_or_default();
-            (assess.into_iter().chain(test).chain(labels).chain(given.columns()).collect(), unseen)
+            (assess.into_iter().chain(test).chain(labels).chain(given.columns()).collect(), UNSEEN)
         }
         "decide" if given.text("starter").is_some() => {
             (on("calib decide --actions", given.text("starter")?), "when its names and costs are yours")
@@ -94,6 +101,24 @@ fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)>
             let line = ["port", "chip"].iter().find_map(|id| Some([format!("--{id}"), given.text(id)?]))?;
             (words("calib status").into_iter().chain(line).collect(), "what the device holds")
         }
+        // What a report warns of is no calibrator to use.
+        "report" if !has_warned() => (
+            given.applied("NEW", "calibrated.csv")?,
+            "NEW: scores to calibrate; for a device there are calib export and calib push",
+        ),
+        "plot" => (given.reported()?, "all plots on a page, with what they say"),
+        "export" => (
+            given.applied("TEST", "expected.csv")?,
+            "TEST: scores; a device must give the very probabilities of expected.csv",
+        ),
+        "inspect" => (given.judged_by_rows()?, UNSEEN),
+        "bins" => {
+            let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
+            let labels = given.flag("labels", "--labels");
+            let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
+            (line.collect(), "BINS: those that you take, of the numbers TRIED (how many are listed)")
+        }
+        "plan" => (given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"),
         _ => return None,
     })
 }
@@ -167,5 +192,83 @@ impl Given<'_> {
         let words = ["--calibration".to_owned(), path].into_iter().chain(labels);
         let words = words.chain(test.iter().map(|word| (*word).to_owned())).chain(kind);
         Some(words.chain(self.columns()).collect())
+    }
+
+    /// The artefact that was named, and the flag of the scores that it takes; `None` where rows must come with a group.
+    fn artifact(&self) -> Option<(String, StoredArtifact, &'static str)> {
+        let path = self.text("artifact")?;
+        let stored = read_artifact(Path::new(&path)).ok()?;
+        let artifact = stored.artifact();
+        let header = artifact.header();
+        let flag = match (header.reduction, score_kind(&artifact)) {
+            _ if artifact.groups().is_some() => return None,
+            (Reduction::Binary, ScoreKind::Margin) => "--margins",
+            (Reduction::Binary, ScoreKind::Probability) => "--scores",
+            _ if needs_logits(&artifact) => "--logits",
+            _ => "--probs",
+        };
+        Some((path, stored, flag))
+    }
+
+    /// Calibrates other rows into a table.
+    fn applied(&self, rows: &str, output: &str) -> Option<Vec<String>> {
+        let (path, _, flag) = self.artifact()?;
+        let words = ["calib", "apply", &path, flag, rows].map(str::to_owned).into_iter();
+        let output = ["-o", output].map(str::to_owned);
+        Some(words.chain(self.flag("score_column", "--score-column")).chain(output).collect())
+    }
+
+    /// A report of the artefact; whoever named test rows has them again.
+    fn reported(&self) -> Option<Vec<String>> {
+        let (path, _, flag) = self.artifact()?;
+        let named = |id: &str, placeholder: &str| self.text(id).unwrap_or_else(|| placeholder.into());
+        let (calibration, test) = (named("calibration", "CALIBRATION"), named("test", "TEST"));
+        let words = ["calib", "report", &path, "--calibration", &calibration, "--test", &test];
+        let is_of = |flag: &str, id: &str| has(self.0, id).then(|| flag.to_owned());
+        let kind = is_of("--probs", "probs").or(is_of("--logits", "logits"));
+        let kind = kind.or((flag == "--logits").then(|| flag.to_owned()));
+        let words = words
+            .map(str::to_owned)
+            .into_iter()
+            .chain(self.flag("calibration_labels", "--calibration-labels"));
+        let labels = self.flag("test_labels", "--test-labels");
+        let line = words.chain(labels).chain(kind).chain(self.columns());
+        Some(line.chain(["-o".into(), "report.html".into()]).collect())
+    }
+
+    /// How an artefact is judged: what is no calibrator has no report.
+    fn judged_by_rows(&self) -> Option<Vec<String>> {
+        let (path, stored, flag) = self.artifact()?;
+        if !stored.artifact().header().method.has_no_calibrator() {
+            return self.reported();
+        }
+        Some(["calib", "assess", &path, flag, "TEST"].map(str::to_owned).to_vec())
+    }
+
+    /// The fit of what was planned.
+    fn planned(&self) -> Option<Vec<String>> {
+        let given = |options: &[&str]| -> Vec<String> {
+            options.iter().flat_map(|name| self.flag(&name[2..].replace('-', "_"), name)).collect()
+        };
+        let line = |start: &str, options: Vec<String>| {
+            Some(start.split(' ').map(str::to_owned).chain(options).collect())
+        };
+        let aims = given(&["--sensitivity", "--specificity", "--confidence"]);
+        let reduction = given(&["--reduction"]);
+        let bins = given(&["--bins", "--points-per-bin"]);
+        let alpha = given(&["--alpha"]);
+        match (bins.is_empty(), reduction.is_empty()) {
+            _ if has(self.0, "validation") => None,
+            _ if self.text("sensitivity").or(self.text("specificity")).is_some() => line(
+                "calib threshold --scores CALIBRATION",
+                [aims, vec!["-o".into(), "point.bin".into()]].concat(),
+            ),
+            (false, true) => line("calib fit CALIBRATION --method umd", [bins, alpha].concat()),
+            (false, false) => {
+                line("calib fit --probs CALIBRATION --method umd", [reduction, bins, alpha].concat())
+            }
+            (true, true) => line("calib fit CALIBRATION", [given(&["--epsilon"]), alpha].concat()),
+            (true, false) => None,
+        }
     }
 }

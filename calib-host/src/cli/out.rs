@@ -157,18 +157,6 @@ fn write_json(value: &impl serde::Serialize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a name of another kind of file.
-pub(crate) fn check_page(path: &Path) -> Result<(), Error> {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref() {
-        None | Some("html" | "htm" | "xhtml") => Ok(()),
-        Some(_) => Err(Error::Usage(format!(
-            "{} has an extension of no page: name it .html (a browser prints it as PDF)",
-            path.display()
-        ))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! That no output replaces an input, and that standard output has one thing on it.
+//! That no output replaces an input, that its name promises what it will hold, and that standard output has one thing on it.
 
 use std::path::PathBuf;
 
@@ -6,6 +6,7 @@ use calib_host::files::check_output;
 use clap::ArgMatches;
 
 use crate::cli::error::Error;
+use crate::cli::kinds::FileKind;
 use crate::cli::out::is_standard_output;
 
 /// The options that name outputs; every other path is an input.
@@ -22,6 +23,13 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
     };
     let inputs = paths(&|id| !OUTPUTS.contains(&id));
     paths(&|id| OUTPUTS.contains(&id)).iter().try_for_each(|output| check_output(output, &inputs))?;
+    for id in OUTPUTS {
+        let kind = kind(command, id);
+        paths(&|other| other == id)
+            .into_iter()
+            .filter(|path| !is_standard_output(path))
+            .try_for_each(|path| kind.map_or(Ok(()), |kind| kind.check(path)))?;
+    }
     let is_streamed = |id: &str| paths(&|other| other == id).iter().any(|path| is_standard_output(path));
     let is_json = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
     let refused = match (is_streamed("output"), command) {
@@ -41,4 +49,14 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
         (true, _) => return Ok(()),
     };
     Err(Error::Usage(refused.into()))
+}
+
+/// What a command writes there, if it is always the same kind.
+fn kind(command: &str, option: &str) -> Option<FileKind> {
+    Some(match (option, command) {
+        ("output", "fit" | "threshold" | "sets" | "adjust" | "decide" | "sign") => FileKind::Artefact,
+        ("output", "report") | ("html", _) => FileKind::Page,
+        ("svg", _) => FileKind::Svg,
+        _ => return None,
+    })
 }

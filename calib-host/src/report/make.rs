@@ -19,7 +19,7 @@ use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
 use super::rows::CalibratedRows;
 use super::subject::ReportData;
-use super::verdict::Verdict;
+use super::verdict::{Grounds, Verdict, is_guaranteed};
 use super::{clinical_plots, simplex, size, warnings};
 use crate::draw::Plot;
 
@@ -112,18 +112,19 @@ pub fn report(
     let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
-    let guaranteed = artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0);
     let of_margins = test.margins.is_some();
+    let change = test.brier_change(options.clusters, options.alpha);
+    let grounds = Grounds { metrics: &metrics, change, alpha: options.alpha, evidence: &evidence };
     Report {
         schema: REPORT_SCHEMA,
         of_margins,
         labels: Labels::default(),
-        verdict: Verdict::new(artifact, (&metrics, options.alpha), &evidence, (guaranteed, of_margins)),
+        verdict: Verdict::new(artifact, &grounds.with_bootstrap()),
         calibrator: summary(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
         guarantee: with_rule(promise.statement, &rule_sentences(artifact)),
-        guaranteed,
+        guaranteed: is_guaranteed(artifact),
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
         doubtful: !evidence.is_empty() || !data.doubts.is_empty() || flaws.iter().any(Flaw::is_grave),
         evidence,

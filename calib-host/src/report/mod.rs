@@ -45,5 +45,5 @@ pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
 pub use subject::ReportData;
 pub use threshold::ThresholdAccuracy;
-pub use verdict::{Judgement, PromiseOnRows, Verdict};
+pub use verdict::{Grounds, Judgement, PromiseOnRows, Verdict};
 pub use warnings::SAME_ROWS;

@@ -1,8 +1,10 @@
 //! Rows that a report is about.
 
 use calib_core::{Artifact, Margin};
-use calib_fit::assess::{BeforeAfter, Evidence, Prediction, PredictionKind, ProbMatrix, RowGroups, evidence};
-use calib_fit::stats::Clusters;
+use calib_fit::assess::{
+    BeforeAfter, Evidence, Prediction, PredictionKind, ProbMatrix, RowGroups, brier_change, evidence,
+};
+use calib_fit::stats::{Clusters, Interval};
 
 /// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,5 +66,13 @@ impl CalibratedRows {
             found.retain(|evidence| !matches!(evidence, Evidence::Worse { .. }));
         }
         found
+    }
+
+    /// The interval of the change in the Brier score, as [`calib_fit::assess::brier_change`] has it; `None` of margins, too.
+    pub fn brier_change(&self, clusters: Option<&Clusters>, alpha: f64) -> Option<Interval> {
+        match self.margins {
+            Some(_) => None,
+            None => brier_change(&self.before, &self.after, clusters, alpha),
+        }
     }
 }

@@ -45,18 +45,35 @@ pub struct Verdict {
     pub sentences: Vec<String>,
 }
 
+/// What a verdict rests on.
+#[derive(Clone, Copy, Debug)]
+pub struct Grounds<'a> {
+    /// The metrics on the test rows.
+    pub metrics: &'a BeforeAfter,
+    /// The interval of the change in the Brier score, if there is any: [`Grounds::with_bootstrap`] takes that of a bootstrap.
+    pub change: Option<Interval>,
+    /// One minus the coverage of that interval, and of those of the metrics.
+    pub alpha: f64,
+    /// What the test rows say against the artefact.
+    pub evidence: &'a [Evidence],
+}
+
+impl Grounds<'_> {
+    /// With the interval of the bootstrap, where there is one and scores are compared at all.
+    #[must_use]
+    pub fn with_bootstrap(self) -> Self {
+        let change = self.change.map(|change| self.metrics.change.brier.interval.unwrap_or(change));
+        Self { change, ..self }
+    }
+}
+
 impl Verdict {
-    /// Judges by the metrics, whose intervals are of one minus `alpha`, and the evidence. `guaranteed` tells whether anything is.
-    pub(super) fn new(
-        artifact: &Artifact<'_>,
-        (metrics, alpha): (&BeforeAfter, f64),
-        evidence: &[Evidence],
-        (guaranteed, of_margins): (bool, bool),
-    ) -> Self {
+    /// Judges an artefact.
+    pub fn new(artifact: &Artifact<'_>, grounds: &Grounds<'_>) -> Self {
+        let &Grounds { metrics, change, alpha, evidence } = grounds;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));
         let is_broken = evidence.iter().any(|found| matches!(found, Evidence::BrokenPromise { .. }));
-        let interval = metrics.change.brier.interval.filter(|_| !of_margins);
-        let probabilities = match interval {
+        let probabilities = match change {
             _ if is_worse => Judgement::Worse,
             Some(Interval { hi, .. }) if hi < 0.0 => Judgement::Better,
             Some(Interval { lo, .. }) if lo > 0.0 => Judgement::Worse,
@@ -67,20 +84,20 @@ impl Verdict {
             artifact.header().reduction,
             Reduction::Binary | Reduction::Confidence | Reduction::TopLabel
         );
+        let guaranteed = is_guaranteed(artifact);
         let promise = match (guaranteed, is_broken, is_about_rows) {
             (_, true, _) => PromiseOnRows::Broken,
             (false, ..) => PromiseOnRows::None,
             (true, false, true) => PromiseOnRows::Kept,
             (true, false, false) => PromiseOnRows::NotTested,
         };
-        let mut sentences =
-            vec![of_probabilities(probabilities, metrics, alpha), of_promise(promise, artifact)];
+        let mut sentences = vec![of_probabilities(probabilities, grounds), of_promise(promise, artifact)];
         sentences.extend(of_order(metrics, alpha));
         Self { probabilities, promise, sentences }
     }
 
     /// In a few words.
-    pub(super) fn title(&self) -> &'static str {
+    pub fn title(&self) -> &'static str {
         match (self.probabilities, self.promise) {
             (Judgement::Worse, _) => "Calibration makes the probabilities worse",
             (_, PromiseOnRows::Broken) => "The promise does not hold on the test rows",
@@ -96,11 +113,16 @@ impl Verdict {
     }
 }
 
-fn of_probabilities(judgement: Judgement, metrics: &BeforeAfter, alpha: f64) -> String {
-    let BeforeAfter { before, after, change } = metrics;
+/// Whether anything is guaranteed: a deviation of 1 and more is none.
+pub(super) fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
+    artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0)
+}
+
+fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
+    let BeforeAfter { before, after, change } = grounds.metrics;
     let (from, to) = (before.brier.value, after.brier.value);
-    let level = percent_of_success(alpha);
-    let by = match change.brier.interval {
+    let level = percent_of_success(grounds.alpha);
+    let by = match grounds.change {
         Some(Interval { lo, hi }) => {
             format!(" (change {:+.4}, {level} % interval [{lo:+.4}, {hi:+.4}])", change.brier.value)
         }
@@ -170,7 +192,7 @@ mod tests {
     use calib_fit::assess::{
         AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after,
     };
-    use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+    use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, Umd, artifact_bytes, fit_binary};
 
     use super::*;
 
@@ -195,9 +217,14 @@ mod tests {
     fn verdict(metrics: &BeforeAfter, evidence: &[Evidence], guaranteed: bool) -> Verdict {
         let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
         let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
-        let fit = fit_binary(&data.on_device(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
+        let method = match guaranteed {
+            true => BinaryMethod::Umd(Umd::new(4)),
+            false => BinaryMethod::Isotonic(Isotonic::default()),
+        };
+        let fit = fit_binary(&data.on_device(), &method, 0.1).unwrap();
         let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
-        Verdict::new(&stored.artifact(), (metrics, 0.05), evidence, (guaranteed, false))
+        let change = metrics.change.brier.interval;
+        Verdict::new(&stored.artifact(), &Grounds { metrics, change, alpha: 0.05, evidence })
     }
 
     /// Of a few rows a lower error may be chance.

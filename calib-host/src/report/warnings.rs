@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
-use calib_fit::artifact::VacuousBins;
+use calib_fit::artifact::{VacuousBins, number_of};
 use calib_fit::assess::{BeforeAfter, Evidence, Flaw, Prediction, PredictionKind};
 use calib_fit::data::{BinaryData, Repeats};
 
@@ -99,9 +99,9 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
     let few = bins.values().filter(|[misses, hits]| misses.min(hits) <= &FEW_EVENTS).count();
     (few > 0).then(|| {
         format!(
-            "At most two positives or two negatives in all are in {few} of {} bins of the calibrator: what is known there is the \
+            "At most two positives or two negatives in all are in {few} of {} of the calibrator: what is known there is the \
              exact interval, not epsilon.",
-            header.bins
+            number_of(header.bins.into(), "bin")
         )
     })
 }
@@ -181,16 +181,16 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
     }
     if empty > 0 {
         warnings.push(format!(
-            "{empty} of {} bins of the calibrator are empty: no calibration point fell into them, and scores in them are \
+            "{empty} of {} of the calibrator are empty: no calibration point fell into them, and scores in them are \
              uncalibrated.",
-            header.bins
+            number_of(header.bins.into(), "bin")
         ));
     }
     let few = occupancy.iter().filter(|bin| (1..FEW_IN_BIN).contains(&bin.calibration)).count();
     if few > 0 && counts_every_point(header.reduction) {
         warnings.push(format!(
-            "{few} of {} bins of the calibrator rest on fewer than {FEW_IN_BIN} calibration rows.",
-            header.bins
+            "{few} of {} of the calibrator rest on fewer than {FEW_IN_BIN} calibration rows.",
+            number_of(header.bins.into(), "bin")
         ));
     }
     // One table for all classes, or cells of the whole vector: then the class makes no other bin.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::data::{TOP_FIT, UMD_FIT, binary_place, close, matrix_place};
 use crate::npy::{f32s, i64s};
-use crate::refusal::{CLASSES, EVERY_ROW, MORE, ROW, WORDS, refused, text};
+use crate::refusal::{CLASSES, EVERY_ROW, MORE, ROW, TWO_CLASSES, WORDS, refused, text};
 use crate::workplace::Workplace;
 
 #[test]
@@ -241,7 +241,8 @@ fn assess_before_and_after_an_artefact() {
         "{words}"
     );
     // Whatever has a value before and after has a change.
-    let table: Vec<&str> = words.lines().skip(2).take_while(|line| !line.starts_with("binned: ")).collect();
+    let table = words.lines().skip_while(|line| !line.contains("before       after")).skip(1);
+    let table: Vec<&str> = table.take_while(|line| !line.starts_with("binned: ")).collect();
     assert_eq!(table.len(), 11, "{words}");
     for line in table {
         let numbers = line.split_whitespace().rev().take(3).map(|word| word.parse::<f64>().unwrap());
@@ -339,9 +340,9 @@ fn probabilities_that_cannot_be_assessed() {
             format!("bad.csv, line 3, column bin: \"{bin}\" is not a bin number\n{}", ROW.trim_end());
         assess(&format!("prob,label,bin\n0.5,0,0\n0.5,1,{bin}\n"), "--bin-column bin", &stderr);
     }
-    let classes = CLASSES.trim_end();
     let stderr = format!(
-        "bad.csv, line 3, column label: the label 2 is out of range: the 2 classes are 0 to 1\n{classes}"
+        "bad.csv, line 3, column label: the label 2 is out of range: the 2 classes are 0 to 1\n{}",
+        TWO_CLASSES.trim_end()
     );
     assess("prob,label\n0.5,0\n0.5,2\n", "", &stderr);
     let stderr = format!("bad.csv, line 3, column class: \"a\" is not a whole number\n{}", WORDS.trim_end());

@@ -27,13 +27,13 @@ fn files_that_cannot_be_read() {
 #[cfg(unix)]
 #[test]
 fn outputs_that_cannot_be_written() {
-    for line in [
-        "calib fit --method isotonic --scores cal.csv",
-        "calib apply cal.bin --scores cal.csv",
-        "calib apply top.bin --logits logits.npy",
+    for (line, there) in [
+        ("calib fit --method isotonic --scores cal.csv", ["top.bin", "cal.bin"]),
+        ("calib apply cal.bin --scores cal.csv", ["labels.npy", "probs.npy"]),
+        ("calib apply top.bin --logits logits.npy", ["labels.npy", "probs.npy"]),
     ] {
         let refuse = |output: &str, stderr: &str| refused(&[], &format!("{line} -o {output}"), 4, stderr);
-        for file in ["labels.npy", "probs.npy"] {
+        for file in there {
             refuse(file, &format!("error: {file} exists already\n  hint: add --force to replace it\n"));
         }
         let no_folder = "error: cannot write no/file: No such file or directory (os error 2)\n  \

@@ -15,7 +15,8 @@ use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, INTEGERS, LOGIT, OBJECTS, ONE_OF_TWO, ROW, SHAPE, good, refused,
+    CLASSES, DATA, EVERY_ROW, GAP, INTEGERS, LOGIT, OBJECTS, ONE_OF_TWO, ROW, SHAPE, TWO_CLASSES, good,
+    refused,
 };
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
@@ -147,7 +148,7 @@ fn json_lines_that_are_wrong() {
             "{\"score\": 0.2, \"label\": 2}",
             "label",
             "the label 2 is out of range: the 2 classes are 0 to 1",
-            CLASSES,
+            TWO_CLASSES,
         ),
         (
             "{\"score\": 0.2, \"score\": 0.2, \"label\": 1}",
@@ -326,7 +327,7 @@ fn arrow_and_parquet_with_wrong_values() {
             table(0.5, Some(2)),
             ", row 7, column label",
             "the label 2 is out of range: the 2 classes are 0 to 1",
-            CLASSES,
+            TWO_CLASSES,
         ),
         (table(0.5, Some(1)).slice(0, 0), "", "there are no rows", DATA),
     ] {

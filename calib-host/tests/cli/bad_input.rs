@@ -2,8 +2,8 @@
 
 use crate::npy::{f32s, f64s, i64s};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, SHORT_ROW, TOP, WORDS, csv_refused, good,
-    npy_refused, refused, text,
+    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, SHORT_ROW, TOP, TWO_CLASSES, WORDS,
+    csv_refused, good, npy_refused, refused, text,
 };
 
 #[test]
@@ -84,9 +84,9 @@ fn scores_that_are_no_scores() {
 #[test]
 fn labels_that_are_no_labels() {
     for (label, problem, hint) in [
-        ("2", "the label 2 is out of range: the 2 classes are 0 to 1", CLASSES),
+        ("2", "the label 2 is out of range: the 2 classes are 0 to 1", TWO_CLASSES),
         ("-1", "the label -1 is out of range: the 2 classes are 0 to 1", CLASSES),
-        ("1e3", "the label 1000 is out of range: the 2 classes are 0 to 1", CLASSES),
+        ("1e3", "the label 1000 is out of range: the 2 classes are 0 to 1", TWO_CLASSES),
         ("0.5", "\"0.5\" is not a whole number", CLASSES),
         ("sick", "\"sick\" is not a whole number", WORDS),
         ("truth", "\"truth\" is not a whole number", WORDS),
@@ -106,8 +106,9 @@ fn labels_that_are_no_labels() {
         ("classes", -1, 0, -1, "3 classes are 0 to 2"),
     ] {
         let array = i64s((0..40).map(|row| first + row)).bytes();
+        let hint = if label == 2 { TWO_CLASSES } else { CLASSES };
         let stderr =
-            format!("error: bad.npy, row {row}: the label {label} is out of range: the {classes}\n{CLASSES}");
+            format!("error: bad.npy, row {row}: the label {label} is out of range: the {classes}\n{hint}");
         npy_refused(kind, array, &stderr);
     }
 }
@@ -255,9 +256,18 @@ fn options_out_of_range() {
         let stderr = format!("error: alpha is {alpha}: too near 0 or 1 for an f32\n{fraction}");
         fit(&format!("--bins 2 --alpha={alpha}"), &stderr);
     }
-    fit(
-        "",
-        "error: umd needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are chosen\n",
+    refused(
+        &[],
+        "calib fit --method umd --scores cal.csv -o out",
+        2,
+        "error: umd needs --bins or --points-per-bin, such as --bins 10: `calib plan --n N --epsilon 0.1` says how many keep a guarantee within \
+         0.1; --epsilon 0.1 in place of them chooses so many, and so does leaving --method out\n",
+    );
+    refused(
+        &[],
+        &format!("calib fit {TOP} --logits logits.npy --labels labels.npy -o out"),
+        2,
+        "error: umd needs --points-per-bin or --bins, such as --points-per-bin 50; without --method, umd is taken with 50 points a bin\n",
     );
     for (option, value, problem) in [
         ("--bins <B>", "two", "a whole number is expected, such as 25000 or 2.5e4"),
@@ -336,7 +346,10 @@ fn options_that_do_not_go_together() {
         let before = place.everything();
         let run = place.run(&format!("calib fit {options} -o out"));
         assert!(run.stderr.starts_with(&format!("error: {problem}\n")), "{}", run.stderr);
-        assert!(run.stderr.ends_with(MORE), "{}", run.stderr);
+        let example = "\nExample: calib fit cal.csv\n";
+        let words = run.stderr.strip_suffix(example).unwrap_or(&run.stderr);
+        assert_eq!(words != run.stderr, problem.contains("were not provided"), "{}", run.stderr);
+        assert!(words.ends_with(MORE), "{}", run.stderr);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""));
         assert!(place.everything() == before);
     }

@@ -208,7 +208,7 @@ fn a_page_says_what_the_counters_do() {
         assert!(matches!(run.code, 2 | 4) && run.stderr.contains(said), "{line}: {run:?}");
     }
     let run = place.run("calib fleet cal.bin quiet.json --html quiet.csv --force");
-    assert!(run.code == 2 && run.stderr.contains("quiet.csv has an extension of no page"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("quiet.csv would hold a page in HTML"), "{run:?}");
     assert_eq!(place.run("calib fleet cal.bin --new a -o a.json --html a.html").code, 2);
 }
 

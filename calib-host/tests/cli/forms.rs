@@ -97,7 +97,8 @@ table 0: 3 bins, 24 bytes, epsilon none, scores 0.2 to 0.8
         version = env!("CARGO_PKG_VERSION"),
     );
     let run = place.ok("calib inspect iso.bin");
-    assert_eq!((run.stdout, run.stderr), (expected, String::new()));
+    let next = "next: calib report iso.bin --calibration CALIBRATION --test TEST -o report.html\n      TEST: rows that nothing was fitted to\n";
+    assert_eq!((run.stdout, &*run.stderr), (expected, next));
     assert_eq!(got["provenance"]["classifier"], "0011223344556677");
 }
 

@@ -38,7 +38,7 @@ fn codes_of_missing_answers_are_named() {
             &["0", "1", "2"],
             "",
             "line 4, column label: the label 2 is out of range",
-            "labels are class indices",
+            "labels of binary data are 0 and 1; of several classes give all scores",
         ),
     ] {
         let run = Workplace::new().with("table.csv", table(labels)).run(&format!("{FIT}{option}"));

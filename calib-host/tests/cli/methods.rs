@@ -164,8 +164,8 @@ fn a_method_refuses_what_it_does_not_take() {
         ("platt --one-set", "platt has no --one-set: leave it out"),
         (
             "fixed-width",
-            "fixed-width needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are \
-             chosen",
+            "fixed-width needs --bins or --points-per-bin, such as --bins 10: `calib plan --n N --epsilon 0.1` says how many keep a \
+             guarantee within 0.1 of umd, which is taken with bins that suit without --method",
         ),
     ] {
         let run = place.run(&format!("calib fit --method {options} --scores cal.csv -o out.bin"));
@@ -265,7 +265,10 @@ fn a_plan_answers_what_is_missing() {
     assert_eq!((again.code, again.stderr.lines().next()), (4, Some("error: plan.svg exists already")));
 
     for (line, sentence) in [
-        ("calib plan --epsilon 0.1", "give --n, or two of --n, --bins, --points-per-bin and --epsilon"),
+        (
+            "calib plan --bins 5",
+            "give --n or --epsilon, or two of --n, --bins, --points-per-bin and --epsilon",
+        ),
         (
             "calib plan --reduction class-wise --n 900 --epsilon 0.1",
             "--reduction class-wise needs --classes: alpha is divided among them",
@@ -277,10 +280,13 @@ fn a_plan_answers_what_is_missing() {
         ("calib plan --n 10 --bins 9", "10 points are fewer than two a bin"),
         ("calib plan --n 10 --points-per-bin 11", "10 points are fewer than one bin of 11"),
         ("calib plan --n 200000 --points-per-bin 2", "100000 bins: a table has 1 to 65536"),
-        ("calib plan --n 10 --epsilon 0.1", "10 points give no epsilon below 0.4080, not even with one bin"),
+        (
+            "calib plan --n 10 --epsilon 0.1",
+            "10 points give no epsilon below 0.4080, not even with one bin; two bins take 372",
+        ),
         (
             "calib plan --points-per-bin 10 --epsilon 0.1",
-            "10 points a bin give no epsilon below 0.4080, not even with one bin",
+            "10 points a bin give no epsilon below 0.4080, not even with one bin; two bins take 186 a bin",
         ),
         (
             "calib plan --n 9 --bins 3 --epsilon 0.1",

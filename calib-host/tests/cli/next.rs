@@ -43,6 +43,41 @@ fn each_command_proposes_the_next_and_that_runs() {
 }
 
 #[test]
+fn looking_at_an_artefact_or_at_numbers_proposes_what_to_do_with_them() {
+    let rows = |n| csv(&binary(n));
+    let place = Workplace::new().with("cal.csv", rows(1200)).with("TEST", rows(900)).with("NEW", rows(40));
+    let place = place.with("CALIBRATION", rows(1200));
+    place.ok("calib fit --method umd --bins 4 --scores cal.csv -o cal.bin");
+    let report = "calib report cal.bin --calibration CALIBRATION --test TEST -o report.html";
+    for (first, expected) in [
+        ("calib inspect cal.bin", report),
+        ("calib plot reliability cal.bin --test TEST -o plot.svg", report),
+        ("calib export cal.bin -o cal.h", "calib apply cal.bin --scores TEST -o expected.csv"),
+        ("calib plan --n 400 --bins 5", "calib fit CALIBRATION --method umd --bins 5"),
+        ("calib plan --n 400 --epsilon 0.2", "calib fit CALIBRATION --epsilon 0.2"),
+        (
+            "calib plan --sensitivity 0.9",
+            "calib threshold --scores CALIBRATION --sensitivity 0.9 -o point.bin",
+        ),
+        (
+            "calib bins --scores cal.csv --bins 2,5 --bootstrap 20",
+            "calib fit --method umd --bins BINS --candidates TRIED --scores cal.csv",
+        ),
+    ] {
+        let line = next(&place.ok(first).stderr).to_owned();
+        assert_eq!(line, expected, "{first}");
+        let line = line.replace("BINS", "5").replace("TRIED", "2");
+        place.ok(&if line.contains("CALIBRATION.cal") { line } else { format!("{line} --force") });
+    }
+    let line = next(&place.ok(&format!("{report} --force")).stderr).to_owned();
+    assert_eq!(line, "calib apply cal.bin --scores NEW -o calibrated.csv");
+    place.ok(&line);
+    // Nobody is led to use what was warned of.
+    let warned = place.ok("calib report cal.bin --calibration cal.csv --test cal.csv --same-rows -o w.html");
+    assert!(!warned.stderr.contains("next: "), "{}", warned.stderr);
+}
+
+#[test]
 fn a_comparison_proposes_the_fit_of_what_it_recommends() {
     let quick = "--folds 2 --repeats 1 --bootstrap 50";
     let rows = csv(&binary(1500)).replace("score,label", "y_prob,y");

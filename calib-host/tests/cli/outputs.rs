@@ -251,7 +251,7 @@ fn an_extension_of_another_kind_of_file_is_refused() {
     for (line, problem) in [
         (
             "report cal.bin --calibration cal.csv --test cal.csv --same-rows -o r.pdf",
-            "r.pdf has an extension of no page",
+            "r.pdf would hold a page in HTML",
         ),
         (
             "plot reliability cal.bin --test cal.csv --same-rows -o x.jpg",
@@ -264,6 +264,66 @@ fn an_extension_of_another_kind_of_file_is_refused() {
         assert_eq!(place.everything(), before);
     }
     place.ok("calib plot reliability cal.bin --test cal.csv --same-rows -o x.jpg --format svg");
+}
+
+#[test]
+fn an_output_is_called_what_it_is() {
+    let place = good();
+    let named = |extension: &str| match extension {
+        "h" => "name it .cal or .bin, and make source code of it with `calib export x.cal -o x.h`",
+        "pdf" | "html" => {
+            "name it .cal or .bin, and have a page made about it with `calib report x.cal -o x.html`"
+        }
+        "png" => "name it .cal or .bin, and draw it with `calib plot reliability x.cal -o x.png`",
+        _ => "name it .cal or .bin, and calibrate scores into a table with `calib apply x.cal -o x.csv`",
+    };
+    let before = place.everything();
+    for command in [
+        "fit --method umd --bins 5 --scores cal.csv",
+        "sets --scores cal.csv --alpha 0.2",
+        "threshold --scores cal.csv --sensitivity 0.9",
+        "adjust cal.bin --prevalence 0.1",
+    ] {
+        for extension in ["h", "pdf", "html", "csv", "png"] {
+            let run = place.run(&format!("calib {command} -o x.{extension}"));
+            let expected = format!("error: x.{extension} would hold an artefact: {}\n", named(extension));
+            assert_eq!((run.code, run.stderr), (2, expected), "{command}");
+        }
+    }
+    for line in ["plan --n 500 --svg p.png", "bins --scores cal.csv --svg p.png"] {
+        let run = place.run(&format!("calib {line}"));
+        assert!(
+            run.code == 2 && run.stderr.contains("p.png would hold a picture in SVG: name it .svg"),
+            "{run:?}"
+        );
+    }
+    assert_eq!(place.everything(), before);
+    for output in ["x", "x.art", "x.CAL", "v1.2"] {
+        place.ok(&format!("calib fit --method umd --bins 5 --scores cal.csv -o {output}"));
+    }
+}
+
+#[test]
+fn an_epsilon_alone_is_answered_with_the_points_that_it_takes() {
+    let place = Workplace::new();
+    let run = place.ok("calib plan --epsilon 0.05");
+    let json = place.json("calib plan --epsilon 0.05 --json");
+    let plans = json["curve"].as_array().unwrap();
+    assert!(plans.len() > 3 && run.stdout.contains("points by the number of bins"), "{}", run.stdout);
+    for plan in plans {
+        let (n, bins) = (plan["n"].as_u64().unwrap(), plan["bins"].as_u64().unwrap());
+        assert!(run.stdout.lines().any(|line| line.ends_with(&format!(" {n}"))), "{n}: {}", run.stdout);
+        let kept = place.json(&format!("calib plan --n {n} --bins {bins} --json"))["answer"]["epsilon"]
+            .as_f64()
+            .unwrap();
+        assert!(kept <= 0.05, "{plan}");
+        let fewer = place.json(&format!("calib plan --n {} --bins {bins} --json", n - bins));
+        assert!(fewer["answer"]["epsilon"].as_f64().unwrap() > 0.05, "{plan}");
+    }
+    // Who has too few is told how many it takes.
+    let run = place.run("calib plan --n 100 --epsilon 0.05");
+    let needed = format!("; two bins take {}", plans[0]["n"]);
+    assert!(run.code == 2 && run.stderr.contains(&needed), "{needed}: {}", run.stderr);
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub(crate) const LONG_ROW: &str = "  hint: repair the row; if all are so, name e
 /// Of a row that lacks a value.
 pub(crate) const GAP: &str = "  hint: remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many\n";
 pub(crate) const DATA: &str = "  hint: give a file with at least one row of data\n";
+pub(crate) const TWO_CLASSES: &str = "  hint: labels of binary data are 0 and 1; of several classes give all scores with --probs or --logits: an \
+    array of shape (n, classes), or a table with a column for each, such as p0 to p9\n";
 pub(crate) const CLASSES: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1\n";
 /// Of a label that is a word.
 pub(crate) const WORDS: &str = "  hint: labels are class indices from 0 on; for binary data 0 and 1; with several classes also the names of the \

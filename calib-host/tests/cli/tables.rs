@@ -145,7 +145,7 @@ fn a_column_that_is_named_is_not_guessed() {
 fn the_name_that_is_the_most_like_one_that_is_not_there_is_proposed() {
     for (header, options, help) in [
         ("my_probabilty,y", " --score-column my_probability", "did you mean \"my_probabilty\"?"),
-        ("my_score_a,lable", " --score-column my_scroe_a", "did you mean \"my_score_a\"?"),
+        ("my_score_a,label", " --score-column my_scroe_a", "did you mean \"my_score_a\"?"),
         ("score,lable", "", "did you mean \"lable\"?"),
         ("Prediction,result", "", "try --score-column \"Prediction\" --label-column \"result\""),
         ("p10,y", " --score-column p1", "choose with --score-column, --label-column or the like"),

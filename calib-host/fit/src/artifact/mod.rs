@@ -30,7 +30,7 @@ pub use kind::score_kind;
 pub use monitors::{MonitorBins, MonitorError, Monitoring};
 pub use options::{ArtifactOptions, identity};
 pub(crate) use points::COUNTING_DEVICES;
-pub use points::{bins_in_words, cluster_rows, points};
+pub use points::{bins_in_words, cluster_rows, number_of, points};
 pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, divisor_of_alpha, points_for_a_useful_epsilon,

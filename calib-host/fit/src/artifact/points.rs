@@ -63,9 +63,17 @@ pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
 /// assert_eq!([0, 1, 20].map(bins_in_words), [None, Some("1 bin".into()), Some("20 bins".into())]);
 /// ```
 pub fn bins_in_words(bins: usize) -> Option<String> {
-    match bins {
-        0 => None,
-        1 => Some("1 bin".into()),
-        more => Some(format!("{more} bins")),
-    }
+    (bins > 0).then(|| number_of(bins as u64, "bin"))
+}
+
+/// So many of a thing, with its plural where it is not one.
+///
+/// ```
+/// use calib_fit::artifact::number_of;
+///
+/// assert_eq!([0, 1, 2].map(|count| number_of(count, "bin")), ["0 bins", "1 bin", "2 bins"]);
+/// ```
+pub fn number_of(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
 }

@@ -10,6 +10,7 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
+use crate::artifact::number_of;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
@@ -113,7 +114,7 @@ pub fn evidence(
     }
     let prob = after.first().map(|row| row.prob).filter(|&prob| after.iter().all(|row| row.prob == prob));
     let mut found = Vec::new();
-    found.extend(worse_of_clusters(before, after, clusters));
+    found.extend(change_of_clusters(before, after, clusters).worse());
     found.extend(broken_promise(artifact, &independent));
     found.extend(order(both, prob, clusters.effective_rows()));
     found
@@ -131,7 +132,7 @@ pub fn evidence_of_changes(
 ) -> Vec<Evidence> {
     assert!(changed.n > 0, "rows before and after");
     let mut found = Vec::new();
-    found.extend(changed.worse());
+    found.extend(changed.change().worse());
     found.extend(broken_promise(artifact, changed));
     found.extend(order(both, changed.only_prob(), both.before.n));
     found
@@ -193,21 +194,60 @@ impl ChangedRows {
         self.range.filter(|range| range.0 == range.1).map(|range| range.0)
     }
 
-    /// Whether the mean of the differences is above 0 for sure.
-    fn worse(&self) -> Option<Evidence> {
+    /// The interval of the change in the Brier score, as [`brier_change`] has it.
+    pub fn brier_change(&self, alpha: f64) -> Option<Interval> {
+        self.change().interval(alpha)
+    }
+
+    /// Of the squared errors.
+    fn change(&self) -> MeanChange {
         let n = self.n as f64;
         let mean = self.sum.value() / n;
         let squares = (self.squares.value() - self.sum.value() * mean).max(0.0);
-        is_worse(mean, squares * n / (n - 1.0), n)
+        MeanChange { mean, variance: squares * n / (n - 1.0), n }
     }
 }
 
-/// The mean difference, if its interval is above 0; `variance` is that of the sum.
-fn is_worse(mean: f64, variance: f64, n: f64) -> Option<Evidence> {
-    let reach = z(LEVEL / 2.0) * variance.sqrt() / n;
-    // NaN of a single row or cluster is no evidence.
-    (mean - reach > 0.0)
-        .then_some(Evidence::Worse { brier: mean, interval: Interval { lo: mean - reach, hi: mean + reach } })
+/// The two-sided normal interval at one minus `alpha` of the change in the Brier score, from the differences of the rows, or of clusters
+/// that are independent of each other; `None` of a single row or cluster.
+///
+/// # Panics
+///
+/// If there are not the same number of rows before and after and in the clusters.
+pub fn brier_change(
+    before: &[Prediction],
+    after: &[Prediction],
+    clusters: Option<&Clusters>,
+    alpha: f64,
+) -> Option<Interval> {
+    assert_eq!(before.len(), after.len(), "the same rows before and after");
+    if let Some(clusters) = clusters {
+        return change_of_clusters(before, after, clusters).interval(alpha);
+    }
+    let mut changed = ChangedRows::default();
+    before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
+    changed.brier_change(alpha)
+}
+
+/// The mean of the rows' differences in squared error; `variance` is that of their sum.
+struct MeanChange {
+    mean: f64,
+    variance: f64,
+    n: f64,
+}
+
+impl MeanChange {
+    fn interval(&self, alpha: f64) -> Option<Interval> {
+        let reach = z(alpha / 2.0) * self.variance.sqrt() / self.n;
+        // NaN of a single row or cluster says nothing.
+        (!reach.is_nan()).then_some(Interval { lo: self.mean - reach, hi: self.mean + reach })
+    }
+
+    /// The mean, if it is above 0 for sure.
+    fn worse(&self) -> Option<Evidence> {
+        let interval = self.interval(LEVEL).filter(|interval| interval.lo > 0.0)?;
+        Some(Evidence::Worse { brier: self.mean, interval })
+    }
 }
 
 /// Tests the points that a calibrator is fitted to, before any row is held out: whether high scores are rather of the other
@@ -249,9 +289,8 @@ fn reversed(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitErro
     Ok(auc.map(|auc| Evidence::Reversed { auc }))
 }
 
-/// Whether the mean of the rows' differences in squared error is above 0 for sure: clusters are independent of each other, their
-/// rows need not be.
-fn worse_of_clusters(before: &[Prediction], after: &[Prediction], clusters: &Clusters) -> Option<Evidence> {
+/// The mean of the rows' differences in squared error: clusters are independent of each other, their rows need not be.
+fn change_of_clusters(before: &[Prediction], after: &[Prediction], clusters: &Clusters) -> MeanChange {
     let loss = |row: &Prediction| (row.prob - f64::from(u8::from(row.hit))).powi(2);
     let differences = || before.iter().zip(after).map(|(before, after)| loss(after) - loss(before));
     let n = before.len() as f64;
@@ -261,7 +300,8 @@ fn worse_of_clusters(before: &[Prediction], after: &[Prediction], clusters: &Clu
         sums[clusters.of(row)] += difference - mean;
     }
     let count = sums.len() as f64;
-    is_worse(mean, sums.iter().map(|sum| sum.powi(2)).sum::<f64>() * count / (count - 1.0), n)
+    let variance = sums.iter().map(|sum| sum.powi(2)).sum::<f64>() * count / (count - 1.0);
+    MeanChange { mean, variance, n }
 }
 
 /// Whether the fraction of hits in a bin is farther than epsilon from the bin's probability, for some bins and for sure.
@@ -358,9 +398,10 @@ impl fmt::Display for Evidence {
                 let chance = percent(*alpha as f32);
                 write!(
                     f,
-                    "{broken} of {bins} bins with a guarantee {one} it on the test rows, beyond chance (exact binomial \
+                    "{broken} of {} with a guarantee {one} it on the test rows, beyond chance (exact binomial \
                      tests, 1 % over all bins): these rows are not like those of the calibration, or this is one of the \
                      {chance} % of calibrations in which the guarantee fails.",
+                    number_of(*bins, "bin")
                 )
             }
             Self::Reversed { auc } => write!(
@@ -443,12 +484,12 @@ mod tests {
         assert_eq!(format!("{parts:?}"), whole);
         let turned = |rows: &[Prediction]| rows.iter().rev().copied().collect::<Vec<_>>();
         assert_eq!(format!("{:?}", changed(&turned(&before), &turned(&after))), whole);
-        let found = changed(&before, &after).worse();
+        let found = changed(&before, &after).change().worse();
         let clusters = Clusters::new(0..1000);
         let (
             Some(Evidence::Worse { brier, interval }),
             Some(Evidence::Worse { brier: plain, interval: expected }),
-        ) = (found, worse_of_clusters(&before, &after, &clusters))
+        ) = (found, change_of_clusters(&before, &after, &clusters).worse())
         else {
             panic!("{found:?}")
         };
@@ -586,7 +627,7 @@ mod tests {
             let hits: Vec<bool> = (0..300).map(|_| rng.random()).collect();
             let said =
                 |prob| hits.iter().map(|&hit| Prediction { class: 1, prob, bin: 0, hit }).collect::<Vec<_>>();
-            false_alarms += usize::from(changed(&said(0.6), &said(0.4)).worse().is_some());
+            false_alarms += usize::from(changed(&said(0.6), &said(0.4)).change().worse().is_some());
         }
         // 10 on average; more than 24 with a probability below one in ten thousand, and none is no test.
         assert!((1..=24).contains(&false_alarms), "{false_alarms}");

@@ -45,7 +45,7 @@ pub use clinical::{
 };
 pub(crate) use column::Column;
 pub use column::cells;
-pub use evidence::{ChangedRows, Evidence, evidence, evidence_of_changes, evidence_of_fit};
+pub use evidence::{ChangedRows, Evidence, brier_change, evidence, evidence_of_changes, evidence_of_fit};
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
 pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,

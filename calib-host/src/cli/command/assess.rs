@@ -35,7 +35,7 @@ pub(crate) struct Assess {
     #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
     binning: BinningName,
     /// The number of bins of equal width or mass.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000))]
+    #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000))]
     bins: u32,
     /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"])]

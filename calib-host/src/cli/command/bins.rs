@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calib_host::BinaryData;
 use calib_host::ScoreKind;
+use calib_host::artifact::number_of;
 use calib_host::assess::{Bootstrap, IntervalKind};
 use calib_host::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_host::data::RowsHash;
@@ -66,7 +67,7 @@ pub(crate) struct Bins {
     #[arg(long, value_name = "FILE", requires = "test")]
     test_clusters: Option<PathBuf>,
     /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
-    #[arg(long, value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536))]
+    #[arg(long, alias = "n-bins", value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536))]
     bins: Vec<u32>,
     /// The largest calibration error that will do: names the number of bins with the least squared error whose bound is not
     /// above it.
@@ -214,8 +215,9 @@ impl Bins {
                 match bins {
                     Some(bins) => writeln!(
                         out,
-                        "at most {most} by the {estimate} bound: {bins} bins (fit: --method umd --bins {bins} --candidates \
-                         {candidates})"
+                        "at most {most} by the {estimate} bound: {} (fit: --method umd --bins {bins} --candidates \
+                         {candidates})",
+                        number_of(bins as u64, "bin")
                     )?,
                     None => writeln!(out, "at most {most} by the {estimate} bound: none of these")?,
                 }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::cli::error::Error;
+use crate::cli::kinds::FileKind;
 use crate::cli::out::{is_standard_output, print_json, write_output};
 
 /// Write an artefact as source code, to be built into a firmware.
@@ -54,11 +55,10 @@ impl SourceForm {
                 "standard output has no extension: say which form with --format".into(),
             ));
         }
-        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            Some("h" | "hh" | "hpp" | "hxx") => Ok(Self::C),
-            Some("rs" | "in") => Ok(Self::Rust),
-            Some("bin" | "cal") => Ok(Self::Bin),
+        match FileKind::of(path) {
+            Some(FileKind::C) => Ok(Self::C),
+            Some(FileKind::Rust) => Ok(Self::Rust),
+            Some(FileKind::Artefact) => Ok(Self::Bin),
             _ => Err(Error::Usage(format!(
                 "{} has an extension of no form: name it .h, .rs or .bin, or say which with --format",
                 path.display()

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::cli::asked::command_line;
 use crate::cli::error::Error;
 use crate::cli::options::parse_alpha;
-use crate::cli::out::{check_page, print_json, stdout, warn, write_output};
+use crate::cli::out::{print_json, stdout, warn, write_output};
 use crate::cli::read::CounterFiles;
 use crate::cli::show::{ShownFleet, verified, verified_json};
 
@@ -73,7 +73,6 @@ impl FleetCommand {
                 "-o is for the counters of --new: take --html, --csv or --json for what is told here".into(),
             ));
         }
-        self.html.as_deref().map_or(Ok(()), check_page)?;
         let stored = read_artifact(&self.calibrator)?;
         if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
             let counters = DeviceCounters::new(&stored.artifact(), device)

@@ -17,6 +17,13 @@ use crate::cli::options::{
 };
 use crate::cli::out::{print_json, stdout};
 
+/// The numbers of bins for which points are told if there is but an epsilon.
+const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
+/// What `calib fit` chooses bins for.
+const WIDE_EPSILON: f64 = 0.1;
+/// One bin is one probability for all scores.
+const FEWEST_BINS: u64 = 2;
+
 /// What a table on the device holds.
 const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 
@@ -25,7 +32,7 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 /// A calibration set: of points, bins, points per bin and epsilon, give two, and the others are answered.
 ///
 /// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
-/// bins with that many points each. --n alone gives a table over bins.
+/// bins with that many points each. --n alone gives a table of epsilon over bins, --epsilon alone one of the points that it takes.
 ///
 /// --sensitivity and --specificity give the points that a threshold takes (`calib threshold`).
 ///
@@ -99,6 +106,9 @@ impl PlanCommand {
         if let Some(reduction) = self.reduction {
             return self.of_classes(reduction);
         }
+        if let (Some(epsilon), None, None, None) = (self.epsilon, self.n, self.bins, self.points_per_bin) {
+            return self.points_for(epsilon);
+        }
         let answer = self.answer()?;
         let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
         let curve: Vec<Plan> =
@@ -112,6 +122,7 @@ impl PlanCommand {
         }
         let mut out = stdout();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
+            let bins_asked = bins;
             let bins = bins_in_words(bins as usize).unwrap_or_default();
             let (what, alpha) = (format!("{n} points in {bins}, {points_per_bin} in each"), self.alpha);
             match epsilon < 1.0 {
@@ -120,7 +131,13 @@ impl PlanCommand {
                     "{what}: every bin within {epsilon:.4} of the truth, except with probability {alpha},\n{CONDITIONS}\n"
                 )?,
                 false => {
-                    writeln!(out, "{what}: nothing is guaranteed, fewer bins or more points are needed\n")?
+                    let needed = Plan::fewest_points(bins_asked, self.alpha, WIDE_EPSILON);
+                    let needed =
+                        needed.map_or(String::new(), |plan| format!(": {} for {WIDE_EPSILON}", plan.n));
+                    writeln!(
+                        out,
+                        "{what}: nothing is guaranteed, fewer bins or more points are needed{needed}\n"
+                    )?
                 }
             }
         }
@@ -142,6 +159,33 @@ impl PlanCommand {
                 shown(plan.epsilon_original),
                 shown(plan.epsilon_marginal)
             )?;
+        }
+        Ok(())
+    }
+
+    /// The points that an epsilon takes with usual numbers of bins.
+    fn points_for(&self, epsilon: f64) -> Result<(), Error> {
+        if self.svg.is_some() {
+            return Err(usage(
+                "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon".into(),
+            ));
+        }
+        let plans: Vec<Plan> = USUAL_BINS
+            .into_iter()
+            .filter_map(|bins| Plan::fewest_points(bins, self.alpha, epsilon))
+            .collect();
+        if self.json {
+            return print_json(&json!({"answer": null, "curve": plans}));
+        }
+        let mut out = stdout();
+        writeln!(
+            out,
+            "epsilon {epsilon}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
+            self.alpha
+        )?;
+        writeln!(out, "{:>6} {:>9} {:>10}", "bins", "per bin", "points")?;
+        for Plan { bins, points_per_bin, n, .. } in plans {
+            writeln!(out, "{bins:>6} {points_per_bin:>9} {n:>10}")?;
         }
         Ok(())
     }
@@ -194,7 +238,12 @@ impl PlanCommand {
         // What one bin of `n` points has.
         let too_small = |n: u64, what: &str| {
             let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
-            usage(format!("{n} points{what} give no epsilon below {least:.4}, not even with one bin"))
+            let needed = self.epsilon.and_then(|epsilon| Plan::fewest_points(FEWEST_BINS, alpha, epsilon));
+            let needed = needed.map_or(String::new(), |Plan { n, points_per_bin, .. }| {
+                let points = if what.is_empty() { n } else { points_per_bin };
+                format!("; two bins take {points}{what}")
+            });
+            usage(format!("{n} points{what} give no epsilon below {least:.4}, not even with one bin{needed}"))
         };
         let plan = match (self.n, self.bins, self.points_per_bin, self.epsilon) {
             (Some(_), None, None, None) => return Ok(None),
@@ -237,7 +286,7 @@ impl PlanCommand {
             [start @ .., last] if given.len() > 2 => {
                 format!("{} and {last} leave nothing to answer: give two of them", start.join(", "))
             }
-            _ => "give --n, or two of --n, --bins, --points-per-bin and --epsilon".into(),
+            _ => "give --n or --epsilon, or two of --n, --bins, --points-per-bin and --epsilon".into(),
         })
     }
 }

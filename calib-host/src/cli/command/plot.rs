@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::cli::error::Error;
+use crate::cli::kinds::FileKind;
 use crate::cli::options::ReportedOptions;
 use crate::cli::out::{print_json, warn, write_output};
 use crate::cli::read::{NamedArtifact, Reported, question_predictions};
@@ -158,13 +159,12 @@ impl PlotCommand {
 
     /// What is written, by the extension of the file if nothing else says it.
     fn format(&self) -> Result<FormatName, Error> {
-        let extension =
-            self.output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        match (self.format, extension.as_deref()) {
+        match (self.format, FileKind::of(&self.output)) {
             (Some(format), _) => Ok(format),
-            (None, Some("png")) => Ok(FormatName::Png),
-            (None, None | Some("svg")) => Ok(FormatName::Svg),
-            (None, Some(_)) => Err(Error::Usage(format!(
+            (None, Some(FileKind::Png)) => Ok(FormatName::Png),
+            (None, Some(FileKind::Svg)) => Ok(FormatName::Svg),
+            (None, None) if self.output.extension().is_none() => Ok(FormatName::Svg),
+            (None, _) => Err(Error::Usage(format!(
                 "{} has an extension of no picture: name it .svg or .png, or say which with --format",
                 self.output.display()
             ))),

@@ -13,7 +13,7 @@ use crate::cli::asked::command_line;
 use crate::cli::error::Error;
 use crate::cli::notes::left_out;
 use crate::cli::options::{ReportedOptions, count};
-use crate::cli::out::{check_page, print_json, stderr, warn, write_output};
+use crate::cli::out::{print_json, stderr, warn, write_output};
 use crate::cli::read::{NamedArtifact, Reported};
 
 /// With this many drawn rows in all, resampling takes a few seconds.
@@ -66,7 +66,6 @@ pub(crate) struct ReportCommand {
 
 impl ReportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        self.output.as_deref().map_or(Ok(()), check_page)?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
             Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)

@@ -11,7 +11,14 @@ mod topics;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsString;
+use std::io::Write;
+use std::process;
+
+use clap::error::ErrorKind;
 use clap::{Arg, Command};
+
+use crate::cli::out::stderr;
 
 pub(crate) use pages::{Completions, Manual};
 pub(crate) use topics::Methods;
@@ -25,7 +32,7 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
     program = program.mut_subcommands(with_examples);
     // Adds `--help`, and what is global, to every command.
     program.build();
-    let program = program.mut_args(|arg| in_group("", arg)).mut_subcommands(command);
+    let program = program.mut_subcommands(command);
     let listing = groups::listing(&program);
     program
         .subcommand_required(true)
@@ -35,6 +42,19 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
         ))
         .override_usage("calib [OPTIONS] <COMMAND>")
         .after_help(format!("{}\n{}", topics::FIRST_STEPS, topics::EXIT_CODES))
+}
+
+/// Ends the program with what clap says, and an example where something is missing that the command cannot do without.
+pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString]) -> ! {
+    // Nothing is left to be told when standard error is closed.
+    let _ = error.print();
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
+        if let Some(command) = names.map(Command::get_name).find(|name| !topics::is_one(name)) {
+            let _ = writeln!(stderr(), "\n{}", examples::short(command));
+        }
+    }
+    process::exit(error.exit_code())
 }
 
 /// A command with its examples, and the exit codes.

@@ -1,6 +1,6 @@
 //! Completions for shells, and pages for `man`.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -45,9 +45,16 @@ impl Manual {
                 found.ok_or_else(|| Error::Usage(format!("there is no command {name:?}")))?
             }
         };
-        // Man breaks lines itself.
-        let mut text = Vec::new();
-        clap_mangen::Man::new(page).render(&mut text)?;
-        Ok(stdout().write_all(&text)?)
+        Ok(stdout().write_all(&manual(page)?)?)
     }
+}
+
+/// The page of a command.
+pub(super) fn manual(command: Command) -> io::Result<Vec<u8>> {
+    // A page is the long help: it has what `-h` leaves out.
+    let command = command.mut_args(|arg| arg.hide_short_help(false));
+    // Man breaks lines itself.
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    Ok(text)
 }

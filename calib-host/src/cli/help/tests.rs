@@ -81,6 +81,43 @@ fn every_command_has_its_place_and_an_example() {
     }
 }
 
+/// A page of the manual as it reads: without what it says about type and paragraphs.
+fn read(page: &str) -> String {
+    let plain =
+        ["\\fB", "\\fI", "\\fR", "\\&"].iter().fold(page.to_owned(), |text, code| text.replace(code, ""));
+    let plain = plain.replace("\\*(Aq", "'").replace('\\', "");
+    let lines = plain.lines().filter(|line| !line.starts_with('.'));
+    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_manual_has_every_option_with_its_help() {
+    for command in commands().chain([program()]) {
+        let page = String::from_utf8(super::pages::manual(command.clone()).unwrap()).unwrap();
+        let page = read(&page);
+        for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let (name, id) = (command.get_name(), arg.get_id());
+            if let Some(long) = arg.get_long() {
+                assert!(page.contains(&format!("--{long}")), "--{long} of {name} is not on its page");
+            }
+            let help = arg.get_long_help().or(arg.get_help()).expect("every option has help").to_string();
+            for paragraph in help.split("\n").filter(|line| !line.trim().is_empty()) {
+                let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(page.contains(&words), "{id} of {name} lacks {words:?} on its page: {page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_help_has_what_holds_for_all_commands() {
+    for text in help(&program()) {
+        for option in ["--quiet", "--fail-on-warning", "--color", "--version"] {
+            assert!(text.contains(&format!("{option} ")), "{option}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_usage_is_broken_between_arguments() {
     let usage = "calib fit [OPTIONS] --output <FILE> <--scores <FILE>|--probs <FILE>>";

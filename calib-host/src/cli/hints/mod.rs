@@ -219,7 +219,9 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             format!("if {label} stands for a missing value, leave out these rows; or write an empty cell for it, and add --drop-missing")
         }
         Problem::ThirdLabel { .. } => {
-            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest".into()
+            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest; \
+             several classes have labels from 0 on, and their scores go with --probs or --logits"
+                .into()
         }
         Problem::LabelsFrom1 { .. } => {
             "subtract 1 from every label, as NumPy does with `labels - 1`; beside a table whose columns are called p1, p2 and so on they are \
@@ -236,9 +238,12 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
                  with numpy.searchsorted(model.classes_, labels)"
             )
         }
-        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => {
-            INDICES.into()
+        Problem::LabelOutOfRange { classes: 2, label: 2.. } => {
+            "labels of binary data are 0 and 1; of several classes give all scores with --probs or --logits: an array of shape (n, classes), \
+             or a table with a column for each, such as p0 to p9"
+                .into()
         }
+        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => INDICES.into(),
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
         Problem::Count(_) => {

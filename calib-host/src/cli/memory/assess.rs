@@ -17,8 +17,8 @@ use super::fit::{Refused, Scores, binary_labels, codes_of};
 use crate::cli::assessing::{Assessing, Found, sets_json};
 use crate::cli::error::Error;
 use crate::cli::read::{
-    BinaryScores, Looks, NamedArtifact, Subject, Surveyed, binary_rows, calibrates_alone, class_probs,
-    codes_of_classes, doubt_of_margins, predicted_rows, question_points, question_predictions, ranks, wide,
+    BinaryScores, Looks, NamedArtifact, Subject, Surveyed, binary_rows, calibrates_alone, codes_of_classes,
+    doubt_of_margins, every_class, predicted_rows, question_points, question_predictions, ranks, wide,
 };
 
 /// What errors call the calibrator.
@@ -319,7 +319,11 @@ impl NamedArtifact<'_> {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
                 ranks(self.apply(vectors)?, labels, clusters)
             }
-            _ => class_probs(self.apply(vectors)?, vectors, labels, clusters).map(Subject::ClassProbs),
+            _ => {
+                let applied = self.apply(vectors)?;
+                let (predicted, all) = every_class(applied, (vectors, Path::new(SCORES)), labels, clusters)?;
+                all.map(|all| Subject::ClassProbs { predicted, all, stored: self.stored.clone() })
+            }
         };
         Ok(Calibrated { subject: subject.ok_or_else(all_uncalibrated)?, hash, doubt })
     }

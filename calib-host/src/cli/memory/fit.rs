@@ -244,6 +244,7 @@ impl FitRequest {
         let reduction_asked = reduction.get()?;
         rows.check(&scores)?;
         self.check_classifiers(rows.classifiers)?;
+        let of_tables = matches!(scores, Scores::Vectors(..) | Scores::CodeVectors(..));
         let attempted = match (scores, reduction_asked) {
             (Scores::Binary(..) | Scores::Codes(..), Some(_)) => {
                 return Err(usage("--reduction needs a matrix: scores of every class, in a column each"));
@@ -254,6 +255,7 @@ impl FitRequest {
                 self.binary((kind, Some(encoding)), scores_of_codes(codes, encoding, kind)?.into(), rows)?
             }
             (Scores::Vectors(kind, values, classes), reduction_asked) => {
+                let reduction_asked = method.reduction_or_chosen(reduction_asked);
                 let by_margin = reduction.is_by_margin(Some(kind), reduction_asked)?;
                 let vectors = Vectors::new(values, classes, kind)?;
                 match reduction_asked {
@@ -262,6 +264,7 @@ impl FitRequest {
                 }
             }
             (Scores::CodeVectors(kind, values, classes), reduction_asked) => {
+                let reduction_asked = method.reduction_or_chosen(reduction_asked);
                 let by_margin = reduction.is_by_margin(Some(kind), reduction_asked)?;
                 let encoding = encoding.ok_or_else(no_encoding)?;
                 codes.check_matrix(kind, reduction_asked, by_margin)?;
@@ -278,6 +281,9 @@ impl FitRequest {
             }
         };
         let Attempted { fit, rows: hash, warnings, chosen, monitors } = attempted;
+        let chosen_reduction = method.reduction_or_chosen(None).filter(|_| reduction_asked.is_none());
+        let why = of_tables.then(|| method.why_tables(chosen_reduction)).flatten();
+        let chosen = chosen.or(why.map(Chosen::whatever_labels_say));
         let fit = if written.is_compact() { fit.compacted()? } else { fit };
         let fit = written.stated(fit, chosen.as_ref().and_then(Chosen::share));
         let fit = fit.of_classifiers(rows.classifiers);

@@ -1,5 +1,6 @@
 //! The bins where nobody names any: candidates that are gone through in turn, and what each may spend of alpha.
 
+use calib_host::artifact::number_of;
 use calib_host::guarantee::sample_split;
 
 /// The widest guarantee that is taken without a word.
@@ -112,23 +113,23 @@ impl Candidates {
 
     /// Why a candidate is the one, whose fit has so many bins.
     pub(crate) fn why(&self, taken: &Candidate, bins: usize) -> String {
-        let (epsilon, word) = (self.epsilon, if bins == 1 { "bin" } else { "bins" });
+        let (epsilon, in_bins) = (self.epsilon, number_of(bins as u64, "bin"));
         let is_first = self.in_turn.first() == Some(taken);
         match (taken.binning, self.points_per_bin) {
             (Binning::Umd, Some(points)) => format!(
-                "chosen: umd with {bins} {word}, of {points} points each, too few for a guarantee within {epsilon}"
+                "chosen: umd with {in_bins}, of {points} points each, too few for a guarantee within {epsilon}"
             ),
             (Binning::Umd, None) if is_first && bins as u64 == MOST_BINS => format!(
-                "chosen: umd with {bins} {word}, {bins} keep the guarantee within {epsilon}, and more are rarely needed"
+                "chosen: umd with {in_bins}, {bins} keep the guarantee within {epsilon}, and more are rarely needed"
             ),
             (Binning::Umd, None) if is_first => {
-                format!("chosen: umd with {bins} {word}, the most that keep the guarantee within {epsilon}")
+                format!("chosen: umd with {in_bins}, the most that keep the guarantee within {epsilon}")
             }
             (Binning::Umd, None) => format!(
-                "chosen: umd with {bins} {word}, the most that keep the guarantee within {epsilon} and have no tie at an edge"
+                "chosen: umd with {in_bins}, the most that keep the guarantee within {epsilon} and have no tie at an edge"
             ),
             (Binning::Ums, _) => format!(
-                "chosen: ums with {bins} {word}, because scores tie at an edge, so that umd has no guarantee; --method umd --ties \
+                "chosen: ums with {in_bins}, because scores tie at an edge, so that umd has no guarantee; --method umd --ties \
                  randomize has a narrower one, with random numbers on the device"
             ),
         }

@@ -1,5 +1,6 @@
 //! The options that choose a method.
 
+use calib_core::artifact::Reduction;
 use calib_host::binary::{Boundary, Loss, ScalingMethod};
 use calib_host::files::Place;
 use calib_host::{BinaryMethod, FitError, JointMethod, ReductionOptions, ScoreKind};
@@ -158,6 +159,29 @@ impl MethodOptions {
         !has_bins && self.ties == TiesName::Merge && (!is_named || self.epsilon.is_some())
     }
 
+    /// The reduction of several classes: the one that is asked for, or top-label if nothing is said of what is fitted.
+    pub(crate) fn reduction_or_chosen(&self, asked: Option<Reduction>) -> Option<Reduction> {
+        let is_open = self.takes_points_per_bin() && self.joint.first_without_use(None).is_none();
+        asked.or(is_open.then_some(Reduction::TopLabel))
+    }
+
+    /// Why several tables have the bins that they have, if nobody named any; of a reduction that was not named either.
+    pub(crate) fn why_tables(&self, chosen: Option<Reduction>) -> Option<String> {
+        let bins = format!("umd with {MIN_POINTS} points a bin (Gupta and Ramdas 2022)");
+        self.takes_points_per_bin().then(|| match chosen {
+            Some(reduction) => format!(
+                "chosen: {reduction}, the probability that the predicted class is right, by {bins}; --reduction class-wise has one of \
+                 every class"
+            ),
+            None => format!("chosen: {bins}"),
+        })
+    }
+
+    /// Whether tables get bins of a usual number of points, since nothing is named.
+    fn takes_points_per_bin(&self) -> bool {
+        self.is_left_open() && self.epsilon.is_none()
+    }
+
     /// The epsilon that is asked for.
     pub(crate) fn epsilon(&self) -> Option<f64> {
         self.epsilon
@@ -216,6 +240,9 @@ impl MethodOptions {
         codes: Option<(f32, f32)>,
     ) -> Result<BinaryMethod, Error> {
         self.check()?;
+        if self.lacks_bins() {
+            return Err(Error::Usage(self.how_to_name_bins()));
+        }
         self.check_kind(kind, codes.is_some())?;
         if self.points_per_bin.is_some() && !self.method().has_bins() {
             return Err(self.chooses_bins_itself("--points-per-bin"));
@@ -280,8 +307,16 @@ impl MethodOptions {
         (kind, codes): (ScoreKind, Option<(f32, f32)>),
     ) -> Result<ReductionOptions, Error> {
         self.check()?;
+        let takes_usual = self.takes_points_per_bin();
+        if self.lacks_bins() && !takes_usual {
+            return Err(Error::Usage(format!(
+                "{} needs --points-per-bin or --bins, such as --points-per-bin {MIN_POINTS}; without --method, umd is taken with \
+                 {MIN_POINTS} points a bin",
+                self.name()
+            )));
+        }
         self.check_kind(kind, codes.is_some())?;
-        let points_per_bin = if self.method().has_bins() {
+        let points_per_bin = if self.method().has_bins() && !takes_usual {
             self.points_per_bin
         } else {
             Some(self.points_per_bin.unwrap_or(MIN_POINTS))
@@ -290,7 +325,30 @@ impl MethodOptions {
         Ok(ReductionOptions { method: self.with_bins(self.bins.unwrap_or(1), kind, range), points_per_bin })
     }
 
-    /// Refuses options that the method does not have, and a method without its bins.
+    /// Whether the method needs bins, and nobody named any.
+    fn lacks_bins(&self) -> bool {
+        self.method().has_bins() && self.bins.is_none() && self.points_per_bin.is_none()
+    }
+
+    /// What is said where one score is fitted without them.
+    fn how_to_name_bins(&self) -> String {
+        let needs = format!("{} needs --bins or --points-per-bin, such as --bins 10", self.name());
+        let plan = "`calib plan --n N --epsilon 0.1` says how many keep a guarantee within 0.1";
+        match (self.is_left_open(), self.method()) {
+            // Of points that count the same they would have been chosen.
+            (true, _) => format!("of weighted or rounded scores no bins are chosen, and {needs}: {plan}"),
+            (false, MethodName::Umd) => {
+                format!(
+                    "{needs}: {plan}; --epsilon 0.1 in place of them chooses so many, and so does leaving --method out"
+                )
+            }
+            (false, _) => {
+                format!("{needs}: {plan} of umd, which is taken with bins that suit without --method")
+            }
+        }
+    }
+
+    /// Refuses options that the method does not have.
     fn check(&self) -> Result<(), Error> {
         self.check_options()?;
         if self.epsilon.is_some() {
@@ -298,16 +356,9 @@ impl MethodOptions {
                 "--epsilon is for one score of class 1, a row for every point, and --ties merge".into(),
             ));
         }
-        if self.method().has_bins() && self.bins.is_none() && self.points_per_bin.is_none() {
-            return Err(Error::Usage(format!(
-                "{} needs --bins or --points-per-bin: `calib plan --n N --epsilon 0.1` says how many; without --method they are chosen",
-                self.name()
-            )));
-        }
         Ok(())
     }
 
-    /// Refuses options that the method does not have.
     fn check_options(&self) -> Result<(), Error> {
         use MethodName::{
             Beta, Irp, Isotonic, IsotonicInterpolated, Platt, ScalingBinning, Temperature, Umd, UmdOriginal,

@@ -36,6 +36,11 @@ pub(crate) struct ScoreSource {
 }
 
 impl ScoreSource {
+    /// Probabilities of several classes.
+    pub(crate) fn of_probs(probs: Option<PathBuf>) -> Self {
+        Self { scores: None, margins: None, logits: None, probs }
+    }
+
     /// The file with binary scores and what these are; `None` if vectors were given.
     pub(crate) fn binary(&self) -> Option<(&Path, ScoreKind)> {
         binary_source(self.scores.as_deref(), self.margins.as_deref())

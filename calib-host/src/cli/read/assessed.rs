@@ -15,11 +15,12 @@ use calib_host::stats::Clusters;
 use calib_host::{ScoreKind, StoredArtifact, VectorKind};
 
 use super::class_labels::matrix_labels;
-use super::class_probs::class_probs;
 use super::columns::{question_kind, read_vectors};
 use super::files::read_all;
 use super::operating::OperatingRows;
-use super::rows::{ColumnNames, NamedArtifact, ScoreColumns, score_columns, split, table_labels, wide};
+use super::rows::{
+    ColumnNames, NamedArtifact, ScoreColumns, every_class, score_columns, split, table_labels, wide,
+};
 use crate::cli::error::Error;
 use crate::cli::options::AssessedOptions;
 use crate::cli::out::warn;
@@ -52,7 +53,7 @@ pub(crate) enum Subject {
     /// Vectors of probabilities.
     Vectors(ProbMatrix, Option<Clusters>),
     /// The same vectors before and after an artefact that gives every class a probability.
-    ClassProbs(ClassProbRows),
+    ClassProbs { predicted: CalibratedRows, all: ClassProbRows, stored: StoredArtifact },
     /// The predictions of each rank before and after an artefact that calibrates several.
     Ranks {
         before: Vec<Vec<Prediction>>,
@@ -71,7 +72,7 @@ impl Subject {
             | Self::Ranks { clusters, .. } => clusters.as_ref(),
             Self::BeforeAfter(rows, ..) => rows.clusters.as_ref(),
             Self::Operating(rows, _) => rows.clusters.as_ref(),
-            Self::ClassProbs(rows) => rows.clusters.as_ref(),
+            Self::ClassProbs { all, .. } => all.clusters.as_ref(),
         }
     }
 
@@ -82,7 +83,7 @@ impl Subject {
             Self::BeforeAfter(rows, ..) => Cow::Borrowed(&rows.before),
             Self::Operating(..) => Cow::Borrowed(&[]),
             Self::Vectors(matrix, _) => Cow::Owned(matrix.top_label()),
-            Self::ClassProbs(rows) => Cow::Owned(rows.before.top_label()),
+            Self::ClassProbs { all, .. } => Cow::Owned(all.before.top_label()),
             Self::Ranks { before, .. } => Cow::Borrowed(&before[0]),
         }
     }
@@ -250,7 +251,11 @@ impl Assessed<'_> {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
                 ranks(applied, &labels, clusters)
             }
-            _ => class_probs(applied, &vectors, &labels, clusters).map(Subject::ClassProbs),
+            _ => {
+                let (predicted, all) =
+                    every_class(applied, (&vectors, sources[0].path()), &labels, clusters)?;
+                all.map(|all| Subject::ClassProbs { predicted, all, stored: artifact.stored.clone() })
+            }
         };
         let nothing = || Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated);
         Ok((subject.ok_or_else(nothing)?, doubt))

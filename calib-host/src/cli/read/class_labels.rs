@@ -4,7 +4,6 @@ use calib_host::files::Format;
 use calib_host::input::{self, Column, Source, Table};
 
 use super::columns::class_list;
-use super::rows::ColumnNames;
 use crate::cli::error::Error;
 use crate::cli::tables::options;
 
@@ -13,12 +12,6 @@ use crate::cli::tables::options;
 pub(crate) struct MatrixColumns<'a> {
     pub(crate) score: &'a str,
     pub(crate) label: &'a str,
-}
-
-impl<'a> From<ColumnNames<'a>> for MatrixColumns<'a> {
-    fn from(names: ColumnNames<'a>) -> Self {
-        Self { score: names.score, label: names.label }
-    }
 }
 
 /// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.

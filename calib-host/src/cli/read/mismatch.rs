@@ -81,7 +81,7 @@ fn binary_option(artifact: &Artifact<'_>) -> &'static str {
 }
 
 /// Whether the artefact was fitted to logits as they are.
-pub(super) fn needs_logits(artifact: &Artifact<'_>) -> bool {
+pub(crate) fn needs_logits(artifact: &Artifact<'_>) -> bool {
     match artifact.calibrator() {
         Calibrator::Vector(calibrator) => calibrator.needs_logits(),
         Calibrator::TopLabelMargin(_) => true,

@@ -13,7 +13,7 @@ use calib_host::report::{CalibratedRows, ClassProbRows};
 use calib_host::stats::Clusters;
 use calib_host::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 
-use super::class_labels::matrix_labels;
+use super::class_labels::{MatrixColumns, matrix_labels};
 use super::class_probs::class_probs;
 use super::columns::{
     labels_of, question_kind, question_margins, read_any_vectors, read_code_vectors, read_vectors,
@@ -39,6 +39,12 @@ pub(crate) struct ColumnNames<'a> {
     pub(crate) clusters: Option<ClusterSource<'a>>,
     /// The column of groups, if it says of which every row is.
     pub(crate) groups: Option<&'a str>,
+}
+
+impl<'a> From<ColumnNames<'a>> for MatrixColumns<'a> {
+    fn from(names: ColumnNames<'a>) -> Self {
+        Self { score: names.score, label: names.label }
+    }
 }
 
 impl ColumnNames<'_> {
@@ -216,13 +222,10 @@ impl<'a> NamedArtifact<'a> {
         let (vectors, doubt) = self.matrix(&sources[0], kind, columns.score)?;
         let applied = self.apply(&vectors)?;
         let labels = matrix_labels(sources, columns.into(), vectors.len(), vectors.classes())?;
-        let mut predicted = Vec::with_capacity(labels.len());
-        let applied = applied.inspect(|row| predicted.push(first(row)));
         let clusters = columns.clusters(sources, labels.len())?;
-        let clusters = clusters.as_ref();
-        let class_probs = class_probs(applied, &vectors, &labels, clusters);
+        let (rows, class_probs) =
+            every_class(applied, (&vectors, sources[0].path()), &labels, clusters.as_ref())?;
         let hash = vectors.rows_hash(&wide(&labels));
-        let rows = predicted_rows(&predicted, &labels, sources[0].path(), clusters)?;
         Ok((ReadRows { rows, hash, doubt }, class_probs))
     }
 
@@ -342,6 +345,19 @@ pub(crate) fn predicted_rows(
         return Err(Error::input(Place::file(path), Problem::AllUncalibrated));
     }
     Ok(rows)
+}
+
+/// Rows of which every class has a probability: the predicted classes, and all.
+pub(crate) fn every_class(
+    applied: impl Iterator<Item = AppliedVector>,
+    (vectors, path): (&Vectors, &Path),
+    labels: &[u16],
+    clusters: Option<&Clusters>,
+) -> Result<(CalibratedRows, Option<ClassProbRows>), Error> {
+    let mut predicted = Vec::with_capacity(labels.len());
+    let applied = applied.inspect(|row| predicted.push(first(row)));
+    let all = class_probs(applied, vectors, labels, clusters);
+    Ok((predicted_rows(&predicted, labels, path, clusters)?, all))
 }
 
 /// The rows with the softmax for a score: a lead is no probability that the calibrated one could be compared with.

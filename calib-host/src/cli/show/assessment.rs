@@ -6,6 +6,7 @@ use calib_host::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, Groups, HullVolume,
     PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
 };
+use calib_host::report::Verdict;
 use calib_host::stats::percent_of_success;
 
 use crate::cli::out::stdout;
@@ -36,6 +37,14 @@ pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result
         writeln!(out, "of the calibrated probabilities:")?;
     }
     assessment(&both.after, uncalibrated)
+}
+
+/// Prints what the rows say in words, before any figure.
+pub(crate) fn verdict(verdict: &Verdict) -> io::Result<()> {
+    let mut out = stdout();
+    writeln!(out, "{}.", verdict.title())?;
+    verdict.sentences.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
+    writeln!(out)
 }
 
 /// Prints that rows belong together, before anything that rests on it.

@@ -5,7 +5,8 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_host::StoredArtifact;
 use calib_host::artifact::{
-    Promise, VacuousBins, bins_in_words, cluster_rows, points, points_for_a_useful_epsilon, promise,
+    Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points, points_for_a_useful_epsilon,
+    promise,
 };
 use calib_host::binary::{Bin, Model, ScalingModel};
 use calib_host::fit::FittedTable;
@@ -130,9 +131,9 @@ fn few_events(fit: &calib_host::Fit) -> Vec<String> {
     let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
     if few > 0 {
         remarks.push(format!(
-            "At most two positives or two negatives in all are in {few} of {} bins: what is known there is the exact interval \
+            "At most two positives or two negatives in all are in {few} of {}: what is known there is the exact interval \
              (--intervals, --json), not epsilon.",
-            fit.bins()
+            number_of(fit.bins() as u64, "bin")
         ));
     }
     remarks

@@ -28,7 +28,9 @@ mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 pub(crate) use artifact::{artifact_json, print_artifact};
-pub(crate) use assessment::{after_margins, assessment, before_after, clusters, each, top_k, vectors};
+pub(crate) use assessment::{
+    after_margins, assessment, before_after, clusters, each, top_k, vectors, verdict,
+};
 pub(crate) use clinical::clinical;
 pub(crate) use comparison::comparison;
 #[cfg(feature = "serial")]

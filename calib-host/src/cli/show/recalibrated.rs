@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use calib_host::StoredArtifact;
-use calib_host::artifact::{promise, table_label};
+use calib_host::artifact::{number_of, promise, table_label};
 use calib_host::fleet::{Recalibrated, RecalibratedBin};
 use serde_json::{Value, json};
 
@@ -43,7 +43,10 @@ impl ShownRecalibration<'_> {
         let (empty, all) = (bins().filter(|bin| bin.bin.n == 0).count(), bins().count());
         if empty > 0 {
             let (are, have) = if empty == 1 { ("is", "it has") } else { ("are", "they have") };
-            warnings.push(format!("{empty} of {all} bins {are} uncalibrated: {have} no outcome"));
+            warnings.push(format!(
+                "{empty} of {} {are} uncalibrated: {have} no outcome",
+                number_of(all as u64, "bin")
+            ));
         }
         warnings
     }

@@ -15,7 +15,7 @@ static inline int {{ name }}_calibrate(uint32_t index, int32_t code, struct {{ n
     if (code < {{ lowest }} || code > {{ highest }})
         return {{ NAME }}_BAD_SCORE;
     table = &{{ name }}_tables[index];
-    key = (uint32_t)(code - ({{ lowest }}));
+    key = {{ NAME }}_AS(uint32_t, code - ({{ lowest }}));
 {% include find %}
 {% if has_empty %}
     if (table->empty && table->empty[bin])

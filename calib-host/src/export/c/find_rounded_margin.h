@@ -1,3 +1,4 @@
     bin = {{ name }}_bin(table, key >> 16);
     /* Exact. */
-    value.number = (float)table->value[bin] / 32768.0f;
+    value.number = table->value[bin];
+    value.number /= 32768.0f;

@@ -1,7 +1,7 @@
 /* {{ title }}
 
    {{ example }} */
-{% include "before.h" %}
+{% set body %}
 {% if has_tables %}
 {% include "tables.h" %}
 {% if search %}
@@ -25,5 +25,16 @@
 {% if sets %}
 {% include "set.h" %}
 {% endif %}
+{% endset %}
+{% include "before.h" %}
+{% if NAME ~ "_AS(" in body %}
 
+/* A conversion, as C++ has it and as C has it. */
+#ifdef __cplusplus
+#define {{ NAME }}_AS(type, value) static_cast<type>(value)
+#else
+#define {{ NAME }}_AS(type, value) ((type)(value))
+#endif
+{% endif %}
+{{ body }}
 #endif

@@ -39,10 +39,10 @@ static inline int {{ name }}_set(const {{ sets.type }} *scores, uint32_t set[4])
     set[0] = set[1] = set[2] = set[3] = 0;
     for (class_ = 0; class_ < {{ NAME }}_SET_CLASSES; class_++) {
 {% if sets.is_code and sets.is_margin %}
-        conformity = (int32_t)scores[class_] - (int32_t)scores[class_ == first ? second : first];
+        conformity = {{ NAME }}_AS(int32_t, scores[class_]) - {{ NAME }}_AS(int32_t, scores[class_ == first ? second : first]);
         if (conformity >= least[{{ sets.at }}])
 {% elif sets.is_code %}
-        conformity = (int32_t)scores[class_];
+        conformity = {{ NAME }}_AS(int32_t, scores[class_]);
         if (conformity >= least[{{ sets.at }}])
 {% else %}
 {% if sets.is_margin %}

@@ -25,7 +25,7 @@ static inline int {{ name }}_top_label(const {{ score_type }} *logits, {% if is_
     }
     *predicted = first;
 {% if is_code %}
-    return {{ name }}_calibrate({% if is_by_label %}first{% else %}0{% endif %}, (int32_t)logits[first] - (int32_t)logits[second], result);
+    return {{ name }}_calibrate({% if is_by_label %}first{% else %}0{% endif %}, {{ NAME }}_AS(int32_t, logits[first]) - {{ NAME }}_AS(int32_t, logits[second]), result);
 {% else %}
     lead.number = logits[first] - logits[second];
     /* Above the largest float. */

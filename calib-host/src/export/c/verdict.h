@@ -32,7 +32,7 @@ static inline int {{ name }}_verdict(uint32_t group, {% if is_code %}int32_t cod
 {% if is_code %}
     if (code < {{ lowest }} || code > {{ highest }})
         return {{ NAME }}_BAD_SCORE;
-    key = (uint32_t)(code - ({{ lowest }}));
+    key = {{ NAME }}_AS(uint32_t, code - ({{ lowest }}));
 {% else %}
     word.number = score;
     /* -0.0 is 0. */

@@ -101,8 +101,21 @@ fn rows<T: Copy, const N: usize>(rows: &[[T; N]], show: impl Fn(T) -> String) ->
 pub(crate) fn on_host(folder: &Path) -> Vec<u32> {
     let (probe, host) = (folder.join("probe.c"), sources().join("host.c"));
     compile(folder, "c++", &["-std=c++11", "-fsyntax-only", "-x", "c++"], &[&probe]);
+    check_casts(folder);
     compile(folder, "cc", &["-std=c99", "-O2", "-o", "probe"], &[&probe, &host]);
     put_out(folder, &mut Command::new(folder.join("probe")))
+}
+
+/// That the header converts numbers as C++ likes it.
+fn check_casts(folder: &Path) {
+    let place = folder.join("header.cpp");
+    fs::write(&place, "#include \"cal.h\"\n").unwrap();
+    let version = Command::new("c++").arg("--version").output().unwrap().stdout;
+    // Clang has no warning of a cast that changes nothing.
+    let is_clang = String::from_utf8_lossy(&version).contains("clang");
+    let more: &[&str] = if is_clang { &[] } else { &["-Wuseless-cast"] };
+    let flags = [&["-std=c++11", "-fsyntax-only", "-Wold-style-cast"], more].concat();
+    compile(folder, "c++", &flags, &[&place]);
 }
 
 /// What it puts out on an emulated core, linked without any library but the compiler's own.

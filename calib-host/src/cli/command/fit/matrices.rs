@@ -11,7 +11,7 @@ use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes};
 
 use crate::cli::error::Error;
-use crate::cli::fitting::over_codes;
+use crate::cli::fitting::{Chosen, over_codes};
 use crate::cli::out::{print_json, shown_path, stderr, write_output};
 use crate::cli::read::{
     MatrixColumns, predictions, question_kind, question_predictions, read_all, read_code_vectors,
@@ -19,7 +19,7 @@ use crate::cli::read::{
 };
 use crate::cli::show::{Warnings, joint_json, joint_summary};
 
-use super::{DataOrigin, Decision, Drawn, FitCommand, Fitted, decided};
+use super::{DataOrigin, Decision, Drawn, FitCommand, Fitted, decided, usage};
 
 impl FitCommand {
     /// Fits a matrix under a reduction.
@@ -27,7 +27,7 @@ impl FitCommand {
         &self,
         path: &Path,
         (kind, by_margin): (VectorKind, bool),
-        reduction: Reduction,
+        (reduction, is_chosen): (Reduction, bool),
         quiet: bool,
     ) -> Result<Fitted, Error> {
         let encoding = self.codes.encoding()?;
@@ -57,6 +57,11 @@ impl FitCommand {
             None => {
                 let LabelledVectors { vectors, labels, rows, drawn, dependence } =
                     self.labelled_vectors(&sources, kind)?;
+                if is_chosen && vectors.classes() == 2 {
+                    return Err(usage(
+                        "of two classes give class 1 with --scores (of a table with --score-column), or name a --reduction",
+                    ));
+                }
                 warnings.doubts.extend(question_kind(&sources[0], &vectors).into_iter().chain(dependence));
                 let problems = match by_margin {
                     true => Problems::of_class_margins(&vectors, &labels, reduction),
@@ -79,7 +84,7 @@ impl FitCommand {
             fit: self.drawn(fit, drawn),
             origin: DataOrigin { sha256, rows },
             warnings,
-            chosen: None,
+            chosen: self.method.why_tables(is_chosen.then_some(reduction)).map(Chosen::whatever_labels_say),
             monitors,
         })
     }

@@ -15,7 +15,7 @@ use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::check_output;
 use calib_host::fit::Unfitted;
-use calib_host::input::{Costs, Source, read_costs};
+use calib_host::input::{Costs, Source, is_matrix, read_costs};
 use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
 use clap::Args;
 
@@ -26,6 +26,7 @@ use crate::cli::options::{
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::cli::out::{print_json, stderr, write_output};
+use crate::cli::read::read_all;
 use crate::cli::show::{ShownFit, Warnings};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -114,16 +115,41 @@ struct Fitted {
 }
 
 impl FitCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
         if let counters @ [_, ..] = self.counters.files()? {
             return self.recalibrate(counters, quiet);
         }
+        match self.fitted(quiet) {
+            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause)) => {
+                self.source = ScoreSource::of_probs(self.data.take());
+                self.fitted(quiet)
+            }
+            done => done,
+        }
+    }
+
+    /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
+    /// could not be read as such.
+    fn holds_classes(&self, file: &Path, cause: &Error) -> bool {
+        // Standard input cannot be read again.
+        let is_of_file =
+            matches!(cause, Error::File(_)) && file != Path::new("-") && self.group_column.is_none();
+        let holds = |sources: Vec<Source>| is_matrix(&sources[0], &self.score_column).unwrap_or_default();
+        is_of_file && read_all(&[file], true).is_ok_and(holds)
+    }
+
+    /// Fits and writes what was named.
+    fn fitted(&self, quiet: bool) -> Result<(), Error> {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
         check_written(&self.method, &self.written, &self.codes)?;
         let compact = self.written.is_compact();
-        let reduction = self.reduction.get()?;
+        let asked = self.reduction.get()?;
+        let reduction = match self.source.vectors() {
+            Some(_) => self.method.reduction_or_chosen(asked),
+            None => asked,
+        };
         self.points.check()?;
         if self.clusters().is_some() && self.points.are_aggregated() {
             return Err(usage(
@@ -151,7 +177,7 @@ impl FitCommand {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
             }
             (Some((path, kind)), Some(reduction)) => {
-                self.reduced(path, (kind, by_margin), reduction, quiet)?
+                self.reduced(path, (kind, by_margin), (reduction, asked.is_none()), quiet)?
             }
             (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
             (None, Some(_)) => {

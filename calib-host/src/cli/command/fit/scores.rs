@@ -10,7 +10,7 @@ use calib_host::{FitError, ScoreKind};
 
 use crate::cli::error::Error;
 use crate::cli::fitting::{
-    fit_points, fit_sample, over_codes, range_of_codes, warnings_of, warnings_of_sample,
+    Chosen, fit_points, fit_sample, over_codes, range_of_codes, warnings_of, warnings_of_sample,
 };
 use crate::cli::read::{
     labels_of, one_group, question_independence, question_margins, read_all, read_binary, read_groups,
@@ -115,7 +115,8 @@ impl FitCommand {
         let fit = fit_reduction(&problems, &options, self.written.divided_alpha()).map_err(fit_error)?;
         let sha256 = input::sha256(&sources.iter().collect::<Vec<_>>());
         let fit = over_codes(fit.with_spreads(problems.spreads()), encoding)?;
-        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen: None, monitors })
+        let chosen = self.method.why_tables(None).map(Chosen::whatever_labels_say);
+        Ok(Fitted { fit, origin: DataOrigin { sha256, rows }, warnings, chosen, monitors })
     }
 
     /// Fits margins, weighted or counted points, codes, one point of each cluster, or scores for a table of 16-bit numbers.

@@ -1,0 +1,96 @@
+//! What `calib assess` says first: the verdict of a report.
+
+use crate::data::{csv, matrix_place, noise};
+use crate::workplace::Workplace;
+
+/// The rows of a model that exaggerates: what is said with `score` comes true with its square.
+fn exaggerated(rows: u32) -> Vec<(f32, u8)> {
+    let score = |row: u32| (row as f32 + 0.5) / rows as f32;
+    (0..rows).map(|row| (score(row), u8::from(noise(row as usize) < f64::from(score(row)).powi(2)))).collect()
+}
+
+#[test]
+fn an_assessment_begins_with_the_verdict_that_a_report_has() {
+    let rows = exaggerated(3000);
+    let turned: Vec<(f32, u8)> = rows.iter().map(|&(score, label)| (score, 1 - label)).collect();
+    let right: Vec<(f32, u8)> = (0..3000_usize)
+        .map(|row| ((row as f32 + 0.5) / 3000.0, u8::from(noise(row) < (row as f64 + 0.5) / 3000.0)))
+        .collect();
+    let every = |rows: &[(f32, u8)], part: usize| {
+        csv(&rows.iter().skip(part).step_by(2).copied().collect::<Vec<_>>())
+    };
+    let place = Workplace::new().with("cal.csv", every(&rows, 0)).with("better.csv", every(&rows, 1));
+    let place = place
+        .with("worse.csv", csv(&turned))
+        .with("right.csv", every(&right, 1))
+        .with("own.csv", every(&right, 0));
+    place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
+    place.ok("calib fit --method platt --scores own.csv -o same.bin");
+    for (artefact, test, probabilities, promise, title) in [
+        ("cal.bin", "better.csv", "better", "kept", "Calibration makes the probabilities better."),
+        ("cal.bin", "worse.csv", "worse", "broken", "Calibration makes the probabilities worse."),
+        ("same.bin", "right.csv", "no-sure-difference", "none", "Calibration makes no sure difference."),
+    ] {
+        let options = format!("{artefact} --scores {test} --same-rows");
+        let run = place.ok(&format!("calib assess {options}"));
+        assert_eq!(run.stdout.lines().next(), Some(title), "{test}: {}", run.stdout);
+        let json = place.json(&format!("calib assess {options} --bootstrap 1000 --json"));
+        assert_eq!(json["verdict"]["probabilities"], probabilities, "{test}: {}", json["verdict"]);
+        assert_eq!(json["verdict"]["promise"], promise, "{test}");
+        // The same sentences as those of the report, from the same resamples.
+        let report = place.json(&format!(
+            "calib report {artefact} --calibration cal.csv --test {test} --same-rows --bootstrap 1000 --json"
+        ));
+        assert_eq!(json["verdict"], report["verdict"], "{test}");
+        let words = place.ok(&format!("calib assess {options} --bootstrap 1000")).stdout;
+        for sentence in report["verdict"]["sentences"].as_array().unwrap() {
+            assert!(words.contains(sentence.as_str().unwrap()), "{sentence}: {words}");
+        }
+    }
+    // Without an artefact nothing is compared.
+    assert_eq!(place.json("calib assess --scores right.csv --json").get("verdict"), None);
+}
+
+#[test]
+fn every_kind_of_artefact_has_a_verdict_but_of_ranks() {
+    let (place, _) = matrix_place(900);
+    for (options, promise) in [
+        ("umd --reduction top-label --points-per-bin 50", "kept"),
+        ("umd --reduction class-wise --points-per-bin 50", "not-tested"),
+        ("temperature", "none"),
+    ] {
+        let data = "--logits val_logits.npy --labels val_labels.npy";
+        place.ok(&format!("calib fit --method {options} {data} -o m.bin --force"));
+        let json = place.json(&format!("calib assess m.bin {data} --same-rows --json"));
+        let verdict = &json["verdict"];
+        assert_eq!(verdict["promise"], promise, "{options}");
+        let report = place.json(&format!(
+            "calib report m.bin --logits --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
+             --test-labels val_labels.npy --same-rows --json"
+        ));
+        for key in ["probabilities", "promise"] {
+            assert_eq!(verdict[key], report["verdict"][key], "{options}");
+        }
+        let words = place.ok(&format!("calib assess m.bin {data} --same-rows")).stdout;
+        assert!(words.starts_with("Calibration makes ") || words.starts_with("The promise "), "{words}");
+    }
+}
+
+#[test]
+fn a_page_about_scores_that_tell_nothing_says_so() {
+    // Three of ten come true, whatever the score.
+    let rows = |from: usize| {
+        let row = |row: usize| (noise(row + from) as f32, u8::from([0, 3, 7].contains(&(row % 10))));
+        csv(&(0..1500).map(row).collect::<Vec<_>>())
+    };
+    let place = Workplace::new().with("cal.csv", rows(0)).with("test.csv", rows(5000));
+    place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
+    let run = place.ok("calib report cal.bin --calibration cal.csv --test test.csv -o page.html");
+    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    let said = "The scores tell these rows apart no better than chance";
+    assert!(page.contains(said) && run.stderr.contains(said), "{}", run.stderr);
+    // The probabilities are right, and of no use.
+    assert!(page.contains("Calibration makes the probabilities better"), "{}", run.stderr);
+    let words = place.ok("calib assess cal.bin --scores test.csv --bootstrap 200").stdout;
+    assert!(words.contains(said), "{words}");
+}
