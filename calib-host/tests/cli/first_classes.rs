@@ -86,7 +86,7 @@ fn who_names_a_method_is_told_what_it_needs() {
     let run = place.run(&format!("calib fit --probs probs.csv {}", "--method umd --reduction top-label"));
     let expected = "error: umd needs --points-per-bin or --bins, such as --points-per-bin 50; without --method, umd is taken with 50 points \
                     a bin\n";
-    assert_eq!((run.code, &*run.stderr.lines().last().unwrap()), (2, expected.trim_end()));
+    assert_eq!((run.code, run.stderr.lines().last().unwrap()), (2, expected.trim_end()));
     let run = place.run("calib fit cal.csv --method umd");
     let expected = "error: umd needs --bins or --points-per-bin, such as --bins 10: `calib plan --n N --epsilon 0.1` says how many keep a \
                     guarantee within 0.1; --epsilon 0.1 in place of them chooses so many, and so does leaving --method out\n";

@@ -64,10 +64,10 @@ fn every_kind_of_artefact_has_a_verdict_but_of_ranks() {
         let json = place.json(&format!("calib assess m.bin {data} --same-rows --json"));
         let verdict = &json["verdict"];
         assert_eq!(verdict["promise"], promise, "{options}");
-        let report = place.json(&format!(
+        let report = place.json(
             "calib report m.bin --logits --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
-             --test-labels val_labels.npy --same-rows --json"
-        ));
+             --test-labels val_labels.npy --same-rows --json",
+        );
         for key in ["probabilities", "promise"] {
             assert_eq!(verdict[key], report["verdict"][key], "{options}");
         }
