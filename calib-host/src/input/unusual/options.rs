@@ -134,9 +134,12 @@ impl fmt::Display for TableNote {
                 let (first, last) = (quoted(first), quoted(last));
                 write!(f, "{}: the columns {first} to {last} are taken for {classes} classes", file.display())
             }
+            Self::LabelsOfColumns { file, label, column } if label == column => {
+                write!(f, "{}: labels name the classes' columns", file.display())
+            }
             Self::LabelsOfColumns { file, label, column } => {
                 let (label, column) = (quoted(label), quoted(column));
-                write!(f, "{}: labels name the classes' columns, so that {label} is {column}", file.display())
+                write!(f, "{}: labels name the classes' columns: {label} is {column}", file.display())
             }
             Self::LeftOut { file, rows, of } => {
                 write!(f, "{}: {rows} of {of} rows lack a value and are left out", file.display())
