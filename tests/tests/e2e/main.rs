@@ -15,6 +15,7 @@ mod harness;
 mod joint;
 mod margins;
 mod network;
+mod progress;
 mod reductions;
 mod rules;
 mod update;
