@@ -56,10 +56,10 @@ static inline int {{ name }}_set(const {{ sets.type }} *scores, uint32_t set[4])
         bound.bits = least[{{ sets.at }}];
         if (word.number >= bound.number)
 {% endif %}
-            set[class_ / 32] |= (uint32_t)1 << (class_ % 32);
+            set[class_ / 32] |= {{ NAME }}_AS(uint32_t, 1) << (class_ % 32);
     }
 {% if sets.never_empty %}
-    set[first / 32] |= (uint32_t)1 << (first % 32);
+    set[first / 32] |= {{ NAME }}_AS(uint32_t, 1) << (first % 32);
 {% endif %}
     return {{ NAME }}_OK;
 }
