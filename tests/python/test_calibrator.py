@@ -274,6 +274,30 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
         json.loads(command(tmp_path, "inspect", name, "--json"))["monitors"] for name in ("ours.bin", "cal.bin")
     ]
     assert found[0] == found[1] and found[0]
+    others = np.random.default_rng(4).random(600).astype(np.float32)
+    np.save(tmp_path / "others.npy", others)
+    words = "fit --method isotonic --scores scores.npy --labels labels.npy --monitor --monitor-bins 4 --monitor-scores others.npy -o own.bin"
+    command(tmp_path, *words.split())
+    options = {"monitor": True, "monitor_bins": 4}
+    for scores_there in (others, others.astype(np.float64), list(others)):
+        calib_host.fit(scores, labels, "isotonic", monitor_scores=scores_there, **options).save(tmp_path / "ours.bin")
+        found = [json.loads(command(tmp_path, "inspect", name, "--json"))["monitors"] for name in ("ours.bin", "own.bin")]
+        assert found[0] == found[1] and found[0]["scores"] == 600
+        (tmp_path / "ours.bin").unlink()
+    # Of scores by the classifiers of folds nothing is guaranteed, and those of the one that is kept can be monitored.
+    kept = calib_host.fit(scores, labels, "isotonic", classifiers=5, monitor_scores=others, **options)
+    assert kept.guarantee is None and len(bytes(kept)) > len(bytes(calib_host.fit(scores, labels, "isotonic", classifiers=5)))
+    with pytest.raises(UsageError, match="leave out --monitor"):
+        calib_host.fit(scores, labels, "isotonic", classifiers=5, **options)
+    with pytest.raises(UsageError, match="go with --monitor"):
+        calib_host.fit(scores, labels, "isotonic", monitor_scores=others)
+    with pytest.raises(UsageError, match="add --monitor-bins"):
+        calib_host.fit(scores, labels, "isotonic", monitor=True, monitor_scores=others)
+    with pytest.raises(DataError):
+        calib_host.fit(scores, labels, "isotonic", monitor_scores=[0.5, np.nan] * 9, **options)
+    logits = np.random.default_rng(5).normal(size=(600, 3))
+    with pytest.raises(UsageError, match="monitors of several classes compare with the calibration scores"):
+        calib_host.fit(logits, labels[:600], kind="logits", monitor_scores=others, monitor=True)
     with pytest.raises(UsageError, match="monitor_action"):
         calib_host.fit(scores, labels, "umd", bins=5, monitor=True, monitor_action="siren")
     with pytest.raises(UsageError, match="monitor_bins"):

@@ -1,16 +1,17 @@
 //! Artefacts for another prevalence, of every kind of table.
 
-use calib_core::artifact::{HeaderFlags, Method, Reduction};
+use calib_core::artifact::{HeaderFlags, Method, MonitorAction, Reduction};
 use calib_core::{Calibrated, Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, Shift, adjusted, adjusted_prevalence,
 };
+use calib_fit::artifact::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 use calib_fit::binary::{FixedWidth, ScalingMethod};
 use calib_fit::fit::parameter_of;
 use calib_fit::stats::clopper_pearson;
 use calib_fit::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, Isotonic, ReductionOptions, StoredArtifact, TopLabelData,
-    Umd, apply_codes, apply_margins, apply_scores, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, Isotonic, ReductionOptions, ScoreKind, StoredArtifact,
+    TopLabelData, Umd, apply_codes, apply_margins, apply_scores, artifact_bytes, fit_binary, fit_top_label,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -95,7 +96,7 @@ fn answers(stored: &StoredArtifact) -> Vec<Calibrated> {
 }
 
 fn change(before: &StoredArtifact, shift: Shift) -> StoredArtifact {
-    let adjustment = Adjustment { shift, is_estimated: false, counter: 9 };
+    let adjustment = Adjustment { shift, is_estimated: false, counter: 9, monitors: None };
     StoredArtifact::from_bytes(&adjusted(before, &adjustment).unwrap()).unwrap()
 }
 
@@ -232,7 +233,7 @@ fn what_else_is_in_the_artefact_stays() {
 fn an_estimate_promises_nothing() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
     let before = stored(&fit, true);
-    let adjustment = Adjustment { shift: known(0.4, 0.1), is_estimated: true, counter: 0 };
+    let adjustment = Adjustment { shift: known(0.4, 0.1), is_estimated: true, counter: 0, monitors: None };
     let bytes = adjusted(&before, &adjustment).unwrap();
     let after = StoredArtifact::from_bytes(&bytes).unwrap();
     let artifact = after.artifact();
@@ -243,11 +244,46 @@ fn an_estimate_promises_nothing() {
     assert_eq!(parameter_of(artifact.header().provenance.parameters, "estimated-prevalence"), Some("0.1"));
 }
 
+/// Scores from the new place are draws from those to come, and those of the calibration are not.
+#[test]
+fn monitors_compare_with_scores_from_the_new_place() {
+    let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
+    let own = ArtifactOptions { monitors: Some(Monitoring::default()), ..Default::default() };
+    let before = StoredArtifact::from_bytes(&artifact_bytes(&fit, &own).unwrap()).unwrap();
+    let plain = Adjustment { shift: known(0.4, 0.1), is_estimated: false, counter: 0, monitors: None };
+    let stored = |adjustment: &Adjustment| {
+        StoredArtifact::from_bytes(&adjusted(&before, adjustment).unwrap()).unwrap()
+    };
+    let without = stored(&plain);
+    assert!(without.artifact().monitors().is_none() && monitor_scores(&without.artifact()).is_none());
+
+    let there: Vec<f32> = (0..90).map(|i| (i as f32 / 90.0).powi(3)).collect();
+    let bins = Some(MonitorBins::of_scores(ScoreKind::Probability, &there, 3).unwrap());
+    let action = Some(MonitorAction::Alarm);
+    let with =
+        Adjustment { monitors: Some(Monitoring { bins, action, ..Monitoring::default() }), ..plain.clone() };
+    let after = stored(&with);
+    let artifact = after.artifact();
+    let reference = artifact.monitors().unwrap().reference(0).unwrap();
+    assert_eq!(reference.each().collect::<Vec<_>>(), [31, 30, 30]);
+    assert_eq!((monitor_scores(&artifact), artifact.monitor_action()), (Some(90), action));
+    assert_eq!(answers(&after), answers(&without));
+    // A change of the change compares with what it is given, or with nothing.
+    let again = StoredArtifact::from_bytes(&adjusted(&after, &plain).unwrap()).unwrap();
+    assert_eq!((monitor_scores(&again.artifact()), again.artifact().monitor_action()), (None, None));
+
+    for bins in [None, Some(MonitorBins::of(&data(800, false), 6).unwrap())] {
+        let adjustment =
+            Adjustment { monitors: Some(Monitoring { bins, ..Monitoring::default() }), ..plain.clone() };
+        assert_eq!(adjusted(&before, &adjustment), Err(AdjustError::Monitors(MonitorError::OtherScores)));
+    }
+}
+
 #[test]
 fn what_has_no_prevalence_is_refused() {
     let line = BinaryMethod::IsotonicInterpolated(Isotonic::default());
     let line = stored(&fit_binary(&data(200, false), &line, 0.1).unwrap(), false);
-    let adjustment = Adjustment { shift: known(0.4, 0.1), is_estimated: false, counter: 0 };
+    let adjustment = Adjustment { shift: known(0.4, 0.1), is_estimated: false, counter: 0, monitors: None };
     assert_eq!(adjusted(&line, &adjustment), Err(AdjustError::Interpolated));
 
     let predictions =
@@ -259,6 +295,6 @@ fn what_has_no_prevalence_is_refused() {
 
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.97).unwrap();
     let counted = CalibrationPrevalence::Counted { positives: 320, n: 800, alpha: 0.05 };
-    let adjustment = Adjustment { shift: Shift::new(counted, 0.1).unwrap(), ..adjustment };
+    let adjustment = Adjustment { shift: Shift::new(counted, 0.1).unwrap(), ..adjustment.clone() };
     assert!(matches!(adjusted(&stored(&fit, false), &adjustment), Err(AdjustError::Alpha(_))));
 }

@@ -1,5 +1,7 @@
 //! Fitting.
 
+use std::borrow::Cow;
+
 use calib_host::cli::{FitRequest, Rows};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -15,7 +17,7 @@ type Made = (PyArtifact, Option<String>, Vec<String>, Vec<(String, String)>);
 /// Fits a calibrator: `words` are the options of `calib fit`. Vectors are given row by row, with the number of classes. `classifiers` is
 /// by how many classifiers the scores are: of several nothing is guaranteed.
 #[pyfunction]
-#[pyo3(signature = (words, kind, scores, labels, *, classes=None, weights=None, clusters=None, classifiers=1))]
+#[pyo3(signature = (words, kind, scores, labels, *, classes=None, weights=None, clusters=None, classifiers=1, monitor_scores=None))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -27,15 +29,25 @@ pub(crate) fn fit(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
     classifiers: u32,
+    monitor_scores: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Made> {
     let request = FitRequest::parse(words).map_err(|refused| of_refused(&refused))?;
     let numbers = Numbers::of(scores)?;
     let (kind, values, classes) = (Kind::named(kind)?, numbers.borrowed()?, classes.unwrap_or(2));
+    let others = monitor_scores.map(Numbers::of).transpose()?;
+    let others = others.as_ref().map(Numbers::borrowed).transpose()?;
+    let others = match (others, kind) {
+        (Some(others), Kind::Binary(kind)) => others.scores(kind).transpose().map_err(|cause| of_data(&cause))?,
+        // Refused with the fit, in the command's words.
+        (Some(_), Kind::Vectors(_)) => Some(Cow::Owned(Vec::new())),
+        (None, _) => None,
+    };
     let rows = Rows {
         labels: labels.as_slice()?,
         weights: weights.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
         clusters: clusters.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
         classifiers,
+        monitor_scores: others.as_deref(),
     };
     let fitted = working(py, || {
         let scores = values.as_scores(kind, classes).map_err(|cause| of_data(&cause))?;

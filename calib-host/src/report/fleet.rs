@@ -106,12 +106,12 @@ impl FleetReport<'_> {
         let predictions: u64 = table.predictions.iter().sum();
         let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
         let said = match table.shift.standing() {
-            Standing::Alarm => "alarm. They do not come from where the calibration scores did",
+            Standing::Alarm => "alarm. They do not come from where the reference scores did",
             Standing::Evidence => {
-                "evidence, no alarm. Some of it says that they do not come from where the calibration scores did"
+                "evidence, no alarm. Some of it says that they do not come from where the reference scores did"
             }
             Standing::Quiet => {
-                "quiet. Nothing says that they do not come from where the calibration scores did"
+                "quiet. Nothing says that they do not come from where the reference scores did"
             }
         };
         let scores = match predictions {
@@ -274,10 +274,10 @@ impl FleetReport<'_> {
         let words = Words {
             id: &format!("scores-{}", table.table),
             title,
-            caption: "How predictions are shared out among the monitor's bins, and how the calibration scores were: by how many of the gaps \
+            caption: "How predictions are shared out among the monitor's bins, and how the reference scores were: by how many of the gaps \
                       between them each bin has. The evidence is about all bins at once."
                 .into(),
-            legend: vec![("bar", "predictions of all devices"), ("after", "gaps between the calibration scores")],
+            legend: vec![("bar", "predictions of all devices"), ("after", "gaps between the reference scores")],
         };
         finish(&chart, words, vec!["bin", "gaps", "predictions", "share"], rows)
     }
@@ -290,8 +290,8 @@ const HALF: f64 = 0.01;
 const READING: [&str; 6] = [
     "Evidence 1 : x against the calibrator is what a bettor has who began with 1 and bet on something being wrong: with nothing wrong it \
      ever reaches 1 : 20 in at most one of 20 fleets.",
-    "Scores are compared with the calibration scores. Where patients come again, or calibration rows were chosen, they differ with nothing \
-     wrong: count one prediction a patient.",
+    "Scores are compared with the reference scores: those of the calibration, unless --monitor-scores gave others. Where patients come \
+     again, or reference scores were chosen, they differ with nothing wrong: count one prediction a patient.",
     "Scores that come from where they did say nothing of outcomes: whether these are as frequent as promised only known outcomes tell, and \
      only in bins that have some.",
     "Which outcomes become known, and when, must depend on neither the label nor anything within the bin that predicts it.",

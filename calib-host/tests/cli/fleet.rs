@@ -99,7 +99,7 @@ fn the_conditions_of_the_evidence_are_told() {
     let said = place.ok("calib fleet cal.bin ward.json").stdout;
     let last = said.lines().last().unwrap();
     for words in [
-        "This holds if each prediction is an independent draw from the population of the calibration rows (one a patient)",
+        "This holds if each prediction is an independent draw from the population of the reference scores (one a patient)",
         "depends on neither the label nor what predicts it within a bin",
         "which devices are added up, and when, depends on nothing that they counted",
         "about scores in 1 of 20 fleets, and about outcomes in 1 of 100 fleets, or fewer",
@@ -168,7 +168,7 @@ fn a_page_says_what_the_counters_do() {
     let identity = place.inspect("cal.bin")["identity"].as_str().unwrap().to_owned();
     for part in [
         "<h2 id=\"verdict\">Alarm: the calibrator is not to be relied on</h2>",
-        "Scores: alarm. They do not come from where the calibration scores did, by 2000 predictions (evidence 1 : 10^",
+        "Scores: alarm. They do not come from where the reference scores did, by 2000 predictions (evidence 1 : 10^",
         "Outcomes: alarm. They are not as frequent as was promised, by 500 known ones (evidence 1 : ",
         "0 of 250 devices have an alarm of their own; with nothing wrong, at most 15 are expected to.",
         "<th scope=\"row\">ward &lt;0&gt;</th>",

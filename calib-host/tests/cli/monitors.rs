@@ -227,12 +227,111 @@ fn a_calibrator_that_labels_chose_is_monitored_in_other_bins() {
     assert_eq!(gaps(&place.inspect("chosen.cal")["monitors"]["tables"][0]).len(), 8);
 }
 
-/// Scores of another prevalence are no draws from the calibration scores.
+/// Scores of another prevalence are no draws from the calibration scores, and those from there are.
 #[test]
-fn another_prevalence_has_no_monitors() {
-    let place = place();
+fn another_prevalence_is_compared_with_its_own_scores() {
+    let there: Vec<_> = binary(601).iter().map(|&(score, _)| score * score).collect();
+    let there: String = there.iter().map(|score| format!("{score}\n")).collect();
+    let place = place().with("there.csv", format!("score\n{there}"));
     place.ok("calib fit data.csv --method umd --bins 5 --monitor --counter 1 -o cal.bin");
     place.ok("calib adjust cal.bin --prevalence 0.1 --counter 2 -o new.bin");
     assert!(!place.inspect("cal.bin")["monitors"].is_null());
     assert!(place.inspect("new.bin")["monitors"].is_null());
+
+    let adjust = "calib adjust cal.bin --prevalence 0.1 --counter 2";
+    let run =
+        place.ok(&format!("{adjust} --monitor --monitor-bins 4 --monitor-scores there.csv -o there.bin"));
+    let said = "Monitors: false alarms: of a shift in 1 of 20 devices, of a change every 10000 predictions, of the promise in 1 of 100 \
+                devices, or fewer; 4 bins of their own.\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the 601 scores that they compare with, other than those of the calibration"),
+        "{}",
+        run.stderr
+    );
+    let monitors = &place.inspect("there.bin")["monitors"];
+    assert_eq!((gaps(&monitors["tables"][0]).iter().sum::<u64>(), &monitors["scores"]), (602, &json!(601)));
+    let shown = place
+        .json(&format!("{adjust} --monitor --monitor-bins 4 --monitor-scores there.csv -o json.bin --json"));
+    assert_eq!(&shown["monitors"], monitors);
+    for (line, words) in [
+        ("--monitor", "give --monitor-scores from the new place, and --monitor-bins"),
+        ("--monitor --monitor-bins 4", "give --monitor-scores from the new place"),
+        ("--score-column score", "--score-column is of --estimate-from or --monitor-scores"),
+    ] {
+        let run = place.run(&format!("{adjust} {line} -o out.bin"));
+        assert!(run.code == 2 && run.stderr.contains(words), "{line}: {run:?}");
+    }
+}
+
+/// `--monitor-scores`: what the device will see is known, and its labels are not.
+#[test]
+fn monitors_compare_with_scores_without_labels() {
+    let there: Vec<f32> = binary(900).iter().map(|&(score, _)| score * score).collect();
+    let csv_of = |scores: &[f32]| {
+        format!("p\n{}", scores.iter().map(|score| format!("{score}\n")).collect::<String>())
+    };
+    let mut above = there.clone();
+    above[6] = 1.5;
+    let weighted: String = binary(N).iter().map(|(score, label)| format!("{score},{label},1.5\n")).collect();
+    let groups: String =
+        binary(N).iter().enumerate().map(|(i, (s, l))| format!("{s},{l},{}\n", i % 2)).collect();
+    let place = place()
+        .with("there.csv", csv_of(&there).replace("p\n", "score\n"))
+        .with("named.csv", csv_of(&there).replace("p\n", "height\n"))
+        .with("above.csv", csv_of(&above).replace("p\n", "score\n"))
+        .with("few.csv", csv_of(&there[..7]).replace("p\n", "score\n"))
+        .with("none.csv", "score\n")
+        .with("tied.csv", format!("score\n{}", "0.5\n".repeat(40)))
+        .with("weighted.csv", format!("score,label,weight\n{weighted}"))
+        .with("groups.csv", format!("score,label,site\n{groups}"));
+    let monitors = "--monitor --monitor-bins 4 --monitor-scores";
+    for (fit, name) in [
+        ("data.csv --method umd --bins 8", "umd.cal"),
+        ("data.csv --method isotonic", "isotonic.cal"),
+        ("weighted.csv --weight-column weight --method isotonic", "weighted.cal"),
+    ] {
+        place.ok(&format!("calib fit {fit} {monitors} there.csv -o {name}"));
+        let shown = place.inspect(name);
+        let table = &shown["monitors"]["tables"][0];
+        let mut sorted = there.clone();
+        sorted.sort_by(f32::total_cmp);
+        let edges: Vec<f64> = (1..4).map(|bin| f64::from(sorted[bin * 225])).collect();
+        assert_eq!((gaps(table), &table["edges"]), (vec![226, 225, 225, 225], &json!(edges)));
+        assert_eq!(shown["monitors"]["scores"], json!(900));
+        let parameters = shown["provenance"]["parameters"].as_str().unwrap();
+        assert!(parameters.ends_with("monitor-scores=900"), "{parameters}");
+        let text = place.ok(&format!("calib inspect {name}")).stdout;
+        assert!(
+            text.contains("900 scores that they compare with, other than those of the calibration"),
+            "{text}"
+        );
+    }
+    // The table is as without them.
+    place.ok("calib fit data.csv --method umd --bins 8 -o plain.cal");
+    assert_eq!(place.inspect("plain.cal")["tables"], place.inspect("umd.cal")["tables"]);
+    assert!(place.inspect("plain.cal")["monitors"].is_null());
+
+    for (line, code, words) in [
+        ("data.csv --method umd --bins 8 --monitor --monitor-scores there.csv", 2, "--monitor-bins"),
+        ("data.csv --method umd --bins 8 --monitor-bins 4 --monitor-scores there.csv", 2, "--monitor"),
+        ("data.csv --method isotonic M no.csv", 3, "no.csv"),
+        ("data.csv --method isotonic M named.csv", 3, "named.csv"),
+        ("data.csv --method isotonic M above.csv", 3, "above.csv, line 8, column score: the score 1.5"),
+        ("data.csv --method isotonic M few.csv", 3, "few.csv: "),
+        ("data.csv --method isotonic M none.csv", 3, "none.csv"),
+        ("data.csv --method isotonic M tied.csv", 3, "reference scores tie at the edges of a monitor's bins"),
+        (
+            "groups.csv --group-column site --method umd --bins 4 M there.csv",
+            2,
+            "--monitor-bins goes with one score",
+        ),
+    ] {
+        let run = place.run(&format!("calib fit {} -o out.cal", line.replace('M', monitors)));
+        assert!(run.code == code && run.stderr.contains(words), "{line}: {run:?}");
+        assert!(!place.path().join("out.cal").exists(), "{line}");
+    }
+    // What is read is not overwritten.
+    let run = place.run(&format!("calib fit data.csv --method isotonic {monitors} there.csv -o there.csv"));
+    assert!(run.code != 0 && run.stderr.contains("there.csv"), "{run:?}");
 }

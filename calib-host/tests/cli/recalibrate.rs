@@ -107,7 +107,7 @@ fn what_makes_it_worth_less_is_told() {
     write(&place, "moved.json", "cal.bin", &[("a", table([0, 0, 20, 280], [0, 0, 20, 80], [0, 0, 11, 70]))]);
     let run = place.ok("calib fit --from-counters moved.json --calibrator cal.bin --counter 2 -o z.bin");
     assert!(
-        run.stderr.contains("warning: scores do not come from where the calibration scores did: "),
+        run.stderr.contains("warning: scores do not come from where the reference scores did: "),
         "{}",
         run.stderr
     );

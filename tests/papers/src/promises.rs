@@ -317,7 +317,8 @@ fn label_shift() -> Result<()> {
                         [(&mut known, CalibrationPrevalence::Stated(from)), (&mut counted, estimate)]
                     {
                         let shift = Shift::new(from_, to)?;
-                        let adjustment = Adjustment { shift, is_estimated: false, counter: 0 };
+                        let adjustment =
+                            Adjustment { shift, is_estimated: false, counter: 0, monitors: None };
                         let after = StoredArtifact::from_bytes(&adjusted(&before, &adjustment)?)?;
                         kept.count(is_off(&after, truth, from, to)?, 0.0);
                     }

@@ -5,12 +5,12 @@ use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind
 use super::error::AdjustError;
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
-use crate::artifact::{Child, StoredArtifact};
+use crate::artifact::{Child, Monitoring, OTHER_SCORES, StoredArtifact};
 use crate::fit::parameter_of;
 use crate::stats::single_at_least;
 
 /// How an artefact is changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Adjustment {
     /// From which prevalence to which.
     pub shift: Shift,
@@ -18,11 +18,14 @@ pub struct Adjustment {
     pub is_estimated: bool,
     /// How new the changed artefact is.
     pub counter: u32,
+    /// What monitors on the device compare with: [scores from the new place](crate::artifact::MonitorBins::of_scores). Those of the
+    /// artefact are left out.
+    pub monitors: Option<Monitoring>,
 }
 
-/// The names of the parameters that a change adds to the provenance.
-const PARAMETERS: [&str; 4] =
-    ["prevalence", "estimated-prevalence", "calibration-prevalence", "prevalence-alpha"];
+/// The names of the parameters that a change adds to the provenance, in place of those of the artefact before.
+const PARAMETERS: [&str; 5] =
+    ["prevalence", "estimated-prevalence", "calibration-prevalence", "prevalence-alpha", OTHER_SCORES];
 
 /// Returns the artefact with probabilities for another prevalence.
 ///
@@ -44,7 +47,7 @@ const PARAMETERS: [&str; 4] =
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// let before = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// let shift = Shift::new(CalibrationPrevalence::Stated(0.5), 0.1)?;
-/// let bytes = adjusted(&before, &Adjustment { shift, is_estimated: false, counter: 2 })?;
+/// let bytes = adjusted(&before, &Adjustment { shift, is_estimated: false, counter: 2, monitors: None })?;
 ///
 /// let after = StoredArtifact::from_bytes(&bytes)?;
 /// let Calibrator::Binary(calibrator) = after.artifact().calibrator() else { panic!("binary") };
@@ -55,7 +58,8 @@ const PARAMETERS: [&str; 4] =
 ///
 /// # Errors
 ///
-/// An artefact of several classes or with other than one table, a table of lines between knots, or failure probabilities that add up to 1.
+/// An artefact of several classes or with other than one table, a table of lines between knots, failure probabilities that add up to 1, or
+/// monitors whose bins are not of scores from the new place.
 pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<u8>, AdjustError> {
     let artifact = before.artifact();
     let old = artifact.header();
@@ -72,6 +76,10 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
         Some((Guarantee { theorem, alpha, .. }, epsilon)) => {
             Some(Guarantee { theorem, alpha: both(alpha, shift.alpha())?, epsilon })
         }
+    };
+    let monitored = match &adjustment.monitors {
+        Some(monitors) => Some((monitors, monitors.of_changed(&artifact)?)),
+        None => None,
     };
     let kept = kept_parameters(old.provenance.parameters);
     let provenance = Provenance { parameters: &kept, ..old.provenance };
@@ -95,7 +103,10 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
             let has_intervals = changed.intervals.iter().any(Option::is_some);
             if has_intervals { writer.intervals(&[Some(&changed.intervals)]) } else { Ok(()) }
         },
-        |_| Ok(()),
+        |writer| match &monitored {
+            Some((monitors, tables)) => monitors.write(tables, writer),
+            None => Ok(()),
+        },
     )?;
     Ok(bytes)
 }
@@ -124,6 +135,9 @@ fn parameters(adjustment: &Adjustment) -> String {
     let mut all = format!("{name}={} calibration-prevalence={}", shift.to(), shift.from());
     if shift.alpha() > 0.0 {
         all += &format!(" prevalence-alpha={}", shift.alpha());
+    }
+    if let Some(scores) = adjustment.monitors.as_ref().and_then(Monitoring::other_scores) {
+        all += &format!(" {OTHER_SCORES}={scores}");
     }
     all
 }

@@ -2,6 +2,8 @@
 
 use calib_core::artifact::{Reduction, WriteError};
 
+use crate::artifact::MonitorError;
+
 /// Why a calibrator is not adjusted to another prevalence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -34,6 +36,9 @@ pub enum AdjustError {
     /// There are no rows.
     #[error("there are no calibrated rows")]
     Empty,
+    /// Monitors have nothing to compare with.
+    #[error(transparent)]
+    Monitors(#[from] MonitorError),
     /// The artefact is not written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -2,13 +2,24 @@
 
 use calib_core::artifact::{ArtifactWriter, Method, MonitorAction, MonitorParts, Reduction, WriteError};
 use calib_core::monitor::Reference;
-use calib_core::{Margin, Score, ScoreEncoding};
+use calib_core::{Artifact, Margin, Score, ScoreEncoding};
 
+use super::kind::score_kind;
 use crate::binary::{BinaryMethod, BinnedModel, Model, Umd};
-use crate::data::BinaryData;
+use crate::data::{BinaryData, DataError};
 use crate::error::FitError;
-use crate::fit::{Fit, FittedTable, fit_binary};
+use crate::fit::{Fit, FittedTable, fit_binary, parameter_of};
 use crate::stats::ScoreKind;
+
+/// The parameter that says with how many scores, other than those of the calibration, monitors compare.
+pub(crate) const OTHER_SCORES: &str = "monitor-scores";
+
+/// Returns with how many scores, other than those of the calibration, the monitors of an artefact compare; `None` if with those of the
+/// calibration, or if it has no monitors.
+pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
+    artifact.monitors()?;
+    parameter_of(artifact.header().provenance.parameters, OTHER_SCORES)?.parse().ok()
+}
 
 /// Which monitors an artefact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
 ///
@@ -46,18 +57,20 @@ pub struct Monitoring {
     pub action: Option<MonitorAction>,
 }
 
-/// Bins of uniform mass, whose edges are order statistics of the calibration scores that were chosen without the labels.
+/// Bins of uniform mass, whose edges are order statistics of the calibration scores, or of others, that were chosen without the labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorBins {
     kind: ScoreKind,
-    /// How many gaps between calibration scores each bin has.
+    /// How many gaps between scores each bin has.
     gaps: Vec<u32>,
     /// The inner edges as keys.
     edges: Vec<u32>,
+    /// Whether the scores are others than those of the calibration.
+    is_of_other_scores: bool,
 }
 
 /// What the monitors of a fit's tables are written with.
-pub(super) struct TableMonitoring {
+pub(crate) struct TableMonitoring {
     /// The gaps of each table; none of a table that is not monitored.
     gaps: Vec<Vec<u32>>,
     /// How rare the false alarms of each table are: of a shift, a change and the promise.
@@ -70,7 +83,7 @@ pub(super) struct TableMonitoring {
 pub enum MonitorError {
     /// Equal scores straddle an edge in every table: the next score would not fall into one of n + 1 equally likely gaps.
     #[error(
-        "calibration scores tie at the edges of a monitor's bins, so that nothing is known of how new ones fall"
+        "reference scores tie at the edges of a monitor's bins, so that nothing is known of how new ones fall"
     )]
     Ties,
     /// Scores are on a grid, where they tie.
@@ -98,6 +111,11 @@ pub enum MonitorError {
     /// The bins are of another kind of score than the fit.
     #[error("the monitor's bins are of {0}, and the fit is of {1}")]
     Kind(ScoreKind, ScoreKind),
+    /// After a change of prevalence calibration scores are no draws from those to come.
+    #[error(
+        "scores of another prevalence are no draws from the calibration scores: monitors take bins of scores from the new place"
+    )]
+    OtherScores,
     /// An edge is no `f32`: the bins were made of scores that no device produces.
     #[error("edge {0} of the monitor's bins is not an f32: take scores as the device sees them")]
     Edge(f64),
@@ -121,6 +139,9 @@ pub enum MonitorError {
     /// There are no bins of uniform mass.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// Scores without labels are none of their kind.
+    #[error(transparent)]
+    Data(#[from] DataError),
 }
 
 impl Default for Monitoring {
@@ -152,10 +173,45 @@ impl MonitorBins {
             key.ok_or(MonitorError::Edge(*edge))
         };
         let edges = model.edges.iter().map(key).collect::<Result<_, _>>()?;
-        Ok(Self { kind: data.kind(), gaps: gaps(&model)?, edges })
+        Ok(Self { kind: data.kind(), gaps: gaps(&model)?, edges, is_of_other_scores: false })
     }
 
-    /// Returns how many gaps between calibration scores each bin has.
+    /// The gaps, for the only table, of scores of this kind.
+    fn of_one_table(&self, kind: ScoreKind, tables: usize) -> Result<Vec<u32>, MonitorError> {
+        match tables {
+            1 if self.kind == kind => Ok(self.gaps.clone()),
+            1 => Err(MonitorError::Kind(self.kind, kind)),
+            _ => Err(MonitorError::Reduction),
+        }
+    }
+
+    /// Takes so many bins of uniform mass from other scores than those of the calibration, as the device has them: draws from the population
+    /// that its predictions are of, such as its own place, or one reading of each patient. Nobody needs to know their labels.
+    ///
+    /// ```
+    /// use calib_fit::ScoreKind;
+    /// use calib_fit::artifact::MonitorBins;
+    ///
+    /// let bins = MonitorBins::of_scores(ScoreKind::Margin, &[-2.0, -1.0, 0.0, 1.0, 3.0], 2)?;
+    /// assert_eq!(bins.gaps(), [3, 3]);
+    /// # Ok::<(), calib_fit::artifact::MonitorError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`MonitorBins::of`], and with a score that is none of its kind.
+    pub fn of_scores(kind: ScoreKind, scores: &[f32], bins: usize) -> Result<Self, MonitorError> {
+        // Edges are order statistics, whatever the labels; a fit wants both of them.
+        let labels = (0..scores.len()).map(|row| row % 2 == 0).collect();
+        let scores = scores.iter().copied().map(f64::from).collect();
+        let data = match kind {
+            ScoreKind::Probability => BinaryData::new(scores, labels),
+            ScoreKind::Margin => BinaryData::of_margins(scores, labels),
+        };
+        Ok(Self { is_of_other_scores: true, ..Self::of(&data?.on_device(), bins)? })
+    }
+
+    /// Returns how many gaps between scores each bin has.
     pub fn gaps(&self) -> &[u32] {
         &self.gaps
     }
@@ -174,7 +230,45 @@ fn gaps(model: &BinnedModel) -> Result<Vec<u32>, MonitorError> {
 impl Monitoring {
     /// Returns what each table of a fit compares with, and how rare its false alarms are.
     pub(super) fn of_tables(&self, fit: &Fit) -> Result<TableMonitoring, MonitorError> {
-        let gaps = self.gaps(fit)?;
+        self.check(fit.encoding(), fit.reduction)?;
+        let gaps = match &self.bins {
+            Some(bins) if fit.weighted && !bins.is_of_other_scores => return Err(MonitorError::Weighted),
+            None if fit.weighted => return Err(MonitorError::Weighted),
+            Some(bins) => vec![bins.of_one_table(fit.scores, fit.tables.len())?],
+            None => gaps_of_tables(fit)?,
+        };
+        self.sharing(gaps)
+    }
+
+    /// Returns the same for an artefact of one table of scores of this kind, whose own bins say nothing of the scores to come.
+    pub(crate) fn of_changed(&self, artifact: &Artifact<'_>) -> Result<TableMonitoring, MonitorError> {
+        let header = artifact.header();
+        self.check(header.encoding, header.reduction)?;
+        let bins = self.bins.as_ref().ok_or(MonitorError::OtherScores)?;
+        if !bins.is_of_other_scores {
+            return Err(MonitorError::OtherScores);
+        }
+        self.sharing(vec![bins.of_one_table(score_kind(artifact), artifact.tables().count())?])
+    }
+
+    /// Whether scores of this encoding can be monitored, with alarms this rare.
+    fn check(&self, encoding: ScoreEncoding, reduction: Reduction) -> Result<(), MonitorError> {
+        let rarities = [self.shift, self.change, self.promise];
+        if let Some(&rarity) = rarities.iter().find(|&&rarity| rarity < 2) {
+            return Err(MonitorError::Rarity(rarity));
+        }
+        if !matches!(encoding, ScoreEncoding::F32 | ScoreEncoding::Margin) {
+            return Err(MonitorError::Encoding(encoding));
+        }
+        let is_counted = matches!(reduction, Reduction::Binary | Reduction::Confidence | Reduction::TopLabel);
+        if self.action.is_some() && !is_counted {
+            return Err(MonitorError::Action(reduction));
+        }
+        Ok(())
+    }
+
+    /// All tables that have gaps share the false alarms.
+    fn sharing(&self, gaps: Vec<Vec<u32>>) -> Result<TableMonitoring, MonitorError> {
         let tables = gaps.iter().filter(|gaps| !gaps.is_empty()).count();
         let tables = u32::try_from(tables).map_err(|_| MonitorError::Bins)?;
         let of_table =
@@ -184,33 +278,14 @@ impl Monitoring {
         Ok(TableMonitoring { gaps, rarities: [shift, change, promise] })
     }
 
-    /// Returns the gaps of each table of a fit.
-    fn gaps(&self, fit: &Fit) -> Result<Vec<Vec<u32>>, MonitorError> {
-        let rarities = [self.shift, self.change, self.promise];
-        if let Some(&rarity) = rarities.iter().find(|&&rarity| rarity < 2) {
-            return Err(MonitorError::Rarity(rarity));
-        }
-        if !matches!(fit.encoding(), ScoreEncoding::F32 | ScoreEncoding::Margin) {
-            return Err(MonitorError::Encoding(fit.encoding()));
-        }
-        if fit.weighted {
-            return Err(MonitorError::Weighted);
-        }
-        let is_counted =
-            matches!(fit.reduction, Reduction::Binary | Reduction::Confidence | Reduction::TopLabel);
-        if self.action.is_some() && !is_counted {
-            return Err(MonitorError::Action(fit.reduction));
-        }
-        match &self.bins {
-            Some(_) if fit.tables.len() != 1 => Err(MonitorError::Reduction),
-            Some(bins) if bins.kind != fit.scores => Err(MonitorError::Kind(bins.kind, fit.scores)),
-            Some(bins) => Ok(vec![bins.gaps.clone()]),
-            None => gaps_of_tables(fit),
-        }
+    /// Returns how many scores other than those of the calibration the monitors compare with.
+    pub(crate) fn other_scores(&self) -> Option<u64> {
+        let bins = self.bins.as_ref().filter(|bins| bins.is_of_other_scores)?;
+        Some(bins.gaps.iter().copied().map(u64::from).sum::<u64>() - 1)
     }
 
     /// Writes the sections.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         tables: &TableMonitoring,
         writer: &mut ArtifactWriter<'_>,
@@ -247,7 +322,6 @@ fn gaps_of_tables(fit: &Fit) -> Result<Vec<Vec<u32>>, MonitorError> {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::Artifact;
     use calib_core::artifact::Reduction;
     use calib_core::monitor::{LogEvidence, ShiftMonitor};
     use proptest::prelude::*;
@@ -372,7 +446,12 @@ mod tests {
         let gaps = [0, 1, 2].map(|class| monitors.reference(class).map(|reference| reference.gaps()));
         assert_eq!(gaps, [None, Some(201), None]);
         assert_eq!(monitors.rarities(), [20, 10_000, 100], "of one table");
-        let bins = Some(MonitorBins { kind: ScoreKind::Probability, gaps: vec![5, 5], edges: vec![7] });
+        let bins = Some(MonitorBins {
+            kind: ScoreKind::Probability,
+            gaps: vec![5, 5],
+            edges: vec![7],
+            is_of_other_scores: false,
+        });
         assert_eq!(refused(&fit, Monitoring { bins, ..Monitoring::default() }), MonitorError::Reduction);
     }
 
@@ -406,6 +485,41 @@ mod tests {
         let error = refused(&fit(3, Reduction::TopLabel), rare);
         assert_eq!(error, MonitorError::Rarest { rarity: u32::MAX / 2, tables: 3 });
         assert!(error.to_string().contains("at most 1431655765 in place of 2147483647"), "{error}");
+    }
+
+    /// Scores from elsewhere say how the next ones fall, whatever the calibration points weigh and however they lie.
+    #[test]
+    fn other_scores_are_compared_with() {
+        let calibration = (0..240).map(|i| (f64::from(i) / 512.0, 1.5, i % 3 == 0)).collect::<Vec<_>>();
+        let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+        let weighted = fit_weighted(&WeightedData::new(&calibration).unwrap(), &isotonic, 0.1).unwrap();
+        let next: Vec<f32> = (0..300).map(|i| 0.5 + (i * 77 % 300) as f32 / 600.0).collect();
+        let bins = Some(MonitorBins::of_scores(ScoreKind::Probability, &next, 5).unwrap());
+        let bytes = monitored(&weighted, Monitoring { bins, ..Monitoring::default() }).unwrap();
+        let artifact = Artifact::parse(&bytes).unwrap();
+        assert_eq!(monitor_scores(&artifact), Some(300));
+        let monitors = artifact.monitors().unwrap();
+        let reference = monitors.reference(0).unwrap();
+        assert_eq!(reference.each().collect::<Vec<_>>(), [61, 60, 60, 60, 60]);
+        // Predictions like them are no shift, and those like the calibration points are one.
+        let after = |score: &dyn Fn(u32) -> f32| {
+            let mut shift = ShiftMonitor::<5>::new();
+            (0..300).for_each(|i| {
+                shift.count(monitors.own_bin(0, Score::new(score(i)).unwrap().to_bits()).unwrap())
+            });
+            shift.evidence(&reference)
+        };
+        assert!(after(&|i| next[i as usize]) < LogEvidence::of_one_in(2));
+        assert!(after(&|i| i as f32 / 640.0) > LogEvidence::of_one_in(1_000_000));
+
+        let margins = MonitorBins::of_scores(ScoreKind::Margin, &next, 5).unwrap();
+        let kinds = MonitorError::Kind(ScoreKind::Margin, ScoreKind::Probability);
+        assert_eq!(refused(&weighted, Monitoring { bins: Some(margins), ..Monitoring::default() }), kinds);
+        let none = |scores: &[f32]| MonitorBins::of_scores(ScoreKind::Probability, scores, 5).unwrap_err();
+        assert_eq!(none(&[]), MonitorError::Data(DataError::Empty));
+        assert!(matches!(none(&[0.5, 1.5]), MonitorError::Data(DataError::Score { row: 1, .. })));
+        assert!(matches!(none(&next[..9]), MonitorError::Fit(_)));
+        assert_eq!(none(&[0.5; 50]), MonitorError::Ties);
     }
 
     proptest! {

@@ -1,10 +1,12 @@
 //! What goes into an artefact besides the fit, and what names it.
 
+use std::borrow::Cow;
+
 use calib_core::artifact::Provenance;
 use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
-use super::monitors::Monitoring;
+use super::monitors::{Monitoring, OTHER_SCORES};
 use crate::data::RowsHash;
 
 /// What goes into an artefact besides the fit.
@@ -29,6 +31,14 @@ pub struct ArtifactOptions {
 }
 
 impl ArtifactOptions {
+    /// The parameters of a fit, and what else the artefact records.
+    pub(crate) fn parameters<'f>(&self, of_fit: &'f str) -> Cow<'f, str> {
+        match self.monitors.as_ref().and_then(Monitoring::other_scores) {
+            Some(scores) => format!("{of_fit} {OTHER_SCORES}={scores}").trim_start().to_owned().into(),
+            None => of_fit.into(),
+        }
+    }
+
     /// Where an artefact with these parameters comes from.
     pub(crate) fn provenance<'a>(&self, parameters: &'a str) -> Provenance<'a> {
         Provenance {

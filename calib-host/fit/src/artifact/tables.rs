@@ -1,6 +1,6 @@
 //! From a fit to the bytes that a device reads.
 
-use calib_core::artifact::{Header, HeaderFlags, Table, TableForm, WriteError};
+use calib_core::artifact::{Header, HeaderFlags, Provenance, Table, TableForm, WriteError};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
     MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
@@ -65,7 +65,8 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
         return Err(CompileError::NoDirectTable(encoding));
     }
-    let header = header(fit, &tables, options)?;
+    let parameters = options.parameters(&fit.parameters);
+    let header = header(fit, &tables, options.provenance(&parameters))?;
     let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
@@ -120,9 +121,9 @@ fn tables<'n>(fit: &Fit, numbers: &'n [Option<Numbers>]) -> Result<Vec<Option<Ta
 }
 
 fn header<'f>(
-    fit: &'f Fit,
+    fit: &Fit,
     tables: &[Option<Table<'_>>],
-    options: &ArtifactOptions,
+    provenance: Provenance<'f>,
 ) -> Result<Header<'f>, WriteError> {
     let flags = [
         (fit.tied_tables().next().is_some(), HeaderFlags::TIES_MERGED),
@@ -148,7 +149,7 @@ fn header<'f>(
             epsilon,
         }),
         flags: set.fold(HeaderFlags::NONE, |flags, (_, flag)| flags.with(flag)),
-        provenance: options.provenance(&fit.parameters),
+        provenance,
     })
 }
 

@@ -381,6 +381,7 @@ def fit(
     counter: int | None = None,
     monitor: bool = False,
     monitor_bins: int | None = None,
+    monitor_scores: Any = None,
     monitor_shift: int | None = None,
     monitor_change: int | None = None,
     monitor_promise: int | None = None,
@@ -403,7 +404,8 @@ def fit(
     the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.
 
     ``monitor=True`` stores what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
-    calibration; ``monitor_action`` is what a device does then: "flag", "alarm" or "uncalibrated".
+    calibration; ``monitor_action`` is what a device does then: "flag", "alarm" or "uncalibrated". ``monitor_scores`` are other scores, without
+    labels, that they compare with, such as those of the place where the device will be used; they take ``monitor_bins``.
 
     >>> import numpy as np, calib_host
     >>> rng = np.random.default_rng(0)
@@ -422,7 +424,7 @@ def fit(
     options = {
         name: value
         for name, value in locals().items()
-        if name not in ("scores", "y", "kind", "sample_weight", "clusters", "classifiers")
+        if name not in ("scores", "y", "kind", "sample_weight", "clusters", "classifiers", "monitor_scores")
     }
     array, kind, classes = scores_of(scores, kind, score_encoding is not None)
     if isinstance(classifiers, bool) or not isinstance(classifiers, Integral) or not 1 <= classifiers < 2**32:
@@ -430,6 +432,7 @@ def fit(
     labels = labels_of(y)
     weights = None if sample_weight is None else floats_of(sample_weight, "sample_weight")
     names = None if clusters is None else clusters_of(clusters, "clusters")
+    others = None if monitor_scores is None else floats_of(monitor_scores, "monitor_scores")
     with at_work("fitting"):
         artifact, chosen, warned, uncalibrated = _fit(
             words_of(options),
@@ -440,6 +443,7 @@ def fit(
             weights=weights,
             clusters=names,
             classifiers=int(classifiers),
+            monitor_scores=others,
         )
     calibrator = Calibrator(artifact, kind if kind in MATRIX else None)
     calibrator.chosen, calibrator.uncalibrated = chosen, dict(uncalibrated)

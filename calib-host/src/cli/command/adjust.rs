@@ -9,16 +9,17 @@ use calib_host::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, PrevalenceBootstrap, Shift,
     adjusted, adjusted_prevalence,
 };
-use calib_host::artifact::promise;
+use calib_host::artifact::{Monitoring, promise};
 use calib_host::input::Table;
 use calib_host::{ScoreKind, StoredArtifact};
 use clap::Args;
 use serde_json::json;
 
 use crate::cli::error::Error;
-use crate::cli::options::{ChildOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
+use crate::cli::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
 use crate::cli::out::{print_json, shown_path, stderr, write_output};
-use crate::cli::read::{NamedArtifact, read_all};
+use crate::cli::read::{NamedArtifact, monitors_of_scores, read_all};
+use crate::cli::show::{monitor_sentences, monitors_json};
 
 /// Make a binary calibrator for another prevalence.
 ///
@@ -44,9 +45,15 @@ pub(crate) struct Adjust {
     /// Scores or margins from the new place, without labels: the prevalence is estimated from them, and nothing is promised.
     #[arg(long, value_name = "FILE", conflicts_with = "prevalence")]
     estimate_from: Option<PathBuf>,
-    /// The column of scores or margins in that file.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "estimate_from")]
-    score_column: String,
+    /// Scores or margins that monitors on the device compare with, without labels: from the new place, one of each patient. Without them the
+    /// calibrator has no monitors, as scores at another prevalence are no draws from those of the calibration.
+    #[arg(long, requires = "monitor_bins", value_name = "FILE")]
+    monitor_scores: Option<PathBuf>,
+    #[command(flatten)]
+    monitors: MonitorOptions,
+    /// The column of scores or margins in these files; `score` if not said.
+    #[arg(long, value_name = "NAME")]
+    score_column: Option<String>,
     /// The number of bootstrap resamples for the interval of the estimate.
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000))]
     bootstrap: u32,
@@ -77,6 +84,11 @@ impl Adjust {
         if reduction == Reduction::Binary && tables != 1 {
             return Err(AdjustError::Tables(tables).into());
         }
+        if self.score_column.is_some() && self.estimate_from.is_none() && self.monitor_scores.is_none() {
+            return Err(Error::Usage(
+                "--score-column is of --estimate-from or --monitor-scores: leave it out".into(),
+            ));
+        }
         let from = self.from(&named.stored)?;
         let estimate =
             self.estimate_from.as_deref().map(|path| self.estimate(&named, path, from, quiet)).transpose()?;
@@ -84,7 +96,12 @@ impl Adjust {
             self.prevalence.or(estimate.map(|estimate| estimate.value)).expect("clap asks for one of them");
         let shift = Shift::new(from, to)?;
         let child = self.child.of(&self.artifact, &named.stored, String::new())?;
-        let adjustment = Adjustment { shift, is_estimated: estimate.is_some(), counter: child.counter };
+        let adjustment = Adjustment {
+            shift,
+            is_estimated: estimate.is_some(),
+            counter: child.counter,
+            monitors: self.monitors(&named, quiet)?,
+        };
         let bytes = adjusted(&named.stored, &adjustment)?;
         write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
@@ -114,6 +131,25 @@ impl Adjust {
         }
     }
 
+    /// The monitors of the new place.
+    fn monitors(&self, named: &NamedArtifact<'_>, quiet: bool) -> Result<Option<Monitoring>, Error> {
+        let Some(path) = &self.monitor_scores else {
+            return match self.monitors.are_asked() {
+                false => Ok(None),
+                true => Err(Error::Usage(
+                    "scores at another prevalence are no draws from those of the calibration: give --monitor-scores from the new place, and \
+                     --monitor-bins"
+                        .into(),
+                )),
+            };
+        };
+        monitors_of_scores(&self.monitors, (path, self.score_column()), named.score_kind(), quiet)
+    }
+
+    fn score_column(&self) -> &str {
+        self.score_column.as_deref().unwrap_or(SCORE_COLUMN)
+    }
+
     fn estimate(
         &self,
         named: &NamedArtifact<'_>,
@@ -126,9 +162,9 @@ impl Adjust {
             CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
         };
         let source = &read_all(&[path], quiet)?[0];
-        let table = Table::read_only(source, &[&self.score_column])?;
+        let table = Table::read_only(source, &[self.score_column()])?;
         let kind: ScoreKind = named.score_kind();
-        let applied = named.apply_scores(&table, &self.score_column, kind, None)?;
+        let applied = named.apply_scores(&table, self.score_column(), kind, None)?;
         let prob = |outcome: &Outcome| outcome.calibrated().map(|found| f64::from(found.prob));
         let probs: Vec<f64> = applied.iter().filter_map(|row| prob(&row.outcome)).collect();
         let bootstrap = PrevalenceBootstrap {
@@ -164,7 +200,8 @@ impl Adjust {
                 interval.lo, interval.hi
             )?;
         }
-        for line in promise(stored).lines(|condition| &condition.short) {
+        let monitors = monitor_sentences(&stored.artifact(), "Monitors");
+        for line in promise(stored).lines(|condition| &condition.short).into_iter().chain(monitors) {
             writeln!(err, "  {line}")?;
         }
         Ok(())
@@ -197,6 +234,7 @@ impl Adjust {
             "prevalence_alpha": (shift.alpha() > 0.0).then_some(shift.alpha()),
             "guarantee": guarantee,
             "promise": promise(stored).statement,
+            "monitors": monitors_json(&artifact),
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::cli::show::{ShownFleet, verified, verified_json};
 /// Add up what the monitors of many devices counted.
 ///
 /// All devices have the calibrator that is given, which was fitted with --monitor. Whether scores still come from where the
-/// calibration scores did, and whether outcomes are as frequent as promised, is told from all counters together, and for each device
+/// reference scores did, and whether outcomes are as frequent as promised, is told from all counters together, and for each device
 /// alone. An alarm is a warning.
 ///
 /// Which devices are given, and when they are asked, must not depend on what they counted: the most suspicious ones alone are always

@@ -42,7 +42,7 @@ use crate::cli::show::{
 /// Over its serial port, or through a debug probe.
 ///
 /// Over the line it also tells what the device's monitors say, if its calibrator was fitted with --monitor: whether scores still come
-/// from where the calibration scores did, whether they have changed, and whether outcomes are as frequent as promised. An alarm is a
+/// from where the reference scores did, whether they have changed, and whether outcomes are as frequent as promised. An alarm is a
 /// warning.
 ///
 /// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no

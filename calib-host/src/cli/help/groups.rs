@@ -197,6 +197,7 @@ const GROUPS: [Group; 9] = [
             "counter",
             "monitor",
             "monitor_bins",
+            "monitor_scores",
             "monitor_shift",
             "monitor_change",
             "monitor_promise",

@@ -140,12 +140,14 @@ pub struct Rows<'a> {
     /// By how many classifiers the scores are: those of cross-validation by one for each fold. Of more than one nothing is
     /// guaranteed, as theorems are about the classifier that the scores come from, and another one is kept.
     pub classifiers: u32,
+    /// Other binary scores, of the same kind, which monitors compare with in place of these: `--monitor-scores` of the command.
+    pub monitor_scores: Option<&'a [f32]>,
 }
 
 impl<'a> Rows<'a> {
     /// Rows that are all the same, and independent, with scores by one classifier.
     pub fn new(labels: &'a [i64]) -> Self {
-        Self { labels, weights: None, clusters: None, classifiers: 1 }
+        Self { labels, weights: None, clusters: None, classifiers: 1, monitor_scores: None }
     }
 }
 
@@ -243,8 +245,13 @@ impl FitRequest {
         let encoding = codes.encoding()?;
         let reduction_asked = reduction.get()?;
         rows.check(&scores)?;
-        self.check_classifiers(rows.classifiers)?;
+        self.check_classifiers(rows)?;
         let of_tables = matches!(scores, Scores::Vectors(..) | Scores::CodeVectors(..));
+        if of_tables && rows.monitor_scores.is_some() {
+            return Err(usage(
+                "monitors of several classes compare with the calibration scores: leave out monitor_scores",
+            ));
+        }
         let attempted = match (scores, reduction_asked) {
             (Scores::Binary(..) | Scores::Codes(..), Some(_)) => {
                 return Err(usage("--reduction needs a matrix: scores of every class, in a column each"));
@@ -295,7 +302,7 @@ impl FitRequest {
     }
 
     /// Refuses what is about a guarantee where the scores are by several classifiers.
-    fn check_classifiers(&self, classifiers: u32) -> Result<(), Error> {
+    fn check_classifiers(&self, Rows { classifiers, monitor_scores, .. }: Rows<'_>) -> Result<(), Error> {
         let Asked { method, written, .. } = &self.0;
         let about = [
             (method.epsilon().is_some(), "--epsilon"),
@@ -303,7 +310,7 @@ impl FitRequest {
             (written.candidates > 1, "--candidates"),
             (written.alpha_spent > 0.0, "--alpha-spent"),
             // The scores of the classifier that is kept are no draws from those of the others.
-            (written.monitors.are_asked(), "--monitor"),
+            (written.monitors.are_asked() && monitor_scores.is_none(), "--monitor"),
         ];
         match (classifiers, about.iter().find(|(is_asked, _)| *is_asked)) {
             (0, _) => Err(usage("scores are by 1 classifier at least, not by 0")),
@@ -344,7 +351,10 @@ impl FitRequest {
         } else if let Sample::Points(data) = &sample {
             dependence = question_independence(data, None);
         }
-        let monitors = written.monitors.of_sample(&sample)?;
+        let monitors = match rows.monitor_scores {
+            Some(scores) => written.monitors.of_scores(kind, scores)?,
+            None => written.monitors.of_sample(&sample)?,
+        };
         let sample = if encoding.is_none() && written.is_compact() { sample.rounded() } else { sample };
         let fit = fit_sample((method, written), &sample, (kind, encoding), &place)?;
         let (fit, chosen) = fit.map_err(fit_error)?;

@@ -1,9 +1,9 @@
 //! The options of what the monitors on a device compare with.
 
 use calib_core::artifact::MonitorAction;
-use calib_host::BinaryData;
-use calib_host::artifact::{MonitorBins, Monitoring};
+use calib_host::artifact::{CompileError, MonitorBins, Monitoring};
 use calib_host::input::Sample;
+use calib_host::{BinaryData, ScoreKind};
 use clap::{Args, ValueEnum};
 
 use super::parse::count;
@@ -93,7 +93,21 @@ impl MonitorOptions {
     /// The monitors of one score, of points that count the same.
     pub(crate) fn of_points(&self, data: &BinaryData) -> Result<Option<Monitoring>, Error> {
         let bins = self.monitor_bins.map(|bins| MonitorBins::of(data, bins.into())).transpose();
-        Ok(self.with(bins.map_err(calib_host::artifact::CompileError::from)?))
+        Ok(self.with(bins.map_err(CompileError::from)?))
+    }
+
+    /// The monitors of one score, which compare with others than those of the calibration.
+    pub(crate) fn of_scores(&self, kind: ScoreKind, scores: &[f32]) -> Result<Option<Monitoring>, Error> {
+        if !self.monitor {
+            return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
+        }
+        let bins = self.monitor_bins.ok_or_else(|| {
+            Error::Usage(
+                "monitors that compare with scores of their own take bins of their own: add --monitor-bins with a number".into(),
+            )
+        })?;
+        let bins = MonitorBins::of_scores(kind, scores, bins.into()).map_err(CompileError::from)?;
+        Ok(self.with(Some(bins)))
     }
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {

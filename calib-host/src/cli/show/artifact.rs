@@ -38,9 +38,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
         writeln!(out, "groups      {}", groups.names().collect::<Vec<_>>().join(", "))?;
     }
     print_thresholds(out, artifact)?;
-    if let Some(monitors) = artifact.monitors() {
-        print_monitors(&monitors, artifact.monitor_action(), out)?;
-    }
+    print_monitors(artifact, out)?;
     (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
 }
 
@@ -223,9 +221,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "decision": artifact.decision().map(rule_json),
         "groups": artifact.groups().map(|groups| groups.names().collect::<Vec<_>>()),
         "operating_points": artifact.operating_points().map(points_json),
-        "monitors": artifact
-            .monitors()
-            .map(|monitors| monitors_json(&monitors, artifact.monitor_action(), header.encoding)),
+        "monitors": monitors_json(artifact),
         "prediction_sets": artifact.prediction_sets().map(sets_json),
         "rule": rule_sentences(artifact),
         "joint": match artifact.calibrator() {

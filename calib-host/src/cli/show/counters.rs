@@ -21,7 +21,7 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
         };
         warn(
             Some(counters.shift),
-            "the scores do not come from where the calibration scores did",
+            "the scores do not come from where the reference scores did",
             "prediction",
         );
         warn(Some(counters.change), "the scores have changed", "prediction");
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn the_conditions_are_told_with_how_rare_false_alarms_are() {
         let said = |tables, of_each| holds(&counters(tables, of_each, false));
-        let conditions = "if each prediction is an independent draw from the population of the calibration rows (one a patient)";
+        let conditions = "if each prediction is an independent draw from the population of the reference scores (one a patient)";
         for (tables, of_each, rare) in [
             (1, 1, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
             (3, 3, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),

@@ -14,7 +14,7 @@ use calib_host::stats::percent_of_success;
 use serde_json::{Value, json};
 
 use super::form::edges_of_keys;
-use super::monitors::{monitor_lines, monitors_json};
+use super::monitors::{monitor_sentences, monitors_json};
 use crate::cli::out::shown_path;
 
 /// A fit with the artefact that was written of it.
@@ -67,11 +67,7 @@ impl<'a> ShownFit<'a> {
         lines.extend(promise.lines(|condition| &condition.short));
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
-        if let Some(monitors) = artifact.monitors() {
-            let mut of_monitors = monitor_lines(&monitors, artifact.monitor_action()).into_iter();
-            lines.extend(of_monitors.next().map(|first| format!("Monitors: {first}.")));
-            lines.extend(of_monitors);
-        }
+        lines.extend(monitor_sentences(artifact, "Monitors"));
         lines
     }
 
@@ -93,9 +89,7 @@ impl<'a> ShownFit<'a> {
                 "alpha": g.alpha,
                 "epsilon": g.epsilon,
             })),
-            "monitors": artifact
-                .monitors()
-                .map(|monitors| monitors_json(&monitors, artifact.monitor_action(), fit.encoding())),
+            "monitors": monitors_json(artifact),
             "vacuous_bins": vacuous.vacuous,
             "promise": promise.statement,
             "assumptions": promise.full_assumptions(),

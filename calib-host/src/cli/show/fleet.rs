@@ -26,7 +26,7 @@ impl ShownFleet<'_> {
             let of = self.of_table(table);
             if table.shift.standing() == Standing::Alarm {
                 warnings.push(format!(
-                    "{of}the scores of the fleet do not come from where the calibration scores did: evidence {}, and an alarm takes 1 : {}",
+                    "{of}the scores of the fleet do not come from where the reference scores did: evidence {}, and an alarm takes 1 : {}",
                     table.shift.in_odds(),
                     table.shift.rarity
                 ));

@@ -42,7 +42,7 @@ pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
-pub(crate) use monitors::action_words;
+pub(crate) use monitors::{action_words, monitor_sentences, monitors_json};
 pub(crate) use operating::ShownThresholds;
 pub(crate) use recalibrated::ShownRecalibration;
 pub(crate) use sets::{ShownSets, set_figures};

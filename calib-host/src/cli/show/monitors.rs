@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
-use calib_core::artifact::{MonitorAction, Monitors};
-use calib_core::{Margin, ScoreEncoding};
+use calib_core::artifact::MonitorAction;
+use calib_core::{Artifact, Margin};
+use calib_host::artifact::monitor_scores;
 use serde_json::{Value, json};
 
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
-pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorAction>) -> Vec<String> {
+fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
+    let Some(monitors) = artifact.monitors() else { return Vec::new() };
     let [shift, change, promise] = monitors.rarities_of_device();
     let references: Vec<_> = (0..monitors.count()).filter_map(|table| monitors.reference(table)).collect();
     let bins: usize = references.iter().map(|reference| reference.bins()).sum();
@@ -30,10 +32,16 @@ pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorActio
             references.len()
         ));
     }
-    lines.push(
-        "They hold while every prediction is a fresh draw from the population of the calibration scores: count one a patient.".into(),
-    );
-    lines.extend(action.map(|action| {
+    let population = match monitor_scores(artifact) {
+        Some(scores) => {
+            format!("{scores} scores that they compare with, other than those of the calibration")
+        }
+        None => "calibration scores".into(),
+    };
+    lines.push(format!(
+        "They hold while every prediction is a fresh draw from the population of the {population}: count one a patient."
+    ));
+    lines.extend(artifact.monitor_action().map(|action| {
         let what = action_words(action);
         format!(
             "On an alarm of a shift or of the promise {what}, until the device counts anew; a device that cannot do that refuses the artefact."
@@ -42,8 +50,15 @@ pub(super) fn monitor_lines(monitors: &Monitors<'_>, action: Option<MonitorActio
     lines
 }
 
+/// The same as sentences of a summary; none if there are no monitors.
+pub(crate) fn monitor_sentences(artifact: &Artifact<'_>, title: &str) -> Vec<String> {
+    let mut lines = monitor_lines(artifact).into_iter();
+    let first = lines.next().map(|first| format!("{title}: {first}."));
+    first.into_iter().chain(lines).collect()
+}
+
 /// Under which conditions evidence is such, before what follows from them.
-pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the calibration rows (one a patient), and which \
+pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the reference scores (one a patient), and which \
                                 outcomes are told, and when, depends on neither the label nor what predicts it within a bin";
 
 /// In how many devices or fleets an alarm is false at most.
@@ -66,24 +81,17 @@ pub(crate) const fn action_words(action: MonitorAction) -> &'static str {
 }
 
 /// The lines for people.
-pub(super) fn print_monitors(
-    monitors: &Monitors<'_>,
-    action: Option<MonitorAction>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let lines = monitor_lines(monitors, action);
-    lines
+pub(super) fn print_monitors(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    monitor_lines(artifact)
         .iter()
         .enumerate()
         .try_for_each(|(at, line)| writeln!(out, "{:<12}{line}", if at == 0 { "monitors" } else { "" }))
 }
 
-/// The numbers for programs.
-pub(super) fn monitors_json(
-    monitors: &Monitors<'_>,
-    action: Option<MonitorAction>,
-    encoding: ScoreEncoding,
-) -> Value {
+/// The numbers for programs; `null` if there are no monitors.
+pub(crate) fn monitors_json(artifact: &Artifact<'_>) -> Value {
+    let Some(monitors) = artifact.monitors() else { return Value::Null };
+    let encoding = artifact.header().encoding;
     let [shift, change, promise] = monitors.rarities_of_device();
     let of_each_table = monitors.rarities();
     let edge = |&key: &u32| match encoding.is_margin() {
@@ -100,7 +108,8 @@ pub(super) fn monitors_json(
         "change": change,
         "promise": promise,
         "alarm_at_odds": {"shift": of_each_table[0], "change": of_each_table[1], "promise": of_each_table[2]},
-        "action": action.map_or("flag".into(), |action| action.to_string()),
+        "scores": monitor_scores(artifact),
+        "action": artifact.monitor_action().map_or("flag".into(), |action| action.to_string()),
         "tables": (0..monitors.count()).map(table).collect::<Vec<_>>(),
     })
 }

@@ -7,7 +7,7 @@ use calib_host::artifact::{number_of, promise, table_label};
 use calib_host::fleet::{Recalibrated, RecalibratedBin};
 use serde_json::{Value, json};
 
-use super::monitors::monitor_lines;
+use super::monitors::monitor_sentences;
 use crate::cli::out::shown_path;
 
 /// A calibrator with new values, beside the one that it comes from.
@@ -27,7 +27,7 @@ impl ShownRecalibration<'_> {
         let mut warnings = Vec::new();
         if !self.made.shifted.is_empty() {
             warnings.push(format!(
-                "{}scores do not come from where the calibration scores did: the new values are for where they come from now, and the \
+                "{}scores do not come from where the reference scores did: the new values are for where they come from now, and the \
                  calibrator has no monitors, which would compare with those scores again",
                 self.of(&self.made.shifted)
             ));
@@ -83,11 +83,7 @@ impl ShownRecalibration<'_> {
             }
         }
         lines.extend(promise(self.after).lines(|condition| &condition.short));
-        if let Some(monitors) = after.monitors() {
-            let mut of_monitors = monitor_lines(&monitors, after.monitor_action()).into_iter();
-            lines.extend(of_monitors.next().map(|first| format!("Monitors, as before: {first}.")));
-            lines.extend(of_monitors);
-        }
+        lines.extend(monitor_sentences(&after, "Monitors, as before"));
         lines
     }
 

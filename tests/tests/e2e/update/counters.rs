@@ -88,8 +88,7 @@ fn counters_are_shown_stored_and_told_outcomes() {
     predict(&device, &[2.0; 20]);
     let status = run(&["status", "--json", "--counters", "ward-3.json"]);
     assert!(
-        words(&status)
-            .contains("do not come from where the calibration scores did: alarm since prediction 16")
+        words(&status).contains("do not come from where the reference scores did: alarm since prediction 16")
     );
     let table = json(&status)["monitors"][0].clone();
     assert_eq!(table["predictions"], serde_json::json!([0, 0, 0, 20]));

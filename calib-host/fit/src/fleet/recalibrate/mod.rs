@@ -43,7 +43,7 @@ pub struct Recalibrated {
     pub bytes: Vec<u8>,
     /// The bins of every table with the outcomes that were used, in the order of the tables; none of a table that is uncalibrated.
     pub tables: Vec<Vec<RecalibratedBin>>,
-    /// The tables whose scores do not come from where the calibration scores did, by all counters together: the new calibrator has no
+    /// The tables whose scores do not come from where the reference scores did, by all counters together: the new calibrator has no
     /// monitors if there are any, as these would compare with those scores again.
     pub shifted: Vec<usize>,
     /// The tables whose outcomes raised the alarm about the promise, by all counters together.

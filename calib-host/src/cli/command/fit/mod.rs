@@ -15,7 +15,7 @@ use calib_host::decide::{Actions, Envelope, Rule, with_decision};
 use calib_host::error::{ScalingError, UnfittedReason};
 use calib_host::files::check_output;
 use calib_host::fit::Unfitted;
-use calib_host::input::{Costs, Source, is_matrix, read_costs};
+use calib_host::input::{Costs, Sample, Source, is_matrix, read_costs};
 use calib_host::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
 use clap::Args;
 
@@ -26,7 +26,7 @@ use crate::cli::options::{
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::cli::out::{print_json, stderr, write_output};
-use crate::cli::read::read_all;
+use crate::cli::read::{monitors_of_scores, read_all};
 use crate::cli::show::{ShownFit, Warnings};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -81,6 +81,10 @@ pub(crate) struct FitCommand {
     codes: CodeOptions,
     #[command(flatten)]
     written: WrittenOptions,
+    /// Scores or margins that the monitors compare with in place of those of the calibration, without labels: where the device will be used,
+    /// one of each patient. Their bins are of these scores, as --monitor-bins says how many.
+    #[arg(long, requires = "monitor_bins", value_name = "FILE")]
+    monitor_scores: Option<PathBuf>,
     /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
     #[arg(long, value_name = "FILE")]
     actions: Option<PathBuf>,
@@ -210,7 +214,20 @@ impl FitCommand {
         let scores =
             self.binary_source().map(|(path, _)| path).or(self.source.vectors().map(|(path, _)| path));
         let passes = [self.passes.first(), self.passes.second()].into_iter().flatten();
-        scores.into_iter().chain(passes).chain(self.labels.as_deref())
+        scores.into_iter().chain(passes).chain(self.labels.as_deref()).chain(self.monitor_scores.as_deref())
+    }
+
+    /// The monitors of one score: their bins are of `sample`, or of other scores.
+    fn monitors_of(
+        &self,
+        sample: &Sample,
+        kind: ScoreKind,
+        quiet: bool,
+    ) -> Result<Option<Monitoring>, Error> {
+        match &self.monitor_scores {
+            Some(path) => monitors_of_scores(&self.written.monitors, (path, &self.score_column), kind, quiet),
+            None => self.written.monitors.of_sample(sample),
+        }
     }
 
     fn clusters(&self) -> Option<ClusterSource<'_>> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_host::artifact::Monitoring;
 use calib_host::data::RowsHash;
 use calib_host::files::Place;
-use calib_host::input::{self, Source, read_second_pass, read_second_pass_by_group};
+use calib_host::input::{self, Sample, Source, read_second_pass, read_second_pass_by_group};
 use calib_host::passes::{FirstPass, GroupedPass, OpenGroup};
 use calib_host::reduction::{ReductionOptions, fit_reduction};
 use calib_host::{BinaryMethod, Fit, fit_binary};
@@ -31,13 +31,16 @@ impl FitCommand {
     pub(super) fn passes(&self, first: &Path, quiet: bool) -> Result<Fitted, Error> {
         self.check_passes()?;
         let column = self.group_column.as_deref();
-        let own_bins = self.written.monitors.own_bins();
+        // Edges of other scores are known already.
+        let own_bins = self.written.monitors.own_bins().filter(|_| self.monitor_scores.is_none());
         let opened = Opened::read(first, &self.method, column, own_bins, quiet)?;
         let second = self.passes.second();
         let second = second.map(|path| Source::read(path, &reading(quiet))).transpose()?;
         let answers = Answers { first: &opened.place, second: second.as_ref() };
         let (fit, monitors) = match &opened.counted {
-            Counted::Together { first, method, open } => self.together((first, open), method, &answers)?,
+            Counted::Together { first, method, open } => {
+                self.together((first, open), method, &answers, quiet)?
+            }
             Counted::ByGroup { first, options, open } => {
                 let column = column.expect("what is counted by group has a column of groups");
                 self.by_group((first, open), options, &answers, column)?
@@ -59,6 +62,7 @@ impl FitCommand {
         (first, open): (&FirstPass, &[f64]),
         method: &BinaryMethod,
         answers: &Answers<'_>,
+        quiet: bool,
     ) -> Result<Monitored, Error> {
         let kind = first.buckets().kind();
         let counted = answers.second.map(|source| read_second_pass(source, kind)).transpose()?;
@@ -66,7 +70,8 @@ impl FitCommand {
         let data = data.map_err(|cause| Error::pass(answers.place(), cause))?;
         let fit = fit_binary(&data, method, self.written.divided_alpha())
             .map_err(|cause| Error::fit(answers.first.clone(), cause))?;
-        Ok((fit.with_spreads([Some(first.spread())]), self.written.monitors.of_points(&data)?))
+        let monitors = self.monitors_of(&Sample::Points(data), kind, quiet)?;
+        Ok((fit.with_spreads([Some(first.spread())]), monitors))
     }
 
     fn by_group(

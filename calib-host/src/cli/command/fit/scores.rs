@@ -48,7 +48,7 @@ impl FitCommand {
         let spread = input.data.spread().map_err(|cause| Error::fit(input_place, cause))?;
         let mut warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
         warnings.doubts.extend(question_independence(&input.data, None));
-        let monitors = self.written.monitors.of_points(&input.data)?;
+        let monitors = self.monitors_of(&Sample::Points(input.data), kind, quiet)?;
         let origin = DataOrigin { sha256: input.sha256, rows };
         Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings, chosen, monitors })
     }
@@ -161,7 +161,7 @@ impl FitCommand {
             _ => None,
         };
         // Of the scores as they are: that rounded ones have no monitors is said when the artefact is written.
-        let monitors = self.written.monitors.of_sample(&sample)?;
+        let monitors = self.monitors_of(&sample, kind, quiet)?;
         let sample = if encoding.is_none() && self.written.is_compact() { sample.rounded() } else { sample };
         let fit_error = |cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });

@@ -1,0 +1,29 @@
+//! Scores that monitors compare with, of which nobody needs to know the labels.
+
+use std::path::Path;
+
+use calib_host::ScoreKind;
+use calib_host::artifact::{CompileError, MonitorError, Monitoring};
+use calib_host::files::Place;
+use calib_host::input::Table;
+
+use super::files::read_all;
+use crate::cli::error::Error;
+use crate::cli::options::MonitorOptions;
+
+/// Reads binary scores of this kind, and returns the monitors that compare with them.
+pub(crate) fn monitors_of_scores(
+    monitors: &MonitorOptions,
+    (path, column): (&Path, &str),
+    kind: ScoreKind,
+    quiet: bool,
+) -> Result<Option<Monitoring>, Error> {
+    let source = &read_all(&[path], quiet)?[0];
+    let scores = Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?;
+    monitors.of_scores(kind, &scores).map_err(|error| match error {
+        Error::Compile(CompileError::Monitors(MonitorError::Fit(cause))) => {
+            Error::fit(Place::file(source.path()), cause)
+        }
+        error => error,
+    })
+}
