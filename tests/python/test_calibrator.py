@@ -280,10 +280,10 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
     command(tmp_path, *words.split())
     options = {"monitor": True, "monitor_bins": 4}
     for scores_there in (others, others.astype(np.float64), list(others)):
-        calib_host.fit(scores, labels, "isotonic", monitor_scores=scores_there, **options).save(tmp_path / "ours.bin")
-        found = [json.loads(command(tmp_path, "inspect", name, "--json"))["monitors"] for name in ("ours.bin", "own.bin")]
+        calib_host.fit(scores, labels, "isotonic", monitor_scores=scores_there, **options).save(tmp_path / "their.bin")
+        found = [json.loads(command(tmp_path, "inspect", name, "--json"))["monitors"] for name in ("their.bin", "own.bin")]
         assert found[0] == found[1] and found[0]["scores"] == 600
-        (tmp_path / "ours.bin").unlink()
+        (tmp_path / "their.bin").unlink()
     # Of scores by the classifiers of folds nothing is guaranteed, and those of the one that is kept can be monitored.
     kept = calib_host.fit(scores, labels, "isotonic", classifiers=5, monitor_scores=others, **options)
     assert kept.guarantee is None and len(bytes(kept)) > len(bytes(calib_host.fit(scores, labels, "isotonic", classifiers=5)))

@@ -358,9 +358,7 @@ impl<'a> Header<'a> {
             ),
             SectionKind::ScoreRanges | SectionKind::Monitors => self.reduction != Reduction::Joint,
             // Monitors count what has one probability.
-            SectionKind::MonitorAction => {
-                matches!(self.reduction, Reduction::Binary | Reduction::Confidence | Reduction::TopLabel)
-            }
+            SectionKind::MonitorAction => self.reduction.has_one_probability(),
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
             }
@@ -373,6 +371,11 @@ impl<'a> Header<'a> {
 }
 
 impl Reduction {
+    /// Returns whether a prediction has one probability, and so falls into one of the tables.
+    pub const fn has_one_probability(self) -> bool {
+        matches!(self, Self::Binary | Self::Confidence | Self::TopLabel)
+    }
+
     /// Returns the number of tables for a classifier with this number of classes; `None` if the reduction does not go with it.
     ///
     /// Binary needs 2 classes, the others 2 or more. The number of ranks is at least 1, at most the number of classes, and at most

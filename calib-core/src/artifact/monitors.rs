@@ -1,6 +1,7 @@
 //! What the monitors of an artefact compare with.
 
 use super::error::MonitorsError;
+use super::header::Reduction;
 use super::pool::{Pool, WordWriter};
 use crate::monitor::{LogEvidence, Reference};
 
@@ -26,6 +27,8 @@ const HEAD: usize = 4;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Monitors<'a> {
     words: &'a [u32],
+    /// Whether a prediction falls into one of the tables, and not into several.
+    is_in_one_table: bool,
 }
 
 /// How much evidence each alarm of a table takes.
@@ -61,11 +64,12 @@ impl<'a> Monitors<'a> {
     /// Checks the payload of a section. `bins` returns a table's number of bins, and `tables` is the number of tables.
     pub(super) fn parse(
         payload: &'a [u8],
+        reduction: Reduction,
         tables: usize,
         bins: impl Fn(usize) -> Option<usize>,
     ) -> Result<Self, MonitorsError> {
         let words = bytemuck::try_cast_slice(payload).map_err(|_| MonitorsError::Length)?;
-        let monitors = Self { words };
+        let monitors = Self { words, is_in_one_table: reduction.has_one_probability() };
         let &[shift, change, promise, own, ..] = words else { return Err(MonitorsError::Length) };
         if shift < 2 || change < 2 || promise < 2 || own > 1 {
             return Err(MonitorsError::Alarm);
@@ -101,9 +105,15 @@ impl<'a> Monitors<'a> {
 
     /// Returns how rare the false alarms of a device are, whichever table raises them: [`Monitors::rarities`] divided by the number
     /// of tables that are monitored (Bonferroni's inequality), rounded down. Below 2 nothing is known of how rare they are.
+    ///
+    /// Where a prediction falls into one of the tables, those of a change are not divided. Until any time a table's evidence of a change is on
+    /// average no more than the number of predictions in that table (an e-detector; Shin, Ramdas and Rinaldo), and these numbers add up to the
+    /// predictions of the device.
     pub fn rarities_of_device(&self) -> [u32; 3] {
         let tables = u32::try_from(self.monitored()).unwrap_or(u32::MAX).max(1);
-        self.rarities().map(|rarity| rarity / tables)
+        let [shift, change, promise] = self.rarities();
+        let of_change = if self.is_in_one_table { 1 } else { tables };
+        [shift / tables, change / of_change, promise / tables]
     }
 
     /// Returns what a table's monitor compares with; `None` if the table is not monitored. As long as a look at the evidence of a

@@ -154,7 +154,9 @@ impl<'a> Artifact<'a> {
             Tables::parse(&sections, &header, grouped.map_or(1, |groups| groups.count()))?
         };
         let monitors = sections.get(SectionKind::Monitors).map(|payload| {
-            Monitors::parse(payload, tables.count(), |table| Some(tables.get(table)?.form.bins()))
+            Monitors::parse(payload, header.reduction, tables.count(), |table| {
+                Some(tables.get(table)?.form.bins())
+            })
         });
         let monitors = monitors.transpose().map_err(ParseError::Monitors)?;
         let monitor_action = action(&sections, monitors.as_ref())?;

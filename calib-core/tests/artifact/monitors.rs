@@ -105,7 +105,13 @@ fn a_table_may_be_without_a_monitor() {
     let both = MonitorParts { gaps: &[&[5, 5, 5], &[], &[7, 8, 9]], ..PARTS };
     let both = aligned(&write(&header, &[steps(), None, steps()], &both));
     let both = Artifact::parse(both.as_bytes()).unwrap().monitors().unwrap();
-    assert_eq!((both.monitored(), both.rarities_of_device()), (2, [10, 5000, 50]));
+    assert_eq!((both.monitored(), both.rarities_of_device()), (2, [10, 10_000, 50]));
+    // And where each prediction is one in every table, any of them may tell a change.
+    let all = Header { reduction: Reduction::ClassWise, classes: 3, bins: 9, ..binary_header() };
+    let parts = MonitorParts { gaps: &[&[5, 5, 5], &[4, 4, 4], &[7, 8, 9]], ..PARTS };
+    let all = aligned(&write(&all, &[steps(), steps(), steps()], &parts));
+    let all = Artifact::parse(all.as_bytes()).unwrap().monitors().unwrap();
+    assert_eq!((all.monitored(), all.rarities_of_device()), (3, [6, 3333, 33]));
     // An uncalibrated class has no bins.
     let parts = MonitorParts { gaps: &[&[], &[5, 5, 5], &[7, 8, 9]], ..PARTS };
     let refused = refusal(&write(&header, &[steps(), None, steps()], &parts));

@@ -180,7 +180,7 @@ fn what_has_several_scores_or_weights() {
     let monitored = tables.iter().filter(|table| !table.is_null()).count();
     assert!(monitored > 1);
     let of_device = json!({"shift": 20, "change": 10_000, "promise": 100});
-    let of_each = json!({"shift": 20 * monitored, "change": 10_000 * monitored, "promise": 100 * monitored});
+    let of_each = json!({"shift": 20 * monitored, "change": 10_000, "promise": 100 * monitored});
     for (name, asked) in of_device.as_object().unwrap() {
         assert_eq!(&shown["monitors"][name], asked);
     }

@@ -27,6 +27,30 @@ fn until_a_change(n: usize, bins: usize, life: u32) -> u32 {
     found.unwrap_or(CUT)
 }
 
+/// Tables of a device, one for each class, and the points of each.
+const TABLES: usize = 10;
+const POINTS_OF_TABLE: usize = 200;
+
+/// The same of a device with a table for each class, into one of which a prediction falls. Every table takes as much evidence as one alone.
+fn until_a_change_in_any_table(life: u32) -> u32 {
+    const BINS: usize = 5;
+    let mut random = of_life(8_000_000, life);
+    let calibrated: Vec<Calibrated> =
+        (0..TABLES).map(|_| Calibrated::draw(POINTS_OF_TABLE, BINS, &mut random)).collect();
+    let mut before: Vec<ShiftMonitor<MOST>> = (0..TABLES).map(|_| ShiftMonitor::new()).collect();
+    let mut change: Vec<ChangeMonitor<MOST>> = (0..TABLES).map(|_| ChangeMonitor::new()).collect();
+    let alarm = LogEvidence::of_one_in(CHANGE);
+    let found = (1..=CUT).find(|_| {
+        let table = (uniform(&mut random) * TABLES as f64) as usize;
+        let of_table = &calibrated[table];
+        let bin = of_table.bin(uniform(&mut random));
+        let is_alarm = change[table].count(bin, &before[table], &of_table.reference(), alarm);
+        before[table].count(bin);
+        is_alarm
+    });
+    found.unwrap_or(CUT)
+}
+
 /// The least that the mean time may be, of these lives: but for a probability of 1 in 2000.
 ///
 /// As lives are cut, their mean time has no upper bound, and its lower one needs no more than the share of lives that reach a time: by Markov's
@@ -53,21 +77,27 @@ pub(crate) fn changes(lives: u32) -> bool {
     let mut kept = true;
     for n in [200, 1000, 5000] {
         for bins in [5, 10, 15] {
-            let times: Vec<u32> =
-                (0..lives).into_par_iter().map(|life| until_a_change(n, bins, life)).collect();
-            let mean = times.iter().map(|&time| f64::from(time)).sum::<f64>() / f64::from(lives);
-            let ended = times.iter().filter(|&&time| time < CUT).count();
-            let least = at_least(&times);
-            let holds = least >= f64::from(CHANGE);
-            kept &= holds;
-            println!(
-                "  n = {n}, B = {bins}: {ended} of {lives} had one; the mean of lives that are cut {mean:.0}, and of whole lives at least \
-                 {least:.0} with 99.95 % confidence{}",
-                if holds { "" } else { "  NOT SHOWN" }
-            );
+            let times = (0..lives).into_par_iter().map(|life| until_a_change(n, bins, life)).collect();
+            kept &= told(&format!("n = {n}, B = {bins}"), times);
         }
     }
-    kept
+    let times = (0..lives).into_par_iter().map(until_a_change_in_any_table).collect();
+    kept & told(&format!("{TABLES} tables of {POINTS_OF_TABLE} points, each at all of the level"), times)
+}
+
+/// Says what these lives show, and whether it is what was promised.
+fn told(what: &str, times: Vec<u32>) -> bool {
+    let lives = times.len();
+    let mean = times.iter().map(|&time| f64::from(time)).sum::<f64>() / lives as f64;
+    let ended = times.iter().filter(|&&time| time < CUT).count();
+    let least = at_least(&times);
+    let holds = least >= f64::from(CHANGE);
+    println!(
+        "  {what}: {ended} of {lives} had one; the mean of lives that are cut {mean:.0}, and of whole lives at least {least:.0} with 99.95 % \
+         confidence{}",
+        if holds { "" } else { "  NOT SHOWN" }
+    );
+    holds
 }
 
 #[cfg(test)]

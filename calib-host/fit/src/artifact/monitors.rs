@@ -24,7 +24,8 @@ pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
 /// Which monitors an artefact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
 ///
 /// Each table that is monitored has tests of its own, and of L of them any may raise a false alarm. So that a device as a whole raises no
-/// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality).
+/// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality); but not those of a change where a
+/// prediction falls into one of the tables ([`Monitors::rarities_of_device`](calib_core::artifact::Monitors::rarities_of_device)).
 ///
 /// ```
 /// use calib_core::Artifact;
@@ -237,7 +238,7 @@ impl Monitoring {
             Some(bins) => vec![bins.of_one_table(fit.scores, fit.tables.len())?],
             None => gaps_of_tables(fit)?,
         };
-        self.sharing(gaps)
+        self.sharing(gaps, fit.reduction)
     }
 
     /// Returns the same for an artefact of one table of scores of this kind, whose own bins say nothing of the scores to come.
@@ -248,7 +249,10 @@ impl Monitoring {
         if !bins.is_of_other_scores {
             return Err(MonitorError::OtherScores);
         }
-        self.sharing(vec![bins.of_one_table(score_kind(artifact), artifact.tables().count())?])
+        self.sharing(
+            vec![bins.of_one_table(score_kind(artifact), artifact.tables().count())?],
+            header.reduction,
+        )
     }
 
     /// Whether scores of this encoding can be monitored, with alarms this rare.
@@ -260,21 +264,20 @@ impl Monitoring {
         if !matches!(encoding, ScoreEncoding::F32 | ScoreEncoding::Margin) {
             return Err(MonitorError::Encoding(encoding));
         }
-        let is_counted = matches!(reduction, Reduction::Binary | Reduction::Confidence | Reduction::TopLabel);
-        if self.action.is_some() && !is_counted {
+        if self.action.is_some() && !reduction.has_one_probability() {
             return Err(MonitorError::Action(reduction));
         }
         Ok(())
     }
 
     /// All tables that have gaps share the false alarms.
-    fn sharing(&self, gaps: Vec<Vec<u32>>) -> Result<TableMonitoring, MonitorError> {
+    fn sharing(&self, gaps: Vec<Vec<u32>>, reduction: Reduction) -> Result<TableMonitoring, MonitorError> {
         let tables = gaps.iter().filter(|gaps| !gaps.is_empty()).count();
         let tables = u32::try_from(tables).map_err(|_| MonitorError::Bins)?;
         let of_table =
             |rarity: u32| rarity.checked_mul(tables).ok_or(MonitorError::Rarest { rarity, tables });
-        let (shift, change, promise) =
-            (of_table(self.shift)?, of_table(self.change)?, of_table(self.promise)?);
+        let of_change = if reduction.has_one_probability() { self.change } else { of_table(self.change)? };
+        let (shift, change, promise) = (of_table(self.shift)?, of_change, of_table(self.promise)?);
         Ok(TableMonitoring { gaps, rarities: [shift, change, promise] })
     }
 
@@ -476,10 +479,17 @@ mod tests {
             let artifact = Artifact::parse(&bytes).unwrap();
             let monitors = artifact.monitors().unwrap();
             assert_eq!((monitors.count(), monitors.monitored()), (5, tables as usize));
-            assert_eq!(monitors.rarities(), [20, 10_000, 100].map(|rarity| rarity * tables));
+            assert_eq!(monitors.rarities(), [20 * tables, 10_000, 100 * tables]);
             assert_eq!(monitors.rarities_of_device(), [20, 10_000, 100]);
             assert_eq!(monitors.alarms().shift, LogEvidence::of_one_in(20 * tables));
         }
+        // Where a prediction falls into every table, any of them may tell a change, too.
+        let bytes = monitored(&fit(5, Reduction::ClassWise), Monitoring::default()).unwrap();
+        let monitors = Artifact::parse(&bytes).unwrap().monitors().unwrap();
+        let tables = monitors.monitored() as u32;
+        assert!(tables > 1);
+        assert_eq!(monitors.rarities(), [20, 10_000, 100].map(|rarity| rarity * tables));
+        assert_eq!(monitors.rarities_of_device(), [20, 10_000, 100]);
         let rare = Monitoring { promise: u32::MAX / 2, ..Monitoring::default() };
         assert!(monitored(&fit(2, Reduction::TopLabel), rare.clone()).is_ok());
         let error = refused(&fit(3, Reduction::TopLabel), rare);
