@@ -1,15 +1,11 @@
 //! Counters that stop before they overflow.
 
-/// Counts one more in a bin, unless that would make all of them more than a `u32` holds. Tells whether it was counted.
-pub(super) fn count<const B: usize>(counts: &mut [u32; B], bin: usize) -> bool {
-    let limit = const { u32::MAX / if B == 0 { 1 } else { B as u32 } };
-    match counts.get_mut(bin) {
-        Some(count) if *count < limit => {
-            *count += 1;
-            true
-        }
-        _ => false,
-    }
+/// Counts one more in a bin in which there is room, and tells whether that was the last for which there was. `None` if it was not counted, as
+/// there is no such bin, or no room.
+pub(super) fn count<const B: usize>(counts: &mut [u32; B], bin: usize) -> Option<bool> {
+    let count = counts.get_mut(bin).filter(|count| **count < const { limit(B) })?;
+    *count += 1;
+    Some(*count == const { limit(B) })
 }
 
 /// Adds all counts.
@@ -18,7 +14,18 @@ pub(super) fn total<const B: usize>(counts: &[u32; B]) -> u32 {
 }
 
 /// Tells whether a counter is where it stops.
-pub(super) fn is_full<const B: usize>(counts: &[u32; B]) -> bool {
-    let limit = u32::MAX / (B.max(1) as u32);
-    counts.iter().any(|&count| count >= limit)
+pub(super) const fn are_full<const B: usize>(counts: &[u32; B]) -> bool {
+    let mut left: &[u32] = counts;
+    while let [count, others @ ..] = left {
+        if *count >= limit(B) {
+            return true;
+        }
+        left = others;
+    }
+    false
+}
+
+/// Where a counter stops, so that all of them together are no more than a `u32` holds.
+const fn limit(bins: usize) -> u32 {
+    u32::MAX / if bins == 0 { 1 } else { bins as u32 }
 }

@@ -20,12 +20,12 @@
 //!
 //! This room imports [`outcome`](crate::outcome).
 
-mod alarm;
 mod change;
 mod counts;
 mod evidence;
 mod log_gamma;
 mod log_ratio;
+mod marks;
 mod promise;
 mod reference;
 mod shift;

@@ -3,10 +3,10 @@
 use core::cmp::Ordering;
 
 use super::LogEvidence;
-use super::alarm::AlarmAt;
-use super::counts::{count, is_full, total};
+use super::counts::{are_full, count, total};
 use super::evidence::{exp_of_minus, from_log, times};
 use super::log_ratio::{ln_ratio, product};
+use super::marks::Marks;
 use crate::outcome::ProbInterval;
 
 /// How far beyond a bound the alternatives are, in tenths of the way to 0 or 1.
@@ -45,13 +45,13 @@ const SLACK: i64 = 128;
 pub struct PromiseMonitor<const B: usize> {
     labelled: [u32; B],
     positives: [u32; B],
-    alarm_at: AlarmAt,
+    marks: Marks,
 }
 
 impl<const B: usize> PromiseMonitor<B> {
     /// Makes a monitor that has seen nothing.
     pub const fn new() -> Self {
-        Self { labelled: [0; B], positives: [0; B], alarm_at: AlarmAt::new(None) }
+        Self { labelled: [0; B], positives: [0; B], marks: Marks::new(None, false) }
     }
 
     /// Makes a monitor that has counted before, from what [`PromiseMonitor::counts`] and [`PromiseMonitor::alarm_at`] told. More
@@ -60,14 +60,21 @@ impl<const B: usize> PromiseMonitor<B> {
         for (positives, &labelled) in positives.iter_mut().zip(&labelled) {
             *positives = labelled.min(*positives);
         }
-        Self { labelled, positives, alarm_at: AlarmAt::new(alarm_at) }
+        Self { labelled, positives, marks: Marks::new(alarm_at, are_full(&labelled)) }
     }
 
     /// Counts the outcome of a prediction whose score was in this bin. A bin that the monitor does not have, and any when a counter
     /// [is full](PromiseMonitor::is_full), is not counted.
     pub fn count(&mut self, bin: usize, outcome: bool) {
-        if !is_full(&self.labelled) && count(&mut self.labelled, bin) && outcome {
+        if self.is_full() {
+            return;
+        }
+        let Some(was_last) = count(&mut self.labelled, bin) else { return };
+        if outcome {
             count(&mut self.positives, bin);
+        }
+        if was_last {
+            self.marks.fill();
         }
     }
 
@@ -82,8 +89,8 @@ impl<const B: usize> PromiseMonitor<B> {
     }
 
     /// Tells whether a counter has reached what it can hold. The monitor then counts no more.
-    pub fn is_full(&self) -> bool {
-        is_full(&self.labelled)
+    pub const fn is_full(&self) -> bool {
+        self.marks.are_full()
     }
 
     /// Returns the evidence against the promise: never more than there is. `promised` is each bin's interval, in order, and `None`
@@ -120,13 +127,13 @@ impl<const B: usize> PromiseMonitor<B> {
         alarm: LogEvidence,
     ) -> LogEvidence {
         let evidence = self.evidence(promised);
-        self.alarm_at.raise(evidence, alarm, self.total());
+        self.marks.raise(evidence, alarm, self.total());
         evidence
     }
 
-    /// Returns after how many outcomes the alarm was raised, if it was.
+    /// Returns after how many outcomes the alarm was raised, if it was: 2^31 - 1 also if after more.
     pub const fn alarm_at(&self) -> Option<u32> {
-        self.alarm_at.get()
+        self.marks.alarm_at()
     }
 }
 
@@ -271,6 +278,8 @@ mod tests {
         assert_eq!(monitor.counts().last(), Some((5, 5)));
         monitor.count(0, true);
         assert!(monitor.is_full());
+        let counts: [[u32; 2]; 2] = [monitor.labelled, monitor.positives];
+        assert_eq!(PromiseMonitor::resumed(counts[0], counts[1], Some(7)), monitor);
         let full = monitor.clone();
         monitor.count(0, true);
         monitor.count(1, false);

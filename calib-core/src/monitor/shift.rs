@@ -1,7 +1,7 @@
 //! Whether predictions come from another distribution than the calibration scores.
 
-use super::alarm::AlarmAt;
-use super::counts::{count, is_full, total};
+use super::counts::{are_full, count, total};
+use super::marks::Marks;
 use super::{LogEvidence, Reference};
 
 /// By how much a sum over `bins + 1` terms may be too large, in units of 2^-24: 200 for each, twice.
@@ -35,26 +35,26 @@ const SLACK: i64 = 512;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ShiftMonitor<const B: usize> {
     counts: [u32; B],
-    alarm_at: AlarmAt,
+    marks: Marks,
 }
 
 impl<const B: usize> ShiftMonitor<B> {
     /// Makes a monitor that has seen nothing.
     pub const fn new() -> Self {
-        Self { counts: [0; B], alarm_at: AlarmAt::new(None) }
+        Self { counts: [0; B], marks: Marks::new(None, false) }
     }
 
     /// Makes a monitor that has counted before, from [`ShiftMonitor::counts`] and [`ShiftMonitor::alarm_at`].
     pub const fn resumed(counts: [u32; B], alarm_at: Option<u32>) -> Self {
-        Self { counts, alarm_at: AlarmAt::new(alarm_at) }
+        Self { counts, marks: Marks::new(alarm_at, are_full(&counts)) }
     }
 
     /// Counts a prediction whose score is in this bin. A bin that the monitor does not have, and any when a counter
     /// [is full](ShiftMonitor::is_full), is not counted.
     pub fn count(&mut self, bin: usize) {
         // One bin that stops would look like a shift.
-        if !is_full(&self.counts) {
-            count(&mut self.counts, bin);
+        if !self.is_full() && count(&mut self.counts, bin) == Some(true) {
+            self.marks.fill();
         }
     }
 
@@ -69,8 +69,8 @@ impl<const B: usize> ShiftMonitor<B> {
     }
 
     /// Tells whether a counter has reached what it can hold. The monitor then counts no more.
-    pub fn is_full(&self) -> bool {
-        is_full(&self.counts)
+    pub const fn is_full(&self) -> bool {
+        self.marks.are_full()
     }
 
     /// Returns the evidence that scores come from another distribution than the reference: never more than there is, and its
@@ -88,13 +88,13 @@ impl<const B: usize> ShiftMonitor<B> {
     /// Works the evidence out, and raises the alarm if it is as much as this. Once raised, an alarm stays.
     pub fn look(&mut self, reference: &Reference<'_>, alarm: LogEvidence) -> LogEvidence {
         let evidence = self.evidence(reference);
-        self.alarm_at.raise(evidence, alarm, self.total());
+        self.marks.raise(evidence, alarm, self.total());
         evidence
     }
 
-    /// Returns after how many predictions the alarm was raised, if it was.
+    /// Returns after how many predictions the alarm was raised, if it was: 2^31 - 1 also if after more.
     pub const fn alarm_at(&self) -> Option<u32> {
-        self.alarm_at.get()
+        self.marks.alarm_at()
     }
 }
 
@@ -161,6 +161,7 @@ mod tests {
         let mut monitor = ShiftMonitor::resumed([limit - 1, 3], None);
         monitor.count(0);
         assert!(monitor.is_full());
+        assert_eq!(ShiftMonitor::resumed(*monitor.counts(), None), monitor);
         let full = monitor.clone();
         monitor.count(0);
         monitor.count(1);
