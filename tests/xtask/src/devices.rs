@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 use calib_run::{built, cargo, root, run};
 
+use crate::c_firmware::c_firmware;
 use crate::flags;
 use crate::setup::{ARM_LIBC, Needs, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 
@@ -36,8 +37,8 @@ pub(crate) fn stack(setup: Setup) -> Result<()> {
 
 /// `cargo xtask sizes`
 pub(crate) fn sizes(setup: Setup) -> Result<()> {
-    setup
-        .provide(&Needs { targets: &["thumbv6m-none-eabi", "thumbv7em-none-eabihf"], ..Needs::default() })?;
+    // Its example is weighed, too.
+    c_firmware(setup, &flags::CFirmware { board: None })?;
     measure(["sizes"])
 }
 

@@ -1,8 +1,9 @@
-//! `cargo xtask sizes`: where the flash goes, in a whole firmware and in programs that hold one part of calib.
+//! `cargo xtask sizes`: where the flash goes, in a whole firmware and in programs that hold one part of calib, in Rust and in C.
 //!
 //! A symbol's bytes count for the crate that its name begins with, though functions of other crates may be compiled into
 //! it: what each part takes is the size of a program with nothing else.
 
+mod c;
 mod flash;
 
 use anyhow::{Result, anyhow};
@@ -57,7 +58,7 @@ pub(crate) fn sizes() -> Result<()> {
             .collect();
         print_row(shown, &cells);
     }
-    Ok(())
+    c::print_programs()
 }
 
 fn print_firmware(board: Board, flash: &Flash) {
