@@ -15,8 +15,8 @@ use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, INTEGERS, LOGIT, OBJECTS, ONE_OF_TWO, ROW, SHAPE, TWO_CLASSES, good,
-    refused,
+    CLASSES, DATA, EVERY_ROW, GAP, INTEGERS, LOGIT_OR_PERCENT, OBJECTS, ONE_OF_TWO, ROW, SHAPE, TWO_CLASSES,
+    good, refused,
 };
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
@@ -141,7 +141,7 @@ fn json_lines_that_are_wrong() {
         ("{\"score\": \"0.2\", \"label\": 1}", "score", "\"0.2\" is text, not a number", quotes),
         ("{\"score\": \"a\\nb\", \"label\": 1}", "score", "\"a\\nb\" is text, not a number", quotes),
         ("{\"score\": true, \"label\": 1}", "score", "\"true\" is not a number", ROW),
-        ("{\"score\": 1.5, \"label\": 1}", "score", "the score 1.5 is outside [0, 1]", LOGIT),
+        ("{\"score\": 1.5, \"label\": 1}", "score", "the score 1.5 is outside [0, 1]", LOGIT_OR_PERCENT),
         ("{\"score\": 1e999, \"label\": 1}", "score", "the value is infinite", ROW),
         ("{\"score\": 0.2, \"label\": 0.5}", "label", "\"0.5\" is not a whole number", CLASSES),
         (
@@ -322,7 +322,7 @@ fn arrow_and_parquet_with_wrong_values() {
         (table(None, Some(1)), ", row 7, column score", "the value is missing", GAP),
         (table(0.5, None), ", row 7, column label", "the value is missing", GAP),
         (table(f32::NAN, Some(1)), ", row 7, column score", "the value is NaN", GAP),
-        (table(1.5, Some(1)), ", row 7, column score", "the score 1.5 is outside [0, 1]", LOGIT),
+        (table(1.5, Some(1)), ", row 7, column score", "the score 1.5 is outside [0, 1]", LOGIT_OR_PERCENT),
         (
             table(0.5, Some(2)),
             ", row 7, column label",

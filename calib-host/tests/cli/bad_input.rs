@@ -2,8 +2,8 @@
 
 use crate::npy::{f32s, f64s, i64s};
 use crate::refusal::{
-    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LONG_ROW, MORE, ROW, SHORT_ROW, TOP, TWO_CLASSES, WORDS,
-    csv_refused, good, npy_refused, refused, text,
+    CLASSES, DATA, EVERY_ROW, GAP, LOGIT, LOGIT_OR_PERCENT, LONG_ROW, MORE, ROW, SHORT_ROW, TOP, TWO_CLASSES,
+    WORDS, csv_refused, good, npy_refused, refused, text,
 };
 
 #[test]
@@ -43,9 +43,9 @@ fn scores_that_are_no_scores() {
         ("inf", "the value is infinite", ROW),
         ("-inf", "the score -inf is outside [0, 1]", LOGIT),
         ("-0.1", "the score -0.1 is outside [0, 1]", LOGIT),
-        ("1.5", "the score 1.5 is outside [0, 1]", LOGIT),
+        ("1.5", "the score 1.5 is outside [0, 1]", LOGIT_OR_PERCENT),
         // Rounds to 1 as an f32.
-        ("1.000000000001", "the score 1.000000000001 is outside [0, 1]", LOGIT),
+        ("1.000000000001", "the score 1.000000000001 is outside [0, 1]", LOGIT_OR_PERCENT),
         (
             "\"0,5\"",
             "\"0,5\" is not a number",
@@ -67,12 +67,13 @@ fn scores_that_are_no_scores() {
         (f64::INFINITY, "the value is infinite", ROW),
         (f64::NEG_INFINITY, "the score -inf is outside [0, 1]", LOGIT),
         (-0.1, "the score -0.1 is outside [0, 1]", LOGIT),
-        (1.5, "the score 1.5 is outside [0, 1]", LOGIT),
+        (1.5, "the score 1.5 is outside [0, 1]", LOGIT_OR_PERCENT),
     ] {
         let array = f64s(&[40], (0..40).map(|row| if row == 7 { score } else { 0.5 })).bytes();
         npy_refused("scores", array, &format!("error: bad.npy, row 7: {problem}\n{hint}"));
     }
-    let stderr = format!("error: bad.csv, line 3, column score: the score 2 is outside [0, 1]\n{LOGIT}");
+    let stderr =
+        format!("error: bad.csv, line 3, column score: the score 2 is outside [0, 1]\n{LOGIT_OR_PERCENT}");
     refused(
         &[("bad.csv", text("score\n0.5\n2\n"))],
         "calib apply cal.bin --scores bad.csv -o out",

@@ -257,7 +257,7 @@ fn another_prevalence_is_compared_with_its_own_scores() {
     for (line, words) in [
         ("--monitor", "give --monitor-scores from the new place, and --monitor-bins"),
         ("--monitor --monitor-bins 4", "give --monitor-scores from the new place"),
-        ("--score-column score", "--score-column is of --estimate-from or --monitor-scores"),
+        ("--score-column score", "--monitor-scores"),
     ] {
         let run = place.run(&format!("{adjust} {line} -o out.bin"));
         assert!(run.code == 2 && run.stderr.contains(words), "{line}: {run:?}");

@@ -71,6 +71,9 @@ pub(crate) const WORDS: &str = "  hint: labels are class indices from 0 on; for 
      classes' columns in a table (--score-column cat,dog); words become indices with numpy.searchsorted(model.classes_, labels)\n";
 pub(crate) const LOGIT: &str = "  hint: a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and \
      scores of any other size are margins: use --margins instead of --scores\n";
+/// Of a number above 1, which percent may have, too.
+pub(crate) const LOGIT_OR_PERCENT: &str = "  hint: a score is the classifier's output for class 1 in [0, 1]; percent are to be divided by 100, a \
+     logit z becomes 1 / (1 + exp(-z)), and scores of any other size are margins: use --margins instead of --scores\n";
 pub(crate) const TO_LOGITS: &str = "  hint: if these are logits, use --logits instead of --probs\n";
 /// Of a number that logits and percent may have.
 pub(crate) const TO_LOGITS_OR_FRACTIONS: &str =

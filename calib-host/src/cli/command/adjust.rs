@@ -12,7 +12,7 @@ use calib_host::adjust::{
 use calib_host::artifact::{Monitoring, promise};
 use calib_host::input::Table;
 use calib_host::{ScoreKind, StoredArtifact};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use crate::cli::error::Error;
@@ -29,6 +29,7 @@ use crate::cli::show::{monitor_sentences, monitors_json};
 /// distributed among the positives as before, and among the negatives, too (label shift): the same disease, patients and sensor,
 /// at another frequency.
 #[derive(Args)]
+#[command(group = ArgGroup::new("OtherScores").multiple(true))]
 pub(crate) struct Adjust {
     /// The artefact.
     artifact: PathBuf,
@@ -43,17 +44,17 @@ pub(crate) struct Adjust {
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, conflicts_with = "calibration_prevalence")]
     prevalence_alpha: f64,
     /// Scores or margins from the new place, without labels: the prevalence is estimated from them, and nothing is promised.
-    #[arg(long, value_name = "FILE", conflicts_with = "prevalence")]
+    #[arg(long, value_name = "FILE", conflicts_with = "prevalence", group = "OtherScores")]
     estimate_from: Option<PathBuf>,
     /// Scores or margins that monitors on the device compare with, without labels: from the new place, one of each patient. Without them the
     /// calibrator has no monitors, as scores at another prevalence are no draws from those of the calibration.
-    #[arg(long, requires = "monitor_bins", value_name = "FILE")]
+    #[arg(long, requires = "monitor_bins", value_name = "FILE", group = "OtherScores")]
     monitor_scores: Option<PathBuf>,
     #[command(flatten)]
     monitors: MonitorOptions,
-    /// The column of scores or margins in these files; `score` if not said.
-    #[arg(long, value_name = "NAME")]
-    score_column: Option<String>,
+    /// The column of scores or margins in these files.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "OtherScores")]
+    score_column: String,
     /// The number of bootstrap resamples for the interval of the estimate.
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000))]
     bootstrap: u32,
@@ -83,11 +84,6 @@ impl Adjust {
         let tables = named.stored.artifact().tables().count();
         if reduction == Reduction::Binary && tables != 1 {
             return Err(AdjustError::Tables(tables).into());
-        }
-        if self.score_column.is_some() && self.estimate_from.is_none() && self.monitor_scores.is_none() {
-            return Err(Error::Usage(
-                "--score-column is of --estimate-from or --monitor-scores: leave it out".into(),
-            ));
         }
         let from = self.from(&named.stored)?;
         let estimate =
@@ -143,11 +139,7 @@ impl Adjust {
                 )),
             };
         };
-        monitors_of_scores(&self.monitors, (path, self.score_column()), named.score_kind(), quiet)
-    }
-
-    fn score_column(&self) -> &str {
-        self.score_column.as_deref().unwrap_or(SCORE_COLUMN)
+        monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), quiet)
     }
 
     fn estimate(
@@ -162,9 +154,9 @@ impl Adjust {
             CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
         };
         let source = &read_all(&[path], quiet)?[0];
-        let table = Table::read_only(source, &[self.score_column()])?;
+        let table = Table::read_only(source, &[&self.score_column])?;
         let kind: ScoreKind = named.score_kind();
-        let applied = named.apply_scores(&table, self.score_column(), kind, None)?;
+        let applied = named.apply_scores(&table, &self.score_column, kind, None)?;
         let prob = |outcome: &Outcome| outcome.calibrated().map(|found| f64::from(found.prob));
         let probs: Vec<f64> = applied.iter().filter_map(|row| prob(&row.outcome)).collect();
         let bootstrap = PrevalenceBootstrap {

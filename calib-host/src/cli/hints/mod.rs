@@ -175,10 +175,13 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "write {} for {text}; decimal commas are read where ; or a tab separates the fields, and no number has a point",
             text.replacen(',', ".", 1)
         ),
-        Problem::ScoreOutOfRange(_) => {
-            "a score is the classifier's output for class 1 in [0, 1]; a logit z becomes 1 / (1 + exp(-z)), and scores of any other size are \
-             margins: use --margins instead of --scores"
-                .into()
+        Problem::ScoreOutOfRange(score) => {
+            // Percent may begin with one that is as small as a logit.
+            let percent = if *score > 1.0 { "percent are to be divided by 100, " } else { "" };
+            format!(
+                "a score is the classifier's output for class 1 in [0, 1]; {percent}a logit z becomes 1 / (1 + exp(-z)), and scores of any \
+                 other size are margins: use --margins instead of --scores"
+            )
         }
         Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
             "name the column of probabilities with --prob-column".into()
