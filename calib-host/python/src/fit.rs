@@ -37,7 +37,9 @@ pub(crate) fn fit(
     let others = monitor_scores.map(Numbers::of).transpose()?;
     let others = others.as_ref().map(Numbers::borrowed).transpose()?;
     let others = match (others, kind) {
-        (Some(others), Kind::Binary(kind)) => others.scores(kind).transpose().map_err(|cause| of_data(&cause))?,
+        (Some(others), Kind::Binary(kind)) => {
+            others.scores(kind).transpose().map_err(|cause| of_data(&cause))?
+        }
         // Refused with the fit, in the command's words.
         (Some(_), Kind::Vectors(_)) => Some(Cow::Owned(Vec::new())),
         (None, _) => None,
