@@ -287,11 +287,11 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
     # Of scores by the classifiers of folds nothing is guaranteed, and those of the one that is kept can be monitored.
     kept = calib_host.fit(scores, labels, "isotonic", classifiers=5, monitor_scores=others, **options)
     assert kept.guarantee is None and len(bytes(kept)) > len(bytes(calib_host.fit(scores, labels, "isotonic", classifiers=5)))
-    with pytest.raises(UsageError, match="leave out --monitor"):
+    with pytest.raises(UsageError, match="leave out monitor"):
         calib_host.fit(scores, labels, "isotonic", classifiers=5, **options)
-    with pytest.raises(UsageError, match="go with --monitor"):
+    with pytest.raises(UsageError, match="go with monitor"):
         calib_host.fit(scores, labels, "isotonic", monitor_scores=others)
-    with pytest.raises(UsageError, match="add --monitor-bins"):
+    with pytest.raises(UsageError, match="add monitor_bins"):
         calib_host.fit(scores, labels, "isotonic", monitor=True, monitor_scores=others)
     with pytest.raises(DataError):
         calib_host.fit(scores, labels, "isotonic", monitor_scores=[0.5, np.nan] * 9, **options)
