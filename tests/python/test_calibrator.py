@@ -293,8 +293,10 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
         calib_host.fit(scores, labels, "isotonic", monitor_scores=others)
     with pytest.raises(UsageError, match="add monitor_bins"):
         calib_host.fit(scores, labels, "isotonic", monitor=True, monitor_scores=others)
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match="^monitor_scores, row 1: "):
         calib_host.fit(scores, labels, "isotonic", monitor_scores=[0.5, np.nan] * 9, **options)
+    with pytest.raises(DataError, match="^monitor_scores: "):
+        calib_host.fit(scores, labels, "isotonic", monitor_scores=others[:7], **options)
     logits = np.random.default_rng(5).normal(size=(600, 3))
     with pytest.raises(UsageError, match="monitors of several classes compare with the calibration scores"):
         calib_host.fit(logits, labels[:600], kind="logits", monitor_scores=others, monitor=True)

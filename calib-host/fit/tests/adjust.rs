@@ -271,6 +271,11 @@ fn monitors_compare_with_scores_from_the_new_place() {
     // A change of the change compares with what it is given, or with nothing.
     let again = StoredArtifact::from_bytes(&adjusted(&after, &plain).unwrap()).unwrap();
     assert_eq!((monitor_scores(&again.artifact()), again.artifact().monitor_action()), (None, None));
+    assert_eq!(parameter_of(again.artifact().header().provenance.parameters, "monitor-scores"), None);
+    let bins = Some(MonitorBins::of_scores(ScoreKind::Probability, &there[..45], 3).unwrap());
+    let fewer = Adjustment { monitors: Some(Monitoring { bins, ..Monitoring::default() }), ..plain.clone() };
+    let again = StoredArtifact::from_bytes(&adjusted(&after, &fewer).unwrap()).unwrap();
+    assert_eq!(monitor_scores(&again.artifact()), Some(45));
 
     for bins in [None, Some(MonitorBins::of(&data(800, false), 6).unwrap())] {
         let adjustment =

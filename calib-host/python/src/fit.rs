@@ -1,13 +1,12 @@
 //! Fitting.
 
-use std::borrow::Cow;
-
-use calib_host::cli::{FitRequest, Rows};
+use calib_host::ScoreKind;
+use calib_host::cli::{FitRequest, Rows, device_scores};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{in_python, of_data, of_refused};
+use crate::errors::{DataError, in_python, of_data, of_refused};
 use crate::floats::{Kind, Numbers};
 use crate::interrupt::working;
 
@@ -29,20 +28,22 @@ pub(crate) fn fit(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
     classifiers: u32,
-    monitor_scores: Option<&Bound<'_, PyAny>>,
+    monitor_scores: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<Made> {
     let request = FitRequest::parse(words).map_err(|refused| of_refused(&refused))?;
     let numbers = Numbers::of(scores)?;
     let (kind, values, classes) = (Kind::named(kind)?, numbers.borrowed()?, classes.unwrap_or(2));
-    let others = monitor_scores.map(Numbers::of).transpose()?;
-    let others = others.as_ref().map(Numbers::borrowed).transpose()?;
-    let others = match (others, kind) {
-        (Some(others), Kind::Binary(kind)) => {
-            others.scores(kind).transpose().map_err(|cause| of_data(&cause))?
-        }
-        // Refused with the fit, in the command's words.
-        (Some(_), Kind::Vectors(_)) => Some(Cow::Owned(Vec::new())),
-        (None, _) => None,
+    let of_others = match kind {
+        Kind::Binary(kind) => kind,
+        // The fit refuses them, whatever they are.
+        Kind::Vectors(_) => ScoreKind::Margin,
+    };
+    let others = match &monitor_scores {
+        Some(others) => Some(
+            device_scores(of_others, others.as_slice()?)
+                .map_err(|cause| DataError::new_err(format!("monitor_scores, {cause}")))?,
+        ),
+        None => None,
     };
     let rows = Rows {
         labels: labels.as_slice()?,

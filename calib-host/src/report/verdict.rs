@@ -1,7 +1,6 @@
 //! What the test rows say of a calibrator, in words.
 
 use calib_core::Artifact;
-use calib_core::artifact::Reduction;
 use calib_fit::assess::{BeforeAfter, Evidence};
 use calib_fit::stats::{Interval, percent, percent_of_success};
 use serde::Serialize;
@@ -80,10 +79,7 @@ impl Verdict {
             Some(_) => Judgement::NoSureDifference,
             None => Judgement::NotCompared,
         };
-        let is_about_rows = matches!(
-            artifact.header().reduction,
-            Reduction::Binary | Reduction::Confidence | Reduction::TopLabel
-        );
+        let is_about_rows = artifact.header().reduction.has_one_probability();
         let guaranteed = is_guaranteed(artifact);
         let promise = match (guaranteed, is_broken, is_about_rows) {
             (_, true, _) => PromiseOnRows::Broken,

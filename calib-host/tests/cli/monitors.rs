@@ -268,8 +268,8 @@ fn another_prevalence_is_compared_with_its_own_scores() {
 #[test]
 fn monitors_compare_with_scores_without_labels() {
     let there: Vec<f32> = binary(900).iter().map(|&(score, _)| score * score).collect();
-    let csv_of = |scores: &[f32]| {
-        format!("p\n{}", scores.iter().map(|score| format!("{score}\n")).collect::<String>())
+    let column = |name: &str, scores: &[f32]| {
+        format!("{name}\n{}", scores.iter().map(|score| format!("{score}\n")).collect::<String>())
     };
     let mut above = there.clone();
     above[6] = 1.5;
@@ -277,10 +277,10 @@ fn monitors_compare_with_scores_without_labels() {
     let groups: String =
         binary(N).iter().enumerate().map(|(i, (s, l))| format!("{s},{l},{}\n", i % 2)).collect();
     let place = place()
-        .with("there.csv", csv_of(&there).replace("p\n", "score\n"))
-        .with("named.csv", csv_of(&there).replace("p\n", "height\n"))
-        .with("above.csv", csv_of(&above).replace("p\n", "score\n"))
-        .with("few.csv", csv_of(&there[..7]).replace("p\n", "score\n"))
+        .with("there.csv", column("score", &there))
+        .with("named.csv", column("height", &there))
+        .with("above.csv", column("score", &above))
+        .with("few.csv", column("score", &there[..7]))
         .with("none.csv", "score\n")
         .with("tied.csv", format!("score\n{}", "0.5\n".repeat(40)))
         .with("weighted.csv", format!("score,label,weight\n{weighted}"))

@@ -125,6 +125,28 @@ fn monitors_count_in_the_bins_of_all_rows() {
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
 
+/// The edges of other scores are known, so that the second pass is not asked for those of the monitors.
+#[test]
+fn monitors_of_other_scores_take_nothing_of_the_passes() {
+    let rows: Vec<(f32, u8)> = binary(5000).into_iter().map(|(score, label)| (score / 64.0, label)).collect();
+    let place = Workplace::new().with("all.csv", csv(&rows)).with("pass1.csv", pass1(&rows));
+    let place = place.with("there.csv", csv(&binary(700)));
+    let open = named_buckets(
+        &place.ok("calib sql --dialect spark --from t --method isotonic --pass1 pass1.csv").stdout,
+    );
+    let monitored = named_buckets(
+        &place
+            .ok("calib sql --dialect spark --from t --method isotonic --monitor-bins 5 --pass1 pass1.csv")
+            .stdout,
+    );
+    assert!(open.len() < monitored.len(), "the test would not see what is asked for");
+    let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
+    let fit = "calib fit --method isotonic --monitor --monitor-bins 5 --monitor-scores there.csv";
+    place.ok(&format!("{fit} --scores all.csv -o all.bin"));
+    place.ok(&format!("{fit} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin"));
+    assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
+}
+
 #[test]
 fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
     let rows = skewed(2000);

@@ -11,6 +11,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The most bins of a monitor here.
 pub(crate) const MOST: usize = 15;
 
+/// Tables of a device with several, one for each class, and the points and bins of each.
+pub(crate) const TABLES: usize = 10;
+pub(crate) const POINTS_OF_TABLE: usize = 200;
+const BINS_OF_TABLE: usize = 5;
+
 /// The generator of a life: its own, so that lives do not depend on their order.
 pub(crate) fn of_life(kind: u64, life: u32) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(kind << 32 | u64::from(life))
@@ -60,6 +65,11 @@ impl Calibrated {
         Self::of((0..n).map(|_| uniform(random)).collect(), bins)
     }
 
+    /// Those of every table of a device with several.
+    pub(crate) fn draw_tables(random: &mut Xoshiro256PlusPlus) -> Vec<Self> {
+        (0..TABLES).map(|_| Self::draw(POINTS_OF_TABLE, BINS_OF_TABLE, random)).collect()
+    }
+
     /// Bins of uniform mass of these scores.
     pub(crate) fn of(mut scores: Vec<f64>, bins: usize) -> Self {
         scores.sort_by(f64::total_cmp);
@@ -81,4 +91,9 @@ impl Calibrated {
     pub(crate) fn reference(&self) -> Reference<'_> {
         Reference::new(&self.gaps).expect("every bin has a gap")
     }
+}
+
+/// Into which table of such a device the next prediction falls.
+pub(crate) fn any_table(random: &mut Xoshiro256PlusPlus) -> usize {
+    (uniform(random) * TABLES as f64) as usize
 }

@@ -4,7 +4,7 @@ use calib_core::monitor::{ChangeMonitor, LogEvidence, ShiftMonitor};
 use calib_fit::stats::clopper_pearson;
 use rayon::prelude::*;
 
-use crate::calibrated::{Calibrated, MOST, of_life, uniform};
+use crate::calibrated::{Calibrated, MOST, POINTS_OF_TABLE, TABLES, any_table, of_life, uniform};
 
 /// How many predictions are between two false alarms of a change.
 const CHANGE: u32 = 10_000;
@@ -27,21 +27,15 @@ fn until_a_change(n: usize, bins: usize, life: u32) -> u32 {
     found.unwrap_or(CUT)
 }
 
-/// Tables of a device, one for each class, and the points of each.
-const TABLES: usize = 10;
-const POINTS_OF_TABLE: usize = 200;
-
 /// The same of a device with a table for each class, into one of which a prediction falls. Every table takes as much evidence as one alone.
 fn until_a_change_in_any_table(life: u32) -> u32 {
-    const BINS: usize = 5;
     let mut random = of_life(8_000_000, life);
-    let calibrated: Vec<Calibrated> =
-        (0..TABLES).map(|_| Calibrated::draw(POINTS_OF_TABLE, BINS, &mut random)).collect();
+    let calibrated = Calibrated::draw_tables(&mut random);
     let mut before: Vec<ShiftMonitor<MOST>> = (0..TABLES).map(|_| ShiftMonitor::new()).collect();
     let mut change: Vec<ChangeMonitor<MOST>> = (0..TABLES).map(|_| ChangeMonitor::new()).collect();
     let alarm = LogEvidence::of_one_in(CHANGE);
     let found = (1..=CUT).find(|_| {
-        let table = (uniform(&mut random) * TABLES as f64) as usize;
+        let table = any_table(&mut random);
         let of_table = &calibrated[table];
         let bin = of_table.bin(uniform(&mut random));
         let is_alarm = change[table].count(bin, &before[table], &of_table.reference(), alarm);

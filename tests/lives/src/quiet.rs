@@ -4,7 +4,7 @@ use calib_core::monitor::{LogEvidence, ShiftMonitor};
 use calib_fit::stats::clopper_pearson;
 use rayon::prelude::*;
 
-use crate::calibrated::{Calibrated, MOST, of_life, uniform};
+use crate::calibrated::{Calibrated, MOST, POINTS_OF_TABLE, TABLES, any_table, of_life, uniform};
 use crate::exact::Exact;
 
 /// How many predictions or outcomes a life has.
@@ -88,22 +88,16 @@ pub(crate) fn shifts(lives: u32) -> bool {
     kept && earlier == 0
 }
 
-/// Tables of a device, one for each class, and the points of each.
-const TABLES: usize = 10;
-const POINTS_OF_TABLE: usize = 200;
-
 /// After which prediction of its own each of ten tables would raise the alarm of a shift: at its share of the level, and at all of it.
-fn any_table(life: u32) -> [bool; 2] {
-    const BINS: usize = 5;
+fn any_alarm(life: u32) -> [bool; 2] {
     let mut random = of_life(6_000_000, life);
-    let calibrated: Vec<Calibrated> =
-        (0..TABLES).map(|_| Calibrated::draw(POINTS_OF_TABLE, BINS, &mut random)).collect();
+    let calibrated = Calibrated::draw_tables(&mut random);
     let mut exact: Vec<Exact<'_>> = calibrated.iter().map(Exact::new).collect();
     let level = f64::from(SHIFT).ln();
     let divided = f64::from(SHIFT * TABLES as u32).ln();
     let mut seen = [false; 2];
     for _ in 0..PREDICTIONS {
-        let table = (uniform(&mut random) * TABLES as f64) as usize;
+        let table = any_table(&mut random);
         let log = exact[table].count(calibrated[table].bin(uniform(&mut random)));
         seen = [seen[0] || log >= divided, seen[1] || log >= level];
     }
@@ -115,7 +109,7 @@ pub(crate) fn tables(lives: u32) -> bool {
     println!(
         "no shift, {TABLES} tables of {POINTS_OF_TABLE} points, {PREDICTIONS} predictions among them: lives in which any table raises the alarm"
     );
-    let seen: Vec<[bool; 2]> = (0..lives).into_par_iter().map(any_table).collect();
+    let seen: Vec<[bool; 2]> = (0..lives).into_par_iter().map(any_alarm).collect();
     let alarms = |at: usize| seen.iter().filter(|seen| seen[at]).count();
     let kept = told("each at a tenth of the level", alarms(0), lives, 1.0 / f64::from(SHIFT));
     println!("  each at all of it, as no calibrator is written: {} of {lives}", alarms(1));

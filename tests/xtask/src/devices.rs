@@ -6,9 +6,8 @@ use std::process::Command;
 use anyhow::Result;
 use calib_run::{built, cargo, root, run};
 
-use crate::c_firmware::c_firmware;
 use crate::flags;
-use crate::setup::{ARM_LIBC, Needs, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
+use crate::setup::{ARM_LIBC, CMAKE, Needs, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 
 /// The targets of the boards.
 pub(crate) const TARGETS: [&str; 5] = [
@@ -37,8 +36,11 @@ pub(crate) fn stack(setup: Setup) -> Result<()> {
 
 /// `cargo xtask sizes`
 pub(crate) fn sizes(setup: Setup) -> Result<()> {
-    // Its example is weighed, too.
-    c_firmware(setup, &flags::CFirmware { board: None })?;
+    setup.provide(&Needs {
+        targets: &["thumbv6m-none-eabi", "thumbv7em-none-eabihf"],
+        programs: &[&ARM_LIBC, &CMAKE],
+        ..Needs::default()
+    })?;
     measure(["sizes"])
 }
 

@@ -135,7 +135,7 @@ xflags::xflags! {
         cmd miri {}
         /// Bound the stack of what a device calls for every score, on every core.
         cmd stack {}
-        /// Show where the flash goes: by function, by part, and for a line of log.
+        /// Show where the flash goes: by function, by part, for a line of log, and of programs with the library for C.
         cmd sizes {}
         /// Build twice, in two folders and environments, and compare byte by byte.
         ///

@@ -30,6 +30,8 @@ use crate::cli::show::Warnings;
 
 /// What errors call the data.
 const SCORES: &str = "scores";
+/// What errors call the scores that monitors compare with.
+const MONITOR_SCORES: &str = "monitor_scores";
 
 /// The options of `calib fit` that are not about files.
 #[derive(Parser)]
@@ -352,7 +354,9 @@ impl FitRequest {
             dependence = question_independence(data, None);
         }
         let monitors = match rows.monitor_scores {
-            Some(scores) => written.monitors.of_scores(kind, scores)?,
+            Some(scores) => {
+                written.monitors.of_scores(kind, scores, &Place::file(Path::new(MONITOR_SCORES)))?
+            }
             None => written.monitors.of_sample(&sample)?,
         };
         let sample = if encoding.is_none() && written.is_compact() { sample.rounded() } else { sample };

@@ -1,7 +1,8 @@
 //! The options of what the monitors on a device compare with.
 
 use calib_core::artifact::MonitorAction;
-use calib_host::artifact::{CompileError, MonitorBins, Monitoring};
+use calib_host::artifact::{CompileError, MonitorBins, MonitorError, Monitoring};
+use calib_host::files::Place;
 use calib_host::input::Sample;
 use calib_host::{BinaryData, ScoreKind};
 use clap::{Args, ValueEnum};
@@ -96,8 +97,13 @@ impl MonitorOptions {
         Ok(self.with(bins.map_err(CompileError::from)?))
     }
 
-    /// The monitors of one score, which compare with others than those of the calibration.
-    pub(crate) fn of_scores(&self, kind: ScoreKind, scores: &[f32]) -> Result<Option<Monitoring>, Error> {
+    /// The monitors of one score, which compare with others than those of the calibration, from this place.
+    pub(crate) fn of_scores(
+        &self,
+        kind: ScoreKind,
+        scores: &[f32],
+        place: &Place,
+    ) -> Result<Option<Monitoring>, Error> {
         if !self.monitor {
             return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
         }
@@ -106,8 +112,11 @@ impl MonitorOptions {
                 "monitors that compare with scores of their own take bins of their own: add --monitor-bins with a number".into(),
             )
         })?;
-        let bins = MonitorBins::of_scores(kind, scores, bins.into()).map_err(CompileError::from)?;
-        Ok(self.with(Some(bins)))
+        match MonitorBins::of_scores(kind, scores, bins.into()) {
+            Ok(bins) => Ok(self.with(Some(bins))),
+            Err(MonitorError::Fit(cause)) => Err(Error::fit(place.clone(), cause)),
+            Err(cause) => Err(CompileError::from(cause).into()),
+        }
     }
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {

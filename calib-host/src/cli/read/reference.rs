@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use calib_host::ScoreKind;
-use calib_host::artifact::{CompileError, MonitorError, Monitoring};
+use calib_host::artifact::Monitoring;
 use calib_host::files::Place;
 use calib_host::input::Table;
 
@@ -20,10 +20,5 @@ pub(crate) fn monitors_of_scores(
 ) -> Result<Option<Monitoring>, Error> {
     let source = &read_all(&[path], quiet)?[0];
     let scores = Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?;
-    monitors.of_scores(kind, &scores).map_err(|error| match error {
-        Error::Compile(CompileError::Monitors(MonitorError::Fit(cause))) => {
-            Error::fit(Place::file(source.path()), cause)
-        }
-        error => error,
-    })
+    monitors.of_scores(kind, &scores, &Place::file(source.path()))
 }

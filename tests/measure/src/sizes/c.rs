@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use calib_run::{cargo, root, run};
-use calib_tests::Board;
+use calib_tests::{Board, build_c_firmware};
 
 use super::BOARDS;
 use super::flash::Flash;
@@ -117,7 +117,5 @@ fn linked(board: Board, library: &Path, program: &Program) -> Result<u64> {
 
 /// The bytes of the whole example.
 fn example(board: Board) -> Result<String> {
-    let elf = root().join("firmware/target/c-example").join(board.name()).join("firmware.elf");
-    let flash = Flash::read(&elf).context("`cargo xtask c-firmware` builds it")?;
-    Ok(flash.total_bytes().to_string())
+    Ok(Flash::read(&build_c_firmware(board, "sizes001")?)?.total_bytes().to_string())
 }
