@@ -123,9 +123,7 @@ fn of_access(error: &AccessError) -> String {
         AccessError::NoChip { similar, .. } => format!("similar are {}", similar.join(", ")),
         AccessError::Attach(_) => "is the chip powered, and is --chip the right one?".into(),
         AccessError::Locked(_) => "unlocking erases the whole chip, which calib never does: use the maker's tool".into(),
-        AccessError::Read { .. } | AccessError::Write { .. } | AccessError::WriteMemory { .. } | AccessError::Reset(_) => {
-            "check cable and power, then run it again".into()
-        }
+        _ => "check cable and power, then run it again".into(),
     }
 }
 
@@ -141,6 +139,6 @@ fn of_rejection(rejection: &Rejection) -> String {
         Rejection::NotThere(_) => {
             "are --slot-addr and --slot-len those of the firmware that is on the chip?".into()
         }
-        Rejection::Unsaid { .. } => "ask the device with `calib status --port PORT`".into(),
+        _ => "ask the device with `calib status --port PORT`".into(),
     }
 }
