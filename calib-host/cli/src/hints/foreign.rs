@@ -33,6 +33,8 @@ pub(super) fn of_foreign(foreign: Foreign) -> &'static str {
         Foreign::Torch => {
             "write the tensor in Python with numpy.save(\"scores.npy\", tensor.detach().cpu().numpy())"
         }
-        _ => "give a table as CSV, Parquet, Arrow or JSON lines, or arrays as numpy.save and numpy.savez write them",
+        _ => {
+            "give a table as CSV, Parquet, Arrow or JSON lines, or arrays as numpy.save and numpy.savez write them"
+        }
     }
 }
