@@ -17,7 +17,6 @@ use calib_io::report::{CalibratedRows, ClinicalSummary, Grounds, ReportedRule, T
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::out::stdout;
 use crate::read::{OperatingRows, Subject, Surveyed};
 use crate::show;
 
@@ -352,7 +351,7 @@ impl Found {
                 show::each(*uncalibrated, [before, after], show::top_k)
             }
             Self::Operating { accuracies, alpha, .. } => {
-                show::at_operating_points(&mut stdout(), accuracies, *alpha)
+                show::at_operating_points(&mut cx.stdout(), accuracies, *alpha)
             }
         }
     }
@@ -408,8 +407,8 @@ impl FoundBeforeAfter {
             before.iter().try_for_each(|found| show::clinical("the scores", found))?;
             show::clinical("the calibrated probabilities", after)?;
         }
-        show::at_thresholds(&mut stdout(), &self.at_thresholds, self.alpha)?;
-        show::at_operating_points(&mut stdout(), &self.operating, self.alpha)?;
+        show::at_thresholds(&mut cx.stdout(), &self.at_thresholds, self.alpha)?;
+        show::at_operating_points(&mut cx.stdout(), &self.operating, self.alpha)?;
         self.groups.iter().try_for_each(show::groups)
     }
 }

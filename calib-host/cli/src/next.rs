@@ -11,7 +11,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use crate::options::artifact_of;
-use crate::out::{has_warned, is_standard_output, stderr};
+use crate::out::is_standard_output;
 use crate::read::needs_logits;
 
 /// Commands that say themselves what they wrote.
@@ -27,7 +27,7 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
         // Whoever reads it there knows what follows.
         return Ok(());
     }
-    let mut err = stderr();
+    let mut err = cx.stderr();
     for path in ["output", "svg", "html", "csv", "starter"]
         .iter()
         .filter_map(|id| given.path(id))

@@ -15,10 +15,10 @@ use calib_io::output::{Block, NewColumn, Part, Piece, TableFormat, send_stream, 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{SCORE_COLUMN, ScoreSource};
-use crate::out::{is_standard_output, print_json, raw_stdout, shown_path, stderr, warn};
+use crate::out::{is_standard_output, shown_path};
 use crate::read::{
     BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
     doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
@@ -131,7 +131,7 @@ impl Piece for VectorPiece {
 }
 
 impl Apply {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let format = self.format()?;
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let artifact = named.stored.artifact();
@@ -141,12 +141,12 @@ impl Apply {
         let Some((path, kind)) = self.source.vectors() else {
             let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
             let (path, kind) = data.or(self.source.binary()).expect("clap asks for one of the sources");
-            return self.scores(&named, format, (path, kind), quiet);
+            return self.scores(&named, format, (path, kind), cx);
         };
-        if let Some(codes) = self.codes(&named, (path, kind), quiet)? {
+        if let Some(codes) = self.codes(&named, (path, kind), cx)? {
             return self.code_vectors(&named, format, &codes);
         }
-        self.vectors(&named, format, (path, kind), quiet)
+        self.vectors(&named, format, (path, kind), cx)
     }
 
     /// The columns of a table of scores, and what is added to them.
@@ -155,9 +155,9 @@ impl Apply {
         named: &NamedArtifact<'_>,
         format: TableFormat,
         (path, kind): (&Path, ScoreKind),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
-        let watch = reading(quiet);
+        let watch = cx.reading();
         let mut pieces = open_table(path, &watch)?;
         let place = pieces.place();
         let artifact = named.stored.artifact();
@@ -171,7 +171,7 @@ impl Apply {
             };
             let look = |table| self.score_piece(named, table, kind, &mut words.clone()).map(drop);
             let piece = piece.map_err(|fault| pieces.first_fault(fault, look))?;
-            if std::mem::take(&mut is_first) && !quiet {
+            if std::mem::take(&mut is_first) && !cx.quiet {
                 self.name_left_out(&piece.table.shown(piece.rows))?;
             }
             could_be_probs &= piece.binary.as_ref().is_some_and(|binary| binary.scores.could_be_probs());
@@ -207,7 +207,7 @@ impl Apply {
         };
         if is_standard_output(&self.output) {
             let is_text = matches!(format, TableFormat::Csv | TableFormat::JsonLines);
-            let mut out = raw_stdout(is_text)?;
+            let mut out = cx.raw_stdout(is_text)?;
             let sent = send_stream((&self.output, &mut *out, format), counted, make);
             sent.map_err(|error| match error {
                 // As of everything else that is printed there.
@@ -231,13 +231,13 @@ impl Apply {
             )
         });
         let warnings: Vec<String> = doubt.into_iter().chain(action).collect();
-        warn(&warnings)?;
+        cx.warn(&warnings)?;
         if !self.json {
             return Ok(());
         }
         // A file that somebody has removed since is not worth a failure.
         let len_bytes = std::fs::metadata(&self.output).map(|file| file.len()).ok();
-        print_json(&json!({
+        cx.print_json(&json!({
             "output": self.output,
             "len_bytes": len_bytes,
             "rows": rows,
@@ -296,11 +296,11 @@ impl Apply {
         &self,
         named: &NamedArtifact<'_>,
         (path, kind): (&Path, VectorKind),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Option<CodeVectors>, Error> {
         let artifact = named.stored.artifact();
         let read = |encoding, kind| {
-            let source = &read_all(&[path], quiet)?[0];
+            let source = &read_all(&[path], cx)?[0];
             read_code_vectors(source, encoding, kind, &self.score_column)
         };
         let encoding = artifact.header().encoding;
@@ -344,9 +344,9 @@ impl Apply {
         named: &NamedArtifact<'_>,
         format: TableFormat,
         (path, kind): (&Path, VectorKind),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
-        let watch = reading(quiet);
+        let watch = cx.reading();
         let name = Some(self.score_column.as_str()).filter(|name| *name != SCORE_COLUMN);
         let mut pieces = open_matrix(path, kind, name, &watch)?;
         let place = pieces.place().clone();
@@ -460,7 +460,7 @@ impl Apply {
         }
         let output = shown_path(&self.output);
         let names = names.join(", ");
-        writeln!(stderr(), "left out of {output}, which has one value a row and column: {names}")
+        writeln!(cx.stderr(), "left out of {output}, which has one value a row and column: {names}")
     }
 }
 

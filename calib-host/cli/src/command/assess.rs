@@ -12,9 +12,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::assessing::{Assessing, sets_json};
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{AssessedOptions, ClinicalArgs, count, parse_alpha};
-use crate::out::{print_json, stdout, warn};
 use crate::read::{Assessed, Surveyed, judged_sets, question_points, question_predictions, read_counted};
 use crate::show;
 
@@ -79,7 +79,7 @@ enum BinningName {
 }
 
 impl Assess {
-    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(mut self, cx: &Context) -> Result<(), Error> {
         self.assessed = self.assessed.with_data()?;
         let by_bin = self.binning == BinningName::ByBin;
         if by_bin && self.assessed.artifact.is_none() {
@@ -93,10 +93,10 @@ impl Assess {
             by_bin,
             seed: self.seed,
         };
-        if let Some(surveyed) = self.surveyed(quiet)? {
+        if let Some(surveyed) = self.surveyed(cx)? {
             return self.survey(&surveyed);
         }
-        let sources = asked.sources(quiet)?;
+        let sources = asked.sources(cx)?;
         let judged = self.judged(&sources)?;
         if let Some((judged, true)) = &judged {
             return self.show_judged(judged);
@@ -107,7 +107,7 @@ impl Assess {
         let clusters = subject.clusters();
         let dependence = question_predictions(&subject.first_predictions(), clusters);
         let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
-        warn(&doubts)?;
+        cx.warn(&doubts)?;
         if let (Some(clusters), false) = (clusters, self.json) {
             show::clusters(clusters.rows(), clusters.count())?;
         }
@@ -115,20 +115,20 @@ impl Assess {
             self.show_judged(judged)?;
         }
         let found = assessing.of_rows(&subject);
-        warn(found.evidence())?;
+        cx.warn(found.evidence())?;
         if !self.json {
             return Ok(found.show()?);
         }
         let sets = judged.map(|(judged, _)| sets_json(&judged));
-        print_json(&assessing.json(&found, &doubts, sets, clusters))
+        cx.print_json(&assessing.json(&found, &doubts, sets, clusters))
     }
 
     /// What can be assessed without all rows in memory, if it is such.
-    fn surveyed(&self, quiet: bool) -> Result<Option<Surveyed>, Error> {
+    fn surveyed(&self, cx: &Context) -> Result<Option<Surveyed>, Error> {
         let is_surveyed = self.bin_column.is_none() && self.assessing().is_of_points();
         match (is_surveyed, self.assessed.counted.columns()) {
-            (true, None) => Surveyed::read(&self.assessed, self.seed, quiet),
-            (true, Some(columns)) => read_counted(&self.assessed, columns, self.seed, quiet).map(Some),
+            (true, None) => Surveyed::read(&self.assessed, self.seed, cx),
+            (true, Some(columns)) => read_counted(&self.assessed, columns, self.seed, cx).map(Some),
             (false, None) => Ok(None),
             (false, Some(_)) => Err(Error::Usage(
                 "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
@@ -146,11 +146,11 @@ impl Assess {
             Some(_) => None,
             None => question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?,
         };
-        warn(doubt.as_slice())?;
+        cx.warn(doubt.as_slice())?;
         let found = assessing.of_points(surveyed).map_err(|cause| self.on_disk(cause))?;
-        warn(found.evidence())?;
+        cx.warn(found.evidence())?;
         match self.json {
-            true => print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
+            true => cx.print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
             false => Ok(found.show()?),
         }
     }
@@ -173,15 +173,15 @@ impl Assess {
             let same = stored.artifact().header().provenance.data_sha256
                 == input::sha256(&sources.iter().collect::<Vec<_>>());
             self.assessed.same_rows.allow(same, sources[0].path(), "the artefact was")?;
-            warn(same.then_some(SAME_ROWS).as_slice())?;
+            cx.warn(same.then_some(SAME_ROWS).as_slice())?;
         }
         Ok(Some((figures, is_alone)))
     }
 
     fn show_judged(&self, figures: &SetFigures) -> Result<(), Error> {
         match self.json {
-            true => print_json(&json!({"prediction_sets": sets_json(figures)})),
-            false => Ok(show::set_figures(figures, &mut stdout())?),
+            true => cx.print_json(&json!({"prediction_sets": sets_json(figures)})),
+            false => Ok(show::set_figures(figures, &mut cx.stdout())?),
         }
     }
 

@@ -17,9 +17,9 @@ use calib_io::report::SAME_ROWS;
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count, parse_alpha};
-use crate::out::{print_json, stdout, warn};
 use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
 
 /// Choose the number of bins by the data.
@@ -97,10 +97,10 @@ pub(crate) struct Bins {
 const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
 
 impl Bins {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let mut doubts = Vec::new();
-        let (calibration, test) = self.read(&mut doubts, quiet)?;
-        warn(&doubts)?;
+        let (calibration, test) = self.read(&mut doubts, cx)?;
+        cx.warn(&doubts)?;
         let bins: Vec<usize> = if self.bins.is_empty() {
             let fits = |bins: &usize| 2 * *bins as u64 <= calibration.len();
             DEFAULT_BINS.into_iter().filter(fits).collect()
@@ -124,7 +124,7 @@ impl Bins {
             .map(|most| [best(&tried, most, |t| t.upper_plugin), best(&tried, most, |t| t.upper_debiased)]);
         let candidates = tried.len();
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "n": calibration.len(),
                 "n_test": test.points.len(),
                 "clusters_test": test.clusters.as_ref().map(Clusters::count),
@@ -145,12 +145,12 @@ impl Bins {
     }
 
     /// Points to fit to, and points to judge with.
-    fn read(&self, doubts: &mut Vec<String>, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
+    fn read(&self, doubts: &mut Vec<String>, cx: &Context) -> Result<(BinaryData, TestPoints), Error> {
         let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let columns =
                 ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-            let sources = read_all(&paths, quiet)?;
+            let sources = read_all(&paths, cx)?;
             let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
             // Checks the range, too.
             let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
@@ -191,7 +191,7 @@ impl Bins {
         tried: &[BinsTried],
         chosen: Option<[Option<usize>; 2]>,
     ) -> Result<(), Error> {
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(
             out,
             "{n} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \

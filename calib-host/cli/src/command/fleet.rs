@@ -11,10 +11,9 @@ use calib_io::report::{FileOrigin, FleetReport, Origin};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::asked::command_line;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::parse_alpha;
-use crate::out::{print_json, stdout, warn, write_output};
 use crate::read::CounterFiles;
 use crate::show::{ShownFleet, verified, verified_json};
 
@@ -66,7 +65,7 @@ pub(crate) struct FleetCommand {
 }
 
 impl FleetCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         // Beside counters, with which --new does not go, nothing can require it.
         if self.output.is_some() && self.new.is_none() {
             return Err(Error::Usage(
@@ -79,12 +78,12 @@ impl FleetCommand {
                 .map_err(|cause| Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause })?;
             let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
             text.push(b'\n');
-            return write_output(output, self.force, &text);
+            return cx.write_output(output, self.force, &text);
         }
         if let Some(log) = &self.verify {
             return self.verify(&stored, log);
         }
-        let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, quiet)?;
+        let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, cx)?;
         let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
             // Of a device that is there twice, the file of the second.
             let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
@@ -93,7 +92,7 @@ impl FleetCommand {
         let shown =
             ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
         let warnings = shown.warnings();
-        warn(&warnings)?;
+        cx.warn(&warnings)?;
         if let Some(path) = &self.csv {
             write_file(path, self.force, |out| write_csv(&tables, out))?;
         }
@@ -106,14 +105,14 @@ impl FleetCommand {
                 alpha: self.alpha,
                 origin: &origin,
             };
-            write_output(path, self.force, page.html()?.as_bytes())?;
+            cx.write_output(path, self.force, page.html()?.as_bytes())?;
         }
         if self.json {
             let mut value = shown.json();
             value["warnings"] = warnings.into();
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        Ok(shown.print(&mut stdout())?)
+        Ok(shown.print(&mut cx.stdout())?)
     }
 
     /// Works out again what devices answered.
@@ -126,8 +125,8 @@ impl FleetCommand {
         })?;
         let devices = verifier.finish();
         match self.json {
-            true => print_json(&verified_json(&devices)),
-            false => Ok(verified(&devices, &mut stdout())?),
+            true => cx.print_json(&verified_json(&devices)),
+            false => Ok(verified(&devices, &mut cx.stdout())?),
         }
     }
 
@@ -152,7 +151,7 @@ impl FleetCommand {
             files: vec![artifact, counters],
             calibration_is_the_artefacts: false,
             test_is_calibration: false,
-            command: command_line(),
+            command: cx.command_line(),
         }
     }
 }

@@ -7,8 +7,9 @@ use calib_io::files::{Place, PrivateKey, Problem, PublicKey, read_artifact};
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::{print_json, shown_path, stderr, stdout, warn, write_output};
+use crate::out::shown_path;
 
 /// Make a pair of keys to sign artefacts with.
 ///
@@ -68,21 +69,21 @@ pub(crate) struct Verify {
 }
 
 impl Keygen {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let mut public_path = self.output.clone().into_os_string();
         public_path.push(".pub");
         let public_path = PathBuf::from(public_path);
         let key = PrivateKey::generate()?;
         key.write_pair(&self.output, &public_path, self.force)?;
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "key": key.public().id().to_string(),
                 "private_key": self.output,
                 "public_key": public_path,
             }));
         }
-        if !quiet {
-            let mut err = stderr();
+        if !cx.quiet {
+            let mut err = cx.stderr();
             writeln!(
                 err,
                 "key {}: {} (keep it secret), {}",
@@ -96,7 +97,7 @@ impl Keygen {
 }
 
 impl Sign {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
         let path = self.key.display();
         let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
@@ -104,17 +105,17 @@ impl Sign {
                 "{path} is a private key, and others than its owner can read or write it: use `chmod 600`"
             )
         });
-        warn(warnings.as_slice())?;
+        cx.warn(warnings.as_slice())?;
         let stored = read_artifact(&self.artifact)?;
         if stored.artifact().counter() == 0 {
             return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));
         }
         let signed =
             key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
-        write_output(&self.output, self.force, &signed)?;
+        cx.write_output(&self.output, self.force, &signed)?;
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "output": self.output,
                 "len_bytes": signed.len(),
                 "identity": id.to_string(),
@@ -123,8 +124,8 @@ impl Sign {
                 "warnings": warnings.as_slice(),
             }));
         }
-        if !quiet {
-            let mut err = stderr();
+        if !cx.quiet {
+            let mut err = cx.stderr();
             writeln!(
                 err,
                 "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
@@ -138,13 +139,13 @@ impl Sign {
 }
 
 impl Verify {
-    pub(crate) fn run(self) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let key = PublicKey::read(&self.key)?;
         let stored = read_artifact(&self.artifact)?;
         let verdict = key.verify(&stored);
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {
-            print_json(&json!({
+            cx.print_json(&json!({
                 "artifact": self.artifact,
                 "identity": id.to_string(),
                 "counter": counter,
@@ -156,7 +157,7 @@ impl Verify {
         match verdict {
             Ok(()) if self.json => Ok(()),
             Ok(()) => {
-                let mut out = stdout();
+                let mut out = cx.stdout();
                 writeln!(
                     out,
                     "{}: id {id}, counter {counter}, signed with key {}",

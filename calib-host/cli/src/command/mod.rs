@@ -33,6 +33,7 @@ mod threshold;
 
 use clap::Subcommand;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::help::{Completions, Manual, Methods};
 
@@ -85,41 +86,41 @@ impl Command {
     }
 
     /// Does what is asked. `program` is the whole command line.
-    pub(crate) fn run(self, quiet: bool, program: clap::Command) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context, program: clap::Command) -> Result<(), Error> {
         match self {
-            Self::Fit(fit) => fit.run(quiet),
-            Self::Apply(apply) => apply.run(quiet),
-            Self::Assess(assess) => assess.run(quiet),
-            Self::Decide(decide) => decide.run(quiet),
-            Self::Threshold(threshold) => threshold.run(quiet),
-            Self::Sets(sets) => sets.run(quiet),
-            Self::Adjust(adjust) => adjust.run(quiet),
-            Self::Inspect(inspect) => inspect.run(),
-            Self::Plan(plan) => plan.run(),
+            Self::Fit(fit) => fit.run(cx),
+            Self::Apply(apply) => apply.run(cx),
+            Self::Assess(assess) => assess.run(cx),
+            Self::Decide(decide) => decide.run(cx),
+            Self::Threshold(threshold) => threshold.run(cx),
+            Self::Sets(sets) => sets.run(cx),
+            Self::Adjust(adjust) => adjust.run(cx),
+            Self::Inspect(inspect) => inspect.run(cx),
+            Self::Plan(plan) => plan.run(cx),
             #[cfg(feature = "serial")]
-            Self::Push(push) => push.run(quiet),
+            Self::Push(push) => push.run(cx),
             #[cfg(any(feature = "serial", feature = "probe"))]
-            Self::Status(status) => status.run(),
+            Self::Status(status) => status.run(cx),
             #[cfg(feature = "probe")]
-            Self::Flash(flash) => flash.run(quiet),
+            Self::Flash(flash) => flash.run(cx),
             #[cfg(feature = "serial")]
-            Self::Monitor(monitor) => monitor.run(quiet),
+            Self::Monitor(monitor) => monitor.run(cx),
             #[cfg(feature = "serial")]
-            Self::Label(label) => label.run(quiet),
-            Self::Fleet(fleet) => fleet.run(quiet),
-            Self::Sql(sql) => sql.run(quiet),
-            Self::Keygen(keygen) => keygen.run(quiet),
-            Self::Sign(sign) => sign.run(quiet),
-            Self::Verify(verify) => verify.run(),
-            Self::Bins(bins) => bins.run(quiet),
-            Self::Compare(compare) => compare.run(quiet),
-            Self::Report(report) => report.run(quiet),
-            Self::Plot(plot) => plot.run(quiet),
-            Self::Export(export) => export.run(),
-            Self::Doctor(doctor) => doctor.run(),
-            Self::Methods(methods) => methods.run(),
-            Self::Completions(completions) => completions.run(program),
-            Self::Manual(manual) => manual.run(program),
+            Self::Label(label) => label.run(cx),
+            Self::Fleet(fleet) => fleet.run(cx),
+            Self::Sql(sql) => sql.run(cx),
+            Self::Keygen(keygen) => keygen.run(cx),
+            Self::Sign(sign) => sign.run(cx),
+            Self::Verify(verify) => verify.run(cx),
+            Self::Bins(bins) => bins.run(cx),
+            Self::Compare(compare) => compare.run(cx),
+            Self::Report(report) => report.run(cx),
+            Self::Plot(plot) => plot.run(cx),
+            Self::Export(export) => export.run(cx),
+            Self::Doctor(doctor) => doctor.run(cx),
+            Self::Methods(methods) => methods.run(cx),
+            Self::Completions(completions) => completions.run(cx, program),
+            Self::Manual(manual) => manual.run(cx, program),
         }
     }
 }

@@ -11,9 +11,9 @@ use calib_io::files::write_file;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence};
-use crate::out::{print_json, stdout};
 
 /// The numbers of bins for which points are told if there is but an epsilon.
 const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
@@ -91,7 +91,7 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
      among M candidates each has alpha / M";
 
 impl PlanCommand {
-    pub(crate) fn run(self) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         if self.validation.validation {
             return self.validation.answer(self.prevalence, self.json);
         }
@@ -116,9 +116,9 @@ impl PlanCommand {
             write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
         }
         if self.json {
-            return print_json(&json!({"answer": answer, "curve": curve}));
+            return cx.print_json(&json!({"answer": answer, "curve": curve}));
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
             let bins_asked = bins;
             let bins = bins_in_words(bins as usize).unwrap_or_default();
@@ -173,9 +173,9 @@ impl PlanCommand {
             .filter_map(|bins| Plan::fewest_points(bins, self.alpha, epsilon))
             .collect();
         if self.json {
-            return print_json(&json!({"answer": null, "curve": plans}));
+            return cx.print_json(&json!({"answer": null, "curve": plans}));
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(
             out,
             "epsilon {epsilon}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
@@ -214,7 +214,7 @@ impl PlanCommand {
             }
         };
         if self.json {
-            return print_json(&json!({"answer": plan, "curve": []}));
+            return cx.print_json(&json!({"answer": plan, "curve": []}));
         }
         let ClassPlan { n, points_per_bin, epsilon, .. } = plan;
         let (name, theorem) = match reduction {
@@ -222,7 +222,7 @@ impl PlanCommand {
             PlannedReduction::ClassWise => (format!("class-wise, {among} classes"), 2),
         };
         writeln!(
-            stdout(),
+            cx.stdout(),
             "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of the truth, \
              except with probability {alpha} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}"
         )?;

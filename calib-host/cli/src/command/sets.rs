@@ -11,11 +11,11 @@ use calib_io::input;
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, parse_alpha, parse_classifier, parse_share,
 };
-use crate::out::{print_json, stderr, warn, write_output};
 use crate::read::{SetInput, SetRows, SetSource, read_all};
 use crate::show::ShownSets;
 
@@ -88,10 +88,10 @@ enum ConformityName {
 }
 
 impl Sets {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let paths: Vec<_> = std::iter::once(self.input().0).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
         let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
         let source = SetSource {
@@ -102,7 +102,7 @@ impl Sets {
             score: self.score(encoding)?,
         };
         let SetRows { rows, labels, doubt, encoding, is_binary } = source.read(&sources)?;
-        warn(doubt.as_slice())?;
+        cx.warn(doubt.as_slice())?;
         let aim = SetAim { alpha: self.alpha, by_class: self.by_class, confidence: self.confidence };
         let sets = PredictionSets::fit(&rows, &labels, aim)
             .map_err(|cause| Error::promise(Place::file(self.input().0), cause))?;
@@ -121,17 +121,17 @@ impl Sets {
                 on_device.alone(&parameters, &options)?
             }
         };
-        write_output(&self.output, self.force, &bytes)?;
+        cx.write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
-        match (self.json, quiet) {
+        match (self.json, cx) {
             (true, _) => {
                 let mut value = shown.json();
                 value["warnings"] = json!(doubt.as_slice());
-                print_json(&value)
+                cx.print_json(&value)
             }
             (false, true) => Ok(()),
-            (false, false) => Ok(shown.print(&mut stderr())?),
+            (false, false) => Ok(shown.print(&mut cx.stderr())?),
         }
     }
 

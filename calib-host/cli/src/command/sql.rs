@@ -9,10 +9,10 @@ use calib_io::files::Place;
 use calib_io::sql::{Dialect, Query, is_column_of_answer};
 use clap::{Args, ValueEnum};
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::range_of_codes;
 use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
-use crate::out::{stderr, stdout};
 use crate::read::{Counted, Opened};
 
 /// Print the SQL that counts scores where they are.
@@ -90,7 +90,7 @@ enum DialectName {
 const MANY: u64 = 1 << 53;
 
 impl Sql {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         self.check_groups()?;
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
@@ -109,7 +109,7 @@ impl Sql {
             }
             (Some(path), None) => {
                 let column = self.group_column.as_deref();
-                let opened = Opened::read(path, &self.method, column, self.monitor_bins, quiet)?;
+                let opened = Opened::read(path, &self.method, column, self.monitor_bins, cx)?;
                 let counted = &opened.counted;
                 if counted.buckets().kind() != self.kind() {
                     return Err(Error::Usage(format!(
@@ -130,10 +130,10 @@ impl Sql {
                 (text, said)
             }
         };
-        stdout().write_all(text.as_bytes())?;
-        if !quiet {
+        cx.stdout().write_all(text.as_bytes())?;
+        if !cx.quiet {
             let groups = self.group_column.as_ref().map_or("", |_| SAME_GROUPS);
-            writeln!(stderr(), "{said}{groups}")?;
+            writeln!(cx.stderr(), "{said}{groups}")?;
         }
         Ok(())
     }

@@ -21,14 +21,13 @@ use clap::Args;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::options::ProbeOptions;
 #[cfg(feature = "serial")]
-use crate::out::write_output;
-use crate::out::{print_json, stdout, warn};
 #[cfg(feature = "probe")]
 use crate::show::slot_json;
 #[cfg(feature = "serial")]
@@ -81,7 +80,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    pub(crate) fn run(self) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         #[cfg(feature = "serial")]
         if let Some(port) = &self.port {
             #[cfg(feature = "probe")]
@@ -133,7 +132,7 @@ impl Status {
             let shown = |tables: &Vec<Option<Counters>>| {
                 tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>()
             };
-            print_json(&json!({
+            cx.print_json(&json!({
                 "port": port,
                 "protocol": version,
                 "device": device_json(&status),
@@ -147,12 +146,12 @@ impl Status {
             print_protocol(version, standing.as_ref())?;
             match &counters {
                 Ok(tables) => print_counters(tables)?,
-                Err(why) => writeln!(stdout(), "monitors    none: {why}")?,
+                Err(why) => writeln!(cx.stdout(), "monitors    none: {why}")?,
             }
         }
         if let Ok(tables) = &counters {
             self.write_counters(tables)?;
-            warn(&counter_warnings(tables))?;
+            cx.warn(&counter_warnings(tables))?;
         }
         match (standing, slots) {
             (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
@@ -173,7 +172,7 @@ impl Status {
         let stored = stored.ok_or(DeviceError::Counters(CountersRefusal::NotMonitored))?;
         let mut text = serde_json::to_vec_pretty(&stored).map_err(io::Error::from)?;
         text.push(b'\n');
-        write_output(path, self.force, &text)
+        cx.write_output(path, self.force, &text)
     }
 }
 
@@ -186,7 +185,7 @@ fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
             && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
         {
             let text = "if it held a newer calibrator, the device has fallen back to an older one";
-            warn(&[format!("slot {slot}: {fault}: {text}")])?;
+            cx.warn(&[format!("slot {slot}: {fault}: {text}")])?;
         }
     }
     Ok(())
@@ -200,9 +199,9 @@ fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Erro
     let survey = read_slots(&mut access, map)?.survey().map_err(FlashError::from)?;
     if as_json {
         let slots: Vec<Value> = survey.iter().map(slot_json).collect();
-        return print_json(&json!({"chip": chip, "slots": slots}));
+        return cx.print_json(&json!({"chip": chip, "slots": slots}));
     }
-    let mut out = stdout();
+    let mut out = cx.stdout();
     for (index, slot) in survey.iter().enumerate() {
         let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
         match slot {

@@ -14,11 +14,11 @@ use calib_io::input::{self, Column, Source, Table};
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
-use crate::out::{print_json, stderr, warn, write_output};
 use crate::read::{question_independence, question_margins, read_all, table_labels};
 use crate::show::ShownThresholds;
 
@@ -113,10 +113,10 @@ struct Rows {
 type NamedRows = (Option<String>, Vec<usize>);
 
 impl ThresholdCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let rows = self.read(parent.as_ref(), quiet)?;
-        warn(&rows.doubts)?;
+        let rows = self.read(parent.as_ref(), cx)?;
+        cx.warn(&rows.doubts)?;
         let sharing = if self.common_threshold { Sharing::Common } else { Sharing::Own };
         let place = || Place::file(self.path().0);
         let points = OperatingPoints::find(&rows.groups, self.aims(), sharing)
@@ -142,18 +142,18 @@ impl ThresholdCommand {
                 on_device.alone(rows.n, &parameters, &options)?
             }
         };
-        write_output(&self.output, self.force, &bytes)?;
+        cx.write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown =
             ShownThresholds { points: &points, values: &values, stored: &stored, output: &self.output };
-        match (self.json, quiet) {
+        match (self.json, cx) {
             (true, _) => {
                 let mut value = shown.json();
                 value["warnings"] = json!(rows.doubts);
-                print_json(&value)
+                cx.print_json(&value)
             }
             (false, true) => Ok(()),
-            (false, false) => Ok(shown.print(&mut stderr())?),
+            (false, false) => Ok(shown.print(&mut cx.stderr())?),
         }
     }
 
@@ -167,10 +167,10 @@ impl ThresholdCommand {
         binary_source(self.scores.as_deref(), self.margins.as_deref()).expect("clap asks for one of them")
     }
 
-    fn read(&self, parent: Option<&StoredArtifact>, quiet: bool) -> Result<Rows, Error> {
+    fn read(&self, parent: Option<&StoredArtifact>, cx: &Context) -> Result<Rows, Error> {
         let (path, kind) = self.path();
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let names: Vec<&str> = [&*self.score_column, &*self.label_column]
             .into_iter()
             .chain(self.group_column.as_deref())

@@ -18,8 +18,6 @@ use std::process;
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 
-use crate::out::stderr;
-
 pub(crate) use pages::{Completions, Manual};
 pub(crate) use topics::Methods;
 
@@ -51,7 +49,7 @@ pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString
     if error.kind() == ErrorKind::MissingRequiredArgument {
         let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
         if let Some(command) = names.map(Command::get_name).find(|name| !topics::is_one(name)) {
-            let _ = writeln!(stderr(), "\n{}", examples::short(command));
+            let _ = writeln!(cx.stderr(), "\n{}", examples::short(command));
         }
     }
     process::exit(error.exit_code())

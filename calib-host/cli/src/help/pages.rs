@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::stdout;
 
 /// Print completions for a shell
 ///
@@ -20,10 +20,10 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self, mut program: Command) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context, mut program: Command) -> Result<(), Error> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "calib", &mut script);
-        Ok(stdout().write_all(&script)?)
+        Ok(cx.stdout().write_all(&script)?)
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Manual {
 }
 
 impl Manual {
-    pub(crate) fn run(self, program: Command) -> Result<(), Error> {
+    pub(crate) fn run(self, cx: &Context, program: Command) -> Result<(), Error> {
         let page = match self.command {
             None => program,
             Some(name) => {
@@ -45,7 +45,7 @@ impl Manual {
                 found.ok_or_else(|| Error::Usage(format!("there is no command {name:?}")))?
             }
         };
-        Ok(stdout().write_all(&manual(page)?)?)
+        Ok(cx.stdout().write_all(&manual(page)?)?)
     }
 }
 

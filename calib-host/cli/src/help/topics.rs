@@ -3,8 +3,8 @@
 use clap::Args;
 use std::io::Write;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::stdout;
 
 /// What a command ends with.
 pub(super) const EXIT_CODES: &str = "\
@@ -67,7 +67,7 @@ pub(super) fn is_one(name: &str) -> bool {
 pub(crate) struct Methods {}
 
 impl Methods {
-    pub(crate) fn run(self) -> Result<(), Error> {
-        Ok(writeln!(stdout(), "{METHODS}")?)
+    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+        Ok(writeln!(cx.stdout(), "{METHODS}")?)
     }
 }

@@ -7,7 +7,6 @@ use calib_fit::artifact::Child;
 use clap::Args;
 
 use crate::error::Error;
-use crate::out::warn;
 
 /// How new an artefact is.
 #[derive(Args)]
@@ -47,12 +46,12 @@ impl ChildOptions {
         if counter < held {
             let sentence =
                 format!("the counter of {path} is {held}: a device that holds it refuses {counter}");
-            warn(&[sentence])?;
+            cx.warn(&[sentence])?;
         }
         if artifact.signature().is_some() {
             let sentence =
                 format!("{path} is signed, and what is made from it is not: sign that with `calib sign`");
-            warn(&[sentence])?;
+            cx.warn(&[sentence])?;
         }
         Ok(Child { counter, parameters })
     }

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::parse::parse_number;
 use crate::error::Error;
-use crate::out::{print_json, stdout};
 
 /// The standard errors that a validation is to reach.
 #[derive(Args)]
@@ -39,10 +38,10 @@ impl ValidationArgs {
         let plan = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };
         let size = plan.size();
         if json {
-            return print_json(&json!({"validation": size, "given": plan}));
+            return cx.print_json(&json!({"validation": size, "given": plan}));
         }
         let ValidationSize { rows, positives, is_rough, .. } = size;
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(out, "{rows} rows, of which {positives} with label 1 on average (Pavlou et al. 2021):")?;
         for (what, rows, se) in [
             ("area under the ROC curve", size.auc, se_auc),

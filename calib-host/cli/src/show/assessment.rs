@@ -9,14 +9,12 @@ use calib_fit::assess::{
 use calib_fit::stats::percent_of_success;
 use calib_io::report::Verdict;
 
-use crate::out::stdout;
-
 /// How wide the column of names is.
 const NAME: usize = 18;
 
 /// Prints an assessment of predictions.
 pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     head(&mut out, assessment, uncalibrated)?;
     for (name, estimate) in plain(assessment) {
         line(&mut out, name, estimate)?;
@@ -31,7 +29,7 @@ pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Resu
 /// Prints an assessment of what margins were calibrated to. Margins themselves have an order and are no probabilities.
 pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
     if let Some(auc) = both.before.auc {
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(out, "of the margins:")?;
         line(&mut out, "auc", auc)?;
         writeln!(out, "of the calibrated probabilities:")?;
@@ -41,7 +39,7 @@ pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result
 
 /// Prints what the rows say in words, before any figure.
 pub(crate) fn verdict(verdict: &Verdict) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     writeln!(out, "{}.", verdict.title())?;
     verdict.sentences.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
     writeln!(out)
@@ -50,14 +48,14 @@ pub(crate) fn verdict(verdict: &Verdict) -> io::Result<()> {
 /// Prints that rows belong together, before anything that rests on it.
 pub(crate) fn clusters(rows: usize, clusters: usize) -> io::Result<()> {
     writeln!(
-        stdout(),
+        cx.stdout(),
         "{rows} rows of {clusters} clusters: resampled, and counted in exact intervals, as clusters"
     )
 }
 
 /// Prints two assessments of the same rows side by side.
 pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     let BeforeAfter { before, after, change } = both;
     head(&mut out, after, uncalibrated)?;
     let show = |estimate: EstimateWithInterval, signed: bool| {
@@ -119,7 +117,7 @@ pub(crate) fn vectors(
     surface: Option<&RocSurface>,
     top_k: Option<&TopKAssessment>,
 ) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     let top = &vectors.top_label;
     head(&mut out, top, 0)?;
     line(&mut out, "accuracy", top.accuracy)?;
@@ -146,7 +144,7 @@ pub(crate) fn vectors(
 
 /// Prints an assessment of the first few ranks.
 pub(crate) fn top_k(top_k: &TopKAssessment) -> io::Result<()> {
-    rank_lines(&mut stdout(), top_k)
+    rank_lines(&mut cx.stdout(), top_k)
 }
 
 /// Prints assessments of the same rows before and after, one below the other.
@@ -156,10 +154,10 @@ pub(crate) fn each<T>(
     mut show: impl FnMut(&T) -> io::Result<()>,
 ) -> io::Result<()> {
     if uncalibrated > 0 {
-        writeln!(stdout(), "left out, because uncalibrated: {uncalibrated}")?;
+        writeln!(cx.stdout(), "left out, because uncalibrated: {uncalibrated}")?;
     }
     for (name, one) in ["before", "after"].iter().zip(both) {
-        writeln!(stdout(), "{name}:")?;
+        writeln!(cx.stdout(), "{name}:")?;
         show(one)?;
     }
     Ok(())

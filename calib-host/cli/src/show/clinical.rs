@@ -6,14 +6,12 @@ use calib_fit::assess::{
     ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs, Extremes, Figure,
 };
 
-use crate::out::stdout;
-
 /// How wide the column of names is.
 const NAME: usize = 18;
 
 /// Prints the clinical validation of probabilities, which `whose` names.
 pub(crate) fn clinical(whose: &str, found: &ClinicalValidation) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     writeln!(out, "clinical validation of {whose}:")?;
     line(&mut out, "intercept", &figure(&found.cox.intercept))?;
     line(&mut out, "slope", &figure(&found.cox.slope))?;

@@ -6,11 +6,9 @@ use calib_fit::artifact::DeviceCost;
 use calib_fit::assess::EstimateWithInterval;
 use calib_fit::compare::{Claim, ComparedMethod, MethodComparison, Split};
 
-use crate::out::stdout;
-
 /// Prints a line for every method, the best first, and what to do.
 pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     let n = comparison.n;
     let judged = match comparison.claim {
         None => "",

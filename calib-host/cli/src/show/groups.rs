@@ -5,11 +5,9 @@ use std::io::{self, Write};
 use calib_fit::assess::{EstimateWithInterval, Figure, GroupAssessment, GroupComparison, Tested};
 use calib_fit::stats::percent_of_success;
 
-use crate::out::stdout;
-
 /// Prints the metrics of every group, the largest differences and the test.
 pub(crate) fn groups(comparison: &GroupComparison) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = cx.stdout();
     let percent = percent_of_success(comparison.alpha);
     writeln!(
         out,

@@ -87,7 +87,7 @@ impl Source {
         Self { options: other.options.clone(), left_out: other.left_out.clone(), ..self }
     }
 
-    pub(super) fn options(&self) -> &Arc<TableOptions> {
+    pub fn options(&self) -> &Arc<TableOptions> {
         &self.options
     }
 

@@ -19,13 +19,13 @@ use calib_io::files::check_output;
 use calib_io::input::{Costs, Sample, Source, is_matrix, read_costs};
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::{Chosen, check_written};
 use crate::options::{
     ClusterColumn, ClusterSource, CodeOptions, CounterOptions, MethodOptions, PassOptions, PointOptions,
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
-use crate::out::{print_json, stderr, write_output};
 use crate::read::{monitors_of_scores, read_all};
 use crate::show::{ShownFit, Warnings};
 
@@ -119,14 +119,14 @@ struct Fitted {
 }
 
 impl FitCommand {
-    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+    pub(crate) fn run(mut self, cx: &Context) -> Result<(), Error> {
         if let counters @ [_, ..] = self.counters.files()? {
-            return self.recalibrate(counters, quiet);
+            return self.recalibrate(counters, cx);
         }
-        match self.fitted(quiet) {
+        match self.fitted(cx) {
             Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause)) => {
                 self.source = ScoreSource::of_probs(self.data.take());
-                self.fitted(quiet)
+                self.fitted(cx)
             }
             done => done,
         }
@@ -143,7 +143,7 @@ impl FitCommand {
     }
 
     /// Fits and writes what was named.
-    fn fitted(&self, quiet: bool) -> Result<(), Error> {
+    fn fitted(&self, cx: &Context) -> Result<(), Error> {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
@@ -174,16 +174,16 @@ impl FitCommand {
         let decision = decision.as_ref();
         let Fitted { fit, origin, warnings, chosen, monitors } = match (self.source.vectors(), reduction) {
             (None, None) => match self.passes.first() {
-                Some(first) => self.passes(first, quiet)?,
-                None => self.binary(quiet)?,
+                Some(first) => self.passes(first, cx)?,
+                None => self.binary(cx)?,
             },
             (Some(_), _) if self.group_column.is_some() => {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
             }
             (Some((path, kind)), Some(reduction)) => {
-                self.reduced(path, (kind, by_margin), (reduction, asked.is_none()), quiet)?
+                self.reduced(path, (kind, by_margin), (reduction, asked.is_none()), cx)?
             }
-            (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
+            (Some((path, kind)), None) => return self.joint(path, kind, decision, cx),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
@@ -191,10 +191,10 @@ impl FitCommand {
         let fit = if compact { fit.compacted()? } else { fit };
         let fit = self.written.stated(fit, chosen.as_ref().and_then(Chosen::share));
         let bytes = decided(artifact_bytes(&fit, &self.options(origin, monitors))?, decision)?;
-        write_output(&self.output(), self.force, &bytes)?;
+        cx.write_output(&self.output(), self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let chosen = chosen.map(|chosen| chosen.why);
-        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, quiet)
+        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, cx)
     }
 
     /// Binary scores, and what they are.
@@ -222,10 +222,10 @@ impl FitCommand {
         &self,
         sample: &Sample,
         kind: ScoreKind,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Option<Monitoring>, Error> {
         match &self.monitor_scores {
-            Some(path) => monitors_of_scores(&self.written.monitors, (path, &self.score_column), kind, quiet),
+            Some(path) => monitors_of_scores(&self.written.monitors, (path, &self.score_column), kind, cx),
             None => self.written.monitors.of_sample(sample),
         }
     }
@@ -265,7 +265,7 @@ impl FitCommand {
         (fit, stored): (&calib_fit::Fit, &StoredArtifact),
         warnings: Warnings,
         chosen: Option<String>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
         warnings.print()?;
         let output = self.output();
@@ -274,12 +274,12 @@ impl FitCommand {
             let mut value = shown.json();
             value["chosen"] = chosen.into();
             warnings.add_to(&mut value);
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        if quiet {
+        if cx.quiet {
             return Ok(());
         }
-        let mut err = stderr();
+        let mut err = cx.stderr();
         for line in shown.lines() {
             writeln!(err, "{line}")?;
         }

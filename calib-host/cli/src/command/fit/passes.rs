@@ -11,7 +11,7 @@ use calib_io::files::Place;
 use calib_io::input::{self, Sample, Source, read_second_pass, read_second_pass_by_group};
 
 use super::{DataOrigin, FitCommand, Fitted, usage};
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::read::{Counted, Opened};
 use crate::show::Warnings;
@@ -28,18 +28,18 @@ struct Answers<'a> {
 
 impl FitCommand {
     /// Fits the tables of both passes: the same artefact as all rows have, but for the hash of the rows, which are not there.
-    pub(super) fn passes(&self, first: &Path, quiet: bool) -> Result<Fitted, Error> {
+    pub(super) fn passes(&self, first: &Path, cx: &Context) -> Result<Fitted, Error> {
         self.check_passes()?;
         let column = self.group_column.as_deref();
         // Edges of other scores are known already.
         let own_bins = self.written.monitors.own_bins().filter(|_| self.monitor_scores.is_none());
-        let opened = Opened::read(first, &self.method, column, own_bins, quiet)?;
+        let opened = Opened::read(first, &self.method, column, own_bins, cx)?;
         let second = self.passes.second();
-        let second = second.map(|path| Source::read(path, &reading(quiet))).transpose()?;
+        let second = second.map(|path| Source::read(path, &cx.reading())).transpose()?;
         let answers = Answers { first: &opened.place, second: second.as_ref() };
         let (fit, monitors) = match &opened.counted {
             Counted::Together { first, method, open } => {
-                self.together((first, open), method, &answers, quiet)?
+                self.together((first, open), method, &answers, cx)?
             }
             Counted::ByGroup { first, options, open } => {
                 let column = column.expect("what is counted by group has a column of groups");
@@ -62,7 +62,7 @@ impl FitCommand {
         (first, open): (&FirstPass, &[f64]),
         method: &BinaryMethod,
         answers: &Answers<'_>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Monitored, Error> {
         let kind = first.buckets().kind();
         let counted = answers.second.map(|source| read_second_pass(source, kind)).transpose()?;
@@ -70,7 +70,7 @@ impl FitCommand {
         let data = data.map_err(|cause| Error::pass(answers.place(), cause))?;
         let fit = fit_binary(&data, method, self.written.divided_alpha())
             .map_err(|cause| Error::fit(answers.first.clone(), cause))?;
-        let monitors = self.monitors_of(&Sample::Points(data), kind, quiet)?;
+        let monitors = self.monitors_of(&Sample::Points(data), kind, cx)?;
         Ok((fit.with_spreads([Some(first.spread())]), monitors))
     }
 

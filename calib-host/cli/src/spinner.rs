@@ -1,6 +1,6 @@
 //! That a command is still at work, where nothing else has been seen of it for a while.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,11 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How often the sign is drawn anew.
 const TICK: Duration = Duration::from_millis(200);
-
-/// What is shown, while a command is at work.
-static SHOWN: Mutex<Option<Shown>> = Mutex::new(None);
-/// Tells the thread that draws when there is nothing left to draw.
-static ENDED: Condvar = Condvar::new();
 
 struct Shown {
     what: &'static str,
@@ -59,46 +54,66 @@ impl Shown {
     }
 }
 
-/// Shows, until it is dropped, what the command of this name is doing and for how long, whenever there was no other sign of life for two
-/// seconds. indicatif draws nothing where standard error is not a terminal.
-pub(super) fn working(name: &str, quiet: bool) -> impl Drop {
-    let what = AT.iter().find(|(command, _)| *command == name && !quiet).map(|(_, what)| *what);
-    let now = Instant::now();
-    *shown() = what.map(|what| Shown { what, start: now, last_sign: now, bar: None });
-    let drawing = what.map(|_| thread::spawn(draw));
-    Ended(drawing)
+/// The sign that a command is at work; clones are one sign.
+#[derive(Clone, Default)]
+pub(crate) struct Spinner(Arc<Screen>);
+
+#[derive(Default)]
+struct Screen {
+    /// What is shown, while a command is at work.
+    shown: Mutex<Option<Shown>>,
+    /// Tells the thread that draws when there is nothing left to draw.
+    ended: Condvar,
 }
 
-/// Takes the sign off the screen, for whatever is shown next.
-pub(super) fn give_way() {
-    if let Some(shown) = shown().as_mut() {
-        shown.clear();
-        shown.last_sign = Instant::now();
+impl Spinner {
+    /// Shows, until what it returns is dropped, what the command of this name is doing and for how long, whenever there was no other sign
+    /// of life for two seconds. indicatif draws nothing where standard error is not a terminal.
+    pub(crate) fn start(&self, name: &str, quiet: bool) -> impl Drop + use<> {
+        let what = AT.iter().find(|(command, _)| *command == name && !quiet).map(|(_, what)| *what);
+        let now = Instant::now();
+        *self.0.shown() = what.map(|what| Shown { what, start: now, last_sign: now, bar: None });
+        let screen = Arc::clone(&self.0);
+        let drawing = what.map(|_| thread::spawn(move || screen.draw()));
+        Ended { screen: Arc::clone(&self.0), drawing }
+    }
+
+    /// Takes the sign off the screen, for whatever is shown next.
+    pub(crate) fn give_way(&self) {
+        if let Some(shown) = self.0.shown().as_mut() {
+            shown.clear();
+            shown.last_sign = Instant::now();
+        }
     }
 }
 
-fn draw() {
-    let mut now = shown();
-    while let Some(shown) = now.as_mut() {
-        shown.tick(Instant::now());
-        now = ENDED.wait_timeout(now, TICK).unwrap_or_else(PoisonError::into_inner).0;
+impl Screen {
+    fn draw(&self) {
+        let mut now = self.shown();
+        while let Some(shown) = now.as_mut() {
+            shown.tick(Instant::now());
+            now = self.ended.wait_timeout(now, TICK).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
-}
 
-fn shown() -> MutexGuard<'static, Option<Shown>> {
-    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shown(&self) -> MutexGuard<'_, Option<Shown>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Clears the screen when it is dropped.
-struct Ended(Option<thread::JoinHandle<()>>);
+struct Ended {
+    screen: Arc<Screen>,
+    drawing: Option<thread::JoinHandle<()>>,
+}
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        if let Some(mut last) = shown().take() {
+        if let Some(mut last) = self.screen.shown().take() {
             last.clear();
         }
-        ENDED.notify_all();
-        if let Some(drawing) = self.0.take() {
+        self.screen.ended.notify_all();
+        if let Some(drawing) = self.drawing.take() {
             // It ends at once, and has nothing to tell.
             let _ = drawing.join();
         }
