@@ -1,11 +1,11 @@
 //! What a command was started with, how it reads tables, and where it prints.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, StderrLock, StdoutLock, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use calib_io::files::{Progress, write_file};
@@ -29,7 +29,7 @@ pub(crate) struct Context {
     words: Vec<OsString>,
     spinner: Spinner,
     notes: Arc<Notes>,
-    has_warned: Cell<bool>,
+    has_warned: AtomicBool,
 }
 
 /// What was told of the tables that were read.
@@ -64,7 +64,7 @@ impl Context {
             }
         };
         let tables = Arc::new(tables::options(given, tell));
-        Self { quiet, tables, words, spinner, notes, has_warned: Cell::new(false) }
+        Self { quiet, tables, words, spinner, notes, has_warned: AtomicBool::new(false) }
     }
 
     /// The words of the command line after the name of the program.
@@ -116,14 +116,14 @@ impl Context {
 
     /// Prints warnings on standard error, a line each, also where there is no summary.
     pub(crate) fn warn(&self, warnings: &[impl Display]) -> io::Result<()> {
-        self.has_warned.set(self.has_warned.get() || !warnings.is_empty());
+        self.has_warned.fetch_or(!warnings.is_empty(), Ordering::Relaxed);
         let mut err = self.stderr();
         warnings.iter().try_for_each(|warning| writeln!(err, "warning: {warning}"))
     }
 
     /// Whether anything was warned of.
     pub(crate) fn has_warned(&self) -> bool {
-        self.has_warned.get()
+        self.has_warned.load(Ordering::Relaxed)
     }
 
     /// Writes a file completely or not at all, or what it would hold on standard output if it is called `-`.

@@ -10,6 +10,7 @@ use calib_io::files::read_artifact;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+use crate::context::Context;
 use crate::options::artifact_of;
 use crate::out::is_standard_output;
 use crate::read::needs_logits;
@@ -18,7 +19,7 @@ use crate::read::needs_logits;
 const TOLD: [&str; 6] = ["fit", "threshold", "sets", "adjust", "sign", "keygen"];
 
 /// Tells on standard error which files the command wrote, and the command that usually follows; not beside JSON.
-pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
+pub(super) fn tell(name: &str, given: &ArgMatches, cx: &Context) -> io::Result<()> {
     if has(given, "json") {
         return Ok(());
     }
@@ -37,7 +38,7 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
         let size = std::fs::metadata(&path).map(|file| format!(", {} bytes", file.len())).unwrap_or_default();
         writeln!(err, "wrote {}{size}", path.display())?;
     }
-    if let Some((words, why)) = follows(name, &given) {
+    if let Some((words, why)) = follows(name, &given, cx.has_warned()) {
         // No path holds a zero, which is all that cannot be quoted.
         let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
         writeln!(err, "next: {line}\n      {why}")?;
@@ -49,7 +50,7 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
 const UNSEEN: &str = "TEST: rows that nothing was fitted to";
 
 /// The command that usually follows, and what for. Names in capitals stand for files that calib does not know.
-fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)> {
+fn follows(name: &str, given: &Given<'_>, has_warned: bool) -> Option<(Vec<String>, &'static str)> {
     let output = given.text("output");
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let on = |command: &str, artifact: String| [words(command), vec![artifact]].concat();
@@ -102,7 +103,7 @@ fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)>
             (words("calib status").into_iter().chain(line).collect(), "what the device holds")
         }
         // What a report warns of is no calibrator to use.
-        "report" if !has_warned() => (
+        "report" if !has_warned => (
             given.applied("NEW", "calibrated.csv")?,
             "NEW: scores to calibrate; for a device there are calib export and calib push",
         ),

@@ -92,7 +92,7 @@ impl Adjust {
         let to =
             self.prevalence.or(estimate.map(|estimate| estimate.value)).expect("clap asks for one of them");
         let shift = Shift::new(from, to)?;
-        let child = self.child.of(&self.artifact, &named.stored, String::new())?;
+        let child = self.child.of(&self.artifact, &named.stored, String::new(), cx)?;
         let adjustment = Adjustment {
             shift,
             is_estimated: estimate.is_some(),
@@ -106,7 +106,7 @@ impl Adjust {
             return cx.print_json(&self.to_json(&named.stored, &stored, &shift, estimate));
         }
         if !cx.quiet {
-            self.print(&stored, &shift, estimate)?;
+            self.print(&stored, &shift, estimate, cx)?;
         }
         Ok(())
     }
@@ -177,6 +177,7 @@ impl Adjust {
         stored: &StoredArtifact,
         shift: &Shift,
         estimate: Option<EstimatedPrevalence>,
+        cx: &Context,
     ) -> Result<(), Error> {
         let mut err = cx.stderr();
         let output = shown_path(&self.output);

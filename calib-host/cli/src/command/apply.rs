@@ -144,7 +144,7 @@ impl Apply {
             return self.scores(&named, format, (path, kind), cx);
         };
         if let Some(codes) = self.codes(&named, (path, kind), cx)? {
-            return self.code_vectors(&named, format, &codes);
+            return self.code_vectors(&named, format, &codes, cx);
         }
         self.vectors(&named, format, (path, kind), cx)
     }
@@ -158,7 +158,7 @@ impl Apply {
         cx: &Context,
     ) -> Result<(), Error> {
         let watch = cx.reading();
-        let mut pieces = open_table(path, &watch)?;
+        let mut pieces = open_table(path, &watch, cx)?;
         let place = pieces.place();
         let artifact = named.stored.artifact();
         let mut words = Words::new(&artifact, self.seed);
@@ -172,16 +172,16 @@ impl Apply {
             let look = |table| self.score_piece(named, table, kind, &mut words.clone()).map(drop);
             let piece = piece.map_err(|fault| pieces.first_fault(fault, look))?;
             if std::mem::take(&mut is_first) && !cx.quiet {
-                self.name_left_out(&piece.table.shown(piece.rows))?;
+                self.name_left_out(&piece.table.shown(piece.rows), cx)?;
             }
             could_be_probs &= piece.binary.as_ref().is_some_and(|binary| binary.scores.could_be_probs());
             Ok(Some(piece))
         };
         let columns = AppliedColumns::of(&artifact);
-        let rows = self.write(format, read, |piece: &ScorePiece, rows| {
+        let rows = self.write((format, cx), read, |piece: &ScorePiece, rows| {
             self.score_part(&named.stored, columns, format, piece, rows)
         })?;
-        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)))
+        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)), cx)
     }
 
     /// What is written, by the extension of the file if nothing else says it.
@@ -195,7 +195,7 @@ impl Apply {
     /// Writes rows where they are asked for, and returns their number.
     fn write<P: Piece>(
         &self,
-        format: TableFormat,
+        (format, cx): (TableFormat, &Context),
         mut read: impl FnMut() -> Result<Option<P>, Error> + Send,
         make: impl Fn(&P, Range<usize>) -> Result<Part, Error> + Sync,
     ) -> Result<u64, Error> {
@@ -223,7 +223,13 @@ impl Apply {
     }
 
     /// Tells what was written, and what to doubt.
-    fn tell(&self, artifact: &Artifact<'_>, rows: u64, doubt: Option<String>) -> Result<(), Error> {
+    fn tell(
+        &self,
+        artifact: &Artifact<'_>,
+        rows: u64,
+        doubt: Option<String>,
+        cx: &Context,
+    ) -> Result<(), Error> {
         let action = artifact.monitor_action().map(|action| {
             format!(
                 "on an alarm of the monitors {}: no monitor counts these rows, and they are calibrated as before an alarm",
@@ -322,6 +328,7 @@ impl Apply {
         named: &NamedArtifact<'_>,
         format: TableFormat,
         codes: &CodeVectors,
+        cx: &Context,
     ) -> Result<(), Error> {
         let artifact = named.stored.artifact();
         let vectors = match artifact.header().method.has_no_calibrator() {
@@ -334,8 +341,8 @@ impl Apply {
         }
         let words = Words::new(&artifact, self.seed);
         let mut piece = Some(VectorPiece { vectors, rule, words });
-        let rows = self.write_vectors(named, format, || Ok(piece.take()))?;
-        self.tell(&artifact, rows, None)
+        let rows = self.write_vectors(named, (format, cx), || Ok(piece.take()))?;
+        self.tell(&artifact, rows, None, cx)
     }
 
     /// The columns that the artefact's reduction asks for.
@@ -348,7 +355,7 @@ impl Apply {
     ) -> Result<(), Error> {
         let watch = cx.reading();
         let name = Some(self.score_column.as_str()).filter(|name| *name != SCORE_COLUMN);
-        let mut pieces = open_matrix(path, kind, name, &watch)?;
+        let mut pieces = open_matrix(path, kind, name, (&watch, cx))?;
         let place = pieces.place().clone();
         let artifact = named.stored.artifact();
         let is_alone = artifact.header().method.has_no_calibrator();
@@ -370,17 +377,17 @@ impl Apply {
             };
             Ok(Some(VectorPiece { vectors, rule, words: own_words }))
         };
-        let rows = self.write_vectors(named, format, read)?;
-        self.tell(&artifact, rows, looks.doubt(&place.file))
+        let rows = self.write_vectors(named, (format, cx), read)?;
+        self.tell(&artifact, rows, looks.doubt(&place.file), cx)
     }
 
     fn write_vectors(
         &self,
         named: &NamedArtifact<'_>,
-        format: TableFormat,
+        output: (TableFormat, &Context),
         read: impl FnMut() -> Result<Option<VectorPiece>, Error> + Send,
     ) -> Result<u64, Error> {
-        self.write(format, read, |piece: &VectorPiece, rows| {
+        self.write(output, read, |piece: &VectorPiece, rows| {
             let artifact = named.stored.artifact();
             let applied;
             let applied = match &piece.vectors {
@@ -402,7 +409,7 @@ impl Apply {
                 _ => self.columns_of(&artifact, applied),
             };
             columns.extend(piece.rule.iter().flat_map(|rule| rule.columns(rows.clone())));
-            Ok(Part::new(format, &Block::new(columns)))
+            Ok(Part::new(output.0, &Block::new(columns)))
         })
     }
 
@@ -453,7 +460,7 @@ impl Apply {
     }
 
     /// No column goes missing unsaid.
-    fn name_left_out(&self, shown: &Shown<'_>) -> io::Result<()> {
+    fn name_left_out(&self, shown: &Shown<'_>, cx: &Context) -> io::Result<()> {
         let names: Vec<&str> = shown.left_out().collect();
         if names.is_empty() {
             return Ok(());

@@ -92,14 +92,15 @@ impl Assess {
             bin_column: self.bin_column.as_deref(),
             by_bin,
             seed: self.seed,
+            cx,
         };
         if let Some(surveyed) = self.surveyed(cx)? {
-            return self.survey(&surveyed);
+            return self.survey(&surveyed, cx);
         }
-        let sources = asked.sources(cx)?;
-        let judged = self.judged(&sources)?;
+        let sources = asked.sources()?;
+        let judged = self.judged(&sources, cx)?;
         if let Some((judged, true)) = &judged {
-            return self.show_judged(judged);
+            return self.show_judged(judged, cx);
         }
         let (subject, doubt) = asked.read(&sources)?;
         let assessing = self.assessing();
@@ -109,15 +110,15 @@ impl Assess {
         let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
         cx.warn(&doubts)?;
         if let (Some(clusters), false) = (clusters, self.json) {
-            show::clusters(clusters.rows(), clusters.count())?;
+            show::clusters(&mut cx.stdout(), clusters.rows(), clusters.count())?;
         }
         if let (Some((judged, _)), false) = (&judged, self.json) {
-            self.show_judged(judged)?;
+            self.show_judged(judged, cx)?;
         }
         let found = assessing.of_rows(&subject);
         cx.warn(found.evidence())?;
         if !self.json {
-            return Ok(found.show()?);
+            return Ok(found.show(&mut cx.stdout())?);
         }
         let sets = judged.map(|(judged, _)| sets_json(&judged));
         cx.print_json(&assessing.json(&found, &doubts, sets, clusters))
@@ -139,7 +140,7 @@ impl Assess {
     }
 
     /// Assesses it.
-    fn survey(&self, surveyed: &Surveyed) -> Result<(), Error> {
+    fn survey(&self, surveyed: &Surveyed, cx: &Context) -> Result<(), Error> {
         let assessing = self.assessing();
         let doubt = match self.assessed.counted.columns() {
             // In which order equal scores came is not known.
@@ -151,7 +152,7 @@ impl Assess {
         cx.warn(found.evidence())?;
         match self.json {
             true => cx.print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
-            false => Ok(found.show()?),
+            false => Ok(found.show(&mut cx.stdout())?),
         }
     }
 
@@ -162,7 +163,7 @@ impl Assess {
     }
 
     /// How the sets of the artefact do, and whether there is nothing else in it.
-    fn judged(&self, sources: &[Source]) -> Result<Option<(SetFigures, bool)>, Error> {
+    fn judged(&self, sources: &[Source], cx: &Context) -> Result<Option<(SetFigures, bool)>, Error> {
         let Some(path) = &self.assessed.artifact else { return Ok(None) };
         let stored = read_artifact(path)?;
         let Some(figures) = judged_sets(&self.assessed, &stored, sources, self.alpha)? else {
@@ -178,7 +179,7 @@ impl Assess {
         Ok(Some((figures, is_alone)))
     }
 
-    fn show_judged(&self, figures: &SetFigures) -> Result<(), Error> {
+    fn show_judged(&self, figures: &SetFigures, cx: &Context) -> Result<(), Error> {
         match self.json {
             true => cx.print_json(&json!({"prediction_sets": sets_json(figures)})),
             false => Ok(show::set_figures(figures, &mut cx.stdout())?),

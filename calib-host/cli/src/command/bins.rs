@@ -136,7 +136,7 @@ impl Bins {
                 "warnings": doubts,
             }));
         }
-        self.print(calibration.len(), &test, &tried, chosen)
+        self.print(calibration.len(), &test, &tried, chosen, cx)
     }
 
     /// The table of scores.
@@ -190,6 +190,7 @@ impl Bins {
         test: &TestPoints,
         tried: &[BinsTried],
         chosen: Option<[Option<usize>; 2]>,
+        cx: &Context,
     ) -> Result<(), Error> {
         let mut out = cx.stdout();
         writeln!(

@@ -159,15 +159,15 @@ impl Compare {
                 self.folds
             )));
         }
-        let bar = FitBar::new(contenders.len(), cx);
+        let bar = FitBar::new(contenders.len(), cx.quiet);
         let options = self.options(split);
         let told = |done, total| bar.tell(done, total);
         let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &told);
         drop(bar);
         comparison.failed.extend(left_out);
         if !self.json {
-            show::comparison(&comparison)?;
-            if let Some(line) = self.fit(&comparison).filter(|_| !cx.quiet) {
+            show::comparison(&mut cx.stdout(), &comparison)?;
+            if let Some(line) = self.fit(&comparison, cx).filter(|_| !cx.quiet) {
                 writeln!(cx.stderr(), "next: {line}")?;
             }
             return Ok(());
@@ -184,7 +184,7 @@ impl Compare {
     }
 
     /// The command that fits what is recommended, or what is without a demand that none meets, if the data can be read again.
-    fn fit(&self, comparison: &MethodComparison) -> Option<String> {
+    fn fit(&self, comparison: &MethodComparison, cx: &Context) -> Option<String> {
         let without = || comparison.unmet.as_ref().and_then(|unmet| unmet.without.as_ref());
         let name = comparison.recommendation.as_ref().or_else(without)?;
         let (flag, path) = match (self.binary_source(), self.source.vectors()) {
@@ -221,7 +221,7 @@ impl Compare {
                 add("--alpha", self.alpha.to_string());
             }
         }
-        words.extend(arguments());
+        words.extend(arguments(&cx.tables));
         words.extend(["-o".to_owned(), format!("{}.bin", name.replace('/', "-"))]);
         shlex::try_join(words.iter().map(String::as_str)).ok()
     }

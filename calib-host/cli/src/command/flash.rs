@@ -74,7 +74,7 @@ impl Flash {
         let mut chip = self.probe.attach(&self.chip)?;
         let (segment, plan) = prepare(&mut chip, map, artifact)?;
         if !cx.quiet {
-            show(&self.chip, &plan)?;
+            show(&self.chip, &plan, cx)?;
         }
         if self.dry_run {
             return if self.json { cx.print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
@@ -88,10 +88,10 @@ impl Flash {
         };
         let identity = artifact.artifact().identity().to_string();
         if self.json {
-            return self.print_written(Some(&identity), &written, report.as_ref());
+            return self.print_written(Some(&identity), &written, report.as_ref(), cx);
         }
         if !cx.quiet {
-            say_written(&written)?;
+            say_written(&written, cx)?;
             let mut err = cx.stderr();
             match report.and_then(|report| report.slots.in_force) {
                 Some(slot) => writeln!(err, "the device says: {identity} is in force, in slot {slot}")?,
@@ -109,7 +109,7 @@ impl Flash {
         let segments = elf_segments(&mut chip, elf)?;
         let plan = flash_plan(&chip, &segments, false)?;
         if !cx.quiet {
-            show(&self.chip, &plan)?;
+            show(&self.chip, &plan, cx)?;
         }
         if self.dry_run {
             return if self.json { cx.print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
@@ -120,10 +120,10 @@ impl Flash {
         // Not every program is calib's: one that leaves no report is no failure.
         let report = in_memory.and_then(|addr| await_report(&mut chip, addr, PATIENCE).ok());
         if self.json {
-            return self.print_written(None, &written, report.as_ref());
+            return self.print_written(None, &written, report.as_ref(), cx);
         }
         if !cx.quiet {
-            say_written(&written)?;
+            say_written(&written, cx)?;
             let mut err = cx.stderr();
             match report {
                 Some(DeviceReport { status, .. }) => writeln!(
@@ -143,6 +143,7 @@ impl Flash {
         identity: Option<&str>,
         written: &FlashReport,
         report: Option<&DeviceReport>,
+        cx: &Context,
     ) -> Result<(), Error> {
         cx.print_json(&json!({
             "chip": self.chip,
@@ -179,7 +180,7 @@ impl Flash {
     }
 }
 
-fn say_written(written: &FlashReport) -> Result<(), Error> {
+fn say_written(written: &FlashReport, cx: &Context) -> Result<(), Error> {
     let FlashReport { written_bytes, neighbour_bytes, .. } = written;
     Ok(writeln!(
         cx.stderr(),
@@ -212,7 +213,7 @@ fn plan_json(chip: &str, plan: &FlashPlan) -> Value {
     })
 }
 
-fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {
+fn show(chip: &str, plan: &FlashPlan, cx: &Context) -> Result<(), Error> {
     let mut err = cx.stderr();
     writeln!(err, "{chip}: erases {} bytes", plan.erased_bytes())?;
     for sector in &plan.erased {

@@ -81,7 +81,7 @@ impl FleetCommand {
             return cx.write_output(output, self.force, &text);
         }
         if let Some(log) = &self.verify {
-            return self.verify(&stored, log);
+            return self.verify(&stored, log, cx);
         }
         let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, cx)?;
         let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
@@ -97,7 +97,7 @@ impl FleetCommand {
             write_file(path, self.force, |out| write_csv(&tables, out))?;
         }
         if let Some(path) = &self.html {
-            let origin = self.origin(&stored, &sources);
+            let origin = self.origin(&stored, &sources, cx);
             let page = FleetReport {
                 stored: &stored,
                 tables: &tables,
@@ -116,7 +116,7 @@ impl FleetCommand {
     }
 
     /// Works out again what devices answered.
-    fn verify(&self, stored: &StoredArtifact, log: &Path) -> Result<(), Error> {
+    fn verify(&self, stored: &StoredArtifact, log: &Path, cx: &Context) -> Result<(), Error> {
         let artifact = stored.artifact();
         let mut verifier = LogVerifier::new(&artifact)
             .map_err(|cause| Error::Log { place: Box::new(Place::file(&self.calibrator)), cause })?;
@@ -131,7 +131,7 @@ impl FleetCommand {
     }
 
     /// Which files a page comes from.
-    fn origin(&self, stored: &StoredArtifact, sources: &[Source]) -> Origin {
+    fn origin(&self, stored: &StoredArtifact, sources: &[Source], cx: &Context) -> Origin {
         let artifact = FileOrigin {
             role: "Artefact file".into(),
             name: self.calibrator.display().to_string(),

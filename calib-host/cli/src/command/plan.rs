@@ -93,19 +93,19 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
 impl PlanCommand {
     pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
         if self.validation.validation {
-            return self.validation.answer(self.prevalence, self.json);
+            return self.validation.answer(self.prevalence, self.json, cx);
         }
         if self.thresholds.is_asked() {
-            return self.thresholds.answer(self.prevalence, self.json);
+            return self.thresholds.answer(self.prevalence, self.json, cx);
         }
         if self.prevalence.is_some() {
             return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity".into()));
         }
         if let Some(reduction) = self.reduction {
-            return self.of_classes(reduction);
+            return self.of_classes(reduction, cx);
         }
         if let (Some(epsilon), None, None, None) = (self.epsilon, self.n, self.bins, self.points_per_bin) {
-            return self.points_for(epsilon);
+            return self.points_for(epsilon, cx);
         }
         let answer = self.answer()?;
         let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
@@ -162,7 +162,7 @@ impl PlanCommand {
     }
 
     /// The points that an epsilon takes with usual numbers of bins.
-    fn points_for(&self, epsilon: f64) -> Result<(), Error> {
+    fn points_for(&self, epsilon: f64, cx: &Context) -> Result<(), Error> {
         if self.svg.is_some() {
             return Err(usage(
                 "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon".into(),
@@ -189,7 +189,7 @@ impl PlanCommand {
     }
 
     /// Plans for several classes.
-    fn of_classes(&self, reduction: PlannedReduction) -> Result<(), Error> {
+    fn of_classes(&self, reduction: PlannedReduction, cx: &Context) -> Result<(), Error> {
         let among = match (reduction, self.classes) {
             (PlannedReduction::TopLabel, _) => 1,
             (PlannedReduction::ClassWise, Some(classes)) => classes,

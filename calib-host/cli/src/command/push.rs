@@ -75,7 +75,7 @@ impl Push {
 }
 
 fn bar(cx: &Context) -> ProgressBar {
-    let target = if cx.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::cx.stderr() };
+    let target = if cx.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let style = ProgressStyle::with_template("{msg:<10} {wide_bar} {bytes}/{total_bytes}");
     ProgressBar::with_draw_target(None, target).with_style(style.expect("the template is in order"))
 }

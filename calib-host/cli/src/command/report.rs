@@ -74,7 +74,7 @@ impl ReportCommand {
             read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
         let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);
+        let mut origin = self.origin(&artifact, [&calibration.sources, &test.sources], cx);
         origin.test_is_calibration |= same;
         // The same rows in another file, or in another order, are the same data.
         origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
@@ -106,7 +106,12 @@ impl ReportCommand {
     }
 
     /// Which files the report comes from.
-    fn origin(&self, artifact: &NamedArtifact<'_>, calibration: &[Source], test: &[Source]) -> Origin {
+    fn origin(
+        &self,
+        artifact: &NamedArtifact<'_>,
+        [calibration, test]: [&[Source]; 2],
+        cx: &Context,
+    ) -> Origin {
         let artifact_file = FileOrigin {
             role: "Artefact file".into(),
             name: self.data.artifact.display().to_string(),

@@ -110,7 +110,9 @@ impl Sets {
             SetsOnDevice { sets: &sets, encoding, binary: is_binary, never_empty: self.never_empty };
         let parameters = self.parameters();
         let bytes = match self.calibrator.as_deref().zip(parent.as_ref()) {
-            Some((path, parent)) => on_device.beside(parent, &self.child.of(path, parent, parameters)?)?,
+            Some((path, parent)) => {
+                on_device.beside(parent, &self.child.of(path, parent, parameters, cx)?)?
+            }
             None => {
                 let options = ArtifactOptions {
                     data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
@@ -124,7 +126,7 @@ impl Sets {
         cx.write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
-        match (self.json, cx) {
+        match (self.json, cx.quiet) {
             (true, _) => {
                 let mut value = shown.json();
                 value["warnings"] = json!(doubt.as_slice());

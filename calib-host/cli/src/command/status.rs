@@ -87,11 +87,11 @@ impl Status {
             if self.chip.is_some() {
                 return Err(Error::Usage("give either --port or --chip".into()));
             }
-            return self.of_port(port);
+            return self.of_port(port, cx);
         }
         #[cfg(feature = "probe")]
         if let Some(chip) = &self.chip {
-            return of_chip(chip, &self.probe, self.json);
+            return of_chip(chip, &self.probe, self.json, cx);
         }
         let ways = match (cfg!(feature = "serial"), cfg!(feature = "probe")) {
             (true, true) => "--port or --chip",
@@ -105,7 +105,7 @@ impl Status {
 #[cfg(feature = "serial")]
 impl Status {
     /// Shows what a device is, what its slots hold and what its monitors say.
-    fn of_port(&self, port: &str) -> Result<(), Error> {
+    fn of_port(&self, port: &str, cx: &Context) -> Result<(), Error> {
         let mut link = self.line.link(port)?;
         let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
             return Err(DeviceError::Protocol.into());
@@ -142,28 +142,28 @@ impl Status {
                 "not_monitored": counters.as_ref().err(),
             }))?;
         } else {
-            print_device(port, &status, slots.as_ref())?;
-            print_protocol(version, standing.as_ref())?;
+            print_device(&mut cx.stdout(), port, &status, slots.as_ref())?;
+            print_protocol(&mut cx.stdout(), version, standing.as_ref())?;
             match &counters {
-                Ok(tables) => print_counters(tables)?,
+                Ok(tables) => print_counters(&mut cx.stdout(), tables)?,
                 Err(why) => writeln!(cx.stdout(), "monitors    none: {why}")?,
             }
         }
         if let Ok(tables) = &counters {
-            self.write_counters(tables)?;
+            self.write_counters(tables, cx)?;
             cx.warn(&counter_warnings(tables))?;
         }
         match (standing, slots) {
             (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
                 Err(DeviceError::FellBack { slot, fault }.into())
             }
-            (None, Some(slots)) => warn_of_damage(&slots),
+            (None, Some(slots)) => warn_of_damage(&slots, cx),
             _ => Ok(()),
         }
     }
 
     /// Writes what the device counted, if it is asked for.
-    fn write_counters(&self, tables: &[Option<Counters>]) -> Result<(), Error> {
+    fn write_counters(&self, tables: &[Option<Counters>], cx: &Context) -> Result<(), Error> {
         let Some(path) = &self.counters else { return Ok(()) };
         let of_file =
             || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -178,7 +178,7 @@ impl Status {
 
 /// Warns of a slot that is neither blank nor in order, beside one in force.
 #[cfg(feature = "serial")]
-fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
+fn warn_of_damage(slots: &Slots, cx: &Context) -> Result<(), Error> {
     for (slot, content) in slots.slots.iter().enumerate() {
         if let Err(fault) = content
             && slots.in_force.is_some()
@@ -193,7 +193,7 @@ fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
 
 /// Shows what the slots of a chip hold.
 #[cfg(feature = "probe")]
-fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Error> {
+fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool, cx: &Context) -> Result<(), Error> {
     let map = options.map(chip)?;
     let mut access = options.attach(chip)?;
     let survey = read_slots(&mut access, map)?.survey().map_err(FlashError::from)?;

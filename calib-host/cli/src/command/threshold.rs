@@ -131,7 +131,9 @@ impl ThresholdCommand {
         };
         let parameters = self.parameters(&rows);
         let bytes = match self.calibrator.as_deref().zip(parent.as_ref()) {
-            Some((path, parent)) => on_device.beside(parent, &self.child.of(path, parent, parameters)?)?,
+            Some((path, parent)) => {
+                on_device.beside(parent, &self.child.of(path, parent, parameters, cx)?)?
+            }
             None => {
                 let options = ArtifactOptions {
                     data_sha256: rows.sha256,
@@ -146,7 +148,7 @@ impl ThresholdCommand {
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown =
             ShownThresholds { points: &points, values: &values, stored: &stored, output: &self.output };
-        match (self.json, cx) {
+        match (self.json, cx.quiet) {
             (true, _) => {
                 let mut value = shown.json();
                 value["warnings"] = json!(rows.doubts);

@@ -6,6 +6,7 @@ use calib_fit::StoredArtifact;
 use calib_fit::artifact::Child;
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
 
 /// How new an artefact is.
@@ -34,6 +35,7 @@ impl ChildOptions {
         path: &Path,
         parent: &StoredArtifact,
         parameters: String,
+        cx: &Context,
     ) -> Result<Child, Error> {
         let artifact = parent.artifact();
         let (path, held) = (path.display(), artifact.counter());

@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::parse::{count, parse_share};
+use crate::context::Context;
 use crate::error::Error;
 
 /// What thresholds are to promise.
@@ -41,7 +42,7 @@ impl PlannedThresholds {
     }
 
     /// Answers how many points it takes, and how many rows if the prevalence is known.
-    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool) -> Result<(), Error> {
+    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool, cx: &Context) -> Result<(), Error> {
         let asked = [
             (Class::Positives, "sensitivity", self.sensitivity, prevalence),
             (

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::parse::parse_number;
+use crate::context::Context;
 use crate::error::Error;
 
 /// The standard errors that a validation is to reach.
@@ -32,7 +33,7 @@ pub(crate) struct ValidationArgs {
 
 impl ValidationArgs {
     /// Answers how many rows it takes.
-    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool) -> Result<(), Error> {
+    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool, cx: &Context) -> Result<(), Error> {
         let (prevalence, auc) = prevalence.zip(self.auc).expect("clap asks for both");
         let Self { se_auc, se_slope, se_intercept, .. } = *self;
         let plan = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };

@@ -124,7 +124,7 @@ pub(crate) fn calibrates_alone(stored: &StoredArtifact) -> bool {
 fn read_scores(files: &BinaryFiles<'_>, cx: &Context) -> Result<BinaryData, Error> {
     let mut points = ExactCollector::new(IN_MEMORY_POINTS);
     let watch = cx.reading();
-    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     while let Some(piece) = pieces.read_next()? {
         points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
     }
@@ -140,7 +140,7 @@ fn read_calibrated(
     let artifact = named.stored.artifact();
     let mut all = Collected::new(Words::new(&artifact, named.seed));
     let watch = cx.reading();
-    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     let place = pieces.place();
     while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
         all.extend(&artifact, &scores, &labels).map_err(FileError::spill)?;

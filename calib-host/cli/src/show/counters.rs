@@ -66,8 +66,7 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
 }
 
 /// Prints what the monitors of every table say.
-pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
-    let mut out = cx.stdout();
+pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) -> io::Result<()> {
     for line in tables.iter().flatten().flat_map(counter_words) {
         writeln!(out, "{line}")?;
     }

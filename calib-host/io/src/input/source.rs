@@ -87,6 +87,7 @@ impl Source {
         Self { options: other.options.clone(), left_out: other.left_out.clone(), ..self }
     }
 
+    /// How its tables are read.
     pub fn options(&self) -> &Arc<TableOptions> {
         &self.options
     }

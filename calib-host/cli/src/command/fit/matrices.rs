@@ -105,7 +105,7 @@ impl FitCommand {
             self.labelled_vectors(&sources, kind)?;
         let doubts = question_kind(&sources[0], &vectors).into_iter().chain(dependence).collect();
         let warnings = Warnings { doubts, ..Warnings::default() };
-        warnings.print()?;
+        warnings.print(cx)?;
         let data = VectorData::new(&vectors, &labels).expect("the rows were checked");
         let fit =
             fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));

@@ -26,7 +26,7 @@ use crate::options::{
     ClusterColumn, ClusterSource, CodeOptions, CounterOptions, MethodOptions, PassOptions, PointOptions,
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
-use crate::read::{monitors_of_scores, read_all};
+use crate::read::monitors_of_scores;
 use crate::show::{ShownFit, Warnings};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -124,7 +124,7 @@ impl FitCommand {
             return self.recalibrate(counters, cx);
         }
         match self.fitted(cx) {
-            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause)) => {
+            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause, cx)) => {
                 self.source = ScoreSource::of_probs(self.data.take());
                 self.fitted(cx)
             }
@@ -134,12 +134,12 @@ impl FitCommand {
 
     /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
     /// could not be read as such.
-    fn holds_classes(&self, file: &Path, cause: &Error) -> bool {
+    fn holds_classes(&self, file: &Path, cause: &Error, cx: &Context) -> bool {
         // Standard input cannot be read again.
         let is_of_file =
             matches!(cause, Error::File(_)) && file != Path::new("-") && self.group_column.is_none();
         let holds = |sources: Vec<Source>| is_matrix(&sources[0], &self.score_column).unwrap_or_default();
-        is_of_file && read_all(&[file], true).is_ok_and(holds)
+        is_of_file && Source::read_all_with(&[file], &cx.tables, &|_| ()).is_ok_and(holds)
     }
 
     /// Fits and writes what was named.
@@ -267,7 +267,7 @@ impl FitCommand {
         chosen: Option<String>,
         cx: &Context,
     ) -> Result<(), Error> {
-        warnings.print()?;
+        warnings.print(cx)?;
         let output = self.output();
         let shown = ShownFit::new(fit, stored, &output);
         if self.json {

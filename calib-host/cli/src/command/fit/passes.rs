@@ -15,7 +15,6 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::read::{Counted, Opened};
 use crate::show::Warnings;
-use crate::tables;
 
 /// A fit, and the monitors that go with it.
 type Monitored = (Fit, Option<Monitoring>);
@@ -29,7 +28,7 @@ struct Answers<'a> {
 impl FitCommand {
     /// Fits the tables of both passes: the same artefact as all rows have, but for the hash of the rows, which are not there.
     pub(super) fn passes(&self, first: &Path, cx: &Context) -> Result<Fitted, Error> {
-        self.check_passes()?;
+        self.check_passes(cx)?;
         let column = self.group_column.as_deref();
         // Edges of other scores are known already.
         let own_bins = self.written.monitors.own_bins().filter(|_| self.monitor_scores.is_none());
@@ -93,11 +92,11 @@ impl FitCommand {
     }
 
     /// Refuses what takes rows, of which counts have none.
-    fn check_passes(&self) -> Result<(), Error> {
+    fn check_passes(&self, cx: &Context) -> Result<(), Error> {
         let refused = [
             (self.clusters().is_some(), "--cluster-column draws a row of each cluster, and counts have none"),
             (
-                !tables::options().complete.is_empty(),
+                cx.leaves_out(),
                 "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
             (self.points.are_aggregated(), "both passes say themselves how many points a row is"),

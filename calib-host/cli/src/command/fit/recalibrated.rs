@@ -27,7 +27,7 @@ impl FitCommand {
         let (now, earlier) = (CounterFiles::read(files, cx)?, CounterFiles::read(self.counters.since(), cx)?);
         let sources: Vec<&Source> = now.sources.iter().chain(&earlier.sources).collect();
         let Child { counter, .. } =
-            ChildOptions::at(self.written.counter).of(path, &before, String::new())?;
+            ChildOptions::at(self.written.counter).of(path, &before, String::new(), cx)?;
         let how = Recalibration {
             alpha: self.written.alpha,
             alpha_spent: self.written.alpha_spent,
