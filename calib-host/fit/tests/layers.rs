@@ -12,6 +12,7 @@ const ROOMS: [&str; 20] = [
     "error",
     "points",
     "data",
+    "dataset",
     "guarantee",
     "operating",
     "sets",
