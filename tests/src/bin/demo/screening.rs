@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use calib_core::{Artifact, Calibrated, Calibrator, Score};
-use calib_host::files::read_artifact;
+use calib_host::io::files::read_artifact;
 use calib_tests::classifier::{SEED, Screening};
 use calib_tests::{Emulator, bare_scores, build_firmware, classified_rows};
 
