@@ -100,7 +100,11 @@ fn a_closed_standard_output_takes_nothing_away_from_files() {
     let place = crate::data::binary_place();
     place.ok(crate::data::UMD_FIT);
     place.ok("calib apply cal.bin --scores cal.csv -o open.csv");
-    for line in ["inspect cal.bin --json", "assess --scores cal.csv", "apply cal.bin --scores cal.csv -o out.csv --json"] {
+    for line in [
+        "inspect cal.bin --json",
+        "assess --scores cal.csv",
+        "apply cal.bin --scores cal.csv -o out.csv --json",
+    ] {
         let closed = format!("exec '{}' {line} >&-", env!("CARGO_BIN_EXE_calib"));
         let run: Run =
             Command::new("sh").args(["-c", &closed]).current_dir(place.path()).output().unwrap().into();
