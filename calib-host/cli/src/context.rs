@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use calib_io::files::{Progress, write_file};
 use calib_io::input::{TableNote, TableOptions};
-use clap::ArgMatches;
+use clap::{ArgMatches, Command};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -26,6 +26,8 @@ pub(crate) struct Context {
     pub(crate) quiet: bool,
     /// How tables are read.
     pub(crate) tables: Arc<TableOptions>,
+    /// The whole command line, as clap has it.
+    pub(crate) program: Command,
     words: Vec<OsString>,
     spinner: Spinner,
     notes: Arc<Notes>,
@@ -54,7 +56,7 @@ impl Notes {
 
 impl Context {
     /// For a command line, and the part of it that the command itself was given.
-    pub(crate) fn new(words: Vec<OsString>, quiet: bool, given: &ArgMatches) -> Self {
+    pub(crate) fn new(program: Command, words: Vec<OsString>, quiet: bool, given: &ArgMatches) -> Self {
         let (spinner, notes) = (Spinner::default(), Arc::<Notes>::default());
         let (told, screen) = (Arc::clone(&notes), spinner.clone());
         let tell = move |note: &TableNote| {
@@ -64,7 +66,7 @@ impl Context {
             }
         };
         let tables = Arc::new(tables::options(given, tell));
-        Self { quiet, tables, words, spinner, notes, has_warned: AtomicBool::new(false) }
+        Self { quiet, tables, program, words, spinner, notes, has_warned: AtomicBool::new(false) }
     }
 
     /// The words of the command line after the name of the program.
@@ -79,9 +81,9 @@ impl Context {
         shlex::try_join(words.iter().map(AsRef::as_ref)).unwrap_or_default()
     }
 
-    /// Shows, until what it returns is dropped, that the command of this name is at work.
-    pub(crate) fn at_work(&self, name: &str) -> impl Drop + use<> {
-        self.spinner.start(name, self.quiet)
+    /// Shows, until what it returns is dropped, what the command is doing.
+    pub(crate) fn at_work(&self, what: Option<&'static str>) -> impl Drop + use<> {
+        self.spinner.start(what.filter(|_| !self.quiet))
     }
 
     /// Shows how far the reading of files is.

@@ -20,15 +20,14 @@ mod out;
 mod paths;
 mod progress;
 mod read;
+mod run;
 mod show;
 mod spinner;
 mod tables;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::process;
 
-use calib_io::files::remove_unfinished;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use command::Command;
 use context::Context;
@@ -36,9 +35,6 @@ use error::Error;
 
 pub use assessing::Assessing;
 pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
-
-/// The exit code after an interrupt, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;
@@ -77,22 +73,9 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let matches = program.clone().try_get_matches_from(&arguments);
     let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let (name, given) = matches.subcommand().unwrap_or_else(|| unreachable!("clap asks for a command"));
-    let cx = Context::new(arguments, cli.quiet, given);
-    if !cli.command.ends_by_interrupt() {
-        // Without it an interrupt ends the program all the same, and leaves what it was writing.
-        let _ = ctrlc::set_handler(|| {
-            remove_unfinished();
-            process::exit(INTERRUPTED);
-        });
-    }
-    let at_work = cx.at_work(name);
-    let done = paths::check(name, given).and_then(|()| cli.command.run(&cx, program));
-    drop(at_work);
-    if done.is_ok() && !cx.quiet {
-        // Nothing is left to be told when standard error is closed.
-        let _ = next::tell(name, given, &cx);
-    }
+    let (_, given) = matches.subcommand().unwrap_or_else(|| unreachable!("clap asks for a command"));
+    let cx = Context::new(program, arguments, cli.quiet, given);
+    let done = cli.command.run(given, &cx);
     match done {
         Ok(()) if cli.fail_on_warning && cx.has_warned() => WARNED,
         Ok(()) => 0,

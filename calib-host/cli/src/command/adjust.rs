@@ -17,9 +17,12 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on};
 use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
+use crate::run::Run;
 use crate::show::{monitor_sentences, monitors_json};
 
 /// Make a binary calibrator for another prevalence.
@@ -78,8 +81,12 @@ pub(crate) struct Adjust {
 /// The failure probability of the interval of an estimate.
 const ESTIMATE_ALPHA: f64 = 0.05;
 
-impl Adjust {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Adjust {
+    const AT_WORK: Option<&str> = Some("adjusting");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let reduction = named.stored.artifact().header().reduction;
         let tables = named.stored.artifact().tables().count();
@@ -111,6 +118,12 @@ impl Adjust {
         Ok(())
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((on("calib inspect", given.text("output")?), "what it promises there"))
+    }
+}
+
+impl Adjust {
     /// The prevalence that the artefact's probabilities are for.
     fn from(&self, stored: &StoredArtifact) -> Result<CalibrationPrevalence, Error> {
         if let Some(stated) = self.calibration_prevalence.or(adjusted_prevalence(stored)) {

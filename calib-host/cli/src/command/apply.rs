@@ -17,12 +17,14 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, on};
 use crate::options::{SCORE_COLUMN, ScoreSource};
 use crate::out::{is_standard_output, shown_path};
 use crate::read::{
     BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
     doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
 };
+use crate::run::Run;
 use crate::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, action_words, class_column};
 
 /// Calibrate scores as the device does, and write a table.
@@ -130,8 +132,10 @@ impl Piece for VectorPiece {
     }
 }
 
-impl Apply {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Apply {
+    const AT_WORK: Option<&str> = Some("calibrating");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let format = self.format()?;
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let artifact = named.stored.artifact();
@@ -149,6 +153,13 @@ impl Apply {
         self.vectors(&named, format, (path, kind), cx)
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let assess = on("calib assess --probs", given.text("output")?);
+        Some((assess, "if its rows have labels: how good the probabilities are"))
+    }
+}
+
+impl Apply {
     /// The columns of a table of scores, and what is added to them.
     fn scores(
         &self,

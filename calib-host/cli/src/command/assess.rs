@@ -14,8 +14,10 @@ use serde_json::json;
 use crate::assessing::{Assessing, sets_json};
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, on, words};
 use crate::options::{AssessedOptions, ClinicalArgs, count, parse_alpha};
 use crate::read::{Assessed, Surveyed, judged_sets, question_points, question_predictions, read_counted};
+use crate::run::Run;
 use crate::show;
 
 /// Measure how good probabilities are, before and after.
@@ -78,8 +80,10 @@ enum BinningName {
     ByBin,
 }
 
-impl Assess {
-    pub(crate) fn run(mut self, cx: &Context) -> Result<(), Error> {
+impl Run for Assess {
+    const AT_WORK: Option<&str> = Some("assessing");
+
+    fn run(mut self, cx: &Context) -> Result<(), Error> {
         self.assessed = self.assessed.with_data()?;
         let by_bin = self.binning == BinningName::ByBin;
         if by_bin && self.assessed.artifact.is_none() {
@@ -124,6 +128,18 @@ impl Assess {
         cx.print_json(&assessing.json(&found, &doubts, sets, clusters))
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let (flag, path) = given.source()?;
+        let report = on("calib report", given.text("artifact")?);
+        let test = ["--calibration".into(), "CALIBRATION".into(), "--test".into(), path];
+        let kind = (flag == "--logits" || flag == "--probs").then(|| flag.to_owned());
+        let labels = given.flag("labels", "--test-labels");
+        let line = report.into_iter().chain(test).chain(labels).chain(kind).chain(given.columns());
+        Some((line.chain(words("-o report.html")).collect(), "CALIBRATION: the rows that it was fitted to"))
+    }
+}
+
+impl Assess {
     /// What can be assessed without all rows in memory, if it is such.
     fn surveyed(&self, cx: &Context) -> Result<Option<Surveyed>, Error> {
         let is_surveyed = self.bin_column.is_none() && self.assessing().is_of_points();

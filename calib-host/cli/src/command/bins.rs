@@ -19,8 +19,10 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, words};
 use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count, parse_alpha};
 use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
+use crate::run::Run;
 
 /// Choose the number of bins by the data.
 ///
@@ -96,8 +98,10 @@ pub(crate) struct Bins {
 /// The numbers of bins that are tried by default.
 const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
 
-impl Bins {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Bins {
+    const AT_WORK: Option<&str> = Some("trying numbers of bins");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut doubts = Vec::new();
         let (calibration, test) = self.read(&mut doubts, cx)?;
         cx.warn(&doubts)?;
@@ -139,6 +143,15 @@ impl Bins {
         self.print(calibration.len(), &test, &tried, chosen, cx)
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
+        let labels = given.flag("labels", "--labels");
+        let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
+        Some((line.collect(), "BINS: those that you take, of the numbers TRIED (how many are listed)"))
+    }
+}
+
+impl Bins {
     /// The table of scores.
     fn scores(&self) -> &Path {
         self.data.as_deref().or(self.scores.as_deref()).expect("clap asks for one of them")

@@ -22,6 +22,7 @@ use crate::read::{
     ColumnNames, MatrixColumns, ScoreColumns, matrix_labels, predictions, question_independence,
     question_kind, question_margins, question_predictions, read_all, read_vectors, score_columns,
 };
+use crate::run::Run;
 use crate::show;
 use crate::tables::arguments;
 
@@ -117,8 +118,8 @@ enum ClaimName {
     TopLabel,
 }
 
-impl Compare {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Compare {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if self.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon <= 0.0) {
             return Err(Error::Usage("epsilon is a number above 0, such as 0.05".into()));
         }
@@ -176,7 +177,9 @@ impl Compare {
         value["warnings"] = json!(doubts);
         cx.print_json(&value)
     }
+}
 
+impl Compare {
     /// Binary scores, and what they are.
     fn binary_source(&self) -> Option<(&Path, ScoreKind)> {
         let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));

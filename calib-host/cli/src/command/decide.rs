@@ -20,8 +20,11 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on, words};
 use crate::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
 use crate::read::{NamedArtifact, is_fitted_to, labels_of, question_margins, read_all};
+use crate::run::Run;
 use crate::show::{Decided, Warnings, print};
 
 /// A costs file to begin with.
@@ -115,8 +118,13 @@ struct DecidedRows {
     is_calibration: bool,
 }
 
-impl Decide {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Decide {
+    const AT_WORK: Option<&str> = Some("deciding");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const NOT_STREAMED: Option<&str> =
+        Some("standard output has the answer of the command: give -o the name of a file");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(starter) = &self.starter {
             return cx.write_output(starter, self.force, STARTER.as_bytes());
         }
@@ -179,6 +187,17 @@ impl Decide {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        if let Some(starter) = given.text("starter") {
+            return Some((on("calib decide --actions", starter), "when its names and costs are yours"));
+        }
+        let (flag, path) = given.source()?;
+        let line = on("calib apply", given.text("output")?).into_iter().chain([flag.to_owned(), path]);
+        Some((line.chain(words("-o decided.csv")).collect(), "the action for every row"))
+    }
+}
+
+impl Decide {
     fn decide<'c>(
         &self,
         costs: &'c Costs,

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::Error;
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
+use crate::run::Run;
 
 /// Check what firmware and devices need, and what is missing.
 ///
@@ -50,8 +51,8 @@ const TARGETS: [&str; 5] = [
     "riscv32imac-unknown-none-elf",
 ];
 
-impl Doctor {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Doctor {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut findings: Vec<Finding> =
             [toolchain(), emulators(), serial_ports(), debug_probes()].into_iter().flatten().collect();
         findings.push(Finding {

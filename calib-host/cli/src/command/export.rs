@@ -10,7 +10,9 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::out::is_standard_output;
+use crate::run::Run;
 
 /// Write an artefact as source code, to be built into a firmware.
 ///
@@ -68,8 +70,8 @@ impl SourceForm {
     }
 }
 
-impl Export {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Export {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let form = self.format.map_or_else(|| SourceForm::of(&self.output), Ok)?;
         let stored = read_artifact(&self.artifact)?;
         let text = match form {
@@ -89,5 +91,10 @@ impl Export {
             })),
             false => Ok(()),
         }
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let line = given.applied("TEST", "expected.csv")?;
+        Some((line, "TEST: scores; a device must give the very probabilities of expected.csv"))
     }
 }

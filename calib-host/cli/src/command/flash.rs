@@ -17,9 +17,11 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion};
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
 use crate::options::ProbeOptions;
+use crate::run::Run;
 
 /// How long a device may take after its reset until it has looked at its slots.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -60,8 +62,8 @@ pub(crate) struct Flash {
     json: bool,
 }
 
-impl Flash {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Flash {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         match (&self.artifact, &self.firmware) {
             (Some(artifact), _) => self.calibrator(&read_artifact(artifact)?, cx),
             (None, Some(elf)) => self.program(elf, cx),
@@ -69,6 +71,12 @@ impl Flash {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.status()
+    }
+}
+
+impl Flash {
     fn calibrator(&self, artifact: &StoredArtifact, cx: &Context) -> Result<(), Error> {
         let map = self.probe.map(&self.chip)?;
         let mut chip = self.probe.attach(&self.chip)?;

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::options::parse_alpha;
 use crate::read::CounterFiles;
+use crate::run::Run;
 use crate::show::{ShownFleet, verified, verified_json};
 
 /// Add up what the monitors of many devices counted.
@@ -64,8 +65,8 @@ pub(crate) struct FleetCommand {
     json: bool,
 }
 
-impl FleetCommand {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for FleetCommand {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         // Beside counters, with which --new does not go, nothing can require it.
         if self.output.is_some() && self.new.is_none() {
             return Err(Error::Usage(
@@ -114,7 +115,9 @@ impl FleetCommand {
         }
         Ok(shown.print(&mut cx.stdout())?)
     }
+}
 
+impl FleetCommand {
     /// Works out again what devices answered.
     fn verify(&self, stored: &StoredArtifact, log: &Path, cx: &Context) -> Result<(), Error> {
         let artifact = stored.artifact();

@@ -7,6 +7,8 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, UNSEEN};
+use crate::run::Run;
 use crate::show::{Warnings, artifact_json, print_artifact};
 
 /// Check an artefact and show what it holds.
@@ -19,8 +21,8 @@ pub(crate) struct Inspect {
     json: bool,
 }
 
-impl Inspect {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Inspect {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let stored = read_artifact(&self.artifact)?;
         let warnings = Warnings::of_artifact(&stored.artifact());
         warnings.print(cx)?;
@@ -30,5 +32,9 @@ impl Inspect {
             return cx.print_json(&value);
         }
         Ok(print_artifact(&self.artifact, &stored, &mut cx.stdout())?)
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.judged_by_rows()?, UNSEEN))
     }
 }

@@ -9,7 +9,10 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on, words};
 use crate::out::shown_path;
+use crate::run::Run;
 
 /// Make a pair of keys to sign artefacts with.
 ///
@@ -68,8 +71,11 @@ pub(crate) struct Verify {
     json: bool,
 }
 
-impl Keygen {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Keygen {
+    const TELLS: bool = true;
+    const NOT_STREAMED: Option<&str> = Some("two keys are two files: give -o the name of the private one");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut public_path = self.output.clone().into_os_string();
         public_path.push(".pub");
         let public_path = PathBuf::from(public_path);
@@ -94,10 +100,19 @@ impl Keygen {
         }
         Ok(())
     }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let line = on("calib sign ARTEFACT --key", given.text("output")?);
+        let why = "ARTEFACT: one with a counter above 0 (calib fit --counter)";
+        Some((line.into_iter().chain(words("-o signed.bin")).collect(), why))
+    }
 }
 
-impl Sign {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Sign {
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
         let path = self.key.display();
         let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
@@ -136,10 +151,16 @@ impl Sign {
         }
         Ok(())
     }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let public = format!("{}.pub", given.text("key")?);
+        let verify = on("calib verify", given.text("output")?);
+        Some((verify.into_iter().chain(["--key".to_owned(), public]).collect(), "as a device does"))
+    }
 }
 
-impl Verify {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Verify {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let key = PublicKey::read(&self.key)?;
         let stored = read_artifact(&self.artifact)?;
         let verdict = key.verify(&stored);

@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::SerialLine;
+use crate::run::Run;
 use crate::show::{counter_warnings, counters_json};
 
 /// Tell a device what became of its predictions, when it is known.
@@ -53,8 +54,8 @@ struct Row {
     is_positive: bool,
 }
 
-impl Label {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Label {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         // What is wrong with the table is told before the device hears of it.
         let rows = self.outcomes.as_ref().map(|path| read_rows(path)).transpose()?;
         let mut link = self.line.link()?;

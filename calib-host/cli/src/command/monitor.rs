@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::options::{SerialLine, parse_seconds};
 use crate::out::escaped;
+use crate::run::Run;
 use crate::show::{counter_words, counters_json, device_json, slots_json};
 
 /// How long a look at the log waits for bytes.
@@ -97,8 +98,10 @@ enum Event {
     Interrupted,
 }
 
-impl Monitor {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Monitor {
+    const ENDS_BY_INTERRUPT: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut fleet_log = self.new_fleet_log()?;
         let (events, incoming) = mpsc::channel();
         let interrupted = events.clone();
@@ -161,7 +164,9 @@ impl Monitor {
         }
         Ok(())
     }
+}
 
+impl Monitor {
     /// Begins the log for a fleet, if it is asked for.
     fn new_fleet_log(&self) -> Result<Option<FleetLog>, Error> {
         let Some((path, calibrator)) = self.fleet_log.as_ref().zip(self.calibrator.as_ref()) else {

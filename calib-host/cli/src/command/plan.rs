@@ -13,7 +13,9 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion};
 use crate::options::{PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence};
+use crate::run::Run;
 
 /// The numbers of bins for which points are told if there is but an epsilon.
 const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
@@ -90,8 +92,8 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
      bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
      among M candidates each has alpha / M";
 
-impl PlanCommand {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for PlanCommand {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if self.validation.validation {
             return self.validation.answer(self.prevalence, self.json, cx);
         }
@@ -161,6 +163,12 @@ impl PlanCommand {
         Ok(())
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"))
+    }
+}
+
+impl PlanCommand {
     /// The points that an epsilon takes with usual numbers of bins.
     fn points_for(&self, epsilon: f64, cx: &Context) -> Result<(), Error> {
         if self.svg.is_some() {

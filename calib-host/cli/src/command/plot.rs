@@ -11,8 +11,10 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::ReportedOptions;
 use crate::read::{NamedArtifact, Reported, question_predictions};
+use crate::run::Run;
 
 /// Draw one of the plots of a report as SVG or PNG.
 #[derive(Args)]
@@ -94,8 +96,10 @@ enum FormatName {
     Png,
 }
 
-impl PlotCommand {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for PlotCommand {
+    const AT_WORK: Option<&str> = Some("drawing");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let format = self.format()?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
@@ -152,6 +156,12 @@ impl PlotCommand {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.reported()?, "all plots on a page, with what they say"))
+    }
+}
+
+impl PlotCommand {
     /// Whether the plot has a band by resampling.
     fn is_banded(&self) -> bool {
         matches!(self.plot, PlotName::CorpBefore | PlotName::Corp | PlotName::DecisionCurve)

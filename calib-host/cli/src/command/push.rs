@@ -11,7 +11,9 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion};
 use crate::options::SerialLine;
+use crate::run::Run;
 
 /// Send a calibrator to a device over a serial line.
 ///
@@ -30,8 +32,8 @@ pub(crate) struct Push {
     json: bool,
 }
 
-impl Push {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Push {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = read_artifact(&self.artifact)?;
         let mut link = self.line.link()?;
         let bar = bar(cx);
@@ -71,6 +73,10 @@ impl Push {
             )?;
         }
         Ok(())
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.status()
     }
 }
 

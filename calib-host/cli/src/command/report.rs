@@ -11,8 +11,11 @@ use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{ReportedOptions, count};
 use crate::read::{NamedArtifact, Reported};
+use crate::run::Run;
 
 /// With this many drawn rows in all, resampling takes a few seconds.
 const DRAWS: usize = 100_000_000;
@@ -62,8 +65,11 @@ pub(crate) struct ReportCommand {
     json: bool,
 }
 
-impl ReportCommand {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for ReportCommand {
+    const AT_WORK: Option<&str> = Some("making the report");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Page);
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
             Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
@@ -105,6 +111,14 @@ impl ReportCommand {
         self.write(&report, cx)
     }
 
+    fn next(given: &Given<'_>, cx: &Context) -> Option<Suggestion> {
+        // What a report warns of is no calibrator to use.
+        let line = given.applied("NEW", "calibrated.csv").filter(|_| !cx.has_warned())?;
+        Some((line, "NEW: scores to calibrate; for a device there are calib export and calib push"))
+    }
+}
+
+impl ReportCommand {
     /// Which files the report comes from.
     fn origin(
         &self,

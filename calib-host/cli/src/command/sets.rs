@@ -13,10 +13,13 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, parse_alpha, parse_classifier, parse_share,
 };
 use crate::read::{SetInput, SetRows, SetSource, read_all};
+use crate::run::Run;
 use crate::show::ShownSets;
 
 /// Find sets of classes that hold the true one.
@@ -87,8 +90,12 @@ enum ConformityName {
     Margin,
 }
 
-impl Sets {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Sets {
+    const AT_WORK: Option<&str> = Some("finding sets");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let paths: Vec<_> = std::iter::once(self.input().0).chain(self.labels.as_deref()).collect();
         let sources = read_all(&paths, cx)?;
@@ -137,6 +144,12 @@ impl Sets {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.assessed()
+    }
+}
+
+impl Sets {
     /// The file of scores, and what a row is.
     fn input(&self) -> (&Path, SetInput) {
         let binary = self.source.binary().map(|(path, kind)| (path, SetInput::Binary(kind)));

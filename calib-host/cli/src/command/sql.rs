@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::fitting::range_of_codes;
 use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
 use crate::read::{Counted, Opened};
+use crate::run::Run;
 
 /// Print the SQL that counts scores where they are.
 ///
@@ -89,8 +90,8 @@ enum DialectName {
 /// More rows than any table has.
 const MANY: u64 = 1 << 53;
 
-impl Sql {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Sql {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         self.check_groups()?;
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
@@ -137,7 +138,9 @@ impl Sql {
         }
         Ok(())
     }
+}
 
+impl Sql {
     fn query(&self) -> Query<'_> {
         Query {
             dialect: match self.dialect {

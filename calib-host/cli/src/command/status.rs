@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::options::ProbeOptions;
+use crate::run::Run;
 #[cfg(feature = "serial")]
 #[cfg(feature = "probe")]
 use crate::show::slot_json;
@@ -79,8 +80,8 @@ pub(crate) struct Status {
     json: bool,
 }
 
-impl Status {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for Status {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         #[cfg(feature = "serial")]
         if let Some(port) = &self.port {
             #[cfg(feature = "probe")]

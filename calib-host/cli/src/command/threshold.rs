@@ -16,10 +16,13 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
 use crate::read::{question_independence, question_margins, read_all, table_labels};
+use crate::run::Run;
 use crate::show::ShownThresholds;
 
 /// Find a threshold that promises a sensitivity or specificity.
@@ -112,8 +115,12 @@ struct Rows {
 /// A group's name, which the only group has none of, and its rows.
 type NamedRows = (Option<String>, Vec<usize>);
 
-impl ThresholdCommand {
-    pub(crate) fn run(self, cx: &Context) -> Result<(), Error> {
+impl Run for ThresholdCommand {
+    const AT_WORK: Option<&str> = Some("looking for thresholds");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let rows = self.read(parent.as_ref(), cx)?;
         cx.warn(&rows.doubts)?;
@@ -159,6 +166,12 @@ impl ThresholdCommand {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.assessed()
+    }
+}
+
+impl ThresholdCommand {
     fn aims(&self) -> Aims {
         let aim = |level: Option<f64>| level.map(|level| Aim { level, confidence: self.confidence });
         Aims { sensitivity: aim(self.sensitivity), specificity: aim(self.specificity) }

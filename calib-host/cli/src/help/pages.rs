@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::run::Run;
 
 /// Print completions for a shell
 ///
@@ -19,10 +20,10 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
-impl Completions {
-    pub(crate) fn run(self, cx: &Context, mut program: Command) -> Result<(), Error> {
+impl Run for Completions {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut program, "calib", &mut script);
+        clap_complete::generate(self.shell, &mut cx.program.clone(), "calib", &mut script);
         Ok(cx.stdout().write_all(&script)?)
     }
 }
@@ -36,12 +37,12 @@ pub(crate) struct Manual {
     command: Option<String>,
 }
 
-impl Manual {
-    pub(crate) fn run(self, cx: &Context, program: Command) -> Result<(), Error> {
+impl Run for Manual {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let page = match self.command {
-            None => program,
+            None => cx.program.clone(),
             Some(name) => {
-                let found = program.find_subcommand(&name).cloned();
+                let found = cx.program.find_subcommand(&name).cloned();
                 found.ok_or_else(|| Error::Usage(format!("there is no command {name:?}")))?
             }
         };

@@ -22,11 +22,14 @@ use clap::Args;
 use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::{Chosen, check_written};
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::{
     ClusterColumn, ClusterSource, CodeOptions, CounterOptions, MethodOptions, PassOptions, PointOptions,
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::read::monitors_of_scores;
+use crate::run::Run;
 use crate::show::{ShownFit, Warnings};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -118,8 +121,12 @@ struct Fitted {
     monitors: Option<Monitoring>,
 }
 
-impl FitCommand {
-    pub(crate) fn run(mut self, cx: &Context) -> Result<(), Error> {
+impl Run for FitCommand {
+    const AT_WORK: Option<&str> = Some("fitting");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(mut self, cx: &Context) -> Result<(), Error> {
         if let counters @ [_, ..] = self.counters.files()? {
             return self.recalibrate(counters, cx);
         }
@@ -132,6 +139,13 @@ impl FitCommand {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let report = on("calib report", given.text("output").or_else(|| given.default_output())?);
+        Some((report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), UNSEEN))
+    }
+}
+
+impl FitCommand {
     /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
     /// could not be read as such.
     fn holds_classes(&self, file: &Path, cause: &Error, cx: &Context) -> bool {
