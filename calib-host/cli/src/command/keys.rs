@@ -23,13 +23,13 @@ use crate::run::Run;
 #[derive(Args)]
 pub(crate) struct Keygen {
     /// Where to write the private key.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Replace existing keys. Devices that trust the old one accept nothing signed with the new one.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print where the keys are, and the key's name, as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -43,16 +43,16 @@ pub(crate) struct Sign {
     /// The artefact.
     artifact: PathBuf,
     /// The private key.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     key: PathBuf,
     /// Where to write the signed artefact.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print what was signed as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -64,10 +64,10 @@ pub(crate) struct Verify {
     /// The artefact.
     artifact: PathBuf,
     /// The public key.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     key: PathBuf,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 pub(crate) struct ClinicalArgs {
     /// What calibration intercept, slope and spline do with probabilities of exactly 0 or 1, which have no logit.
-    #[arg(long, value_enum, default_value_t = ExtremeName::LeaveOut, value_name = "HOW")]
+    #[arg(long, value_enum, default_value_t = ExtremeName::LeaveOut, value_name = "HOW", help_heading = "Method and bins", hide_short_help = true)]
     extreme_probs: ExtremeName,
 }
 

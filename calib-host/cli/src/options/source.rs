@@ -13,25 +13,25 @@ pub(crate) struct ScoreSource {
     ///
     /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,), or of shape (n, 2) as
     /// predict_proba gives it. As any one input, `-` is standard input.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     scores: Option<PathBuf>,
     /// Margins of class 1: scores of any size.
     ///
     /// Of a binary classifier, such as logits, distances, or what a decision function
     /// gives. In a file as for --scores, of which the column is --score-column, too. With --score-encoding codes of such.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     margins: Option<PathBuf>,
     /// Logits of several classes: an array.
     ///
     /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
     /// such as p0 to p9.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     logits: Option<PathBuf>,
     /// Probabilities of several classes: an array.
     ///
     /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
     /// such as p0 to p9.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     probs: Option<PathBuf>,
 }
 
