@@ -145,14 +145,11 @@ unsafe fn apply_top_k(
         let output = unsafe { of(vector, count) }?;
         let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
         opened.in_group(options, |slot, word, group| {
-            let ranked = slot.calibrate_top_k(vector, word).map_err(of_refusal)?;
-            let first = ranked.first().ok_or(CALIB_ERROR_KIND)?;
-            let first = result(slot, &output, first, group)?;
-            for (place, calibration) in room.iter_mut().zip(&ranked) {
-                place.write(calib_result_t::of(calibration));
-            }
-            if let Some(place) = room.first_mut() {
-                place.write(first);
+            let (first, others) = slot.calibrate_top_k(vector, word).map_err(of_refusal)?;
+            let first = result(slot, &output, &first, group)?;
+            let results = core::iter::once(first).chain(others.iter().map(calib_result_t::of));
+            for (place, result) in room.iter_mut().zip(results) {
+                place.write(result);
             }
             Ok(())
         })

@@ -1,7 +1,6 @@
 //! An artefact where it lies: opening, describing, applying.
 
 use calib_core::artifact::Reduction;
-use calib_core::wire::Questions;
 use calib_core::{Anybody, Artifact, Calibrator, ClassifierId};
 use calib_firmware::{Kind, Slot};
 
@@ -152,14 +151,13 @@ impl Opened {
 
     pub(crate) fn info(&self) -> Result<calib_info_t> {
         let status = self.slot.status().map_err(of_missing)?;
-        let counter = self.slot.standing(Questions::All).held.map_or(0, |held| held.counter);
         let guarantee = status.guarantee;
         let (encoding, scale, zero_point) = encoding(status.encoding);
         Ok(calib_info_t {
             n: status.n,
             identity: status.identity.0,
             len_bytes: status.len_bytes,
-            counter,
+            counter: status.counter,
             bins: status.bins,
             alpha: guarantee.map_or(0.0, |guarantee| guarantee.alpha),
             epsilon: guarantee.map_or(0.0, |guarantee| guarantee.epsilon),

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
+use calib_core::wire::{Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
 use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte_with};
 
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t, text};
@@ -24,7 +24,7 @@ pub const CALIB_DEVICE_WORDS: usize = 432;
 #[cfg(target_pointer_width = "64")]
 pub const CALIB_DEVICE_WORDS: usize = 496;
 /// Bytes of the longest reply.
-pub const CALIB_REPLY_BYTES: usize = 704;
+pub const CALIB_REPLY_BYTES: usize = 608;
 
 const _: () = assert!(CALIB_REPLY_BYTES == MAX_FRAME);
 
@@ -283,11 +283,11 @@ pub unsafe extern "C" fn calib_device_classify(
         let features = Values::from_slice(features).map_err(|_| CALIB_ERROR_LENGTH)?;
         let question = Question { group, word: None, scores: Scores::Features(features) };
         let device = opened.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
-        let reply = device.answer(&Request { id: 0, body: RequestBody::Ask(question) });
+        let reply = device.answer(&Request { id: 0, body: RequestBody::Predict(question) });
         match reply.map_err(|_| CALIB_ERROR_ALARM)?.body {
             ReplyBody::Answer(answer) => {
-                let calib_core::wire::Prediction { class, outcome, alarm, action, .. } = answer.prediction;
-                let rules = Rules { action, verdict: answer.verdict, set: answer.set, alarm: Some(alarm) };
+                let Answer { class, outcome, alarm, action, verdict, set, .. } = answer;
+                let rules = Rules { action, verdict, set, alarm: Some(alarm) };
                 place.write(calib_result_t::new(class, &outcome, rules));
                 Ok(())
             }

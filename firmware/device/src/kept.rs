@@ -138,7 +138,7 @@ mod tests {
     use std::vec::Vec;
 
     use calib_core::artifact::{MonitorParts, Reduction, Table, TableForm};
-    use calib_core::wire::{Counters, RawScore};
+    use calib_core::wire::{Counters, ScoreEcho};
     use calib_core::{BinFlags, Calibrated, Erased, Outcome, Score, StepTable};
 
     use super::*;
@@ -165,7 +165,7 @@ mod tests {
         for &bin in bins {
             let calibrated =
                 Calibrated { prob: 0.5, bin, epsilon: None, flags: BinFlags::NONE, interval: None };
-            let score = RawScore::F32(Score::ONE);
+            let score = ScoreEcho::F32(Score::ONE);
             monitors.count(
                 artifact,
                 None,

@@ -5,7 +5,7 @@ use calib_core::monitor::{LogEvidence, TableMonitors};
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
     ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
-    Raised, RawScore, Refusal, ReplyBody, RequestBody, Watched,
+    Raised, ScoreEcho, Refusal, ReplyBody, RequestBody, Watched,
 };
 use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 
@@ -413,11 +413,11 @@ fn is_untold(artifact: &Artifact<'_>, section: &Section<'_>, table: usize) -> bo
 }
 
 /// By what a monitor with bins of its own finds the bin.
-fn key(score: &RawScore) -> u32 {
+fn key(score: &ScoreEcho) -> u32 {
     match score {
-        RawScore::F32(score) => score.to_bits(),
-        RawScore::Margin(margin) => margin.key(),
-        RawScore::Code(key) | RawScore::Lead(key) => (*key).into(),
+        ScoreEcho::F32(score) => score.to_bits(),
+        ScoreEcho::Margin(margin) => margin.key(),
+        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => (*key).into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use calib_core::ArtifactBuffer;
 use calib_core::slot::Trust;
-use calib_core::wire::MAX_FRAME;
+use calib_core::wire::{MAX_FRAME, Scores};
 use embedded_hal::digital::OutputPin;
 use embedded_io_async::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
@@ -185,7 +185,7 @@ mod tests {
     fn requests() -> Vec<u8> {
         let artifact = binary_artifact(Some(ID));
         let bytes = artifact.as_bytes();
-        let predict = || RequestBody::Classify(values(&[-9.0, 0.0]));
+        let predict = || RequestBody::predict(Scores::Features(values(&[-9.0, 0.0])));
         let mut bodies = Vec::from([RequestBody::Status, predict()]);
         bodies.push(RequestBody::Announce { len_bytes: bytes.len() as u32, crc: crc32c(bytes) });
         bodies.extend(bytes.chunks(MAX_CHUNK).enumerate().map(|(place, part)| RequestBody::Chunk {

@@ -5,7 +5,7 @@ use calib_core::calibrator::GroupedCalibrator;
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::score::CodeVector;
 use calib_core::slot::{Admitted, MonitorRoom, PassedOver, Refused, SlotFault};
-use calib_core::wire::{CalibratorStatus, Held, Missing, Questions, RankedList, RawScore, Refusal, Standing};
+use calib_core::wire::{CalibratorStatus, Missing, RankedList, Refusal, ScoreEcho};
 use calib_core::{
     Anybody, Artifact, Calibrator, ClassProbs, ClassifierId, DecisionRule, Logits, Outcome, ParseError,
     PredictionSets, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
@@ -138,6 +138,7 @@ impl<'a> Slot<'a> {
         let header = artifact.header();
         Ok(CalibratorStatus {
             identity: artifact.identity(),
+            counter: artifact.counter(),
             // An artefact states its length in 32 bits.
             len_bytes: artifact.len_bytes() as u32,
             method: header.method,
@@ -156,14 +157,9 @@ impl<'a> Slot<'a> {
         self.content.as_ref().ok().map(|content| &content.artifact)
     }
 
-    /// Which calibrator answers, on a device that answers these questions.
-    pub fn standing(&self, questions: Questions) -> Standing {
-        let held = |Content { artifact, .. }: &Content<'_>| Held {
-            identity: artifact.identity(),
-            counter: artifact.counter(),
-        };
-        let held = self.content.as_ref().ok().map(held);
-        Standing { held, passed_over: self.passed_over, questions }
+    /// The slot that may hold a newer calibrator and is of no use, as the store [said](Self::passing_over).
+    pub const fn passed_over(&self) -> Option<PassedOver> {
+        self.passed_over
     }
 
     /// Whether the calibrator is to be given a random word with every output.
@@ -250,7 +246,7 @@ impl<'a> Slot<'a> {
     /// # Errors
     ///
     /// [`Refusal::Encoding`] if the thresholds are of other scores, [`Refusal::Group`] if there is no such group.
-    pub fn verdict(&self, score: &RawScore, group: Option<u8>) -> Result<Option<(Verdict, bool)>, Refusal> {
+    pub fn verdict(&self, score: &ScoreEcho, group: Option<u8>) -> Result<Option<(Verdict, bool)>, Refusal> {
         let points = self.content.as_ref().ok().and_then(|content| content.artifact.operating_points());
         let Some(points) = points else { return Ok(None) };
         let group = match points.groups() {
@@ -258,13 +254,13 @@ impl<'a> Slot<'a> {
             groups => group.map(usize::from).ok_or(Refusal::Group(groups as u8))?,
         };
         let verdict = match *score {
-            RawScore::F32(score) => points.point(group).map(|point| point.verdict(score)),
-            RawScore::Margin(margin) => points.point(group).map(|point| point.verdict(margin)),
-            RawScore::Code(key) => points.code_point(group).and_then(|point| {
+            ScoreEcho::F32(score) => points.point(group).map(|point| point.verdict(score)),
+            ScoreEcho::Margin(margin) => points.point(group).map(|point| point.verdict(margin)),
+            ScoreEcho::Code(key) => points.code_point(group).and_then(|point| {
                 let score = QuantizedScore::from_key(points.encoding(), key).ok()?;
                 point.verdict(score).ok()
             }),
-            RawScore::Lead(_) => None,
+            ScoreEcho::Lead(_) => None,
         };
         let verdict = verdict.ok_or(Refusal::Encoding(points.encoding()))?;
         Ok(Some((verdict, points.is_raised_by(verdict))))
@@ -335,7 +331,7 @@ impl<'a> Slot<'a> {
             },
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
-        Ok(Calibration { class: top.class, score: RawScore::Margin(top.margin), outcome })
+        Ok(Calibration { class: top.class, score: ScoreEcho::Margin(top.margin), outcome })
     }
 
     #[inline]
@@ -368,7 +364,7 @@ impl<'a> Slot<'a> {
             .map_err(|error| Refusal::Encoding(error.expected))?,
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
-        Ok(Calibration { class, score: RawScore::Code(score.key()), outcome })
+        Ok(Calibration { class, score: ScoreEcho::Code(score.key()), outcome })
     }
 
     /// Calibrates the lead of the predicted class's code.
@@ -383,7 +379,7 @@ impl<'a> Slot<'a> {
             .map_err(|error| Refusal::Encoding(error.expected))?,
             Err(missing) => Outcome::Uncalibrated(reason(*missing)),
         };
-        Ok(Calibration { class: top.class(), score: RawScore::Lead(top.lead()), outcome })
+        Ok(Calibration { class: top.class(), score: ScoreEcho::Lead(top.lead()), outcome })
     }
 
     /// Whether there is a calibrator, and it takes floats.
@@ -398,16 +394,23 @@ impl<'a> Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// Calibrates the first few classes, in descending order of score.
+    /// Calibrates the first few classes: returns the first, and the others in descending order of score.
     ///
     /// # Errors
     ///
     /// [`Refusal::Kind`] if the vector is not of the classifier's kind, or the calibrator [gives](Slot::gives) something
     /// else.
-    pub fn calibrate_top_k(&self, vector: ScoreVector<'_>, word: Option<u32>) -> Result<RankedList, Refusal> {
+    pub fn calibrate_top_k(
+        &self,
+        vector: ScoreVector<'_>,
+        word: Option<u32>,
+    ) -> Result<(Calibration, RankedList), Refusal> {
         let Ok(Calibrator::TopK(calibrator)) = self.calibrator() else { return Err(self.other_kind()) };
         let ranked = calibrator.calibrate_all(vector, word).map_err(|_| self.other_kind())?;
-        Ok(ranked.map(|(top, outcome)| calibration(top, outcome)).collect())
+        let mut ranked = ranked.map(|(top, outcome)| calibration(top, outcome));
+        // There is at least one rank, and room for all.
+        let first = ranked.next().ok_or(Refusal::Kind { classes: 0 })?;
+        Ok((first, ranked.collect()))
     }
 
     /// Calibrates every class, into `space`, and says what is known of the predicted one.
@@ -443,7 +446,7 @@ impl Slot<'_> {
 const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
 
 const fn calibration(top: TopLabel, outcome: Outcome) -> Calibration {
-    Calibration { class: top.class, score: RawScore::F32(top.score), outcome }
+    Calibration { class: top.class, score: ScoreEcho::F32(top.score), outcome }
 }
 
 impl<'a> Content<'a> {
@@ -572,8 +575,8 @@ mod tests {
         let floats = keys.map(|key| QuantizedScore::from_key(LOGITS, key).unwrap().dequantized());
         let logits = Logits::new(&floats).unwrap();
         let (output, kind) = (Output::QuantizedLogits { codes, logits }, Kind::TopLabel { classes: 3 });
-        let (lead, margin) = (RawScore::Lead(9), RawScore::Margin(Margin::new(2.25).unwrap()));
-        let softmax = RawScore::F32(logits.top_label().score);
+        let (lead, margin) = (ScoreEcho::Lead(9), ScoreEcho::Margin(Margin::new(2.25).unwrap()));
+        let softmax = ScoreEcho::F32(logits.top_label().score);
         for (artifact, score, prob) in [
             (top_label_code_margin_artifact(), lead, 0.75),
             (top_label_margin_artifact(), margin, 0.75),
@@ -588,7 +591,7 @@ mod tests {
         let other = Slot::read(other.as_bytes(), Anybody, ID, kind);
         assert_eq!(other.calibrate(output, None), Err(Refusal::Encoding(SOFTMAX)));
         let none = Slot::read(&[], Anybody, ID, kind).calibrate(output, None).unwrap();
-        assert_eq!((none.class, none.score), (0, RawScore::Code(159)));
+        assert_eq!((none.class, none.score), (0, ScoreEcho::Code(159)));
         let binary = Slot::read(&[], Anybody, ID, Kind::Binary);
         assert_eq!(binary.calibrate(output, None), Err(Refusal::Kind { classes: 2 }));
     }

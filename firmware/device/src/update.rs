@@ -471,14 +471,14 @@ mod tests {
         push(&mut updater, older.as_bytes(), 64).unwrap();
         push(&mut updater, newer.as_bytes(), 64).unwrap();
         let mut buffer = ArtifactBuffer::new();
-        let standing = updater.load(&mut buffer).standing(Questions::All);
-        assert_eq!((standing.held.map(|held| held.counter), standing.passed_over), (Some(0), None));
+        let slot = updater.load(&mut buffer);
+        assert_eq!((slot.status().map(|held| held.counter), slot.passed_over()), (Ok(0), None));
         updater.store.flash_mut().spoil(LAYOUT.offsets[1] + 40, 4);
-        let passed_over = updater.load(&mut buffer).standing(Questions::All).passed_over;
+        let passed_over = updater.load(&mut buffer).passed_over();
         assert_eq!(passed_over, Some(PassedOver { slot: 1, fault: SlotFault::Altered }));
         // Until a newer one is there again.
         push(&mut updater, newer.as_bytes(), 64).unwrap();
-        assert_eq!(updater.load(&mut buffer).standing(Questions::All).passed_over, None);
+        assert_eq!(updater.load(&mut buffer).passed_over(), None);
     }
 
     /// Takes every signature.

@@ -101,7 +101,7 @@ fn steps(classifier: &impl Classifier) {
     let mut alarm = alarm();
     let outcome = match (slot.gives(), output.vector()) {
         (Gives::TopK, Some(vector)) => {
-            slot.calibrate_top_k(vector, from(None)).ok().and_then(|ranked| Some(ranked.first()?.outcome))
+            slot.calibrate_top_k(vector, from(None)).ok().map(|(first, _)| first.outcome)
         }
         (Gives::Classes, Some(vector)) => {
             slot.calibrate_classes(vector, from(None), &mut space).ok().map(|(first, _)| first.outcome)

@@ -78,7 +78,7 @@ pub(crate) fn show(case: &Case, rows: &Path, elf: &Path, words: [&str; 2], on_de
 pub(crate) fn answers(device: &mut Emulator, features: &[Vec<f32>]) -> Result<Vec<Answer>> {
     let ask = |row: &Vec<f32>| {
         let scores = Scores::Features(row.iter().copied().collect());
-        RequestBody::Ask(Question { group: None, word: None, scores })
+        RequestBody::Predict(Question { group: None, word: None, scores })
     };
     let replies = device.pipeline(features.iter().map(ask))?;
     ensure!(replies.len() == features.len(), "{} replies to {} rows", replies.len(), features.len());

@@ -6,8 +6,7 @@ use std::convert::Infallible;
 
 use calib_core::artifact::crc32c;
 use calib_core::wire::{
-    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
-};
+    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus, Scores};
 use calib_core::{
     Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, Uncalibrated,
 };
@@ -54,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
     for reply in replies {
         match reply.body {
             ReplyBody::Update(UpdateStatus::Installed(receipt)) => in_force = Some(receipt.identity),
-            ReplyBody::Prediction(prediction) => {
+            ReplyBody::Answer(prediction) => {
                 let answers = matches!(
                     prediction.outcome,
                     Outcome::Calibrated(_) | Outcome::Uncalibrated(Uncalibrated::EmptyBin)
@@ -97,7 +96,7 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
     while let [kind, len, rest @ ..] = data {
         let (part, later) = rest.split_at(rest.len().min(usize::from(*len)));
         data = later;
-        requests.push(match kind % 9 {
+        requests.push(match kind % 8 {
             0 => RequestBody::Announce { len_bytes: part.len() as u32, crc: crc32c(part) },
             1 => RequestBody::Announce { len_bytes: u32::from(*len) << (kind % 24), crc: 0 },
             2 => RequestBody::Chunk { offset: 0, bytes: Chunk::from_slice(part).expect("up to 255 bytes") },
@@ -105,11 +104,10 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
                 offset: u32::from(*len),
                 bytes: Chunk::from_slice(part).expect("up to 255 bytes"),
             },
-            4 => RequestBody::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0)),
+            4 => RequestBody::predict(Scores::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0))),
             5 => RequestBody::Slots,
             6 => RequestBody::Install,
-            7 => RequestBody::Version,
-            _ => RequestBody::Standing,
+            _ => RequestBody::Status,
         });
     }
     requests

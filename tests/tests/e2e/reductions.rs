@@ -57,16 +57,13 @@ fn host_and_device_agree(classes: usize) {
 
         assert!(calibrated(&sent) * 2 > sent.predictions.len(), "{reduction}");
         for reply in &sent.replies {
-            let kind = match reply {
-                ReplyBody::Prediction(_) => {
-                    matches!(reduction, Reduction::TopLabel | Reduction::Confidence)
+            let ReplyBody::Answer(Answer { others, .. }) = reply else { panic!("{reduction}: {reply:?}") };
+            let kind = match others {
+                OtherClasses::None => matches!(reduction, Reduction::TopLabel | Reduction::Confidence),
+                OtherClasses::Ranked(others) => reduction.top_k() == Some(1 + others.len()),
+                OtherClasses::Probs(probs) => {
+                    probs.len() == classes && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
                 }
-                ReplyBody::TopK(reply) => reduction.top_k() == Some(reply.ranked.len()),
-                ReplyBody::Classes(reply) => {
-                    reply.probs.len() == classes
-                        && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
-                }
-                _ => false,
             };
             assert!(kind, "{reduction}: {reply:?}");
         }

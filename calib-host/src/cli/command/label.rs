@@ -58,8 +58,7 @@ impl Label {
         // What is wrong with the table is told before the device hears of it.
         let rows = self.outcomes.as_ref().map(|path| read_rows(path)).transpose()?;
         let mut link = self.line.link()?;
-        let version = link.protocol_version()?;
-        let tables = link.counters(version)?;
+        let tables = link.counters()?;
         let none = DeviceError::Counters(CountersRefusal::NotMonitored);
         let in_force = match tables.iter().flatten().next() {
             Some(counters) => counters.calibrator,
@@ -75,7 +74,7 @@ impl Label {
                 0
             }
         };
-        let tables = link.counters(version)?;
+        let tables = link.counters()?;
         if self.json {
             print_json(&json!({
                 "port": self.line.port,

@@ -89,8 +89,8 @@ fn ask<W: Watch>(device: &mut Acting<'_, W>, body: RequestBody) -> ReplyBody {
 
 /// The outcome of features in this bin, and whether the alarm is said to be raised.
 fn predict<W: Watch>(device: &mut Acting<'_, W>, bin: usize) -> (Result<f32, Uncalibrated>, bool) {
-    match ask(device, RequestBody::Classify(values(&[[-9.0, 0.0, 9.0][bin], 0.0]))) {
-        ReplyBody::Prediction(prediction) => (prob(prediction.outcome), prediction.alarm),
+    match ask(device, RequestBody::predict(Scores::Features(values(&[[-9.0, 0.0, 9.0][bin], 0.0])))) {
+        ReplyBody::Answer(prediction) => (prob(prediction.outcome), prediction.alarm),
         other => panic!("{other:?}"),
     }
 }
@@ -130,7 +130,7 @@ fn from_an_alarm_of_a_shift_on_answers_are_as_the_action_says() {
         // The one that brings the alarm, and those after it; trials, too.
         assert_eq!(predict(&mut device, 0), (answer, true), "{action:?}");
         assert_eq!(predict(&mut device, 0), (answer, true));
-        let ReplyBody::Prediction(trial) = ask(&mut device, RequestBody::Score(0.1)) else {
+        let ReplyBody::Answer(trial) = ask(&mut device, RequestBody::predict(Scores::Score(0.1))) else {
             panic!("refused")
         };
         assert_eq!((prob(trial.outcome), trial.alarm), (answer, true));
@@ -225,7 +225,7 @@ fn a_verdict_is_withheld_with_the_probability() {
         let answers: Vec<Answer> = (0..LOOK + 1)
             .map(|_| {
                 let scores = Scores::Features(values(&[-9.0, 0.0]));
-                match ask(&mut device, RequestBody::Ask(Question { group: None, word: None, scores })) {
+                match ask(&mut device, RequestBody::Predict(Question { group: None, word: None, scores })) {
                     ReplyBody::Answer(answer) => answer,
                     other => panic!("{other:?}"),
                 }

@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use calib_core::wire::{Measurement, Refusal};
+use calib_core::wire::{Measurement, Refusal, Scores};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
@@ -75,7 +75,7 @@ mod tests {
                 reply,
                 ReplyBody::Measurement(Measurement { repeat: 3, calibrate_ticks: 40, .. })
             ));
-            for body in [RequestBody::Score(0.5), RequestBody::Code(3)] {
+            for body in [RequestBody::predict(Scores::Score(0.5)), RequestBody::predict(Scores::Code(3))] {
                 assert_eq!(ask(&mut device, body), ReplyBody::Refused(Refusal::Kind { classes: 3 }));
             }
             device.alarm.free().done();

@@ -3,7 +3,7 @@
 use calib_core::artifact::MonitorAction;
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::score::{CodeVector, CodeVectorError};
-use calib_core::wire::{Answer, Prediction, Refusal, Reply, ReplyBody, RequestBody, ScoresRef};
+use calib_core::wire::{Answer, Question, Refusal, Reply, ReplyBody, Scores};
 use calib_core::{Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, Uncalibrated};
 use embedded_hal::digital::OutputPin;
 
@@ -24,9 +24,9 @@ struct Found<'p> {
 }
 
 impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, P, M, E, W> {
-    /// The reply to a request for a prediction; sets the alarm.
-    pub(super) fn predict(&mut self, id: u32, request: &RequestBody) -> Result<Reply, P::Error> {
-        let word = match request.word() {
+    /// The reply to a question; sets the alarm.
+    pub(super) fn predict(&mut self, id: u32, question: &Question) -> Result<Reply, P::Error> {
+        let word = match question.word {
             // The host's word is no secret of the device: it is told back even if nothing needs it. Whether it is random is the
             // host's to know: the reply states the epsilon that holds if it is.
             Some(word) => Some(word),
@@ -34,15 +34,15 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, 
             None => None,
         };
         let Self { classifier, slot, alarm, watch, scratch, space, .. } = self;
-        let found = slot.select(request.group()).and_then(|group| {
-            let found = find(classifier, slot, request, word, group, (scratch, space))?;
+        let found = slot.select(question.group).and_then(|group| {
+            let found = find(classifier, slot, &question.scores, word, group, (scratch, space))?;
             Ok((found, group))
         });
         match found {
             Ok((Found { first, rest, verdict, set }, group)) => {
                 let said = Said { outcome: first.outcome, verdict, set };
                 let mut answered = said.answered(slot, alarm, acting(slot, watch))?;
-                if let Some(artifact) = slot.artifact().filter(|_| !request.is_trial()) {
+                if let Some(artifact) = slot.artifact().filter(|_| !question.is_trial()) {
                     let before = acting(slot, watch);
                     watch.count(artifact, group, &first);
                     // The prediction with which an alarm comes is answered as those after it.
@@ -53,16 +53,11 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, 
                 }
                 let Answered { said: Said { outcome, verdict, set }, alarm, action } = answered;
                 let Calibration { class, score, .. } = first;
-                let top = Prediction { class, score, outcome, alarm, word, action };
-                log::prediction(&top);
-                let body = match request {
-                    RequestBody::Ask(_) => {
-                        let verdict = verdict.map(|(verdict, _)| verdict);
-                        ReplyBody::Answer(Answer { prediction: top, group, verdict, set })
-                    }
-                    _ => rest.reply(top),
-                };
-                Ok(Reply { id, body })
+                log::prediction(class, score, outcome, alarm);
+                let (verdict, others) = (verdict.map(|(verdict, _)| verdict), rest.others());
+                let answer =
+                    Answer { class, score, outcome, alarm, word, action, group, verdict, set, others };
+                Ok(Reply { id, body: ReplyBody::Answer(answer) })
             }
             Err(refusal) => {
                 alarm.raise()?;
@@ -150,13 +145,13 @@ impl Said {
 fn find<'p>(
     classifier: &impl Classifier,
     slot: &Slot<'_>,
-    request: &RequestBody,
+    scores: &Scores,
     word: Option<u32>,
     group: Option<u8>,
     (scratch, space): (&mut Scratch, &'p mut [f32]),
 ) -> Result<Found<'p>, Refusal> {
     let other_kind = Refusal::Kind { classes: classifier.kind().classes() };
-    let output = output(classifier, slot, request.scores().ok_or(other_kind)?, scratch)?;
+    let output = output(classifier, slot, scores, scratch)?;
     let (first, rest) = match slot.gives() {
         Gives::One => (slot.calibrate(output, word)?, Rest::None),
         Gives::TopK | Gives::Classes => {
@@ -189,31 +184,31 @@ fn encoding_of_codes(slot: &Slot<'_>) -> Result<ScoreEncoding, Refusal> {
 fn output<'s>(
     classifier: &impl Classifier,
     slot: &Slot<'_>,
-    scores: ScoresRef<'s>,
+    scores: &'s Scores,
     scratch: &'s mut Scratch,
 ) -> Result<Output<'s>, Refusal> {
     let kind = classifier.kind();
     match scores {
-        ScoresRef::Features(values) => {
+        Scores::Features(values) => {
             classifier.classify(Features::new(values, classifier.feature_count())?, scratch)
         }
-        ScoresRef::Score(value) if kind == Kind::Binary => {
-            Score::new(value).map(Output::Binary).map_err(Refusal::Score)
+        Scores::Score(value) if kind == Kind::Binary => {
+            Score::new(*value).map(Output::Binary).map_err(Refusal::Score)
         }
-        ScoresRef::Margin(value) if kind == Kind::Binary => {
-            Margin::new(value).map(Output::Margin).map_err(Refusal::Score)
+        Scores::Margin(value) if kind == Kind::Binary => {
+            Margin::new(*value).map(Output::Margin).map_err(Refusal::Score)
         }
-        ScoresRef::Code(key) if kind == Kind::Binary => {
-            let score = QuantizedScore::from_key(encoding_of_codes(slot)?, key);
+        Scores::Code(key) if kind == Kind::Binary => {
+            let score = QuantizedScore::from_key(encoding_of_codes(slot)?, *key);
             score.map(Output::Code).map_err(Refusal::Code)
         }
-        ScoresRef::Logits(values) if kind.has_classes(values.len()) => {
+        Scores::Logits(values) if kind.has_classes(values.len()) => {
             Logits::new(values).map(Output::Logits).map_err(Refusal::Logits)
         }
-        ScoresRef::Probs(values) if kind.has_classes(values.len()) => {
+        Scores::Probs(values) if kind.has_classes(values.len()) => {
             Probs::new(values).map(Output::Probs).map_err(Refusal::Probs)
         }
-        ScoresRef::Codes(keys) if kind.has_classes(keys.len()) => codes(slot, keys).map(Output::Codes),
+        Scores::Codes(keys) if kind.has_classes(keys.len()) => codes(slot, keys).map(Output::Codes),
         _ => Err(Refusal::Kind { classes: kind.classes() }),
     }
 }

@@ -1,8 +1,6 @@
 //! What a calibrator of several classes gives besides the probability that the alarm looks at.
 
-use calib_core::wire::{
-    ClassProbList, ClassesPrediction, MAX_VALUES, Prediction, RankedList, Refusal, ReplyBody, TopKPrediction,
-};
+use calib_core::wire::{MAX_VALUES, OtherClasses, RankedList, Refusal};
 use calib_core::{ClassProbs, ScoreVector};
 
 use crate::{Calibration, Gives, Slot};
@@ -30,25 +28,17 @@ impl<'p> Rest<'p> {
             }
             return Ok((first, Self::Classes(probs)));
         }
-        let ranked = slot.calibrate_top_k(vector, word)?;
-        match ranked.first() {
-            Some(&first) => Ok((first, Self::TopK(ranked))),
-            // There is at least one rank.
-            None => Err(Refusal::Kind { classes: 0 }),
-        }
+        let (first, others) = slot.calibrate_top_k(vector, word)?;
+        Ok((first, Self::TopK(others)))
     }
 
-    /// The reply, given what there is besides.
-    pub(super) fn reply(self, top: Prediction) -> ReplyBody {
-        let Prediction { alarm, word, action, .. } = top;
+    /// The other classes, as they are answered.
+    pub(super) fn others(self) -> OtherClasses {
         match self {
-            Self::None => ReplyBody::Prediction(top),
-            Self::TopK(ranked) => ReplyBody::TopK(TopKPrediction { ranked, alarm, word, action }),
+            Self::None => OtherClasses::None,
+            Self::TopK(ranked) => OtherClasses::Ranked(ranked),
             Self::Classes(probs) => {
-                let mut list = ClassProbList::new();
-                // They fit: that was looked at.
-                probs.iter().for_each(|prob| _ = list.push(prob));
-                ReplyBody::Classes(ClassesPrediction { top, probs: list })
+                OtherClasses::Probs(probs.iter().map(|prob| prob.unwrap_or(f32::NAN)).collect())
             }
         }
     }

@@ -8,7 +8,7 @@ use calib_core::decision::{
     Thresholds, Verdict,
 };
 use calib_core::score::CodeVector;
-use calib_core::wire::{Answer, Prediction, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
+use calib_core::wire::{Answer, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
 use calib_core::{
     Anybody, ClassifierId, Logits, Margin, Outcome, QuantizedScore, ScoreEncoding, StepTable, Uncalibrated,
 };
@@ -23,7 +23,7 @@ use crate::{Classifier, Features, Kind, Output, Scratch, Slot};
 const NO_CLASS: [u16; 0] = [];
 
 fn asked(group: Option<u8>, scores: Scores) -> RequestBody {
-    RequestBody::Ask(Question { group, word: None, scores })
+    RequestBody::Predict(Question { group, word: None, scores })
 }
 
 fn answer<C: Classifier>(
@@ -85,8 +85,8 @@ fn the_alarm_follows_the_thresholds() {
             assert_eq!(prediction.alarm, verdict == Verdict::Positive || refer_raises && score == 0.25);
         }
         // A request of before gets the answer of before, and the same alarm.
-        let reply = ask(&mut device, RequestBody::Score(0.2));
-        assert!(matches!(reply, ReplyBody::Prediction(Prediction { alarm: false, action: None, .. })));
+        let reply = ask(&mut device, RequestBody::predict(Scores::Score(0.2)));
+        assert!(matches!(reply, ReplyBody::Answer(Answer { alarm: false, action: None, .. })));
         device.alarm.free().done();
     }
 }
@@ -110,7 +110,7 @@ fn thresholds_are_of_margins_and_of_codes_too() {
     for (key, verdict) in [(199, Verdict::Negative), (255, Verdict::Refer)] {
         assert_eq!(answer(&mut codes, None, Scores::Code(key)).verdict, Some(verdict));
     }
-    let refused = ask(&mut codes, RequestBody::Margin(0.0));
+    let refused = ask(&mut codes, RequestBody::predict(Scores::Margin(0.0)));
     assert_eq!(refused, ReplyBody::Refused(Refusal::Encoding(SOFTMAX)));
     codes.alarm.free().done();
 }
@@ -128,7 +128,7 @@ fn each_group_has_its_own_thresholds_and_a_request_without_one_is_refused() {
     let refused = ReplyBody::Refused(Refusal::Group(2));
     assert_eq!(ask(&mut device, asked(Some(2), Scores::Score(0.0))), refused);
     assert_eq!(ask(&mut device, asked(None, Scores::Score(0.0))), refused);
-    assert_eq!(ask(&mut device, RequestBody::Score(0.0)), refused);
+    assert_eq!(ask(&mut device, RequestBody::predict(Scores::Score(0.0))), refused);
     device.alarm.free().done();
 }
 
@@ -148,7 +148,7 @@ fn each_group_has_its_own_tables_whichever_was_asked_for_before() {
         let answer = answer(&mut device, Some(group), Scores::Score(0.5));
         assert_eq!((calibrated(answer.prediction.outcome), answer.group), (prob, Some(group)));
     }
-    assert_eq!(ask(&mut device, RequestBody::Score(0.5)), ReplyBody::Refused(Refusal::Group(2)));
+    assert_eq!(ask(&mut device, RequestBody::predict(Scores::Score(0.5))), ReplyBody::Refused(Refusal::Group(2)));
     // What the classifier makes of features is the same.
     let features = Scores::Features(values(&[-9.0, 0.0]));
     assert_eq!(calibrated(answer(&mut device, Some(0), features.clone()).prediction.outcome), 0.125);
@@ -174,7 +174,7 @@ fn only_a_class_alone_leaves_the_alarm_low() {
     assert_eq!(classes(answer(&mut strict, None, logits(&[0.0, 9.0, 0.0]))), [1]);
     assert_eq!(classes(answer(&mut strict, None, logits(&[0.0, 1.0, 0.75]))), NO_CLASS);
     // Margins are of logits, not of probabilities.
-    let refused = ask(&mut strict, RequestBody::Probs(values(&[0.5, 0.25, 0.25])));
+    let refused = ask(&mut strict, RequestBody::predict(Scores::Probs(values(&[0.5, 0.25, 0.25]))));
     assert_eq!(refused, ReplyBody::Refused(Refusal::Encoding(ScoreEncoding::F32)));
     strict.alarm.free().done();
 
