@@ -9,9 +9,11 @@ use std::time::Duration;
 use calib_core::artifact::crc32c;
 use calib_core::slot::Receipt;
 use calib_core::wire::{
-    FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus, decode, encode, Scores};
-use calib_host::StoredArtifact;
-use calib_host::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
+    FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, Scores, UpdateStatus, decode,
+    encode,
+};
+use calib_fit::StoredArtifact;
+use calib_io::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
 use libfuzzer_sys::fuzz_target;
 
 /// The artefact that is pushed.

@@ -10,7 +10,7 @@ use calib_core::wire::{
     Reply, ReplyBody, Request, RequestBody, UpdateRefusal, UpdateStatus, encode, Scores};
 use calib_core::{Calibrator, Score};
 use calib_host::StoredArtifact;
-use calib_host::files::PrivateKey;
+use calib_host::io::files::PrivateKey;
 
 use super::in_c;
 use crate::update::setting::{ID, monitored, owner};
