@@ -40,9 +40,8 @@ enum Input {
 
 impl Input {
     /// What a question gives to the calibrator, whatever the classifier.
-    fn of(request: &RequestBody) -> Result<Self> {
-        let RequestBody::Predict(Question { scores, .. }) = request else { bail!("{request:?} asks for nothing") };
-        Ok(match scores {
+    fn of(question: &Question) -> Result<Self> {
+        Ok(match &question.scores {
             Scores::Score(score) => Self::Score(TopLabel { class: 1, score: Score::new(*score)? }),
             Scores::Margin(margin) => Self::Margin(Margin::new(*margin)?),
             Scores::Logits(row) => Self::Logits(row.to_vec()),
@@ -78,7 +77,8 @@ impl Input {
 ///
 /// If the request holds no score, code or vector, or none that the artefact takes.
 pub fn expected(rule: AlarmRule, artifact: &Artifact<'_>, request: &RequestBody) -> Result<ReplyBody> {
-    reply(rule, artifact, &Input::of(request)?, request.word())
+    let RequestBody::Predict(question) = request else { bail!("{request:?} asks for nothing") };
+    reply(rule, artifact, &Input::of(question)?, question.word)
 }
 
 /// Sends requests for predictions to the device, and compares the answers with the host's, bit for bit.
@@ -108,7 +108,9 @@ pub fn classified_rows(
     artifact: &Artifact<'_>,
     features: &[Vec<f32>],
 ) -> Result<Parity> {
-    let question = |row: &Vec<f32>| Ok((Input::of_features(model, row)?, RequestBody::predict(Scores::Features(values(row)))));
+    let question = |row: &Vec<f32>| {
+        Ok((Input::of_features(model, row)?, RequestBody::predict(Scores::Features(values(row)))))
+    };
     let questions = features.iter().map(question).collect::<Result<_>>()?;
     compare(emulator, model.parameters().alarm, artifact, questions)
 }
@@ -164,9 +166,11 @@ pub fn bare_scores(
     let mut requests = Vec::with_capacity(cases.len());
     for (table, score) in cases {
         requests.push(match artifact.calibrator() {
-            Calibrator::Binary(_) if artifact.is_randomized() => {
-                RequestBody::Predict(Question { group: None, word: Some(rng.random()), scores: Scores::Score(score) })
-            }
+            Calibrator::Binary(_) if artifact.is_randomized() => RequestBody::Predict(Question {
+                group: None,
+                word: Some(rng.random()),
+                scores: Scores::Score(score),
+            }),
             Calibrator::Binary(_) => RequestBody::predict(Scores::Score(score)),
             Calibrator::TopLabel(_) | Calibrator::TopK(_) | Calibrator::Vector(_) => {
                 let classes = usize::from(artifact.header().classes);

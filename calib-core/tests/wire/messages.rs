@@ -9,9 +9,9 @@ use calib_core::score::{CodeError, LogitsError, ProbsError};
 use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
     ActionOnAlarm, Answer, CalibratorStatus, Chunk, Counters, CountersRefusal, Kept, Keys, KnownOutcomes,
-    Measurement, Missing, Name, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised, Ranked, RankedList, ScoreEcho, Refusal, Reply,
-    ReplyBody, Request, RequestBody, Scores, Slots, Status, UpdateRefusal,
-    UpdateStatus, Values, Watched,
+    Measurement, Missing, Name, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions,
+    Raised, Ranked, RankedList, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots,
+    Status, UpdateRefusal, UpdateStatus, Values, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -124,7 +124,12 @@ fn answers() -> Vec<ReplyBody> {
     let outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
     let answer = |group, verdict, set: Option<&[u16]>| {
         let set = set.map(|classes| classes.iter().copied().collect());
-        ReplyBody::Answer(Answer { group, verdict, set, ..Answer::new(Ranked { class, score, outcome }, true) })
+        ReplyBody::Answer(Answer {
+            group,
+            verdict,
+            set,
+            ..Answer::new(Ranked { class, score, outcome }, true)
+        })
     };
     vec![
         answer(None, None, None),
@@ -167,7 +172,18 @@ fn statuses() -> Vec<ReplyBody> {
     let held = |method, reduction, guarantee, encoding| {
         let identity = Identity(*b"identity");
         let (counter, len_bytes, bins, n, actions) = (4, 188, 10, 5000, 3);
-        Ok(CalibratorStatus { identity, counter, len_bytes, method, reduction, bins, n, guarantee, encoding, actions })
+        Ok(CalibratorStatus {
+            identity,
+            counter,
+            len_bytes,
+            method,
+            reduction,
+            bins,
+            n,
+            guarantee,
+            encoding,
+            actions,
+        })
     };
     let missing = |missing| status(AlarmRule::Below(0.5), Err(missing));
     let mut all = Vec::new();

@@ -8,8 +8,8 @@ use std::time::Duration;
 use calib_core::artifact::{Method, Reduction};
 use calib_core::slot::{PassedOver, SlotContent, SlotFault};
 use calib_core::wire::{
-    CalibratorStatus, FrameReader, MAX_FRAME, Name, PROTOCOL_VERSION, Questions, Refusal, Reply,
-    ReplyBody, Request, RequestBody, Slots, Status, encode,
+    CalibratorStatus, FrameReader, MAX_FRAME, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody,
+    Request, RequestBody, Slots, Status, encode,
 };
 use calib_core::{AlarmRule, ClassifierId, Identity, ScoreEncoding};
 use serde_json::Value;

@@ -2,7 +2,9 @@
 
 use core::mem::MaybeUninit;
 
-use calib_core::wire::{Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
+use calib_core::wire::{
+    Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values,
+};
 use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte_with};
 
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t, text};

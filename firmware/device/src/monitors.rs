@@ -5,7 +5,7 @@ use calib_core::monitor::{LogEvidence, TableMonitors};
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
     ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
-    Raised, ScoreEcho, Refusal, ReplyBody, RequestBody, Watched,
+    Raised, Refusal, ReplyBody, RequestBody, ScoreEcho, Watched,
 };
 use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 

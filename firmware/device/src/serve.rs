@@ -4,7 +4,7 @@ use core::fmt;
 
 use calib_core::ArtifactBuffer;
 use calib_core::slot::Trust;
-use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, Scores};
+use calib_core::wire::{self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request};
 use embedded_hal::digital::OutputPin;
 use embedded_io::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
@@ -320,7 +320,7 @@ where
 mod tests {
     use std::vec::Vec;
 
-    use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Values};
+    use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Scores, Values};
     use calib_core::{Anybody, Outcome, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::MockError;
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
@@ -409,12 +409,15 @@ mod tests {
         for reply in &replies[1..3] {
             assert_eq!(reply.body, ReplyBody::Refused(Refusal::Unknown));
         }
-        assert!(matches!(&replies[3].body, ReplyBody::Status(status) if status.protocol == wire::PROTOCOL_VERSION));
+        assert!(
+            matches!(&replies[3].body, ReplyBody::Status(status) if status.protocol == wire::PROTOCOL_VERSION)
+        );
     }
 
     #[test]
     fn answers_over_a_dead_calibrator() {
-        let input = frame(9, RequestBody::predict(Scores::Features(Values::from_slice(&[0.0, 0.0]).unwrap())));
+        let input =
+            frame(9, RequestBody::predict(Scores::Features(Values::from_slice(&[0.0, 0.0]).unwrap())));
         let mut line = Line::new(&input);
         let mut pin = Mock::new(&[State::High, State::High].map(Transaction::set));
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();

@@ -2,7 +2,7 @@
 
 use calib_core::ArtifactBuffer;
 use calib_core::slot::Trust;
-use calib_core::wire::{MAX_FRAME, Scores};
+use calib_core::wire::MAX_FRAME;
 use embedded_hal::digital::OutputPin;
 use embedded_io_async::{Read, Write};
 use embedded_storage::nor_flash::NorFlash;
@@ -118,7 +118,7 @@ mod tests {
 
     use calib_core::artifact::crc32c;
     use calib_core::wire::{
-        self, Chunk, MAX_CHUNK, Missing, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
+        self, Chunk, MAX_CHUNK, Missing, Reply, ReplyBody, Request, RequestBody, Scores, UpdateStatus,
     };
     use calib_core::{Admission, Anybody, Erased, SlotLayout};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};

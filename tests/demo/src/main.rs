@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use calib_classifier::{Case, Rows, SEED};
-use calib_core::wire::{Measurement, ScoreEcho, ReplyBody, RequestBody, Status};
+use calib_core::wire::{Measurement, ReplyBody, RequestBody, ScoreEcho, Status};
 use calib_core::{Artifact, Outcome};
 use calib_firmware::Classifier;
 use calib_host::assess::{

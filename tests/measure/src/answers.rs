@@ -44,7 +44,8 @@ pub(crate) fn answers(artifact: &Path, kind: &str, rows: &Path) -> Result<()> {
     for reply in device.pipeline(requests)? {
         let line: Vec<String> = match reply {
             ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) => {
-                let prob = |(class, &prob): (u16, &f32)| of_prob(class, Some(prob).filter(|prob| !prob.is_nan()));
+                let prob =
+                    |(class, &prob): (u16, &f32)| of_prob(class, Some(prob).filter(|prob| !prob.is_nan()));
                 (0..).zip(&probs).map(prob).collect()
             }
             ReplyBody::Answer(Answer { class, outcome, others, .. }) => {

@@ -1,6 +1,6 @@
 //! Fits to integer codes, made as `calib fit` makes them, on the device: the same bits for every code.
 
-use calib_core::wire::{ScoreEcho, RequestBody, Scores};
+use calib_core::wire::{RequestBody, ScoreEcho, Scores};
 use calib_core::{Calibrator, Outcome, QuantizedScore, ScoreEncoding};
 use calib_host::apply::apply_codes;
 use calib_host::artifact::{CodesError, CompileError};

@@ -2,7 +2,8 @@
 
 use calib_core::monitor::{LogEvidence, TableMonitors};
 use calib_core::wire::{
-    Counters, PredictionOutcome, Raised, ScoreEcho, ReplyBody, RequestBody, Values, Watched, Scores};
+    Counters, PredictionOutcome, Raised, ReplyBody, RequestBody, ScoreEcho, Scores, Values, Watched,
+};
 use calib_core::{Artifact, Calibrator, Score};
 use calib_firmware::LOOK_EVERY;
 use calib_host::artifact::Monitoring;

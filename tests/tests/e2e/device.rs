@@ -7,8 +7,9 @@ use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
 };
 use calib_core::wire::{
-    self, MAX_FRAME, MAX_VALUES, Measurement, Missing, Answer, ScoreEcho, Refusal, ReplyBody, Request,
-    RequestBody, Status, Values, Scores};
+    self, Answer, MAX_FRAME, MAX_VALUES, Measurement, Missing, Refusal, ReplyBody, Request, RequestBody,
+    ScoreEcho, Scores, Status, Values,
+};
 use calib_core::{
     Anybody, Artifact, BinFlags, Calibrator, ClassifierId, Identity, Outcome, ParseError, Score,
     ScoreEncoding, ScoreError, StepTable, TopLabel, Uncalibrated,
@@ -264,7 +265,9 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     scores.extend(edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up()]));
     let mut random = Random(17);
     scores.resize_with(scores.len() + random_inputs(10_000), || random.between(0.0, 1.0));
-    let replies = device.pipeline(scores.iter().copied().map(|scores| RequestBody::predict(Scores::Score(scores)))).unwrap();
+    let replies = device
+        .pipeline(scores.iter().copied().map(|scores| RequestBody::predict(Scores::Score(scores))))
+        .unwrap();
     assert_eq!(replies.len(), scores.len());
     let mut bins = BTreeSet::new();
     for (score, reply) in scores.iter().zip(&replies) {
@@ -279,7 +282,8 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     assert_eq!(bins.len(), 15, "every bin was hit");
 
     let inputs = inputs(binary(), 500);
-    let replies = device.pipeline(inputs.iter().map(|x| RequestBody::predict(Scores::Features(values(x))))).unwrap();
+    let replies =
+        device.pipeline(inputs.iter().map(|x| RequestBody::predict(Scores::Features(values(x))))).unwrap();
     for (input, reply) in inputs.iter().zip(&replies) {
         let top = TopLabel { class: 1, score: model.score(input).unwrap() };
         let host = calibrator.calibrate(top.score);
@@ -296,7 +300,8 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let mut device = quaternary().start_fast(artifact.bytes());
 
     let inputs = inputs(quaternary(), 500);
-    let replies = device.pipeline(inputs.iter().map(|x| RequestBody::predict(Scores::Features(values(x))))).unwrap();
+    let replies =
+        device.pipeline(inputs.iter().map(|x| RequestBody::predict(Scores::Features(values(x))))).unwrap();
     let mut classes = BTreeSet::new();
     for (input, reply) in inputs.iter().zip(&replies) {
         let mut scratch = [0.0; MAX_VALUES];
@@ -314,7 +319,8 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     assert_eq!(classes.len(), 4, "every class was predicted");
 
     let logits: Vec<Vec<f32>> = inputs.iter().map(|input| model.logits(input).unwrap()).collect();
-    let replies = device.pipeline(logits.iter().map(|z| RequestBody::predict(Scores::Logits(values(z))))).unwrap();
+    let replies =
+        device.pipeline(logits.iter().map(|z| RequestBody::predict(Scores::Logits(values(z))))).unwrap();
     for (logits, reply) in logits.iter().zip(&replies) {
         let checked = calib_core::Logits::new(logits).unwrap();
         let (top, host) = calibrator.calibrate_logits(checked).unwrap();
@@ -334,7 +340,8 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
         }
     }
     assert!(!rows.is_empty());
-    let replies = device.pipeline(rows.iter().map(|row| RequestBody::predict(Scores::Probs(values(row))))).unwrap();
+    let replies =
+        device.pipeline(rows.iter().map(|row| RequestBody::predict(Scores::Probs(values(row))))).unwrap();
     for (row, reply) in rows.iter().zip(&replies) {
         let probs = calib_core::Probs::new(row).unwrap();
         let (top, host) = calibrator.calibrate_probs(probs).unwrap();
@@ -349,7 +356,8 @@ fn damaged_frames_are_dropped_and_good_ones_answered() {
     let expected = ask(&mut device, RequestBody::predict(Scores::Score(0.3)));
 
     let mut buf = [0; MAX_FRAME];
-    let good = wire::encode(&Request { id: 7, body: RequestBody::predict(Scores::Score(0.9)) }, &mut buf).unwrap();
+    let good =
+        wire::encode(&Request { id: 7, body: RequestBody::predict(Scores::Score(0.9)) }, &mut buf).unwrap();
     let mut flipped = good.to_vec();
     flipped[2] ^= 0x08;
     let mut overlong = vec![1; 2 * MAX_FRAME];
@@ -374,9 +382,18 @@ fn what_cannot_be_answered_is_refused() {
         other => panic!("not refused: {other:?}"),
     };
     assert_eq!(refused(RequestBody::predict(Scores::Score(f32::NAN))), Refusal::Score(ScoreError::NaN));
-    assert_eq!(refused(RequestBody::predict(Scores::Score(f32::INFINITY))), Refusal::Score(ScoreError::Infinite));
-    assert_eq!(refused(RequestBody::predict(Scores::Score(-0.1))), Refusal::Score(ScoreError::OutOfRange(-0.1)));
-    assert_eq!(refused(RequestBody::predict(Scores::Logits(values(&[0.0, 1.0])))), Refusal::Kind { classes: 2 });
+    assert_eq!(
+        refused(RequestBody::predict(Scores::Score(f32::INFINITY))),
+        Refusal::Score(ScoreError::Infinite)
+    );
+    assert_eq!(
+        refused(RequestBody::predict(Scores::Score(-0.1))),
+        Refusal::Score(ScoreError::OutOfRange(-0.1))
+    );
+    assert_eq!(
+        refused(RequestBody::predict(Scores::Logits(values(&[0.0, 1.0])))),
+        Refusal::Kind { classes: 2 }
+    );
     assert_eq!(
         refused(RequestBody::predict(Scores::Features(values(&features[1..])))),
         Refusal::FeatureCount { expected: 30, got: 29 }

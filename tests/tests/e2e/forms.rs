@@ -8,7 +8,7 @@ use calib_core::artifact::{
 use calib_core::table::{
     CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
 };
-use calib_core::wire::{Measurement, Refusal, ReplyBody, RequestBody, Values, Scores, Question};
+use calib_core::wire::{Measurement, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
 use calib_core::{
     Artifact, ArtifactBuffer, BinFlags, Calibrator, Identity, Outcome, ProbInterval, ScoreEncoding,
     StepTable, Uncalibrated,
@@ -145,7 +145,11 @@ fn floats_agree(name: &str, held: &Held) {
     for &score in form.edges().iter().chain(&[0.0, 0.5, 1.0]) {
         for tie in ties {
             for word in [0, tie.wrapping_sub(1), *tie, tie.wrapping_add(1), u32::MAX] {
-                requests.push(RequestBody::Predict(Question { group: None, word: Some(word), scores: Scores::Score(score) }));
+                requests.push(RequestBody::Predict(Question {
+                    group: None,
+                    word: Some(word),
+                    scores: Scores::Score(score),
+                }));
             }
         }
     }

@@ -8,7 +8,7 @@ use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, MarginFunction, MarginScaling, MarginTable,
     MarginVennAbersTable, RandomizedMarginTable,
 };
-use calib_core::wire::{Refusal, ReplyBody, RequestBody, Scores, Question};
+use calib_core::wire::{Question, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{BinFlags, Identity, Margin, Outcome, ScoreEncoding, ScoreError, Uncalibrated};
 use calib_tests::Board;
 use rand::{RngExt, SeedableRng};
@@ -164,8 +164,16 @@ fn margins_agree(board: Board) {
         ] {
             assert_eq!(refused(body), Refusal::Encoding(encoding), "{name}");
         }
-        assert_eq!(refused(RequestBody::predict(Scores::Margin(f32::NAN))), Refusal::Score(ScoreError::NaN), "{name}");
-        let infinite = RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Margin(f32::NEG_INFINITY) });
+        assert_eq!(
+            refused(RequestBody::predict(Scores::Margin(f32::NAN))),
+            Refusal::Score(ScoreError::NaN),
+            "{name}"
+        );
+        let infinite = RequestBody::Predict(Question {
+            group: None,
+            word: Some(1),
+            scores: Scores::Margin(f32::NEG_INFINITY),
+        });
         assert_eq!(refused(infinite), Refusal::Score(ScoreError::Infinite), "{name}");
         println!("{name}: {} bytes, {} margins", bytes.len(), sent.replies.len());
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calib_classifier::{CodedRows, NetworkCase};
 use calib_core::artifact::Reduction;
-use calib_core::wire::{ScoreEcho, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{ReplyBody, RequestBody, ScoreEcho, Scores};
 use calib_host::data::CodeVectors;
 use calib_host::joint::VectorScalingMethod;
 use calib_host::reduction::{Problems, fit_reduction};
@@ -124,7 +124,8 @@ fn counts(board: Board, case: &NetworkCase, elf: &Path, rows: &CodedRows) {
     let what = format!("{} on {}", case.network.name, board.name());
     let mut device = Emulator::start_on(board, elf, None).unwrap();
     let features = rows.rows.features[0].iter().copied().collect();
-    let ReplyBody::Answer(bare) = device.request(RequestBody::predict(Scores::Features(features))).unwrap() else {
+    let ReplyBody::Answer(bare) = device.request(RequestBody::predict(Scores::Features(features))).unwrap()
+    else {
         panic!("{what}: refused")
     };
     let top = rows.keys().next().unwrap().into_iter().max().unwrap();

@@ -62,7 +62,8 @@ fn host_and_device_agree(classes: usize) {
                 OtherClasses::None => matches!(reduction, Reduction::TopLabel | Reduction::Confidence),
                 OtherClasses::Ranked(others) => reduction.top_k() == Some(1 + others.len()),
                 OtherClasses::Probs(probs) => {
-                    probs.len() == classes && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
+                    probs.len() == classes
+                        && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
                 }
             };
             assert!(kind, "{reduction}: {reply:?}");

@@ -8,7 +8,7 @@ use calib_core::decision::{
     Threshold, Thresholds, Verdict,
 };
 use calib_core::wire::{
-    Answer, MAX_FRAME, Question, Ranked, ScoreEcho, ReplyBody, RequestBody, Scores, encode,
+    Answer, MAX_FRAME, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, encode,
 };
 use calib_core::{
     BinFlags, Calibrated, Identity, Logits, Margin, Outcome, Score, ScoreEncoding, StepTable, Uncalibrated,

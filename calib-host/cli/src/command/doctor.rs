@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use calib_core::wire::PROTOCOL_VERSION;
 #[cfg(feature = "serial")]
 use calib_core::wire;
+use calib_core::wire::PROTOCOL_VERSION;
 #[cfg(feature = "serial")]
 use calib_io::device::serial::DeviceError;
 use clap::Args;

@@ -142,7 +142,9 @@ impl FleetLog {
 fn check(artifact: &Artifact<'_>) -> Result<Vec<Vec<u64>>, &'static str> {
     let monitors = artifact.monitors().ok_or("it has no monitors: fit it with --monitor")?;
     if artifact.header().flags.contains(HeaderFlags::GROUPED) {
-        return Err("a log does not keep of which group a prediction was, so that it does not tell its table");
+        return Err(
+            "a log does not keep of which group a prediction was, so that it does not tell its table",
+        );
     }
     if artifact.monitor_action() == Some(MonitorAction::Uncalibrated) {
         return Err(

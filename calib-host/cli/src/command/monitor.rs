@@ -6,7 +6,9 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use calib_core::wire::{CountersRefusal, OtherClasses, Ranked, Refusal, Reply, ReplyBody, RequestBody, ScoreEcho};
+use calib_core::wire::{
+    CountersRefusal, OtherClasses, Ranked, Refusal, Reply, ReplyBody, RequestBody, ScoreEcho,
+};
 use calib_core::{BinFlags, Outcome, Uncalibrated};
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{Chip, log_addr};

@@ -6,10 +6,10 @@ use std::io::Write;
 #[cfg(feature = "serial")]
 use std::path::PathBuf;
 
-#[cfg(feature = "probe")]
-use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
 use calib_core::slot::PassedOver;
+#[cfg(feature = "probe")]
+use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
 use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody};
 #[cfg(feature = "probe")]

@@ -233,7 +233,7 @@ fn a_verdict_is_withheld_with_the_probability() {
             .collect();
         for (at, answer) in (1..).zip(&answers) {
             let verdict = if at < LOOK { Some(Verdict::Negative) } else { expected };
-            assert_eq!((answer.verdict, answer.prediction.alarm), (verdict, at >= LOOK), "{at}");
+            assert_eq!((answer.verdict, answer.alarm), (verdict, at >= LOOK), "{at}");
         }
     }
 }

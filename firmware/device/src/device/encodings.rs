@@ -2,7 +2,7 @@
 
 use calib_core::artifact::Reduction;
 use calib_core::score::{CodeError, LogitsError};
-use calib_core::wire::{ScoreEcho, Refusal, ReplyBody, RequestBody, Scores, Question};
+use calib_core::wire::{Question, Refusal, ReplyBody, RequestBody, ScoreEcho, Scores};
 use calib_core::{Margin, Outcome, ScoreEncoding, ScoreError, Uncalibrated};
 use embedded_hal_mock::eh1::digital::State;
 
@@ -33,7 +33,10 @@ fn codes_and_floats_are_never_taken_for_each_other() {
     };
     let code = ask(&mut device, RequestBody::predict(Scores::Code(256)));
     assert_eq!(refused(code), Refusal::Code(CodeError::OutOfRange(256)));
-    for body in [RequestBody::predict(Scores::Score(0.5)), RequestBody::predict(Scores::Features(values(&[0.0, 0.0])))] {
+    for body in [
+        RequestBody::predict(Scores::Score(0.5)),
+        RequestBody::predict(Scores::Features(values(&[0.0, 0.0]))),
+    ] {
         assert_eq!(refused(ask(&mut device, body)), Refusal::Encoding(encoding));
     }
     let measure = RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 1 };
@@ -115,7 +118,9 @@ fn a_code_for_a_calibrator_of_floats_or_for_none() {
     floats.alarm.free().done();
 
     let mut none = device(&BINARY, &[], &[State::High]);
-    let ReplyBody::Answer(prediction) = ask(&mut none, RequestBody::predict(Scores::Code(7))) else { panic!("refused") };
+    let ReplyBody::Answer(prediction) = ask(&mut none, RequestBody::predict(Scores::Code(7))) else {
+        panic!("refused")
+    };
     assert_eq!(prediction.score, ScoreEcho::Code(7));
     assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
     none.alarm.free().done();
@@ -134,11 +139,20 @@ fn margins_are_calibrated_and_the_calibrators_rule_decides() {
     for (body, margin, prob, action, word) in [
         (RequestBody::predict(Scores::Margin(below)), below, 0.05, 0, None),
         (RequestBody::predict(Scores::Margin(edge)), edge, 0.4, 0, None),
-        (RequestBody::Predict(Question { group: None, word: Some(9), scores: Scores::Margin(f32::MAX) }), f32::MAX, 0.9, 1, Some(9)),
+        (
+            RequestBody::Predict(Question { group: None, word: Some(9), scores: Scores::Margin(f32::MAX) }),
+            f32::MAX,
+            0.9,
+            1,
+            Some(9),
+        ),
         (RequestBody::predict(Scores::Margin(-0.0)), 0.0, 0.4, 0, None),
     ] {
         let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
-        assert_eq!((prediction.class, prediction.score), (1, ScoreEcho::Margin(Margin::new(margin).unwrap())));
+        assert_eq!(
+            (prediction.class, prediction.score),
+            (1, ScoreEcho::Margin(Margin::new(margin).unwrap()))
+        );
         assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, word));
         assert_eq!((prediction.action, prediction.alarm), (Some(action), action == 1));
     }
@@ -154,7 +168,15 @@ fn a_randomised_calibrator_of_margins_is_given_a_word() {
     for (body, prob, word) in [
         (RequestBody::predict(Scores::Margin(-1.0)), 0.25, 0x1000_0000),
         (RequestBody::predict(Scores::Margin(-1.0)), 0.75, 0x2000_0000),
-        (RequestBody::Predict(Question { group: None, word: Some(0x1800_0000), scores: Scores::Margin(-1.0) }), 0.75, 0x1800_0000),
+        (
+            RequestBody::Predict(Question {
+                group: None,
+                word: Some(0x1800_0000),
+                scores: Scores::Margin(-1.0),
+            }),
+            0.75,
+            0x1800_0000,
+        ),
     ] {
         let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
         assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, Some(word)));
@@ -226,13 +248,18 @@ fn margins_and_probabilities_are_never_taken_for_each_other() {
     let margins = Refusal::Encoding(ScoreEncoding::Margin);
     let floats = Refusal::Encoding(ScoreEncoding::F32);
     let codes = |keys: &[u16]| RequestBody::predict(Scores::Codes(keys.iter().copied().collect()));
-    let with_word = |margin| RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Margin(margin) });
+    let with_word = |margin| {
+        RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Margin(margin) })
+    };
     refuses(
         &BINARY,
         margin_artifact().as_bytes(),
         &[
             (RequestBody::predict(Scores::Score(0.5)), margins),
-            (RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Score(0.5) }), margins),
+            (
+                RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Score(0.5) }),
+                margins,
+            ),
             (RequestBody::predict(Scores::Features(values(&[0.0, 0.0]))), margins),
             (RequestBody::predict(Scores::Code(7)), margins),
             (RequestBody::predict(Scores::Margin(f32::NAN)), Refusal::Score(ScoreError::NaN)),
@@ -252,7 +279,10 @@ fn margins_and_probabilities_are_never_taken_for_each_other() {
             (RequestBody::predict(Scores::Probs(values(&[0.5, 0.25, 0.25]))), margins),
             (codes(&[1, 2, 3]), margins),
             (RequestBody::predict(Scores::Margin(0.5)), Refusal::Kind { classes: 3 }),
-            (RequestBody::predict(Scores::Logits(values(&[0.0, 1.0, f32::NAN]))), Refusal::Logits(LogitsError::NaN(2))),
+            (
+                RequestBody::predict(Scores::Logits(values(&[0.0, 1.0, f32::NAN]))),
+                Refusal::Logits(LogitsError::NaN(2)),
+            ),
         ],
     );
     let logits = Refusal::Encoding(LOGITS);

@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-use calib_core::wire::{Measurement, Refusal, Scores};
+use calib_core::wire::{Measurement, Refusal};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
@@ -58,7 +58,7 @@ fn repeated(meter: &mut impl Meter, repeat: u16, mut work: impl FnMut()) -> Resu
 mod tests {
     use calib_core::ScoreError;
     use calib_core::artifact::Reduction;
-    use calib_core::wire::{ReplyBody, RequestBody};
+    use calib_core::wire::{ReplyBody, RequestBody, Scores};
     use embedded_hal_mock::eh1::digital::State;
 
     use super::*;

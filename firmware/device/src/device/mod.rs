@@ -17,7 +17,8 @@ mod rules;
 use calib_core::Anybody;
 use calib_core::wire::{
     MAX_VALUES, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
-    UpdateRefusal, Scores, Question};
+    UpdateRefusal,
+};
 use embedded_hal::digital::OutputPin;
 
 use crate::{Alarm, Classifier, Entropy, Meter, NoMonitors, Scratch, Slot, Watch, log};
@@ -159,7 +160,7 @@ fn fitting(text: &str) -> Name {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::wire::Missing;
+    use calib_core::wire::{Missing, Question, Scores};
     use calib_core::{Identity, ParseError};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 

@@ -2,7 +2,9 @@
 
 use calib_core::artifact::Reduction;
 use calib_core::score::{LogitsError, ProbsError};
-use calib_core::wire::{ScoreEcho, Refusal, ReplyBody, Request, RequestBody, Values, Scores, Question};
+use calib_core::wire::{
+    OtherClasses, Question, Refusal, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Values,
+};
 use calib_core::{Anybody, BinFlags, ClassifierId, Outcome, Score, ScoreError, Uncalibrated};
 use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
@@ -160,7 +162,10 @@ fn without_a_calibrator_there_is_never_a_number() {
         (other.as_bytes(), Uncalibrated::OtherClassifier),
     ] {
         let mut device = device(&BINARY, slot, &[State::High; 2]);
-        for body in [RequestBody::predict(Scores::Score(0.0)), RequestBody::predict(Scores::Features(values(&[0.0, 0.0])))] {
+        for body in [
+            RequestBody::predict(Scores::Score(0.0)),
+            RequestBody::predict(Scores::Features(values(&[0.0, 0.0]))),
+        ] {
             let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
             assert_eq!(prediction.outcome, Outcome::Uncalibrated(reason));
             assert_eq!(prediction.action, None);
@@ -176,7 +181,10 @@ fn refuses_what_is_no_question_for_it_and_raises_the_alarm() {
     let questions = [
         (RequestBody::predict(Scores::Score(f32::NAN)), Refusal::Score(ScoreError::NaN)),
         (RequestBody::predict(Scores::Score(1.5)), Refusal::Score(ScoreError::OutOfRange(1.5))),
-        (RequestBody::predict(Scores::Features(values(&[1.0]))), Refusal::FeatureCount { expected: 2, got: 1 }),
+        (
+            RequestBody::predict(Scores::Features(values(&[1.0]))),
+            Refusal::FeatureCount { expected: 2, got: 1 },
+        ),
         (RequestBody::predict(Scores::Features(values(&[1.0, f32::INFINITY]))), Refusal::Feature(1)),
         (RequestBody::predict(Scores::Logits(values(&[1.0, 2.0]))), Refusal::Kind { classes: 2 }),
         (RequestBody::predict(Scores::Probs(values(&[0.5, 0.5]))), Refusal::Kind { classes: 2 }),
@@ -190,7 +198,10 @@ fn refuses_what_is_no_question_for_it_and_raises_the_alarm() {
     let questions = [
         (RequestBody::predict(Scores::Score(0.5)), Refusal::Kind { classes: 3 }),
         (RequestBody::predict(Scores::Logits(values(&[1.0; 4]))), Refusal::Kind { classes: 3 }),
-        (RequestBody::predict(Scores::Logits(values(&[0.0, 1.0, f32::NAN]))), Refusal::Logits(LogitsError::NaN(2))),
+        (
+            RequestBody::predict(Scores::Logits(values(&[0.0, 1.0, f32::NAN]))),
+            Refusal::Logits(LogitsError::NaN(2)),
+        ),
         (RequestBody::predict(Scores::Probs(values(&[0.5, 0.5]))), Refusal::Kind { classes: 3 }),
         (RequestBody::predict(Scores::Probs(values(&[0.0; 3]))), Refusal::Probs(ProbsError::Sum(0.0))),
     ];
@@ -209,8 +220,24 @@ fn a_randomised_calibrator_is_given_a_word_which_the_reply_tells() {
     for (body, prob, word) in [
         (RequestBody::predict(Scores::Score(0.5)), 0.25, 0x1000_0000),
         (RequestBody::predict(Scores::Features(values(&[0.0, 0.0]))), 0.75, 0x2000_0000),
-        (RequestBody::Predict(Question { group: None, word: Some(0x17FF_FFFF), scores: Scores::Score(0.5) }), 0.25, 0x17FF_FFFF),
-        (RequestBody::Predict(Question { group: None, word: Some(0x1800_0000), scores: Scores::Score(0.5) }), 0.75, 0x1800_0000),
+        (
+            RequestBody::Predict(Question {
+                group: None,
+                word: Some(0x17FF_FFFF),
+                scores: Scores::Score(0.5),
+            }),
+            0.25,
+            0x17FF_FFFF,
+        ),
+        (
+            RequestBody::Predict(Question {
+                group: None,
+                word: Some(0x1800_0000),
+                scores: Scores::Score(0.5),
+            }),
+            0.75,
+            0x1800_0000,
+        ),
     ] {
         let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
         assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, Some(word)));

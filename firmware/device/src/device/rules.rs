@@ -78,13 +78,12 @@ fn the_alarm_follows_the_thresholds() {
         let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, middle, State::High, State::Low]);
         for (score, verdict) in [(0.2, Verdict::Negative), (0.25, Verdict::Refer), (0.75, Verdict::Positive)]
         {
-            let Answer { prediction, verdict: got, group, set } =
-                answer(&mut device, Some(7), Scores::Score(score));
-            assert_eq!((got, group, set), (Some(verdict), None, None));
-            assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoTable));
-            assert_eq!(prediction.alarm, verdict == Verdict::Positive || refer_raises && score == 0.25);
+            let got = answer(&mut device, Some(7), Scores::Score(score));
+            assert_eq!((got.verdict, got.group, got.set), (Some(verdict), None, None));
+            assert_eq!(got.outcome, Outcome::Uncalibrated(Uncalibrated::NoTable));
+            assert_eq!(got.alarm, verdict == Verdict::Positive || refer_raises && score == 0.25);
         }
-        // A request of before gets the answer of before, and the same alarm.
+        // Without a group it is the same.
         let reply = ask(&mut device, RequestBody::predict(Scores::Score(0.2)));
         assert!(matches!(reply, ReplyBody::Answer(Answer { alarm: false, action: None, .. })));
         device.alarm.free().done();
@@ -146,13 +145,16 @@ fn each_group_has_its_own_tables_whichever_was_asked_for_before() {
     let mut device = device(&BINARY, slot.as_bytes(), &states);
     for (group, prob) in [(1, 0.875), (0, 0.25), (1, 0.875)] {
         let answer = answer(&mut device, Some(group), Scores::Score(0.5));
-        assert_eq!((calibrated(answer.prediction.outcome), answer.group), (prob, Some(group)));
+        assert_eq!((calibrated(answer.outcome), answer.group), (prob, Some(group)));
     }
-    assert_eq!(ask(&mut device, RequestBody::predict(Scores::Score(0.5))), ReplyBody::Refused(Refusal::Group(2)));
+    assert_eq!(
+        ask(&mut device, RequestBody::predict(Scores::Score(0.5))),
+        ReplyBody::Refused(Refusal::Group(2))
+    );
     // What the classifier makes of features is the same.
     let features = Scores::Features(values(&[-9.0, 0.0]));
-    assert_eq!(calibrated(answer(&mut device, Some(0), features.clone()).prediction.outcome), 0.125);
-    assert_eq!(calibrated(answer(&mut device, Some(1), features).prediction.outcome), 0.75);
+    assert_eq!(calibrated(answer(&mut device, Some(0), features.clone()).outcome), 0.125);
+    assert_eq!(calibrated(answer(&mut device, Some(1), features).outcome), 0.75);
     device.alarm.free().done();
 }
 
@@ -182,7 +184,7 @@ fn only_a_class_alone_leaves_the_alarm_low() {
     let mut lax = device(&TERNARY, slot.as_bytes(), &[State::High, State::Low]);
     let probs = |row: &[f32]| Scores::Probs(values(row));
     let both = answer(&mut lax, None, probs(&[0.5, 0.25, 0.25]));
-    assert_eq!((both.prediction.alarm, both.verdict), (true, None));
+    assert_eq!((both.alarm, both.verdict), (true, None));
     assert_eq!(classes(both), [0, 1, 2]);
     assert_eq!(classes(answer(&mut lax, None, probs(&[0.0, 0.125, 0.875]))), [2]);
     lax.alarm.free().done();

@@ -7,7 +7,8 @@ use calib_core::artifact::crc32c;
 use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::{
     Chunk, Counters, CountersRefusal, FrameReader, Kept, MAX_CHUNK, MAX_FRAME, PredictionOutcome, Refusal,
-    Reply, ReplyBody, Request, RequestBody, UpdateRefusal, UpdateStatus, encode, Scores};
+    Reply, ReplyBody, Request, RequestBody, Scores, UpdateRefusal, UpdateStatus, encode,
+};
 use calib_core::{Calibrator, Score};
 use calib_host::StoredArtifact;
 use calib_host::io::files::PrivateKey;
@@ -121,7 +122,11 @@ fn it_counts_and_begins_anew_with_another_calibrator() {
         replies.iter().filter(|reply| matches!(reply, ReplyBody::Update(UpdateStatus::Installed(_)))).count()
             > 2
     );
-    let at = requests.iter().position(|request| matches!(request, RequestBody::predict(Scores::Score(_)))).unwrap() + 1;
+    let at = requests
+        .iter()
+        .position(|request| matches!(request, RequestBody::predict(Scores::Score(_))))
+        .unwrap()
+        + 1;
     let (predictions, _, counters) = counted(&replies[at]);
     // An alarm is saved at once.
     assert!(predictions == 50 && matches!(counters.kept, Kept::But(0..8)), "{counters:?}");

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use calib_core::artifact::{MonitorAction, crc32c};
 use calib_core::wire::{
-    Chunk, MAX_CHUNK, MAX_FRAME, ScoreEcho, ReplyBody, Request, RequestBody, UpdateStatus, encode, Scores};
+    Chunk, MAX_CHUNK, MAX_FRAME, ReplyBody, Request, RequestBody, ScoreEcho, Scores, UpdateStatus, encode,
+};
 use calib_core::{AlarmRule, Score, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_tests::{Board, Emulator, TtyDevice, bare_scores, build_c_firmware, calib};
@@ -103,10 +104,15 @@ fn it_says_uncalibrated_and_then_what_the_host_says() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..random_inputs(800) {
         let row = [rng.random_range(-3.0f32..3.0), rng.random_range(-2.0f32..2.0)];
-        let reply = device.request(RequestBody::predict(Scores::Features(row.into_iter().collect()))).unwrap();
+        let reply =
+            device.request(RequestBody::predict(Scores::Features(row.into_iter().collect()))).unwrap();
         let ReplyBody::Answer(prediction) = &reply else { panic!("{reply:?}") };
         assert_eq!(prediction.score, ScoreEcho::F32(Score::new(tree(row)).unwrap()), "{row:?}");
-        let of_score = calib_tests::expected(RULE, &artifact.artifact(), &RequestBody::predict(Scores::Score(tree(row))));
+        let of_score = calib_tests::expected(
+            RULE,
+            &artifact.artifact(),
+            &RequestBody::predict(Scores::Score(tree(row))),
+        );
         assert_eq!(reply, of_score.unwrap(), "{row:?}");
         seen.insert(tree(row).to_bits());
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use calib_core::artifact::MonitorAction;
-use calib_core::wire::{Answer, ReplyBody, RequestBody, Values, Scores};
+use calib_core::wire::{Answer, ReplyBody, RequestBody, Scores, Values};
 use calib_core::{Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::artifact::Monitoring;

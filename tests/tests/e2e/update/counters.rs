@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use calib_core::wire::{ReplyBody, RequestBody, Values, Scores};
+use calib_core::wire::{ReplyBody, RequestBody, Scores, Values};
 use calib_host::artifact::Monitoring;
 use calib_host::io::device::serial::Patience;
 use calib_host::{ArtifactOptions, StoredArtifact};

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use calib_core::slot::{Refused, SignatureError, SlotFault};
-use calib_core::wire::{Answer, Chunk, Questions, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus, Scores};
+use calib_core::wire::{
+    Answer, Chunk, Questions, ReplyBody, RequestBody, Scores, UpdateRefusal, UpdateStatus,
+};
 use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::io::device::serial::{DeviceError, Link, Stage, push};
@@ -23,9 +25,7 @@ fn in_force(link: &mut Link<TTYPort>) -> Option<Identity> {
 
 fn prob(reply: ReplyBody) -> Result<f32, Uncalibrated> {
     match reply {
-        ReplyBody::Answer(Answer { outcome: Outcome::Calibrated(calibrated), .. }) => {
-            Ok(calibrated.prob)
-        }
+        ReplyBody::Answer(Answer { outcome: Outcome::Calibrated(calibrated), .. }) => Ok(calibrated.prob),
         ReplyBody::Answer(Answer { outcome: Outcome::Uncalibrated(reason), .. }) => Err(reason),
         other => panic!("no prediction: {other:?}"),
     }

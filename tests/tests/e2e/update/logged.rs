@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use calib_core::wire::{self, MAX_FRAME, Request, RequestBody, Values, Scores};
+use calib_core::wire::{self, MAX_FRAME, Request, RequestBody, Scores, Values};
 use calib_tests::calib;
 use serde_json::Value;
 
