@@ -1,7 +1,7 @@
 //! The device against the host, bit for bit.
 
+use crate::classifier::CodedRows;
 use anyhow::{Context, Result, bail, ensure};
-use calib_classifier::CodedRows;
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
     Answer, OtherClasses, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, Values,
@@ -77,8 +77,15 @@ impl Input {
 ///
 /// If the request holds no score, code or vector, or none that the artefact takes.
 pub fn expected(rule: AlarmRule, artifact: &Artifact<'_>, request: &RequestBody) -> Result<ReplyBody> {
-    let RequestBody::Predict(question) = request else { bail!("{request:?} asks for nothing") };
+    let question = question(request)?;
     reply(rule, artifact, &Input::of(question)?, question.word)
+}
+
+fn question(request: &RequestBody) -> Result<&Question> {
+    match request {
+        RequestBody::Predict(question) => Ok(question),
+        other => bail!("{other:?} asks for no prediction"),
+    }
 }
 
 /// Sends requests for predictions to the device, and compares the answers with the host's, bit for bit.
@@ -92,8 +99,8 @@ pub fn asked(
     artifact: &Artifact<'_>,
     requests: impl IntoIterator<Item = RequestBody>,
 ) -> Result<Parity> {
-    let question = |request| Ok((Input::of(&request)?, request));
-    compare(emulator, rule, artifact, requests.into_iter().map(question).collect::<Result<_>>()?)
+    let with_input = |request| Ok((Input::of(question(&request)?)?, request));
+    compare(emulator, rule, artifact, requests.into_iter().map(with_input).collect::<Result<_>>()?)
 }
 
 /// Sends features to the device and compares class, score, probability, bin, epsilon, flags, alarm and action with what the
