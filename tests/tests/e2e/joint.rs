@@ -1,6 +1,6 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
-use calib_core::wire::{Refusal, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, OtherClasses, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,

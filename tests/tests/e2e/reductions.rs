@@ -1,7 +1,7 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
 use calib_core::artifact::Reduction;
-use calib_core::wire::ReplyBody;
+use calib_core::wire::{Answer, OtherClasses, ReplyBody};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, Umd, artifact_bytes};

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail, ensure};
 use calib_core::Score;
 use calib_core::decision::Verdict;
-use calib_core::wire::{Answer, Question, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, ReplyBody, RequestBody, Scores};
 use calib_firmware::Classifier;
 use calib_host::artifact::rule_sentences;
 use calib_host::io::files::read_artifact;

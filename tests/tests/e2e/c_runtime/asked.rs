@@ -3,7 +3,7 @@
 use calib_core::artifact::{Reduction, TableForm};
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::score::CodeVector;
-use calib_core::wire::{Question, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, OtherClasses, Question, ReplyBody, RequestBody, Scores};
 use calib_core::{
     AlarmRule, Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
     Uncalibrated,

@@ -124,7 +124,7 @@ fn it_counts_and_begins_anew_with_another_calibrator() {
     );
     let at = requests
         .iter()
-        .position(|request| matches!(request, RequestBody::predict(Scores::Score(_))))
+        .position(|request| matches!(request, RequestBody::Predict(question) if matches!(question.scores, Scores::Score(_))))
         .unwrap()
         + 1;
     let (predictions, _, counters) = counted(&replies[at]);
