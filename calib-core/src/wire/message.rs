@@ -8,6 +8,7 @@ use super::question::{Question, Scores, Values};
 use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
 use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Reduction};
 use crate::decision::AlarmRule;
+use crate::predict::Mismatch;
 use crate::score::{CodeError, LogitsError, ProbsError, ScoreEncoding, ScoreError};
 use crate::slot::{PassedOver, SlotFault};
 
@@ -276,4 +277,16 @@ pub enum Refusal {
     AllClasses,
     /// The monitors do not answer, for this reason.
     Counters(CountersRefusal),
+}
+
+impl From<Mismatch> for Refusal {
+    fn from(mismatch: Mismatch) -> Self {
+        match mismatch {
+            Mismatch::Kind { classes } => Self::Kind { classes },
+            Mismatch::Encoding(encoding) => Self::Encoding(encoding),
+            Mismatch::ClassScore => Self::ClassScore,
+            Mismatch::AllClasses => Self::AllClasses,
+            Mismatch::Group(groups) => Self::Group(groups),
+        }
+    }
 }

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::question::Values;
 use crate::decision::{ClassSet, Verdict};
 use crate::outcome::Outcome;
-use crate::score::{MAX_TOP_K, Margin, Score};
-
-/// The classes after the first, in descending order of score.
-pub type RankedList = heapless::Vec<Ranked, { MAX_TOP_K - 1 }>;
+use crate::predict::{Ranked, RankedList, ScoreEcho};
 
 /// To [`RequestBody::Predict`](super::RequestBody::Predict): the prediction with all that the calibrator says of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,32 +46,6 @@ pub enum OtherClasses {
     /// The probability of every class, the predicted one included, in the order of the classes: NaN for an uncalibrated class. The
     /// calibrator's reduction says whether they sum to one.
     Probs(Values),
-}
-
-/// A class with its calibrated probability.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Ranked {
-    /// The class.
-    pub class: u16,
-    /// The classifier's score for it. Not a probability.
-    pub score: ScoreEcho,
-    /// The calibrated probability, or why there is none.
-    pub outcome: Outcome,
-}
-
-/// A score in the form in which the calibrator took it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum ScoreEcho {
-    /// A float.
-    F32(Score),
-    /// The key of an integer code.
-    Code(u16),
-    /// A margin: of class 1 of a binary classifier, otherwise the lead of the predicted class's logit.
-    Margin(Margin),
-    /// The lead of the predicted class's code, in codes.
-    Lead(u16),
 }
 
 impl Answer {
