@@ -2,12 +2,13 @@
 
 use super::output::{Output, Query};
 use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, ScoreEcho};
-use crate::artifact::{Artifact, Reduction};
+use crate::artifact::{Artifact, Reduction, Rule};
 use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
-use crate::decision::{ClassSet, Verdict};
+use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
 use crate::outcome::{Outcome, Uncalibrated};
 use crate::score::{
-    CodeVector, Logits, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
+    CodeVector, Logits, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin,
+    TopLabelMargin,
 };
 
 /// An artefact with its calibrator at hand: made once, not for every output.
@@ -168,7 +169,8 @@ impl<'a> Predictor<'a> {
         let vector = || query.output.vector().ok_or(self.other_kind());
         match &self.calibrator {
             Calibrator::TopK(calibrator) => {
-                let ranked = calibrator.calibrate_all(vector()?, query.word).map_err(|_| self.other_kind())?;
+                let ranked =
+                    calibrator.calibrate_all(vector()?, query.word).map_err(|_| self.other_kind())?;
                 let mut ranked = ranked.map(|(top, outcome)| of_top(top, outcome));
                 // There is at least one rank, and room for all.
                 let first = ranked.next().ok_or(self.other_kind())?;
@@ -243,7 +245,12 @@ impl<'a> Predictor<'a> {
     }
 
     #[inline]
-    fn score(&self, calibrator: &Calibrator<'_>, top: TopLabel, word: Option<u32>) -> Result<Ranked, Mismatch> {
+    fn score(
+        &self,
+        calibrator: &Calibrator<'_>,
+        top: TopLabel,
+        word: Option<u32>,
+    ) -> Result<Ranked, Mismatch> {
         let outcome = match calibrator {
             Calibrator::Binary(binary) => binary.calibrate_with(top.score, word),
             Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
@@ -297,7 +304,12 @@ impl<'a> Predictor<'a> {
 
     // One for all callers: inlined, it took more flash.
     #[inline(never)]
-    fn code(&self, calibrator: &Calibrator<'_>, class: u16, score: QuantizedScore) -> Result<Ranked, Mismatch> {
+    fn code(
+        &self,
+        calibrator: &Calibrator<'_>,
+        class: u16,
+        score: QuantizedScore,
+    ) -> Result<Ranked, Mismatch> {
         let outcome = match calibrator {
             Calibrator::BinaryCode(binary) => binary.calibrate(score),
             Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
@@ -320,60 +332,25 @@ impl<'a> Predictor<'a> {
         Ok(Ranked { class: top.class(), score: ScoreEcho::Lead(top.lead()), outcome })
     }
 
-    /// Adds what thresholds, sets and the decision rule say, and who of them decides about the alarm.
+    /// Adds what the decision rule, the thresholds or the prediction sets say: an artefact has one of them at most.
     fn judge(&self, first: Ranked, output: &Output<'_>, group: Option<u8>) -> Result<Prediction, Mismatch> {
-        let verdict = self.verdict(&first.score, group)?;
-        let set = self.set(output)?;
-        let rule = self.artifact.decision();
-        let action = rule.map(|rule| rule.decide(&first.outcome));
-        let alarm = match (rule, verdict, set) {
-            (Some(rule), ..) => Some(rule.is_raised_by(&first.outcome)),
-            (None, Some((_, is_raised)), _) => Some(is_raised),
-            (None, None, Some(set)) => Some(set.alone().is_none()),
-            (None, None, None) => None,
-        };
-        Ok(Prediction { first, group, verdict: verdict.map(|(verdict, _)| verdict), set, action, alarm })
-    }
-
-    /// Returns what the thresholds say of a score, and whether that raises the alarm.
-    fn verdict(&self, score: &ScoreEcho, group: Option<u8>) -> Result<Option<(Verdict, bool)>, Mismatch> {
-        let Some(points) = self.artifact.operating_points() else { return Ok(None) };
-        let group = match points.groups() {
-            1 => 0,
-            groups => group.map(usize::from).ok_or(Mismatch::Group(groups as u8))?,
-        };
-        let verdict = match *score {
-            ScoreEcho::F32(score) => points.point(group).map(|point| point.verdict(score)),
-            ScoreEcho::Margin(margin) => points.point(group).map(|point| point.verdict(margin)),
-            ScoreEcho::Code(key) => points.code_point(group).and_then(|point| {
-                let score = QuantizedScore::from_key(points.encoding(), key).ok()?;
-                point.verdict(score).ok()
-            }),
-            ScoreEcho::Lead(_) => None,
-        };
-        let verdict = verdict.ok_or(Mismatch::Encoding(points.encoding()))?;
-        Ok(Some((verdict, points.is_raised_by(verdict))))
-    }
-
-    /// Returns the prediction set of an output.
-    fn set(&self, output: &Output<'_>) -> Result<Option<ClassSet>, Mismatch> {
-        let Some(sets) = self.artifact.prediction_sets() else { return Ok(None) };
-        let set = match *output {
-            Output::Score(score) => sets.of_score(score),
-            Output::Margin(margin) => sets.of_margin(margin),
-            Output::Code(score) => sets.of_code(score),
-            Output::Logits(logits) => sets.of_logits(logits),
-            Output::Probs(probs) => sets.of_probs(probs),
-            Output::QuantizedLogits { logits, .. } if !sets.encoding().is_quantized() => sets.of_logits(logits),
-            Output::Codes(codes) | Output::QuantizedLogits { codes, .. }
-                if codes.encoding() == sets.encoding() =>
-            {
-                sets.of_keys(codes.keys()).ok()
+        let calibrated = Prediction { first, group, verdict: None, set: None, action: None, alarm: None };
+        Ok(match self.artifact.rule() {
+            Rule::None => calibrated,
+            Rule::Decision(rule) => {
+                let (action, is_raised) = (rule.decide(&first.outcome), rule.is_raised_by(&first.outcome));
+                Prediction { action: Some(action), alarm: Some(is_raised), ..calibrated }
             }
-            Output::Codes(_) | Output::QuantizedLogits { .. } => None,
-            Output::TopLabelCode(_) | Output::TopLabelCodeMargin(_) => return Err(Mismatch::AllClasses),
-        };
-        set.map(Some).ok_or(Mismatch::Encoding(sets.encoding()))
+            Rule::OperatingPoints(points) => {
+                let verdict = verdict(points, &first.score, group)?;
+                Prediction { verdict: Some(verdict), alarm: Some(points.is_raised_by(verdict)), ..calibrated }
+            }
+            // Only exactly one class is an answer which needs nobody else.
+            Rule::PredictionSets(sets) => {
+                let set = set(sets, output)?;
+                Prediction { set: Some(set), alarm: Some(set.alone().is_none()), ..calibrated }
+            }
+        })
     }
 
     const fn encoding(&self) -> ScoreEncoding {
@@ -383,6 +360,44 @@ impl<'a> Predictor<'a> {
     const fn other_kind(&self) -> Mismatch {
         Mismatch::Kind { classes: Task::of(&self.artifact).classes() }
     }
+}
+
+/// Returns what thresholds say of a score.
+fn verdict(points: &OperatingPoints<'_>, score: &ScoreEcho, group: Option<u8>) -> Result<Verdict, Mismatch> {
+    let group = match points.groups() {
+        1 => 0,
+        groups => group.map(usize::from).ok_or(Mismatch::Group(groups as u8))?,
+    };
+    let verdict = match *score {
+        ScoreEcho::F32(score) => points.point(group).map(|point| point.verdict(score)),
+        ScoreEcho::Margin(margin) => points.point(group).map(|point| point.verdict(margin)),
+        ScoreEcho::Code(key) => points.code_point(group).and_then(|point| {
+            let score = QuantizedScore::from_key(points.encoding(), key).ok()?;
+            point.verdict(score).ok()
+        }),
+        ScoreEcho::Lead(_) => None,
+    };
+    verdict.ok_or(Mismatch::Encoding(points.encoding()))
+}
+
+/// Returns the prediction set of an output.
+fn set(sets: &PredictionSets<'_>, output: &Output<'_>) -> Result<ClassSet, Mismatch> {
+    let set = match *output {
+        Output::Score(score) => sets.of_score(score),
+        Output::Margin(margin) => sets.of_margin(margin),
+        Output::Code(score) => sets.of_code(score),
+        Output::Logits(logits) => sets.of_logits(logits),
+        Output::Probs(probs) => sets.of_probs(probs),
+        Output::QuantizedLogits { logits, .. } if !sets.encoding().is_quantized() => sets.of_logits(logits),
+        Output::Codes(codes) | Output::QuantizedLogits { codes, .. }
+            if codes.encoding() == sets.encoding() =>
+        {
+            sets.of_keys(codes.keys()).ok()
+        }
+        Output::Codes(_) | Output::QuantizedLogits { .. } => None,
+        Output::TopLabelCode(_) | Output::TopLabelCodeMargin(_) => return Err(Mismatch::AllClasses),
+    };
+    set.ok_or(Mismatch::Encoding(sets.encoding()))
 }
 
 const fn of_top(top: TopLabel, outcome: Outcome) -> Ranked {

@@ -30,6 +30,7 @@ mod question;
 mod stuffing;
 mod update;
 
+pub use crate::predict::{Ranked, RankedList, ScoreEcho};
 pub use counters::{
     ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
     Raised, Watched,
@@ -39,7 +40,6 @@ pub use message::{
     CalibratorStatus, Measurement, Missing, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody,
     Request, RequestBody, Status,
 };
-pub use crate::predict::{Ranked, RankedList, ScoreEcho};
 pub use prediction::{Answer, OtherClasses};
 pub use question::{Keys, MAX_VALUES, Question, Scores, Values};
 pub use update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};

@@ -120,7 +120,8 @@ fn an_artefact_in_the_place_of_a_spare_mark_is_neither_installed_nor_read() {
         let mut flash = Flash::erased();
         crate::put_long(&mut flash, 0, long, 1);
         let mut buffer = ArtifactBuffer::<256>::new();
-        let (mut store, loaded) = SlotStore::open(flash, crate::LAYOUT, crate::admission(), &mut buffer).unwrap();
+        let (mut store, loaded) =
+            SlotStore::open(flash, crate::LAYOUT, crate::admission(), &mut buffer).unwrap();
         if fits {
             assert_eq!(loaded.unwrap().bytes(), long.as_bytes());
             assert_eq!(store.install(artefact(2, 0.75, OURS).as_bytes()).unwrap().slot, 1);
