@@ -10,7 +10,7 @@ use calib_core::{
     Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
     TopLabelCodeMargin, TopLabelMargin,
 };
-use calib_firmware::{AlarmRule, Classifier, Kind};
+use calib_firmware::{AlarmRule, Classifier, Task};
 use calib_linear::LinearModel;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -55,9 +55,9 @@ impl Input {
     /// What the classifier makes of features.
     fn of_features(model: &LinearModel, row: &[f32]) -> Result<Self> {
         let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
-        Ok(match model.kind() {
-            Kind::Binary => Self::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
-            Kind::TopLabel { .. } => Self::Logits(model.logits(row).map_err(refused)?),
+        Ok(match model.task() {
+            Task::Binary => Self::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
+            Task::TopLabel { .. } => Self::Logits(model.logits(row).map_err(refused)?),
         })
     }
 

@@ -87,6 +87,13 @@ pub enum Mismatch {
     Group(u8),
 }
 
+impl From<Ranked> for Prediction {
+    /// Says nothing but this.
+    fn from(first: Ranked) -> Self {
+        Self { first, group: None, verdict: None, set: None, action: None, alarm: None }
+    }
+}
+
 impl ScoreEcho {
     /// Returns the class and the score of a predicted class.
     pub(crate) const fn of_top(top: TopLabel) -> (u16, Self) {

@@ -1,7 +1,7 @@
 //! Kinds of output and kinds of calibrator.
 
 use super::output::{Output, Query};
-use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, ScoreEcho};
+use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, RankedList, ScoreEcho};
 use crate::artifact::{Artifact, Reduction, Rule};
 use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
 use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
@@ -60,6 +60,11 @@ pub enum OutputShape {
 const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
 
 impl Task {
+    /// Returns the problem of a classifier with so many linear outputs: binary with one, otherwise a class each.
+    pub const fn of_outputs(outputs: u16) -> Self {
+        if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
+    }
+
     /// Returns the problem that an artefact is for.
     pub const fn of(artifact: &Artifact<'_>) -> Self {
         match artifact.header().reduction {
@@ -174,7 +179,9 @@ impl<'a> Predictor<'a> {
                 let mut ranked = ranked.map(|(top, outcome)| of_top(top, outcome));
                 // There is at least one rank, and room for all.
                 let first = ranked.next().ok_or(self.other_kind())?;
-                Ok((first, OtherClasses::Ranked(ranked.collect())))
+                let mut others = RankedList::new();
+                ranked.for_each(|class| _ = others.push(class));
+                Ok((first, OtherClasses::Ranked(others)))
             }
             Calibrator::Vector(_) => {
                 let (first, probs) = self.all_classes(vector()?, query.word, space)?;
@@ -334,7 +341,7 @@ impl<'a> Predictor<'a> {
 
     /// Adds what the decision rule, the thresholds or the prediction sets say: an artefact has one of them at most.
     fn judge(&self, first: Ranked, output: &Output<'_>, group: Option<u8>) -> Result<Prediction, Mismatch> {
-        let calibrated = Prediction { first, group, verdict: None, set: None, action: None, alarm: None };
+        let calibrated = Prediction { group, ..first.into() };
         Ok(match self.artifact.rule() {
             Rule::None => calibrated,
             Rule::Decision(rule) => {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::question::Values;
 use crate::decision::{ClassSet, Verdict};
 use crate::outcome::Outcome;
-use crate::predict::{Ranked, RankedList, ScoreEcho};
+use crate::predict::{self, Ranked, RankedList, ScoreEcho};
 
 /// To [`RequestBody::Predict`](super::RequestBody::Predict): the prediction with all that the calibrator says of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,5 +60,20 @@ impl Answer {
     /// Returns the predicted class with its probability.
     pub const fn first(&self) -> Ranked {
         Ranked { class: self.class, score: self.score, outcome: self.outcome }
+    }
+}
+
+impl From<predict::OtherClasses<'_>> for OtherClasses {
+    fn from(others: predict::OtherClasses<'_>) -> Self {
+        match others {
+            predict::OtherClasses::None => Self::None,
+            predict::OtherClasses::Ranked(others) => Self::Ranked(others),
+            predict::OtherClasses::Probs(probs) => {
+                let mut list = Values::new();
+                // A device answers no more than there is room for.
+                probs.iter().for_each(|prob| _ = list.push(prob.unwrap_or(f32::NAN)));
+                Self::Probs(list)
+            }
+        }
     }
 }

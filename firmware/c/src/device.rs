@@ -2,6 +2,7 @@
 
 use core::mem::MaybeUninit;
 
+use calib_core::predict::Prediction;
 use calib_core::wire::{
     Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values,
 };
@@ -15,7 +16,7 @@ use crate::error::{
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
 use crate::memory::{self, Place, Span, State};
 use crate::monitors::{Watching, calib_monitors_t};
-use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
+use crate::result::{Told, calib_options_t, calib_result_t, options};
 use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, buffer_span};
 use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
@@ -125,7 +126,7 @@ impl OpenDevice {
         // SAFETY: the caller's.
         let received: &'static mut Buffer = unsafe { &mut *staged };
         let mut updater =
-            Updater::open(flash, layout, admission, classifier.kind(), received).map_err(of_layout)?;
+            Updater::open(flash, layout, admission, classifier.task(), received).map_err(of_layout)?;
         // SAFETY: the caller's.
         let device =
             Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, watching)) });
@@ -288,9 +289,9 @@ pub unsafe extern "C" fn calib_device_classify(
         let reply = device.answer(&Request { id: 0, body: RequestBody::Predict(question) });
         match reply.map_err(|_| CALIB_ERROR_ALARM)?.body {
             ReplyBody::Answer(answer) => {
-                let Answer { class, outcome, alarm, action, verdict, set, .. } = answer;
-                let rules = Rules { action, verdict, set, alarm: Some(alarm) };
-                place.write(calib_result_t::new(class, &outcome, rules));
+                let (first, alarm) = (answer.first(), Some(answer.alarm));
+                let Answer { group, verdict, set, action, .. } = answer;
+                place.write(calib_result_t::new(&Prediction { first, group, verdict, set, action, alarm }));
                 Ok(())
             }
             ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),

@@ -3,11 +3,12 @@
 use calib_core::Artifact;
 use calib_core::Identity;
 use calib_core::journal::{Journal, JournalLayout, JournalLayoutError};
+use calib_core::predict::Ranked;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Kept, ReplyBody, RequestBody};
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Calibration, Monitors, Watch, log};
+use crate::{Monitors, Watch, log};
 
 /// [`Monitors`] that save their counters in flash, in sectors of their own: whenever so many predictions and outcomes were counted, and
 /// whenever an alarm is raised. What was counted since is lost with the power, which delays an alarm and raises none. A save that fails, as
@@ -103,7 +104,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
         self.monitors.is_alarmed()
     }
 
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         self.monitors.count(artifact, group, prediction);
         self.save_if_due();
     }
@@ -169,7 +170,7 @@ mod tests {
             monitors.count(
                 artifact,
                 None,
-                &Calibration { class: 1, score, outcome: Outcome::Calibrated(calibrated) },
+                &Ranked { class: 1, score, outcome: Outcome::Calibrated(calibrated) },
             );
         }
     }

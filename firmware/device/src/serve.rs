@@ -103,7 +103,7 @@ where
 /// ) -> Result<(), ServeError<S::Error, P::Error>> {
 ///     let (mut staged, mut buffer) = (ArtifactBuffer::<512>::new(), ArtifactBuffer::new());
 ///     let admission = Admission::new(Anybody, classifier.id());
-///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.kind(), &mut staged)
+///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.task(), &mut staged)
 ///         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
 ///     let parts = (classifier, alarm, timer, NoEntropy, NoMonitors);
 ///     serve_updatable(&mut uart, parts, &mut updater, &mut buffer, |_| {})

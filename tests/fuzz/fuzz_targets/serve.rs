@@ -12,7 +12,7 @@ use calib_core::{
 };
 use calib_drivers::RamFlash;
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, Monitors, NoEntropy, Updater,
+    Alarm, AlarmRule, Classifier, Task, LinearClassifier, Meter, Monitors, NoEntropy, Updater,
     serve_updatable,
 };
 use embedded_hal::digital::{ErrorType as PinError, OutputPin};
@@ -74,7 +74,7 @@ fn updater<'m>(
     staged: &'m mut ArtifactBuffer<112>,
 ) -> Updater<'m, RamFlash<'m, 4, 256>, Anybody, 112> {
     let admission = Admission::new(Anybody, CLASSIFIER.id());
-    Updater::open(RamFlash::new(memory), LAYOUT, admission, Kind::Binary, staged).expect("the slots fit")
+    Updater::open(RamFlash::new(memory), LAYOUT, admission, Task::Binary, staged).expect("the slots fit")
 }
 
 /// The numbers of the requests in these bytes, those that are not known among them.

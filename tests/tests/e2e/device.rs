@@ -296,7 +296,7 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let Image { model, .. } = quaternary();
     let artifact = quaternary_artifact(Some(model.id()));
     let Calibrator::TopLabel(calibrator) = artifact.parse().calibrator() else { panic!("not top-label") };
-    let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.kind());
+    let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.task());
     let mut device = quaternary().start_fast(artifact.bytes());
 
     let inputs = inputs(quaternary(), 500);

@@ -73,7 +73,7 @@ fn of_action(action: Option<MonitorAction>) -> Aligned {
 type Acting<'a, W> = Device<'a, &'static LinearClassifier<2, 1>, Record, StopWatch, Dice, W>;
 
 fn acting<'a, W: Watch>(bytes: &'a Aligned, room: MonitorRoom, watch: W) -> Acting<'a, W> {
-    let slot = Slot::read_watched(bytes.as_bytes(), Anybody, ID, BINARY.kind(), room);
+    let slot = Slot::read_watched(bytes.as_bytes(), Anybody, ID, BINARY.task(), room);
     let alarm = Alarm::new(Record::default(), AlarmRule::AtLeast(0.5)).unwrap();
     Device::with_parts((&BINARY, alarm, StopWatch { ticks: None }, Dice(0), watch), slot)
 }
@@ -204,13 +204,13 @@ fn a_device_that_could_not_do_it_does_not_use_the_calibrator() {
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
         assert_eq!(status.calibrator, Err(Missing::Monitors));
         // Nor does a slot that knows of no monitors.
-        let plain = Slot::read(bytes.as_bytes(), Anybody, ID, BINARY.kind());
+        let plain = Slot::read(bytes.as_bytes(), Anybody, ID, BINARY.task());
         assert_eq!(plain.status(), Err(Missing::Monitors));
     }
     let bytes = of_action(Some(MonitorAction::Alarm));
     assert!(watched(&bytes).slot.status().is_ok());
     let telling = of_action(None);
-    assert!(Slot::read(telling.as_bytes(), Anybody, ID, BINARY.kind()).status().is_ok());
+    assert!(Slot::read(telling.as_bytes(), Anybody, ID, BINARY.task()).status().is_ok());
 }
 
 /// What thresholds say is of the same scores as what is no longer told.

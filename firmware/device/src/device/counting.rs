@@ -18,7 +18,7 @@ use crate::testing::{
     header, values, write_by,
 };
 use crate::{
-    Alarm, AlarmRule, Classifier, Device, Kind, LOOK_EVERY, LinearClassifier, Monitors, NoMonitors, Slot,
+    Alarm, AlarmRule, Classifier, Device, LOOK_EVERY, LinearClassifier, Monitors, NoMonitors, Slot, Task,
     Watch,
 };
 
@@ -47,7 +47,7 @@ type Counting<'a, W, C = &'static LinearClassifier<2, 1>> = Device<'a, C, Lamp, 
 
 fn counting<'a, C: Classifier, W: Watch>(classifier: C, slot: &'a [u8], watch: W) -> Counting<'a, W, C> {
     let alarm = Alarm::new(Lamp, AlarmRule::AtLeast(0.5)).unwrap();
-    let slot = Slot::read(slot, Anybody, classifier.id(), classifier.kind());
+    let slot = Slot::read(slot, Anybody, classifier.id(), classifier.task());
     Device::with_parts((classifier, alarm, StopWatch { ticks: None }, Dice(0), watch), slot)
 }
 
@@ -382,7 +382,7 @@ fn a_full_counter_stops_all_and_says_so() {
 fn two_classes_by_confidence_share_a_table() {
     let slot = monitored(Reduction::Confidence, 3, &MonitorParts { gaps: &[&GAPS], ..ALARMS });
     let mut device = counting(&TERNARY, slot.as_bytes(), Monitors::<3, 1>::new());
-    assert_eq!(TERNARY.kind(), Kind::TopLabel { classes: 3 });
+    assert_eq!(TERNARY.task(), Task::TopLabel { classes: 3 });
     for features in [[9.0, -9.0], [-9.0, 9.0]] {
         ask(&mut device, RequestBody::predict(Scores::Features(values(&features))));
     }

@@ -10,7 +10,6 @@ mod measure;
 mod predict;
 #[cfg(test)]
 mod predicting;
-mod rest;
 #[cfg(test)]
 mod rules;
 
@@ -46,7 +45,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
     /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory. Its signature is not looked at, see
     /// [`Slot::read`]; a device that demands one is served by [`serve_updatable`](crate::serve_updatable).
     pub fn new(classifier: C, slot: &'a [u8], trust: Anybody, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
-        let slot = Slot::read(slot, trust, classifier.id(), classifier.kind());
+        let slot = Slot::read(slot, trust, classifier.id(), classifier.task());
         Self::with_slot(classifier, slot, alarm, meter, entropy)
     }
 
@@ -137,7 +136,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
             classifier: fitting(self.classifier.name()),
             classifier_id: self.classifier.id(),
             features: self.classifier.feature_count(),
-            classes: self.classifier.kind().classes(),
+            classes: self.classifier.task().classes(),
             alarm_rule: self.alarm.rule(),
             stack_high_water_bytes: self.meter.stack_high_water_bytes(),
             calibrator: self.slot.status(),

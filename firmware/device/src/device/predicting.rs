@@ -13,7 +13,7 @@ use crate::testing::{
     BINARY, ID, OTHER_ID, StopWatch, TERNARY, artifact_with_an_empty_bin, ask, binary_artifact, calibrated,
     deciding_artifact, device, multi_class_artifact, randomized_artifact, top_label_artifact, values,
 };
-use crate::{Alarm, AlarmRule, Classifier, Features, Kind, NoEntropy, Output, Scratch};
+use crate::{Alarm, AlarmRule, Classifier, Features, NoEntropy, Output, Scratch, Task};
 
 #[test]
 fn a_binary_device_calibrates_scores_and_features() {
@@ -275,11 +275,11 @@ fn a_classifier_that_contradicts_its_kind_is_refused() {
         fn feature_count(&self) -> u16 {
             0
         }
-        fn kind(&self) -> Kind {
-            Kind::TopLabel { classes: 3 }
+        fn task(&self) -> Task {
+            Task::TopLabel { classes: 3 }
         }
         fn classify<'s>(&self, _: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
-            Ok(Output::Binary(Score::ONE))
+            Ok(Output::Score(Score::ONE))
         }
     }
     let pin = Mock::new(&[Transaction::set(State::High), Transaction::set(State::High)]);

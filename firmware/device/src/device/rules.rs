@@ -18,7 +18,7 @@ use crate::testing::{
     Aligned, BINARY, ID, LOGITS, Quantized, SOFTMAX, TERNARY, ask, calibrated, device, header, values,
     write_by,
 };
-use crate::{Classifier, Features, Kind, Output, Scratch, Slot};
+use crate::{Classifier, Features, Output, Scratch, Slot, Task};
 
 const NO_CLASS: [u16; 0] = [];
 
@@ -206,8 +206,8 @@ impl Classifier for AllCodes {
         0
     }
 
-    fn kind(&self) -> Kind {
-        Kind::TopLabel { classes: 3 }
+    fn task(&self) -> Task {
+        Task::TopLabel { classes: 3 }
     }
 
     fn classify<'s>(&self, _: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
@@ -243,8 +243,8 @@ fn sets_of_quantised_logits_are_of_codes_or_of_what_they_stand_for() {
     let of_floats = sets_alone(ScoreEncoding::F32, Conformity::Margin, Margin::new(0.5).unwrap().key());
     let of_codes = |encoding| sets_alone(encoding, Conformity::Margin, Conformity::code_key(-10));
     let set = |artifact: &Aligned| {
-        let slot = Slot::read(artifact.as_bytes(), Anybody, ID, Kind::TopLabel { classes: 3 });
-        slot.prediction_set(&output).map(|set| set.unwrap().classes().collect::<Vec<_>>())
+        let slot = Slot::read(artifact.as_bytes(), Anybody, ID, Task::TopLabel { classes: 3 });
+        slot.predict(&output.into()).map(|prediction| prediction.set.unwrap().classes().collect::<Vec<_>>())
     };
     assert_eq!(set(&of_floats), Ok(std::vec![1]));
     assert_eq!(set(&of_codes(LOGITS)), Ok(std::vec![1, 2]));

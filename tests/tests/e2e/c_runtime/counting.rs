@@ -10,7 +10,7 @@ use calib_core::wire::{
 use calib_core::{
     Anybody, Artifact, ClassifierId, Logits, Margin, MarginTable, Outcome, Score, ScoreEncoding, StepTable,
 };
-use calib_firmware::{Calibration, Kind, Monitors, Output, Slot, Watch};
+use calib_firmware::{Calibration, Monitors, Output, Slot, Task, Watch};
 use calib_host::artifact::Monitoring;
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
@@ -147,7 +147,7 @@ impl<const BINS: usize, const TABLES: usize> Both<'_, BINS, TABLES> {
 
     fn predict(&mut self, row: &[f32], group: Option<u8>) -> Calibration {
         let (kind, output) = match (row, self.artifact.header().encoding.is_margin()) {
-            ([score], false) => (0, Output::Binary(Score::new(*score).unwrap())),
+            ([score], false) => (0, Output::Score(Score::new(*score).unwrap())),
             ([margin], true) => (1, Output::Margin(Margin::new(*margin).unwrap())),
             (logits, _) => (2, Output::Logits(Logits::new(logits).unwrap())),
         };
@@ -252,8 +252,8 @@ fn evidence(watched: Option<Watched>) -> [u32; 9] {
 fn played<const BINS: usize, const TABLES: usize>(case: &Case) -> (Vec<u32>, Vec<u32>, [usize; 3]) {
     let artifact = case.stored.artifact();
     let kind = match artifact.header().reduction {
-        Reduction::Binary => Kind::Binary,
-        _ => Kind::TopLabel { classes: artifact.header().classes },
+        Reduction::Binary => Task::Binary,
+        _ => Task::TopLabel { classes: artifact.header().classes },
     };
     let slot = Slot::read(case.stored.as_bytes(), Anybody, ClassifierId([0; 8]), kind);
     let mut monitors = Monitors::<BINS, TABLES>::new();
