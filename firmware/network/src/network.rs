@@ -169,7 +169,7 @@ mod tests {
 
         let network = Network::new("n", ID, IN, IN, Gives::Logits, |codes: &[i8; 1]| codes.map(f32::from));
         let output = network.classify(features(&[-5.0]), &mut scratch).unwrap();
-        assert!(output.is_of(Task::Binary) && matches!(output, Output::Code(score) if score.code() == -5));
+        assert!(Task::Binary.gives(&output) && matches!(output, Output::Code(score) if score.code() == -5));
     }
 
     /// As many classes as there is memory for.
