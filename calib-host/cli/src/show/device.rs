@@ -8,11 +8,15 @@ use calib_fit::artifact::bins_in_words;
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
-use crate::out::{escaped, stdout};
+use crate::out::escaped;
 
 /// Prints what a device on a port is, and what its slots hold.
-pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn print_device(
+    out: &mut impl Write,
+    port: &str,
+    status: &Status,
+    slots: Option<&Slots>,
+) -> io::Result<()> {
     writeln!(
         out,
         "{port}: firmware {}, {} bytes of stack used",
@@ -60,8 +64,7 @@ pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -
 }
 
 /// Prints which version of the protocol a device speaks, from which calibrator it answers, and what it does not answer.
-pub(crate) fn print_protocol(status: &Status) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn print_protocol(out: &mut impl Write, status: &Status) -> io::Result<()> {
     writeln!(out, "protocol    version {}, this calib speaks {PROTOCOL_VERSION}", status.protocol)?;
     if let Ok(CalibratorStatus { identity, counter, .. }) = status.calibrator {
         writeln!(out, "answers     from {identity}, counter {counter}")?;
