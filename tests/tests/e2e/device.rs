@@ -307,7 +307,7 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
         let mut scratch = [0.0; MAX_VALUES];
         let features = Features::new(input, model.feature_count()).unwrap();
         let output = model.classify(features, &mut scratch).unwrap();
-        let host = slot.calibrate(output, None).unwrap();
+        let host = slot.calibrate(&output.into()).unwrap();
         classes.insert(host.class);
         let device = prediction(reply);
         let ScoreEcho::F32(score) = host.score else { panic!("not a float") };
