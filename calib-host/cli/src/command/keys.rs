@@ -21,15 +21,16 @@ use crate::run::Run;
 /// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
 /// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Keygen {
     /// Where to write the private key.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace existing keys. Devices that trust the old one accept nothing signed with the new one.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     force: bool,
     /// Print where the keys are, and the key's name, as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     json: bool,
 }
 

@@ -75,7 +75,7 @@ fn command(command: Command) -> Command {
     if topics::is_one(&name) || name == "help" {
         return command;
     }
-    let mut command = command.mut_args(of_every_command);
+    let mut command = command.mut_args(placed);
     let usage = match &*name {
         // One of the other sources of scores may take the place of the file.
         "fit" => "calib fit [OPTIONS] <FILE>".to_owned(),
@@ -87,11 +87,12 @@ fn command(command: Command) -> Command {
     command.override_usage(usage)
 }
 
-/// An option that clap adds to every command, under the heading of what commands print.
-fn of_every_command(arg: Arg) -> Arg {
+/// An option that clap adds to every command under the heading of what commands print, and arguments before options.
+fn placed(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "help" => arg.help_heading("Output"),
         id if id == "version" || arg.is_global_set() => arg.help_heading("Output").hide_short_help(true),
+        _ if arg.is_positional() => arg.display_order(0),
         _ => arg,
     }
 }

@@ -85,19 +85,20 @@ fn is_artifact(path: &Path) -> bool {
 
 /// What is assessed: one of the four, unless a table stands alone.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 #[group(multiple = false)]
 pub(crate) struct AssessedSource {
     /// A table of probabilities, such as `calib apply` writes, in any format; or probabilities of a multi-class
     /// classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. As any one input, `-` is standard input.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) probs: Option<PathBuf>,
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
     /// Margins of class 1, scores of any size: with an artefact that takes such, in a file as for --scores.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) margins: Option<PathBuf>,
     /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) logits: Option<PathBuf>,
 }

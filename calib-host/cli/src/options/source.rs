@@ -7,31 +7,32 @@ use clap::Args;
 
 /// Where scores come from: exactly one of the four.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
     /// Scores of class 1 in [0, 1]: a table or array.
     ///
     /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,), or of shape (n, 2) as
     /// predict_proba gives it. As any one input, `-` is standard input.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
     /// Margins of class 1: scores of any size.
     ///
     /// Of a binary classifier, such as logits, distances, or what a decision function
     /// gives. In a file as for --scores, of which the column is --score-column, too. With --score-encoding codes of such.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     margins: Option<PathBuf>,
     /// Logits of several classes: an array.
     ///
     /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
     /// such as p0 to p9.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
     /// Probabilities of several classes: an array.
     ///
     /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
     /// such as p0 to p9.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
 }
 
