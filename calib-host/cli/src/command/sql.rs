@@ -7,12 +7,12 @@ use calib_fit::passes::{Buckets, check_method};
 use calib_fit::{BinaryMethod, ScoreKind};
 use calib_io::files::Place;
 use calib_io::sql::{Dialect, Query, is_column_of_answer};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::range_of_codes;
-use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
+use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count, named};
 use crate::read::{Counted, Opened};
 use crate::run::Run;
 
@@ -27,8 +27,8 @@ use crate::run::Run;
 #[derive(Args)]
 pub(crate) struct Sql {
     /// The engine that is asked.
-    #[arg(long, value_enum, help_heading = "Data")]
-    dialect: DialectName,
+    #[arg(long, value_parser = named::<Dialect>(), help_heading = "Data")]
+    dialect: Dialect,
     /// The table, or a query in parentheses.
     #[arg(long, value_name = "TABLE", help_heading = "Data")]
     from: String,
@@ -75,23 +75,6 @@ pub(crate) struct Sql {
     method: MethodOptions,
     #[command(flatten)]
     codes: EncodingOptions,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DialectName {
-    /// DuckDB.
-    #[value(name = "duckdb")]
-    DuckDb,
-    /// Apache Spark.
-    Spark,
-    /// Apache DataFusion.
-    #[value(name = "datafusion")]
-    DataFusion,
-    /// Google BigQuery.
-    #[value(name = "bigquery")]
-    BigQuery,
-    /// PostgreSQL.
-    Postgres,
 }
 
 /// More rows than any table has.
@@ -150,13 +133,7 @@ impl Run for Sql {
 impl Sql {
     fn query(&self) -> Query<'_> {
         Query {
-            dialect: match self.dialect {
-                DialectName::DuckDb => Dialect::DuckDb,
-                DialectName::Spark => Dialect::Spark,
-                DialectName::DataFusion => Dialect::DataFusion,
-                DialectName::BigQuery => Dialect::BigQuery,
-                DialectName::Postgres => Dialect::Postgres,
-            },
+            dialect: self.dialect,
             from: &self.from,
             score: &self.from_score,
             label: &self.from_label,

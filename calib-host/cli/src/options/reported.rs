@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use calib_fit::VectorKind;
 use calib_fit::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
 use calib_fit::stats::Clusters;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::clinical::ClinicalArgs;
 use super::clusters::ClusterColumn;
@@ -40,14 +40,11 @@ pub(crate) struct ReportedOptions {
     pub(crate) clinical: ClinicalArgs,
     /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
-    #[arg(long, conflicts_with_all = ["probs", "matrix"], help_heading = "Data")]
+    #[arg(long, conflicts_with = "probs", help_heading = "Data")]
     logits: bool,
     /// The matrices hold probabilities, or integer codes of such for an artefact over those.
-    #[arg(long, conflicts_with = "matrix", help_heading = "Data")]
+    #[arg(long, help_heading = "Data")]
     probs: bool,
-    /// The old spelling of --logits and --probs.
-    #[arg(long, value_enum, hide = true)]
-    matrix: Option<MatrixName>,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     pub(crate) score_column: String,
@@ -71,22 +68,12 @@ pub(crate) struct ReportedOptions {
     alpha: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum MatrixName {
-    /// Logits.
-    Logits,
-    /// Probabilities.
-    Probs,
-}
-
 impl ReportedOptions {
     /// What the matrices hold, if the user says so.
     pub(crate) fn kind(&self) -> Option<VectorKind> {
-        match self.matrix {
-            Some(MatrixName::Logits) => Some(VectorKind::Logits),
-            Some(MatrixName::Probs) => Some(VectorKind::Probs),
-            None if self.logits => Some(VectorKind::Logits),
-            None => self.probs.then_some(VectorKind::Probs),
+        match self.logits {
+            true => Some(VectorKind::Logits),
+            false => self.probs.then_some(VectorKind::Probs),
         }
     }
 
