@@ -7,10 +7,11 @@ use super::column::Column;
 use super::guard::guarded;
 use super::npy::{self, NpyArray};
 use super::npz::Npz;
+use super::projection::Projection;
+use super::sniff::column_aliases::{self, NotFound};
+use super::sniff::options::TableNote;
 use super::source::Source;
-use super::table::{Table, Wanted};
-use super::unusual::options::TableNote;
-use super::unusual::usual::{self, NotFound};
+use super::table::Table;
 use crate::files::{Fault, FileError, Format, Place, Problem, Row};
 
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
@@ -98,14 +99,14 @@ pub fn columns_of_classes(source: &Source, name: Option<&str>) -> Result<Vec<Str
 /// for all from `p0` to `p9`; without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
 pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {
     if let Some(list) = list {
-        return Ok(usual::listed(list));
+        return Ok(column_aliases::listed(list));
     }
     if !source.options().guess {
         return Err(FileError::NoClassColumns);
     }
     let place = Place::file(source.path());
-    let table = Table::read_wanted(source, Wanted::Only(&[]))?;
-    match usual::classes(table.column_names()) {
+    let table = Table::read_projected(source, &Projection::NONE)?;
+    match column_aliases::classes(table.column_names()) {
         Ok(names) => {
             let ends = [&names[0], &names[names.len() - 1]].map(Clone::clone);
             let (file, classes) = (source.path().into(), names.len());
@@ -195,9 +196,9 @@ pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
             Ok(false)
         }
         _ if source.options().guess => {
-            let table = Table::read_wanted(source, Wanted::Only(&[]))?;
+            let table = Table::read_projected(source, &Projection::NONE)?;
             let is_there = table.column_names().any(|name| name.trim() == column);
-            Ok(!is_there && usual::classes(table.column_names()) != Err(NotFound::Missing))
+            Ok(!is_there && column_aliases::classes(table.column_names()) != Err(NotFound::Missing))
         }
         _ => Ok(false),
     })

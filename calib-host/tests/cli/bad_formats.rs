@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_ipc::CompressionType;
 use calib_host::files::FileError;
-use calib_host::input::Pieces;
+use calib_host::input::Chunks;
 use parquet::basic::Compression as Codec;
 use zip::CompressionMethod;
 
@@ -451,8 +451,8 @@ fn an_assertion_of_the_parquet_reader_is_a_sentence() {
 
 /// Reads all columns as the command does.
 fn read_all(path: &Path) -> Result<(), FileError> {
-    let mut pieces = Pieces::open_all(path, &|_| ())?;
-    while pieces.read_next()?.is_some() {}
+    let mut chunks = Chunks::open_all(path, &std::sync::Arc::default(), &|_| ())?;
+    while chunks.read_next()?.is_some() {}
     Ok(())
 }
 

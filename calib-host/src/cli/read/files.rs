@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_host::ScoreKind;
 use calib_host::VectorKind;
 use calib_host::files::{FileError, Watch};
-use calib_host::input::{BinaryFiles, BinaryInput, BinaryPieces, MatrixPieces, Pieces, ScoreNumber, Source};
+use calib_host::input::{BinaryChunks, BinaryFiles, BinaryInput, Chunks, MatrixChunks, ScoreNumber, Source};
 
 use crate::cli::bar::reading;
 use crate::cli::tables::options;
@@ -17,7 +17,7 @@ pub(crate) fn read_all(paths: &[&Path], quiet: bool) -> Result<Vec<Source>, File
 
 /// Reads binary scores with their labels.
 pub(crate) fn read_binary(files: &BinaryFiles<'_>, quiet: bool) -> Result<BinaryInput, FileError> {
-    files.read_with(options(), &reading(quiet))
+    files.read(options(), &reading(quiet))
 }
 
 /// Opens binary scores with their labels.
@@ -25,13 +25,13 @@ pub(crate) fn open_binary<'w, S: ScoreNumber>(
     files: &BinaryFiles<'w>,
     kind: ScoreKind,
     watch: Watch<'w>,
-) -> Result<BinaryPieces<'w, S>, FileError> {
-    files.pieces_with(kind, options(), watch)
+) -> Result<BinaryChunks<'w, S>, FileError> {
+    files.chunks(kind, options(), watch)
 }
 
 /// Opens a table.
-pub(crate) fn open_table<'w>(path: &Path, watch: Watch<'w>) -> Result<Pieces<'w>, FileError> {
-    Pieces::open_all_with(path, options(), watch)
+pub(crate) fn open_table<'w>(path: &Path, watch: Watch<'w>) -> Result<Chunks<'w>, FileError> {
+    Chunks::open_all(path, options(), watch)
 }
 
 /// Opens a matrix, with what [`read_vectors`](super::read_vectors) says of its column.
@@ -40,6 +40,6 @@ pub(crate) fn open_matrix<'w>(
     kind: VectorKind,
     name: Option<&str>,
     watch: Watch<'w>,
-) -> Result<MatrixPieces<'w>, FileError> {
-    MatrixPieces::open_with(path, (kind, name), options(), watch)
+) -> Result<MatrixChunks<'w>, FileError> {
+    MatrixChunks::open(path, (kind, name), options(), watch)
 }

@@ -10,7 +10,7 @@ use calib_host::artifact::score_kind;
 use calib_host::assess::{ChangedRows, Prediction};
 use calib_host::data::{ExactCollector, RowsHash};
 use calib_host::files::{FileError, Place, Problem};
-use calib_host::input::{self, BinaryFiles, BinaryPiece, Source};
+use calib_host::input::{self, BinaryChunk, BinaryFiles, Source};
 use calib_host::report::SAME_ROWS;
 use calib_host::{BinaryData, ScoreKind, StoredArtifact, stop};
 use rayon::prelude::*;
@@ -143,7 +143,7 @@ fn read_calibrated(
     let watch = reading(quiet);
     let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
     let place = pieces.place();
-    while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
+    while let Some(BinaryChunk { scores, labels }) = pieces.read_next()? {
         all.extend(&artifact, &scores, &labels).map_err(FileError::spill)?;
     }
     let found = all.finish(&named.stored).map_err(FileError::spill)?;

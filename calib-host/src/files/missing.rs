@@ -1,14 +1,14 @@
-//! Words for a value that is not there.
+//! Words for a missing value.
 
 /// Whether a text stands for no value, as pandas, R, SAS, Stata, databases and spreadsheets write it.
 ///
 /// ```
-/// use calib_host::files::is_gap;
+/// use calib_host::files::is_missing;
 ///
-/// assert!(["", "NaN", "NA", "NULL", ".", ".A", "#DIV/0!", "#NV"].into_iter().all(is_gap));
-/// assert!(!["0", "0.5", "-", "no", ".5"].into_iter().any(is_gap));
+/// assert!(["", "NaN", "NA", "NULL", ".", ".A", "#DIV/0!", "#NV"].into_iter().all(is_missing));
+/// assert!(!["0", "0.5", "-", "no", ".5"].into_iter().any(is_missing));
 /// ```
-pub fn is_gap(text: &str) -> bool {
+pub fn is_missing(text: &str) -> bool {
     const WORDS: [&str; 10] = ["na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?", "\\N"];
     /// What Excel writes for an error, in English, German and French.
     const ERRORS: [&str; 21] = [
