@@ -20,8 +20,8 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
-//! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`].
+//! [`names`] < [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
 //! *Operating* points are thresholds on a score, and prediction *sets* those classes
@@ -36,13 +36,17 @@ pub mod assess;
 pub mod binary;
 pub mod compare;
 pub mod data;
+pub mod dataset;
 pub mod decide;
 pub mod error;
 pub mod fit;
 pub mod fleet;
 pub mod guarantee;
+pub mod job;
 pub mod joint;
+pub mod names;
 pub mod operating;
+mod options_error;
 pub mod passes;
 pub mod points;
 pub mod reduction;
@@ -54,8 +58,10 @@ pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vec
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
 pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
 pub use data::{BinaryData, ScoreKind, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};
+pub use dataset::Dataset;
 pub use error::FitError;
 pub use fit::{Fit, fit_binary, fit_weighted};
 pub use guarantee::{Guarantee, Plan};
 pub use joint::{JointFit, JointMethod, fit_joint};
+pub use options_error::OptionsError;
 pub use reduction::{Problems, ReductionOptions, fit_reduction, fit_top_label};

@@ -6,12 +6,15 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 20] = [
+const ROOMS: [&str; 24] = [
+    "names",
+    "options_error",
     "stop",
     "stats",
     "error",
     "points",
     "data",
+    "dataset",
     "guarantee",
     "operating",
     "sets",
@@ -27,6 +30,7 @@ const ROOMS: [&str; 20] = [
     "decide",
     "compare",
     "fleet",
+    "job",
 ];
 
 fn sources() -> Sources {
