@@ -1,47 +1,21 @@
 //! Words for a missing value.
 
-/// Whether a text stands for no value, as pandas, R, SAS, Stata, databases and spreadsheets write it.
+/// Whether a text stands for no value, as pandas reads it, in any case.
 ///
 /// ```
 /// use calib_io::files::is_missing;
 ///
-/// assert!(["", "NaN", "NA", "NULL", ".", ".A", "#DIV/0!", "#NV"].into_iter().all(is_missing));
-/// assert!(!["0", "0.5", "-", "no", ".5"].into_iter().any(is_missing));
+/// assert!(["", "NaN", "NA", "NULL", "#N/A", "<NA>"].into_iter().all(is_missing));
+/// assert!(!["0", "0.5", "-", "no", "."].into_iter().any(is_missing));
 /// ```
 pub fn is_missing(text: &str) -> bool {
-    const WORDS: [&str; 10] = ["na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?", "\\N"];
-    /// What Excel writes for an error, in English, German and French.
-    const ERRORS: [&str; 21] = [
-        "#n/a",
-        "#div/0!",
-        "#value!",
-        "#ref!",
-        "#name?",
-        "#num!",
-        "#null!",
-        "#getting_data",
-        "#spill!",
-        "#calc!",
-        "#nv",
-        "#wert!",
-        "#bezug!",
-        "#zahl!",
-        "#ÜBERLAUF!",
-        "#valeur!",
-        "#nom?",
-        "#nombre!",
-        "#nul!",
-        "#n/d",
-        "#leer!",
+    /// The default of `na_values` of `pandas.read_csv`.
+    const WORDS: [&str; 14] = [
+        "#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "1.#qnan", "<na>", "n/a", "na",
+        "nan", "none", "null",
     ];
     let text = text.trim();
-    match text.as_bytes() {
-        [] | [b'.'] => true,
-        // Missing values of 27 kinds in SAS, and of 26 in Stata.
-        [b'.', kind] => kind.is_ascii_alphabetic() || *kind == b'_',
-        [b'#', ..] => ERRORS.iter().any(|word| text.eq_ignore_ascii_case(word)),
-        _ => WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)),
-    }
+    text.is_empty() || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether a number is one that questionnaires and statistics programs have for a missing answer.

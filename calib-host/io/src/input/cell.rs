@@ -11,9 +11,9 @@ pub(super) struct Span {
     pub(super) end: usize,
 }
 
-/// A cell, with its text (`&str`) or the place of its text (`Span`).
-#[derive(Clone, Copy, Debug)]
-pub(super) enum TableCell<S> {
+/// A cell of a table, with its text or the place of its text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TableCell<S> {
     /// A null, or a field that a JSON object does not have.
     Missing,
     /// Text of which nothing is known: a field of a CSV table.
@@ -22,10 +22,15 @@ pub(super) enum TableCell<S> {
     Number(S),
     /// Text that is known to be no number.
     Text(S),
+    /// A boolean.
     Bool(bool),
+    /// A float of 32 bits.
     F32(f32),
+    /// A float of 64 bits.
     F64(f64),
+    /// An integer with a sign, or of up to 32 bits without.
     Integer(i64),
+    /// An integer of 64 bits without a sign.
     Unsigned(u64),
 }
 

@@ -3,18 +3,20 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::guard::guarded;
 use super::projection::Projection;
 use super::sniff::detect::{check_text, other_kind};
 use super::sniff::dialect;
+use super::sniff::options::TableOptions;
 use super::source::Source;
 use super::table::{Reading, Table};
 use super::text::CHUNK_LEN_BYTES;
 use super::{csv, json_lines, npy, npz};
 #[cfg(feature = "arrow")]
 use super::{ipc, parquet};
-use crate::files::{FileError, Format, Place, Problem, Unit};
+use crate::files::{FileError, Format, Place, Problem, Unit, Watch};
 
 /// Reads a file as tables of some rows each.
 pub(super) trait ChunkReader: Send {
@@ -38,8 +40,22 @@ pub(super) trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 impl Input {
+    /// A file, or standard input if the path is `-`, that is read with these options.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is of a format that is not read.
+    pub(super) fn of(path: &Path, options: &Arc<TableOptions>, watch: Watch<'_>) -> Result<Self, FileError> {
+        let on_disk = if options.leaves_out() { None } else { Self::on_disk(path)? };
+        if let Some(input) = on_disk {
+            return Ok(input);
+        }
+        let sources = Source::read_all_with(&[path], options, watch)?;
+        Ok(Self::Memory(sources.into_iter().next().expect("one was read")))
+    }
+
     /// A file that can be read from the disk chunk by chunk; `None` if it has to be in memory as a whole.
-    pub(super) fn on_disk(path: &Path) -> Result<Option<Self>, FileError> {
+    fn on_disk(path: &Path) -> Result<Option<Self>, FileError> {
         if path == Path::new("-") {
             return Ok(None);
         }
@@ -58,7 +74,7 @@ impl Input {
                     start.len() == CHUNK_LEN_BYTES
                         && other_kind(path, &start).is_none()
                         && check_text(&start, format).is_ok()
-                        && !dialect::is_utf16(&start)
+                        && (format == Format::JsonLines || !dialect::is_encoded(&start))
                 }
                 _ => false,
             };
@@ -79,7 +95,8 @@ impl Input {
         Place::file(self.path())
     }
 
-    fn format(&self) -> Format {
+    /// The format of the content, unpacked.
+    pub(super) fn format(&self) -> Format {
         match self {
             Self::File { format, .. } => *format,
             Self::Memory(source) => source.format(),
@@ -131,15 +148,18 @@ impl Input {
     ) -> Result<Box<dyn ChunkReader>, FileError> {
         let format = self.format();
         let opened = guarded(&self.place(), format, || -> Result<Box<dyn ChunkReader>, FileError> {
-            let whole = |table: Table| Box::new(Once(Some(table.read_as(reading.clone().of_whole(true)))));
+            let whole = |table: Table| match table.has_no_rows() {
+                true => Err(FileError::input(self.place(), Problem::Empty)),
+                false => Ok(Box::new(Once(Some(table.read_as(reading.clone().of_whole(true)))))),
+            };
             Ok(match (format, self) {
                 (Format::Csv, _) => csv::open(self, projection, reading.clone())?,
                 (Format::JsonLines, _) => json_lines::open(self, projection, reading.clone())?,
                 (Format::Npy, _) => Box::new(npy::TableChunks::open(self, reading.clone())?),
-                (Format::Npz, Self::Memory(source)) => whole(npz::table(source, projection)?),
+                (Format::Npz, Self::Memory(source)) => whole(npz::table(source, projection)?)?,
                 #[cfg(feature = "arrow")]
                 (Format::ArrowFile | Format::ArrowStream, Self::Memory(source)) => {
-                    whole(ipc::table(source, projection)?)
+                    whole(ipc::table(source, projection)?)?
                 }
                 #[cfg(feature = "arrow")]
                 (Format::Parquet, _) => Box::new(parquet::Chunks::open(self, projection, reading.clone())?),

@@ -73,14 +73,7 @@ impl<'w> Chunks<'w> {
         options: &Arc<TableOptions>,
         watch: Watch<'w>,
     ) -> Result<Self, FileError> {
-        let on_disk = if options.leaves_out() { None } else { Input::on_disk(path)? };
-        let input = match on_disk {
-            Some(input) => input,
-            None => {
-                let sources = Source::read_all_with(&[path], options, watch)?;
-                Input::Memory(sources.into_iter().next().expect("one was read"))
-            }
-        };
+        let input = Input::of(path, options, watch)?;
         Self::of(input, projection, options, watch)
     }
 

@@ -87,7 +87,7 @@ impl Schema {
         let table = self.careful(lines, 1, &Projection::NONE).ok()?;
         let columns: Vec<String> = table.column_names().map(str::to_owned).collect();
         let is_there = |(name, _): &(String, ColumnUse)| columns.iter().any(|column| column.trim() == name);
-        (!read.is_empty() && read.iter().all(is_there)).then_some(columns)
+        read.iter().all(is_there).then_some(columns)
     }
 
     /// The columns that are read; `None` unless each line has each of them once, as a number of the kind that it is read as.

@@ -38,19 +38,31 @@ impl<'w> MatrixChunks<'w> {
         options: &Arc<TableOptions>,
         watch: Watch<'w>,
     ) -> Result<Self, FileError> {
-        let place = Place::file(path);
-        if !options.leaves_out()
-            && let Some(input @ Input::File { format: Format::Npy, .. }) = Input::on_disk(path)?
-        {
-            let rows = guarded(&place, Format::Npy, || npy::Rows::open(&input))?;
-            if rows.layout.shape.len() == 2 && rows.layout.is_by_rows() {
-                return Ok(Self { place, kind, rows: Rows::Npy(rows), watch });
+        let input = Input::of(path, options, watch)?;
+        let place = input.place();
+        let rows = match input {
+            Input::Memory(source) => Rows::Whole(Some(vectors_named(&source, kind, name)?)),
+            Input::File { format: Format::Npy, .. } => {
+                let rows = guarded(&place, Format::Npy, || npy::Rows::open(&input))?;
+                match rows.layout.shape.len() == 2 && rows.layout.is_by_rows() {
+                    true => Rows::Npy(rows),
+                    false => Self::whole(path, (kind, name), options, watch)?,
+                }
             }
-        }
-        let sources = Source::read_all_with(&[path], options, watch)?;
-        let source = sources.into_iter().next().expect("one was read");
-        let rows = Rows::Whole(Some(vectors_named(&source, kind, name)?));
-        Ok(Self { place: Place::file(source.path()), kind, rows, watch })
+            Input::File { .. } => Self::whole(path, (kind, name), options, watch)?,
+        };
+        Ok(Self { place, kind, rows, watch })
+    }
+
+    /// Reads a file into memory.
+    fn whole(
+        path: &Path,
+        (kind, name): (VectorKind, Option<&str>),
+        options: &Arc<TableOptions>,
+        watch: Watch<'w>,
+    ) -> Result<Rows, FileError> {
+        let source = Source::read(path, watch)?.with_options(options);
+        Ok(Rows::Whole(Some(vectors_named(&source, kind, name)?)))
     }
 
     /// Reads the next rows, at least one; `None` at the end.

@@ -24,7 +24,7 @@ const BLOCK_LEN_BYTES: u64 = 1 << 24;
 pub struct Source {
     path: PathBuf,
     bytes: Bytes,
-    /// What the bytes are compressed from, or a text in UTF-8 instead of UTF-16.
+    /// What the bytes are compressed from, or a text in UTF-8, without spaces before quotes.
     unpacked: Option<Bytes>,
     format: Format,
     options: Arc<TableOptions>,
@@ -144,7 +144,7 @@ impl Source {
         let content = unpacked.as_ref().unwrap_or(&bytes);
         check_text(content, format).map_err(fail)?;
         if format == Format::Csv
-            && let Some(text) = dialect::from_utf16(content)
+            && let Some(text) = dialect::decoded(content)
         {
             unpacked = Some(text);
         }

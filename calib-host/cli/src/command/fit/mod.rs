@@ -16,7 +16,7 @@ use calib_fit::error::{ScalingError, UnfittedReason};
 use calib_fit::fit::Unfitted;
 use calib_fit::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
 use calib_io::files::check_output;
-use calib_io::input::{Costs, Sample, Source, is_matrix, read_costs};
+use calib_io::input::{Costs, Sample, Source, holds_classes, read_costs};
 use clap::Args;
 
 use crate::error::Error;
@@ -26,8 +26,9 @@ use crate::options::{
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::out::{print_json, stderr, write_output};
-use crate::read::{monitors_of_scores, read_all};
+use crate::read::monitors_of_scores;
 use crate::show::{ShownFit, Warnings};
+use crate::tables::options;
 
 /// Fit a calibrator to held-out scores and labels, and write it.
 #[derive(Args)]
@@ -123,23 +124,18 @@ impl FitCommand {
         if let counters @ [_, ..] = self.counters.files()? {
             return self.recalibrate(counters, quiet);
         }
-        match self.fitted(quiet) {
-            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause)) => {
-                self.source = ScoreSource::of_probs(self.data.take());
-                self.fitted(quiet)
-            }
-            done => done,
+        if self.data.as_deref().is_some_and(|file| self.holds_classes(file)) {
+            self.source = ScoreSource::of_probs(self.data.take());
         }
+        self.fitted(quiet)
     }
 
-    /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
-    /// could not be read as such.
-    fn holds_classes(&self, file: &Path, cause: &Error) -> bool {
-        // Standard input cannot be read again.
-        let is_of_file =
-            matches!(cause, Error::File(_)) && file != Path::new("-") && self.group_column.is_none();
-        let holds = |sources: Vec<Source>| is_matrix(&sources[0], &self.score_column).unwrap_or_default();
-        is_of_file && read_all(&[file], true).is_ok_and(holds)
+    /// Whether the file that was named is no table of scores of class 1 but has a column for each class. Standard input cannot be read
+    /// twice, and what is wrong with a file is reported where it is read.
+    fn holds_classes(&self, file: &Path) -> bool {
+        file != Path::new("-")
+            && self.group_column.is_none()
+            && holds_classes(file, &self.score_column, options()).unwrap_or_default()
     }
 
     /// Fits and writes what was named.

@@ -64,12 +64,51 @@ pub(in crate::input) fn is_utf16(bytes: &[u8]) -> bool {
     utf16(bytes).is_some()
 }
 
-/// Text in UTF-16 as UTF-8; `None` for other text.
-pub(in crate::input) fn from_utf16(bytes: &[u8]) -> Option<Vec<u8>> {
-    let (of_pair, mark) = utf16(bytes)?;
-    let units = bytes[mark..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
-    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    Some(text.into_bytes())
+/// Whether a text that starts so is read as what [`decoded`] makes of it.
+pub(in crate::input) fn is_encoded(start: &[u8]) -> bool {
+    is_utf16(start) || has_spaced_quotes(start)
+}
+
+/// Text in UTF-8 instead of UTF-16, without spaces before fields in quotes; `None` for text that is so.
+pub(in crate::input) fn decoded(bytes: &[u8]) -> Option<Vec<u8>> {
+    let text = utf16(bytes).map(|(of_pair, mark)| {
+        let units = bytes[mark..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
+        let text: String =
+            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        text.into_bytes()
+    });
+    let is_spaced = has_spaced_quotes(text.as_deref().unwrap_or(bytes));
+    if is_spaced { Some(without_spaces(text.as_deref().unwrap_or(bytes))) } else { text }
+}
+
+/// Whether a field in the first lines begins with a space and a quote.
+fn has_spaced_quotes(text: &[u8]) -> bool {
+    let start = &text[..text.len().min(1 << 12)];
+    start.windows(3).any(|bytes| SEPARATORS.contains(&bytes[0]) && bytes[1] == b' ' && bytes[2] == b'"')
+}
+
+/// The same without the spaces between a separator and a quote, except for those within quotes.
+fn without_spaces(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut is_start, mut is_quoted, mut was_quoted) = (true, false, false);
+    let mut rest = text;
+    while let Some((&byte, others)) = rest.split_first() {
+        if is_start && byte == b' ' {
+            let spaces = rest.iter().take_while(|&&byte| byte == b' ').count();
+            if rest.get(spaces) == Some(&b'"') {
+                rest = &rest[spaces..];
+                continue;
+            }
+        }
+        // Of two quotes within quotes the first ends them, and the second begins them again.
+        let begins = byte == b'"' && !is_quoted && (is_start || was_quoted);
+        was_quoted = byte == b'"' && is_quoted;
+        is_quoted = begins || is_quoted && !was_quoted;
+        is_start = !is_quoted && (SEPARATORS.contains(&byte) || byte == b'\n');
+        out.push(byte);
+        rest = others;
+    }
+    out
 }
 
 /// The records of a text, without what stands above them, and the separator that is named there.
@@ -369,7 +408,7 @@ mod tests {
 
     /// The text in the dialect that is read, after the lines above its records; `None` if it is written so.
     fn read(bytes: &[u8]) -> Option<String> {
-        let decoded = from_utf16(bytes);
+        let decoded = decoded(bytes);
         let text = decoded.as_deref().unwrap_or(bytes);
         let (dialect, skipped) = Dialect::sniff(text);
         if dialect == PLAIN && skipped == 0 {
@@ -484,6 +523,19 @@ mod tests {
         let text = format!("0,1,2\n{}0.5,1,{padding}\n{wide}", wide.repeat(7));
         assert_eq!(text.as_bytes()[START_LEN_BYTES - 1..START_LEN_BYTES + 1], *b"0.");
         assert_eq!(FirstLine::of(text.as_bytes()), FirstLine::Numbers(3));
+    }
+
+    #[test]
+    fn a_space_before_a_quote_is_no_part_of_a_field() {
+        for (text, expected) in [
+            ("a, \"b\"\n0.5, \"x, y\"\n", "a,\"b\"\n0.5,\"x, y\"\n"),
+            ("a;  \"b\"; \"c\"\n1; \"2\";3\n", "a;\"b\";\"c\"\n1;\"2\";3\n"),
+            ("\"a, \"\"b\", \"c\"\n", "\"a, \"\"b\",\"c\"\n"),
+            (" \"a\", \"b\"\n \"1\", \"2\"\n", "\"a\",\"b\"\n\"1\",\"2\"\n"),
+        ] {
+            assert_eq!(decoded(text.as_bytes()).as_deref(), Some(expected.as_bytes()), "{text:?}");
+        }
+        assert!(!is_encoded(b"a, b\n\"x\", 2\n"));
     }
 
     #[test]
