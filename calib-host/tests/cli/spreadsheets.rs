@@ -126,12 +126,6 @@ fn readable() -> Vec<(&'static str, Vec<u8>)> {
             "a separator behind a space and a quote",
             table("name, score, label", |_, s, l| format!("\"M, J\", \"{s}\", {}", u8::from(l))),
         ),
-        (
-            "psql",
-            format!(
-                "{}(40 rows)\n\n",
-                table(" score | label \n-------+-------", |_, s, l| format!(" {s:>7} | {:>5}", u8::from(l)))
-            ),
         ),
         ("lines of spaces", format!("{plain}   \n\t\n")),
         ("line ends of old", plain.replace('\n', "\r")),

@@ -85,7 +85,7 @@ pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, re
 pub use projection::ColumnUse;
 pub use shown::Shown;
 pub use sniff::column_aliases::likely_column;
-pub use sniff::options::{TableNote, TableOptions};
+pub use sniff::options::{TableNote, TableOptions, Tell};
 pub use source::{Source, sha256};
 pub use table::Table;
 pub use weights::{Sample, counted_data, counted_probs, weighted_data};
