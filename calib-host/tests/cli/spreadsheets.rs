@@ -126,7 +126,6 @@ fn readable() -> Vec<(&'static str, Vec<u8>)> {
             "a separator behind a space and a quote",
             table("name, score, label", |_, s, l| format!("\"M, J\", \"{s}\", {}", u8::from(l))),
         ),
-        ),
         ("lines of spaces", format!("{plain}   \n\t\n")),
         ("line ends of old", plain.replace('\n', "\r")),
         ("labels 1,0", table("score;label", |_, s, l| format!("{};{},0", with_comma(s), u8::from(l)))),
