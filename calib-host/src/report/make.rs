@@ -5,21 +5,18 @@ use std::collections::BTreeMap;
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise, rule_sentences};
 use calib_fit::assess::{
-    AssessOptions, Cell, ClinicalOptions, Evidence, Flaw, GroupComparison, GroupOptions, assess_before_after,
-    compare_groups, flaws_under,
+    AssessOptions, CalibratedRows, Cell, ClinicalOptions, ClinicalSummary, Evidence, Flaw, Grounds,
+    GroupComparison, GroupOptions, Verdict, assess_before_after, compare_groups, flaws_under, is_guaranteed,
 };
+use calib_fit::decide::ReportedRule;
 use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
-use super::clinical::ClinicalSummary;
 use super::data::{CalibratorSummary, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
-use super::decision::ReportedRule;
 use super::figures::{self, Side, Validities};
 use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
-use super::rows::CalibratedRows;
 use super::subject::ReportData;
-use super::verdict::{Grounds, Verdict, is_guaranteed};
 use super::{clinical_plots, simplex, size, warnings};
 use crate::draw::Plot;
 
@@ -27,9 +24,9 @@ use crate::draw::Plot;
 ///
 /// ```
 /// use calib_core::{Outcome, Score};
-/// use calib_host::report::{CalibratedRows, Figure, Origin, ReportData, plot, report};
+/// use calib_host::report::{Figure, Origin, ReportData, plot, report};
 /// use calib_host::apply_scores;
-/// use calib_host::assess::{AssessOptions, ExtremeProbs, Prediction, PredictionKind};
+/// use calib_host::assess::{AssessOptions, CalibratedRows, ExtremeProbs, Prediction, PredictionKind};
 /// # use calib_host::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
 /// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
@@ -155,7 +152,7 @@ pub fn report(
 fn clinical(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<ClinicalSummary> {
     let thresholds = data.rule.map(ReportedRule::thresholds).unwrap_or_default();
     let clinical = ClinicalOptions { extremes: data.extremes, thresholds: &thresholds };
-    ClinicalSummary::new(data.test, options, &clinical)
+    data.test.clinical(options, &clinical)
 }
 
 fn groups(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<GroupComparison> {

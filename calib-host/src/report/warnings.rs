@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_fit::artifact::{VacuousBins, number_of};
-use calib_fit::assess::{BeforeAfter, Evidence, Flaw, Prediction, PredictionKind};
+use calib_fit::assess::{BeforeAfter, CalibratedRows, Evidence, Flaw, Prediction, PredictionKind};
 use calib_fit::data::{BinaryData, Repeats};
 
 use super::data::Origin;
 use super::plots::Occupancy;
-use super::rows::CalibratedRows;
 use super::subject::ReportData;
 
 /// What is said where the test rows are those that the artefact was fitted to.

@@ -1,0 +1,105 @@
+//! What speaks against a calibrator or an assessment, in sentences.
+
+use std::fmt;
+
+use crate::assess::Evidence;
+use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
+use crate::options_error::OptionsError;
+
+/// What is doubtful about rows, or what they say against a calibrator.
+///
+/// Displayed it is a sentence with the names of the library; [`Finding::with_names`] gives it other ones.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The rows are those that the artefact was fitted to.
+    SameRows,
+    /// Margins could be probabilities.
+    MarginsInUnitInterval,
+    /// Logits look like probabilities.
+    LogitsLikeProbs,
+    /// Logits look like probabilities of each class by itself.
+    LogitsInUnitInterval,
+    /// The rows do not look independent.
+    Repeats(Repeats),
+    /// The rows speak against the artefact.
+    Evidence(Evidence),
+}
+
+impl Finding {
+    /// Whether it is about the rows and not about the artefact.
+    pub fn is_doubt(&self) -> bool {
+        !matches!(self, Self::SameRows | Self::Evidence(_))
+    }
+
+    /// Returns the sentence with other names: `data` is the name of the scores, and the others are those of fields.
+    pub fn with_names(&self, name: impl Fn(&str) -> String) -> String {
+        OptionsError::new(self.sentence()).with_names(name)
+    }
+
+    /// The sentence with names between backticks.
+    fn sentence(&self) -> String {
+        match self {
+            Self::SameRows => {
+                "The test data are the calibration data: every figure here is too good to be true.".into()
+            }
+            Self::MarginsInUnitInterval => {
+                "Every score of `data` is in [0, 1]: are these probabilities? Then use `scores` instead of `margins`, with an artefact \
+                 that was fitted so."
+                    .into()
+            }
+            Self::LogitsLikeProbs => {
+                "Every row of `data` sums to one, with entries in [0, 1]: are these probabilities? Then use `probs` instead of \
+                 `logits`."
+                    .into()
+            }
+            Self::LogitsInUnitInterval => {
+                "Every entry of `data` is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
+                 itself, or rounded? Then divide each row by its sum, and use `probs`."
+                    .into()
+            }
+            Self::Repeats(noticed) => format!("{noticed} Then name the patient with `clusters`."),
+            Self::Evidence(evidence) => evidence.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |name: &str| if name == "data" { "scores".to_owned() } else { name.to_owned() };
+        f.write_str(&self.with_names(name))
+    }
+}
+
+/// Whether scores that are said to be of any size look like probabilities, as far as they were looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Looks {
+    like_probs: bool,
+    in_unit_interval: bool,
+}
+
+impl Looks {
+    /// Of no rows: like anything.
+    pub fn like_anything() -> Self {
+        Self { like_probs: true, in_unit_interval: true }
+    }
+
+    /// With more rows of the same matrix.
+    #[must_use]
+    pub fn and(self, vectors: &Vectors) -> Self {
+        let are_logits = vectors.kind() == VectorKind::Logits;
+        Self {
+            like_probs: self.like_probs && are_logits && vectors.all_look_like_probs(),
+            in_unit_interval: self.in_unit_interval && are_logits && vectors.all_in_unit_interval(),
+        }
+    }
+
+    /// What is doubtful about the rows.
+    pub fn finding(self) -> Option<Finding> {
+        match self {
+            Self { like_probs: true, .. } => Some(Finding::LogitsLikeProbs),
+            Self { in_unit_interval: true, .. } => Some(Finding::LogitsInUnitInterval),
+            _ => None,
+        }
+    }
+}
