@@ -20,8 +20,8 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
-//! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`].
+//! [`names`] < [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
 //! *Operating* points are thresholds on a score, and prediction *sets* those classes
@@ -41,8 +41,11 @@ pub mod error;
 pub mod fit;
 pub mod fleet;
 pub mod guarantee;
+pub mod job;
 pub mod joint;
+pub mod names;
 pub mod operating;
+mod options_error;
 pub mod passes;
 pub mod points;
 pub mod reduction;
@@ -58,4 +61,5 @@ pub use error::FitError;
 pub use fit::{Fit, fit_binary, fit_weighted};
 pub use guarantee::{Guarantee, Plan};
 pub use joint::{JointFit, JointMethod, fit_joint};
+pub use options_error::OptionsError;
 pub use reduction::{Problems, ReductionOptions, fit_reduction, fit_top_label};

@@ -6,7 +6,9 @@ use std::path::Path;
 use calib_layers::Sources;
 
 /// From the ground up: a room imports rooms to its left only.
-const ROOMS: [&str; 20] = [
+const ROOMS: [&str; 23] = [
+    "names",
+    "options_error",
     "stop",
     "stats",
     "error",
@@ -27,6 +29,7 @@ const ROOMS: [&str; 20] = [
     "decide",
     "compare",
     "fleet",
+    "job",
 ];
 
 fn sources() -> Sources {

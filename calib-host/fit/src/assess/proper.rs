@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::cells::Cell;
+use crate::names::names;
 
 /// The log-loss of a probability of 0 or 1 that turned out wrong is infinite; as scikit-learn does, probabilities are clipped
 /// to `[2.2e-16, 1 - 2.2e-16]` for it, and the clipped failures counted.
@@ -40,14 +41,19 @@ impl ProperScore {
         }
     }
 
-    /// Its name among the metrics.
-    pub fn name(self) -> &'static str {
+    /// Its name among the figures of an assessment.
+    pub fn figure(self) -> &'static str {
         match self {
             Self::Brier => "brier",
             Self::LogLoss => "log_loss",
         }
     }
 }
+
+names!(ProperScore, "metric":
+    Brier "brier" "The Brier score",
+    LogLoss "log-loss" "The log-loss",
+);
 
 /// The Brier score split over groups: `brier = calibration + refinement + within_groups`, and
 /// `refinement = uncertainty - resolution` (Murphy 1973; the last term, Stephenson et al. 2008, is 0 if the probabilities

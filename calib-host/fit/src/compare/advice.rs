@@ -44,12 +44,12 @@ pub(super) fn advise(
     }
     let will_do: Vec<&ComparedMethod> = ranked.iter().filter(|method| method.will_do()).collect();
     if let (Some(epsilon), true) = (options.epsilon, will_do.is_empty()) {
-        let (without, of_that) = choose(&ranked.iter().collect::<Vec<_>>(), options.score.name(), "");
+        let (without, of_that) = choose(&ranked.iter().collect::<Vec<_>>(), options.score.figure(), "");
         let unmet = Unmet { without, ..Unmet::new(epsilon, points, candidates, options.alpha) };
         return Advice { recommendation: None, reason: unmet.reason(points, &of_that), unmet: Some(unmet) };
     }
     let among = if options.epsilon.is_some() { " of those whose guarantee is narrow enough" } else { "" };
-    let (recommendation, reason) = choose(&will_do, options.score.name(), among);
+    let (recommendation, reason) = choose(&will_do, options.score.figure(), among);
     Advice { recommendation, reason, unmet: None }
 }
 

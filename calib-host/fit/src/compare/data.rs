@@ -11,6 +11,7 @@ use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
 use crate::data::{DataError, RowsHash, ScoreKind, VectorKind, Vectors, check_labels, check_score};
 use crate::joint::JointMethod;
+use crate::names::names;
 use crate::reduction::ReductionOptions;
 use crate::stats::{Clusters, Seed, Units};
 
@@ -48,6 +49,11 @@ pub enum Claim {
     /// The probabilities of all classes. The log-loss is taken at the true class, the Brier score is the sum over classes.
     AllClasses,
 }
+
+names!(Claim, "claim":
+    AllClasses "all-classes" "Those of all classes",
+    TopLabel "top-label" "That of the predicted class, for the prediction being right",
+);
 
 /// Points to compare methods on, in an order of their own, and which of them are judged, drawn and dealt out together.
 #[derive(Clone, Debug, PartialEq)]

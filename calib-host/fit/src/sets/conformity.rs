@@ -4,6 +4,7 @@ use calib_core::decision::Conformity;
 use calib_core::{Margin, QuantizedScore, Score};
 
 use crate::data::{BinaryData, CodeVectors, DataError, Form, VectorKind, Vectors};
+use crate::names::names;
 use crate::points::packed;
 use crate::stats::ScoreKind;
 
@@ -16,6 +17,11 @@ pub enum ConformityScore {
     /// The class's logit less the largest logit of the other classes.
     Margin,
 }
+
+names!(ConformityScore, "class score":
+    Softmax "softmax" "The class's probability",
+    Margin "margin" "The class's logit less the largest other one",
+);
 
 /// The conformity of every class to every row, as order keys that a device computes, too; at least one row.
 ///

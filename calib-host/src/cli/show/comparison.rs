@@ -32,7 +32,7 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
         out,
         "{:<width$} {:<30} {:<34} {:>10} {:>6}  instructions on {}; parameters",
         "method",
-        comparison.score.name(),
+        comparison.score.figure(),
         "change",
         "epsilon",
         "bytes",

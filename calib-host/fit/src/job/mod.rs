@@ -1,0 +1,10 @@
+//! What a user asks for, as functions of data and options: a command, Python and a test call them alike.
+//!
+//! A result is `Serialize`: as JSON it is what the command prints with `--json`. Imports every other room.
+
+mod plan;
+
+pub use plan::{
+    PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,
+    ThresholdPlanOptions, plan, plan_thresholds, plan_validation,
+};
