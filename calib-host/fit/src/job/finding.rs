@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::assess::Evidence;
-use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
+use crate::data::{Repeats, VectorKind, Vectors};
 use crate::options_error::OptionsError;
 
 /// What is doubtful about rows, or what they say against a calibrator.

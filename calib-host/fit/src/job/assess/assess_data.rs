@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use calib_core::{Artifact, Calibrator};
+use calib_core::Artifact;
 
 use super::assessed::{
     Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures, AssessedOperating, AssessedPredictions,
@@ -16,9 +16,9 @@ use super::sets::judged_sets;
 use crate::artifact::StoredArtifact;
 use crate::assess::{
     AssessOptions as Metrics, BeforeAfter, Binning, CalibratedRows, ClassProbRows, ClinicalOptions,
-    ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, Prediction, PredictionKind, ProbMatrix,
-    Verdict, assess as metrics_of, assess_before_after, assess_top_k, assess_vectors, compare_groups,
-    evidence_of_changes, is_surveyed, roc_surface, survey, survey_before_after, validate,
+    ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, Prediction, PredictionKind,
+    ProbMatrix, Verdict, assess as metrics_of, assess_before_after, assess_top_k, assess_vectors,
+    compare_groups, evidence_of_changes, is_surveyed, roc_surface, survey, survey_before_after, validate,
 };
 use crate::data::{BinaryData, Repeats, RowGroups, RowsHash, ScoreKind, VectorKind};
 use crate::dataset::{Content, Dataset};
@@ -80,7 +80,10 @@ pub fn assess(
         return Err(no_ranks());
     }
     if options.binning == Binning::ByBin && artifact.header().bins == 0 {
-        return Err(OptionsError::new("`binning` by-bin needs an artefact that has bins: this one is a function").into());
+        return Err(OptionsError::new(
+            "`binning` by-bin needs an artefact that has bins: this one is a function",
+        )
+        .into());
     }
     let sets = judged_sets(data, &artifact, options.alpha)?;
     if sets.is_some() && artifact.header().method.has_no_calibrator() {
@@ -112,7 +115,10 @@ pub fn assess(
 /// # Panics
 ///
 /// If there are no predictions, or clusters or groups of another number of rows.
-pub fn assess_predictions(predictions: &Predictions, options: &AssessOptions) -> Result<Assessed, AssessError> {
+pub fn assess_predictions(
+    predictions: &Predictions,
+    options: &AssessOptions,
+) -> Result<Assessed, AssessError> {
     options.check()?;
     if options.top_k.is_some() {
         return Err(no_ranks());
@@ -145,7 +151,8 @@ pub fn is_fitted_to(stored: &StoredArtifact, rows: RowsHash, data_sha256: Option
 }
 
 fn no_ranks() -> AssessError {
-    OptionsError::new("`top_k` needs a matrix and no artefact: `logits` or `probs` of shape (n, classes)").into()
+    OptionsError::new("`top_k` needs a matrix and no artefact: `logits` or `probs` of shape (n, classes)")
+        .into()
 }
 
 /// Whether nothing is asked of binary points that takes their rows.
@@ -158,11 +165,13 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
     let refuse = |text: &str| Err(OptionsError::new(text).into());
     let clusters = data.clusters();
     match data.content() {
-        Content::Points(points) if points.kind() == ScoreKind::Margin => {
-            refuse("margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes margins")
-        }
+        Content::Points(points) if points.kind() == ScoreKind::Margin => refuse(
+            "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes margins",
+        ),
         Content::Points(_) if options.top_k.is_some() => Err(no_ranks()),
-        Content::Points(_) if options.binning == Binning::ByBin => refuse("`binning` by-bin needs an artefact, or predictions with bins"),
+        Content::Points(_) if options.binning == Binning::ByBin => {
+            refuse("`binning` by-bin needs an artefact, or predictions with bins")
+        }
         Content::Points(points) if is_counted_only(data, options) => {
             let found = survey(points, &options.metrics(None), &options.clinical())?;
             let figures = AssessedFigures::Predictions(AssessedPredictions {
@@ -189,13 +198,18 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
             let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());
             let metrics = options.metrics(clusters);
             let top_k = options.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), &metrics));
-            let found =
-                AssessedVectors { top_k, binning: Some(options.binning), ..of_matrix(&matrix, options, &metrics) };
+            let found = AssessedVectors {
+                top_k,
+                binning: Some(options.binning),
+                ..of_matrix(&matrix, options, &metrics)
+            };
             let mut findings: Vec<Finding> = looks(data).into_iter().collect();
             findings.extend(repeats(&matrix.top_label(), clusters));
             Ok(Assessed::new(options, Some(AssessedFigures::Vectors(found)), (None, clusters), findings))
         }
-        Content::Codes(..) => refuse("codes of several classes are assessed with an artefact that takes them"),
+        Content::Codes(..) => {
+            refuse("codes of several classes are assessed with an artefact that takes them")
+        }
         Content::Weighted(_) => refuse("weighted rows are not assessed: leave out the weights"),
     }
 }
@@ -362,7 +376,9 @@ fn looks(data: &Dataset) -> Option<Finding> {
     match data.content() {
         Content::Points(points) if points.kind() == ScoreKind::Margin && data.encoding().is_none() => {
             let mut scores = points.rows()?;
-            scores.all(|(score, ..)| (0.0..=1.0).contains(&(score as f32))).then_some(Finding::MarginsInUnitInterval)
+            scores
+                .all(|(score, ..)| (0.0..=1.0).contains(&(score as f32)))
+                .then_some(Finding::MarginsInUnitInterval)
         }
         Content::Vectors(vectors, _) if vectors.kind() == VectorKind::Logits => {
             Looks::like_anything().and(vectors).finding()
@@ -376,7 +392,8 @@ fn repeats_of_points(points: &BinaryData) -> Result<Option<Finding>, AssessError
     if points.are_counted() {
         return Ok(None);
     }
-    let points = if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) };
+    let points =
+        if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) };
     Ok(Repeats::noticed_anywhere(&points)?.map(Finding::Repeats))
 }
 

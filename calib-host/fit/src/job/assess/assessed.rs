@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, Bootstrap, BrierSplit, CEmpEstimate, ClassAssessment,
     ClinicalSummary, ClinicalValidation, EstimateWithInterval, Evidence, GroupComparison, LpEstimate,
-    OperatingAccuracy, ReliabilityBin, RocSummary, RocSurface, TopKAssessment, Verdict, VectorAssessment,
+    OperatingAccuracy, ReliabilityBin, RocSummary, RocSurface, TopKAssessment, VectorAssessment, Verdict,
 };
 use crate::decide::ThresholdAccuracy;
 use crate::job::Finding;

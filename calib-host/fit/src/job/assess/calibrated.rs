@@ -14,7 +14,7 @@ use crate::assess::{
 use crate::data::{BinaryData, CodeVectors, RowGroups, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
 use crate::error::FitError;
-use crate::points::{Points, group};
+use crate::points::Groups;
 use crate::stats::Clusters;
 
 /// The rows of a data set that an artefact calibrates.
@@ -101,7 +101,8 @@ impl<'d> Calibrated<'d> {
         if let (Calibrator::None, Some(_)) = (artifact.calibrator(), &keyed) {
             return Ok(Self { rows: None, class_probs: None, ranks: None, keyed, clusters });
         }
-        let applied = given.check(artifact, groups)?.applied(artifact, 0..labels.len(), Words::new(artifact, seed));
+        let applied =
+            given.check(artifact, groups)?.applied(artifact, 0..labels.len(), Words::new(artifact, seed));
         let rows = binary_rows(&applied, &labels, (points.kind(), clusters, groups));
         Ok(Self { rows: Some(rows), class_probs: None, ranks: None, keyed, clusters })
     }
@@ -151,8 +152,13 @@ pub(super) fn rows_of(points: &BinaryData) -> Result<Vec<(f64, bool)>, FitError>
     if let Some(rows) = points.rows() {
         return Ok(rows.flat_map(of_points).collect());
     }
-    let groups = points.groups()?;
-    Ok(groups.into_iter().flat_map(|group| of_points((group.score, group.n, group.positives))).collect())
+    let mut rows = Vec::new();
+    let of_groups = |groups: &mut Groups<'_>| groups.collect::<Vec<_>>();
+    points.map_groups_in_order(of_groups, |groups| {
+        rows.extend(groups.into_iter().flat_map(|group| of_points((group.score, group.n, group.positives))));
+        Ok(())
+    })?;
+    Ok(rows)
 }
 
 /// Binary rows without those that have no probability.
@@ -179,10 +185,13 @@ fn predicted_of_codes(artifact: &Artifact<'_>, codes: &CodeVectors) -> Result<Ve
         return Err(mismatch(artifact, "vectors of integer codes").into());
     };
     if kind != codes.kind() {
-        return Err(mismatch(artifact, match codes.kind() {
-            VectorKind::Logits => "logits",
-            VectorKind::Probs => "probabilities",
-        })
+        return Err(mismatch(
+            artifact,
+            match codes.kind() {
+                VectorKind::Logits => "logits",
+                VectorKind::Probs => "probabilities",
+            },
+        )
         .into());
     }
     let got = || mismatch(artifact, &format!("codes of {} classes", codes.classes()));
@@ -237,7 +246,8 @@ fn class_probs(
     let classes = vectors.classes();
     let (mut probs, mut bins, mut kept, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut uncalibrated = 0;
-    let scores = applied.iter().any(|row| matches!(row, AppliedVector::Classes(_))).then(|| vectors.probs_f64())?;
+    let scores =
+        applied.iter().any(|row| matches!(row, AppliedVector::Classes(_))).then(|| vectors.probs_f64())?;
     for ((number, row), scores) in applied.iter().enumerate().zip(scores.chunks_exact(classes)) {
         let AppliedVector::Classes(row) = row else { continue };
         let Some(row_probs) = row.probs.iter().copied().collect::<Option<Vec<f32>>>() else {

@@ -45,7 +45,8 @@ impl DeviceScores {
         let rows = scores.enumerate();
         Ok(match (encoding, kind) {
             (Some(encoding), _) => Self::Codes(
-                rows.map(|(row, score)| code_of_score(encoding, kind, score as f32, row)).collect::<Result<_, _>>()?,
+                rows.map(|(row, score)| code_of_score(encoding, kind, score as f32, row))
+                    .collect::<Result<_, _>>()?,
             ),
             (None, ScoreKind::Probability) => Self::Scores(
                 rows.map(|(row, score)| Score::try_from(score).map_err(|cause| of_row((row, cause))))
@@ -81,7 +82,11 @@ impl DeviceScores {
     /// # Errors
     ///
     /// Another kind of scores, or groups that are missing or that it does not know.
-    pub fn check(self, artifact: &Artifact<'_>, groups: Option<&RowGroups>) -> Result<CheckedScores, AssessError> {
+    pub fn check(
+        self,
+        artifact: &Artifact<'_>,
+        groups: Option<&RowGroups>,
+    ) -> Result<CheckedScores, AssessError> {
         match (of_one_group(artifact.calibrator()), &self) {
             (Calibrator::Binary(_), Self::Scores(_)) | (Calibrator::BinaryMargin(_), Self::Margins(_)) => {}
             (Calibrator::BinaryCode(calibrator), Self::Codes(codes))
@@ -93,7 +98,10 @@ impl DeviceScores {
             (Calibrator::Grouped(_), groups) => {
                 let codes = group_codes(artifact, groups)?;
                 // A device tells at most 255 groups apart.
-                groups.iter().flat_map(|groups| (0..groups.rows()).map(|row| codes[groups.of(row)] as u8)).collect()
+                groups
+                    .iter()
+                    .flat_map(|groups| (0..groups.rows()).map(|row| codes[groups.of(row)] as u8))
+                    .collect()
             }
             _ => Vec::new(),
         };
@@ -117,8 +125,12 @@ impl DeviceScores {
     ) -> Result<Vec<KeyedRow>, AssessError> {
         let Some(points) = artifact.operating_points() else { return Ok(Vec::new()) };
         let is_of_kind = match self {
-            Self::Scores(_) => !points.encoding().is_quantized() && score_kind(artifact) == ScoreKind::Probability,
-            Self::Margins(_) => !points.encoding().is_quantized() && score_kind(artifact) == ScoreKind::Margin,
+            Self::Scores(_) => {
+                !points.encoding().is_quantized() && score_kind(artifact) == ScoreKind::Probability
+            }
+            Self::Margins(_) => {
+                !points.encoding().is_quantized() && score_kind(artifact) == ScoreKind::Margin
+            }
             Self::Codes(codes) => codes.iter().all(|code| code.encoding() == points.encoding()),
         };
         if !is_of_kind {
@@ -187,10 +199,14 @@ impl CheckedScores {
                 apply_scores_of_groups(artifact, &scores[rows], groups, words).expect(CHECKED).expect(CHECKED)
             }
             DeviceScores::Margins(margins) if is_grouped => {
-                apply_margins_of_groups(artifact, &margins[rows], groups, words).expect(CHECKED).expect(CHECKED)
+                apply_margins_of_groups(artifact, &margins[rows], groups, words)
+                    .expect(CHECKED)
+                    .expect(CHECKED)
             }
             DeviceScores::Scores(scores) => apply_scores_from(artifact, &scores[rows], words).expect(CHECKED),
-            DeviceScores::Margins(margins) => apply_margins_from(artifact, &margins[rows], words).expect(CHECKED),
+            DeviceScores::Margins(margins) => {
+                apply_margins_from(artifact, &margins[rows], words).expect(CHECKED)
+            }
         }
     }
 }

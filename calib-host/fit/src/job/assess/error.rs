@@ -43,6 +43,8 @@ pub enum AssessError {
     #[error("all are uncalibrated: there is nothing to assess")]
     AllUncalibrated,
     /// The rows are those that the artefact was fitted to.
-    #[error("these are the rows that the artefact was fitted to, and every figure would be too good to be true")]
+    #[error(
+        "these are the rows that the artefact was fitted to, and every figure would be too good to be true"
+    )]
     SameRows,
 }

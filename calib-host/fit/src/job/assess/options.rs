@@ -1,6 +1,8 @@
 //! How data are assessed.
 
-use crate::assess::{AssessOptions as Metrics, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind};
+use crate::assess::{
+    AssessOptions as Metrics, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind,
+};
 use crate::options_error::OptionsError;
 use crate::stats::Clusters;
 

@@ -66,13 +66,16 @@ impl Part {
         let scores: Vec<Score> = groups.iter().map(score).collect();
         let applied = apply_scores_from(artifact, &scores, Words::new(artifact, 0));
         let mut part = Self::default();
-        for (row, Group { n, positives, .. }) in applied.expect("the artefact is for such").iter().zip(groups) {
+        for (row, Group { n, positives, .. }) in applied.expect("the artefact is for such").iter().zip(groups)
+        {
             let Some(calibrated) = row.outcome.calibrated() else {
                 part.uncalibrated += n;
                 continue;
             };
             let (before, prob) = (f64::from(row.score), f64::from(calibrated.prob));
-            for (hit, rows) in [(false, n - positives), (true, positives)].into_iter().filter(|(_, rows)| *rows > 0) {
+            for (hit, rows) in
+                [(false, n - positives), (true, positives)].into_iter().filter(|(_, rows)| *rows > 0)
+            {
                 let after = Prediction { class: row.class, prob, bin: calibrated.bin.into(), hit };
                 part.changed.add_times(before, &after, rows);
             }

@@ -18,14 +18,17 @@ pub(super) fn judged_sets(
 ) -> Result<Option<AssessedSets>, AssessError> {
     let Some(kept) = artifact.prediction_sets() else { return Ok(None) };
     if data.encoding().is_some() != kept.encoding().is_quantized() {
-        return Err(mismatch(artifact, if data.encoding().is_some() { "integer codes" } else { "floats" }).into());
+        return Err(
+            mismatch(artifact, if data.encoding().is_some() { "integer codes" } else { "floats" }).into()
+        );
     }
     let sets = PredictionSets::stored(kept);
     let (rows, labels) = match data.content() {
         Content::Points(points) => {
             let rows = rows_of(points)?;
             let labels = rows.iter().map(|row| row.1.into()).collect();
-            let scores = DeviceScores::new(points.kind(), data.encoding(), rows.into_iter().map(|row| row.0))?;
+            let scores =
+                DeviceScores::new(points.kind(), data.encoding(), rows.into_iter().map(|row| row.0))?;
             match scores {
                 DeviceScores::Codes(codes) => (Conformities::of_binary_codes(&codes), labels),
                 _ => (Conformities::of_scores(points)?.0, labels),
