@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod asked;
-mod assessing;
 mod bar;
 mod command;
 mod error;
@@ -35,8 +34,7 @@ use command::Command;
 use error::Error;
 
 pub use asked::Stdout;
-pub use assessing::Assessing;
-pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
+pub use memory::{Fault, FitRequest, Fitted, Refused, Rows, Scores, device_scores};
 
 /// The exit code after an interrupt, as shells have it.
 const INTERRUPTED: i32 = 130;

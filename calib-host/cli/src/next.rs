@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::artifact::Reduction;
 use calib_fit::artifact::score_kind;
+use calib_fit::job::needs_logits;
 use calib_fit::{ScoreKind, StoredArtifact};
 use calib_io::files::read_artifact;
 use clap::ArgMatches;
@@ -12,7 +13,6 @@ use clap::parser::ValueSource;
 
 use crate::options::artifact_of;
 use crate::out::{has_warned, is_standard_output, stderr};
-use crate::read::needs_logits;
 
 /// Commands that say themselves what they wrote.
 const TOLD: [&str; 6] = ["fit", "threshold", "sets", "adjust", "sign", "keygen"];

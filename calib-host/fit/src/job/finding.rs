@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use crate::assess::Evidence;
-use crate::data::{Repeats, VectorKind, Vectors};
+use crate::assess::{Evidence, Prediction};
+use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
+use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
+use crate::stats::Clusters;
 
 /// What is doubtful about rows, or what they say against a calibrator.
 ///
@@ -27,6 +29,30 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// Looks whether scores of any size could be probabilities.
+    pub fn of_scores(data: &Dataset) -> Option<Self> {
+        match data.content() {
+            Content::Points(points) if points.kind() == ScoreKind::Margin && data.encoding().is_none() => {
+                let could_be_prob = |(score, ..): (f64, u64, u64)| (0.0..=1.0).contains(&score);
+                points.rows()?.all(could_be_prob).then_some(Self::MarginsInUnitInterval)
+            }
+            Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
+            _ => None,
+        }
+    }
+
+    /// Looks whether predictions repeat each other, unless it is known which belong together.
+    pub fn of_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<Self> {
+        if clusters.is_some() {
+            return None;
+        }
+        let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
+        // Without rows there is nothing to ask.
+        let data = BinaryData::new(scores, labels).ok()?.on_device();
+        // Only points on a disk could fail to be read.
+        Repeats::noticed_in(&data).ok().flatten().map(Self::Repeats)
+    }
+
     /// Whether it is about the rows and not about the artefact.
     pub fn is_doubt(&self) -> bool {
         !matches!(self, Self::SameRows | Self::Evidence(_))

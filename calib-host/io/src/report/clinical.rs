@@ -1,8 +1,8 @@
 //! The clinical validation of a report, as text.
 
 use calib_fit::assess::{
-    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs, Extremes,
-    Figure, Undefined,
+    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs,
+    Extremes, Figure, Undefined,
 };
 use minijinja::{Value, context};
 
@@ -26,9 +26,7 @@ pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
             figure(&of.observed_expected.ratio)
         }),
         row("Spiegelhalter’s z", "with the P value of calibration", |of| {
-            or_why(
-                of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))),
-            )
+            or_why(of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))))
         }),
         row("brier", "miscalibration − discrimination + uncertainty", |of| split(&of.corp.brier)),
         row("log_loss", "miscalibration − discrimination + uncertainty", |of| split(&of.corp.log_loss)),

@@ -20,10 +20,10 @@ use crate::assess::{
     ProbMatrix, Verdict, assess as metrics_of, assess_before_after, assess_top_k, assess_vectors,
     compare_groups, evidence_of_changes, is_surveyed, roc_surface, survey, survey_before_after, validate,
 };
-use crate::data::{BinaryData, Repeats, RowGroups, RowsHash, ScoreKind, VectorKind};
+use crate::data::{BinaryData, Repeats, RowGroups, RowsHash, ScoreKind};
 use crate::dataset::{Content, Dataset};
 use crate::decide::ReportedRule;
-use crate::job::{Finding, Looks};
+use crate::job::Finding;
 use crate::options_error::OptionsError;
 use crate::stats::{Clusters, Interval};
 
@@ -102,7 +102,7 @@ pub fn assess(
     }
     let found = Calibrated::new(data, &artifact, options.seed)?;
     let mut findings = same_rows(data, stored, options)?;
-    findings.extend(looks(data));
+    findings.extend(Finding::of_scores(data));
     Ok(of_calibrated(found, (data, &artifact), options, sets, findings))
 }
 
@@ -132,7 +132,7 @@ pub fn assess_predictions(
         uncalibrated: *uncalibrated,
         groups: groups.as_ref().map(|groups| by_group(rows, *kind, groups, (options, &metrics))),
     });
-    let findings = repeats(rows, clusters.as_ref()).into_iter().collect();
+    let findings = Finding::of_predictions(rows, clusters.as_ref()).into_iter().collect();
     Ok(Assessed::new(options, Some(figures), (None, clusters.as_ref()), findings))
 }
 
@@ -203,8 +203,8 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
                 binning: Some(options.binning),
                 ..of_matrix(&matrix, options, &metrics)
             };
-            let mut findings: Vec<Finding> = looks(data).into_iter().collect();
-            findings.extend(repeats(&matrix.top_label(), clusters));
+            let mut findings: Vec<Finding> = Finding::of_scores(data).into_iter().collect();
+            findings.extend(Finding::of_predictions(&matrix.top_label(), clusters));
             Ok(Assessed::new(options, Some(AssessedFigures::Vectors(found)), (None, clusters), findings))
         }
         Content::Codes(..) => {
@@ -260,16 +260,16 @@ fn of_calibrated(
     let operating = found.operating(artifact, options.alpha);
     let (clusters, figures) = match found {
         Calibrated { ranks: Some(ranks), .. } => {
-            findings.extend(repeats(&ranks.before[0], ranks.clusters.as_ref()));
+            findings.extend(Finding::of_predictions(&ranks.before[0], ranks.clusters.as_ref()));
             (ranks.clusters.clone(), AssessedFigures::Ranks(of_ranks(&ranks, options)))
         }
         Calibrated { rows: Some(rows), class_probs: Some(all), .. } => {
             let clusters = all.clusters.as_ref();
-            findings.extend(repeats(&all.before.top_label(), clusters));
+            findings.extend(Finding::of_predictions(&all.before.top_label(), clusters));
             (clusters.cloned(), AssessedFigures::Classes(of_classes(&rows, &all, artifact, options)))
         }
         Calibrated { rows: Some(rows), .. } => {
-            findings.extend(repeats(&rows.before, rows.clusters.as_ref()));
+            findings.extend(Finding::of_predictions(&rows.before, rows.clusters.as_ref()));
             let found = of_rows(&rows, artifact, operating, options);
             findings.extend(found.evidence.iter().copied().map(Finding::Evidence));
             (rows.clusters, AssessedFigures::BeforeAfter(found))
@@ -371,22 +371,6 @@ fn same_rows(
     }
 }
 
-/// Whether scores of any size look like probabilities.
-fn looks(data: &Dataset) -> Option<Finding> {
-    match data.content() {
-        Content::Points(points) if points.kind() == ScoreKind::Margin && data.encoding().is_none() => {
-            let mut scores = points.rows()?;
-            scores
-                .all(|(score, ..)| (0.0..=1.0).contains(&(score as f32)))
-                .then_some(Finding::MarginsInUnitInterval)
-        }
-        Content::Vectors(vectors, _) if vectors.kind() == VectorKind::Logits => {
-            Looks::like_anything().and(vectors).finding()
-        }
-        _ => None,
-    }
-}
-
 /// Whether points repeat each other, maybe more than fit into memory, and of any floats. Of counted ones nobody knows.
 fn repeats_of_points(points: &BinaryData) -> Result<Option<Finding>, AssessError> {
     if points.are_counted() {
@@ -395,18 +379,6 @@ fn repeats_of_points(points: &BinaryData) -> Result<Option<Finding>, AssessError
     let points =
         if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) };
     Ok(Repeats::noticed_anywhere(&points)?.map(Finding::Repeats))
-}
-
-/// Whether predictions repeat each other, unless it is known which belong together.
-fn repeats(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<Finding> {
-    if clusters.is_some() {
-        return None;
-    }
-    let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
-    // Without rows there is nothing to ask.
-    let data = BinaryData::new(scores, labels).ok()?.on_device();
-    // Only points on a disk could fail to be read.
-    Repeats::noticed_in(&data).ok().flatten().map(Finding::Repeats)
 }
 
 impl Assessed {

@@ -3,7 +3,7 @@
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Outcome, TopLabel};
 
-use super::device_scores::DeviceScores;
+use super::device_scores::{DeviceScores, binary_encoding, of_kind};
 use super::error::AssessError;
 use super::mismatch::{codes_of_classes, got_vectors, mismatch};
 use crate::apply::{Applied, AppliedVector, Words, apply_code_vectors, apply_vectors};
@@ -101,6 +101,13 @@ impl<'d> Calibrated<'d> {
         if let (Calibrator::None, Some(_)) = (artifact.calibrator(), &keyed) {
             return Ok(Self { rows: None, class_probs: None, ranks: None, keyed, clusters });
         }
+        match (binary_encoding(artifact, points.kind()), data.encoding()) {
+            (None, _) => return Err(mismatch(artifact, of_kind(points.kind())).into()),
+            (Some(encoding), Some(_)) if !encoding.is_quantized() => {
+                return Err(mismatch(artifact, "integer codes of one score").into());
+            }
+            _ => {}
+        }
         let applied =
             given.check(artifact, groups)?.applied(artifact, 0..labels.len(), Words::new(artifact, seed));
         let rows = binary_rows(&applied, &labels, (points.kind(), clusters, groups));
@@ -113,6 +120,16 @@ impl<'d> Calibrated<'d> {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => self.ranks.is_none(),
             _ => self.rows.as_ref().is_some_and(|rows| rows.after.is_empty()),
         }
+    }
+
+    /// Returns what the artefact calibrates.
+    ///
+    /// # Errors
+    ///
+    /// If it calibrates nothing.
+    pub fn predictions(&self, artifact: &Artifact<'_>) -> Result<&CalibratedRows, AssessError> {
+        let nothing = || mismatch(artifact, "scores to be calibrated, without groups").into();
+        self.rows.as_ref().ok_or_else(nothing)
     }
 
     /// How accurate the artefact's operating points are; empty if it has none.

@@ -91,8 +91,7 @@ impl DeviceScores {
             (Calibrator::Binary(_), Self::Scores(_)) | (Calibrator::BinaryMargin(_), Self::Margins(_)) => {}
             (Calibrator::BinaryCode(calibrator), Self::Codes(codes))
                 if codes.iter().all(|code| code.encoding() == calibrator.encoding()) => {}
-            (_, Self::Codes(_)) => return Err(mismatch(artifact, "integer codes of one score").into()),
-            _ => return Err(mismatch(artifact, self.words()).into()),
+            _ => return Err(mismatch(artifact, "scores to be calibrated, without groups").into()),
         }
         let groups = match (artifact.calibrator(), groups) {
             (Calibrator::Grouped(_), groups) => {
@@ -106,14 +105,6 @@ impl DeviceScores {
             _ => Vec::new(),
         };
         Ok(CheckedScores { scores: self, groups })
-    }
-
-    /// What they are.
-    fn words(&self) -> &'static str {
-        match self {
-            Self::Margins(_) => "binary scores of any size",
-            _ => "binary scores",
-        }
     }
 
     /// Rows in the order of the artefact's thresholds.
@@ -134,7 +125,9 @@ impl DeviceScores {
             Self::Codes(codes) => codes.iter().all(|code| code.encoding() == points.encoding()),
         };
         if !is_of_kind {
-            return Err(mismatch(artifact, self.words()).into());
+            let kind =
+                if matches!(self, Self::Margins(_)) { ScoreKind::Margin } else { ScoreKind::Probability };
+            return Err(mismatch(artifact, of_kind(kind)).into());
         }
         let codes = (points.groups() > 1).then(|| group_codes(artifact, groups)).transpose()?;
         let keys: Vec<u32> = match self {
@@ -147,6 +140,14 @@ impl DeviceScores {
             KeyedRow { key, group, label }
         };
         Ok(keys.into_iter().zip(labels).enumerate().map(row).collect())
+    }
+}
+
+/// What scores of a kind are called.
+pub(super) fn of_kind(kind: ScoreKind) -> &'static str {
+    match kind {
+        ScoreKind::Probability => "binary scores",
+        ScoreKind::Margin => "binary scores of any size",
     }
 }
 
