@@ -262,7 +262,7 @@ pub(crate) fn option_of(field: &str, scores: &str) -> String {
         "data" => scores.into(),
         "clusters" => "--cluster-column".into(),
         "n_bins" => "--bins".into(),
-        field => format!("--{}", field.replace('_', "-")),
+        field => format!("--{}", field.trim_start_matches("kind=").replace('_', "-")),
     }
 }
 

@@ -185,7 +185,7 @@ impl Apply {
         self.tell(
             &artifact,
             rows,
-            could_be_probs.then(|| sentence(&Finding::MarginsInUnitInterval, &place.file)),
+            could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file)),
         )
     }
 

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use calib_fit::assess::{Binning, IntervalKind};
+use calib_fit::assess::{Binning, BinningScheme, IntervalKind};
 use calib_fit::job::{AssessOptions, Finding, assess, assess_predictions};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use crate::error::{Error, sentence};
-use crate::options::{AssessedOptions, ClinicalArgs, count, parse_alpha};
+use crate::options::{AssessedOptions, ClinicalArgs, count, named, parse_alpha};
 use crate::out::{print_json, warn};
 use crate::read::{Assessed, NamedArtifact, Read};
 use crate::show;
@@ -25,8 +25,8 @@ pub(crate) struct Assess {
     clinical: ClinicalArgs,
     /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
     /// known to be binned.
-    #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
-    binning: BinningName,
+    #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING")]
+    binning: BinningScheme,
     /// The number of bins of equal width or mass.
     #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000))]
     bins: u32,
@@ -57,26 +57,10 @@ pub(crate) struct Assess {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum BinningName {
-    /// Bins of equal width.
-    EqualWidth,
-    /// Bins of about equal numbers of predictions: edge b of B is the prediction after floor(b n / B) of them; ties are never
-    /// split.
-    EqualMass,
-    /// The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and
-    /// edges are midway between neighbours.
-    EqualMassKumar,
-    /// Equal probabilities together.
-    ByValue,
-    /// The bins of the artefact.
-    ByBin,
-}
-
 impl Assess {
     pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
         self.assessed = self.assessed.with_data()?;
-        if self.binning == BinningName::ByBin && self.assessed.artifact.is_none() {
+        if self.binning == BinningScheme::ByBin && self.assessed.artifact.is_none() {
             return Err(Error::Usage(
                 "--binning by-bin needs an artefact; for a table name its column with --bin-column".into(),
             ));
@@ -116,14 +100,9 @@ impl Assess {
     }
 
     fn options(&self) -> AssessOptions {
-        let bins = self.bins as usize;
-        let binning = match self.binning {
-            _ if self.bin_column.is_some() => Binning::ByBin,
-            BinningName::EqualWidth => Binning::EqualWidth(bins),
-            BinningName::EqualMass => Binning::EqualMass(bins),
-            BinningName::EqualMassKumar => Binning::EqualMassKumar(bins),
-            BinningName::ByValue => Binning::ByValue,
-            BinningName::ByBin => Binning::ByBin,
+        let binning = match self.bin_column {
+            Some(_) => Binning::ByBin,
+            None => self.binning.with_bins(self.bins as usize),
         };
         AssessOptions {
             binning,
@@ -133,7 +112,7 @@ impl Assess {
             intervals: if self.bca { IntervalKind::Bca } else { IntervalKind::Percentile },
             seed: self.seed,
             top_k: self.top_k,
-            extremes: self.clinical.extremes(),
+            extremes: self.clinical.extreme_probs,
             same_rows: self.assessed.same_rows.are_allowed(),
             data_sha256: None,
         }

@@ -128,7 +128,7 @@ impl PlotCommand {
             doubts: &[],
             rule: rule.as_ref(),
             operating: &[],
-            extremes: self.data.clinical.extremes(),
+            extremes: self.data.clinical.extreme_probs,
             drawn_classes: usize::MAX,
         };
         let (figure, absent) = self.figure();

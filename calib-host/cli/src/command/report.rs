@@ -100,7 +100,7 @@ impl ReportCommand {
             doubts: &doubts,
             rule: rule.as_ref(),
             operating: &test.operating(&parsed, options.alpha),
-            extremes: self.data.clinical.extremes(),
+            extremes: self.data.clinical.extreme_probs,
             drawn_classes: self.drawn_classes,
         };
         let mut report = report(&artifact.stored, &data, origin, &options);

@@ -364,7 +364,7 @@ impl FitRequest {
         let fit = fit_sample((method, written), &sample, (kind, encoding), &place)?;
         let (fit, chosen) = fit.map_err(fit_error)?;
         let mut warnings = warnings_of_sample(&sample).map_err(fit_error)?;
-        let doubt = is_doubtful.then(|| sentence(&Finding::MarginsInUnitInterval, Path::new(SCORES)));
+        let doubt = is_doubtful.then(|| sentence(&Finding::RawScoresInUnitInterval, Path::new(SCORES)));
         warnings.doubts.extend(doubt.into_iter().chain(dependence));
         let spread = sample.spread().map_err(fit_error)?;
         let fit = over_codes(fit.with_spreads([Some(spread)]), encoding)?;

@@ -6,7 +6,9 @@ use calib_core::ScoreEncoding;
 use calib_core::score::MAX_CLASSES;
 use calib_fit::assess::{Prediction, PredictionKind};
 use calib_fit::data::{BinaryData, ExactCollector};
-use calib_fit::job::{AssessOptions, Predictions, codes_of_classes, reads_points};
+use calib_fit::job::{
+    AssessOptions, Predictions, codes_of_classes, reads_points, scores_encoding, vectors_encoding,
+};
 use calib_fit::{Dataset, ScoreKind, VectorKind};
 use calib_io::files::{FileError, Problem};
 use calib_io::input::{self, BinaryFiles, Source, Table, counted_probs};
@@ -269,7 +271,9 @@ fn read_scores(
     columns: ColumnNames<'_>,
 ) -> Result<Dataset, Error> {
     let (encoding, kind) = match artifact {
-        Some(artifact) => artifact.encoding_of_scores(kind)?,
+        Some(named) => {
+            scores_encoding(&named.stored.artifact(), kind).map_err(|cause| named.refuse(cause.into()))?
+        }
         None => (ScoreEncoding::F32, kind),
     };
     let encoding = Some(encoding).filter(ScoreEncoding::is_quantized);
@@ -298,7 +302,12 @@ fn read_matrix(
 ) -> Result<Dataset, Error> {
     columns.check_no_groups()?;
     let labels = |rows, classes| Ok::<_, Error>(row_labels(sources, columns.into(), rows, classes)?.values);
-    let codes = artifact.map(|artifact| artifact.codes_of_vectors(kind)).transpose()?.flatten();
+    let codes = match artifact {
+        Some(named) => {
+            vectors_encoding(&named.stored.artifact(), kind).map_err(|cause| named.refuse(cause.into()))?
+        }
+        None => None,
+    };
     let data = match (codes, artifact) {
         (Some((encoding, kind)), _) => {
             let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;

@@ -62,7 +62,7 @@ pub(crate) fn question_margins<'s>(
 ) -> Option<String> {
     let mut scores = scores.into_iter();
     let is_doubtful = kind == ScoreKind::Margin && scores.all(|score| (0.0..=1.0).contains(score));
-    is_doubtful.then(|| sentence(&Finding::MarginsInUnitInterval, source.path()))
+    is_doubtful.then(|| sentence(&Finding::RawScoresInUnitInterval, source.path()))
 }
 
 /// Questions logits that could be probabilities: any probabilities are finite numbers, so nothing else tells. Logits that are

@@ -21,7 +21,7 @@ pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Cluster
 }
 
 fn with_hint(noticed: Repeats) -> String {
-    sentence(&Finding::Repeats(noticed), Path::new("-"))
+    sentence(&Finding::Dependence(noticed), Path::new("-"))
 }
 
 /// What vectors predict, with what came of it.

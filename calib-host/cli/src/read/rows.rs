@@ -6,9 +6,7 @@ use calib_core::ScoreEncoding;
 use calib_fit::apply::{AppliedVector, apply_code_vectors};
 use calib_fit::artifact::score_kind;
 use calib_fit::data::{CodeVectors, RowGroups, RowsHash};
-use calib_fit::job::{
-    AssessError, binary_encoding, codes_of_classes, got_vectors, is_fitted_to, mismatch, needs_logits,
-};
+use calib_fit::job::{AssessError, binary_encoding, got_vectors, is_fitted_to, mismatch, needs_logits};
 use calib_fit::stats::Clusters;
 use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors, apply_vectors};
 use calib_io::files::{Format, read_artifact};
@@ -99,21 +97,6 @@ impl<'a> NamedArtifact<'a> {
         Error::assess(cause, Path::new("-"), self.path)
     }
 
-    /// The encoding of the binary scores of this kind that it takes, and the kind of what codes stand for.
-    pub(super) fn encoding_of_scores(&self, kind: ScoreKind) -> Result<(ScoreEncoding, ScoreKind), Error> {
-        let artifact = self.stored.artifact();
-        let of_points = artifact.operating_points().map(|points| points.encoding());
-        let encoding = match artifact.prediction_sets() {
-            // Sets are about codes, whatever these stand for.
-            Some(sets) if artifact.header().method.has_no_calibrator() => {
-                let is_quantized = sets.encoding().is_quantized();
-                return Ok((sets.encoding(), if is_quantized { ScoreKind::Margin } else { kind }));
-            }
-            _ => self.binary_encoding(kind)?,
-        };
-        Ok((of_points.unwrap_or(encoding), kind))
-    }
-
     /// The encoding of the binary scores that it takes, which are to be of this kind.
     pub(super) fn binary_encoding(&self, kind: ScoreKind) -> Result<ScoreEncoding, Error> {
         binary_encoding(&self.stored.artifact(), kind).ok_or_else(|| {
@@ -122,23 +105,6 @@ impl<'a> NamedArtifact<'a> {
                 ScoreKind::Margin => "binary scores of any size",
             })
         })
-    }
-
-    /// The encoding of the codes of vectors of this kind that it takes; `None` if it takes floats.
-    pub(super) fn codes_of_vectors(
-        &self,
-        kind: Option<VectorKind>,
-    ) -> Result<Option<(ScoreEncoding, VectorKind)>, Error> {
-        let artifact = self.stored.artifact();
-        let sets = artifact.prediction_sets().filter(|_| artifact.header().method.has_no_calibrator());
-        if let Some(encoding) = sets.map(|sets| sets.encoding()).filter(ScoreEncoding::is_quantized) {
-            return Ok(Some((encoding, kind.unwrap_or(VectorKind::Logits))));
-        }
-        match (codes_of_classes(&artifact), kind) {
-            (Some((_, VectorKind::Probs)), Some(VectorKind::Logits)) => Err(self.mismatch("logits")),
-            (Some((_, VectorKind::Logits)), Some(VectorKind::Probs)) => Err(self.mismatch("probabilities")),
-            (codes, _) => Ok(codes),
-        }
     }
 
     /// Reads a matrix of what the user says that it holds, or else of what the artefact takes, or else of what its numbers

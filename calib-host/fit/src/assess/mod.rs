@@ -34,7 +34,7 @@ pub use assessment::{
     AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
     LpEstimate, RocSummary,
 };
-pub use binning::Binning;
+pub use binning::{Binning, BinningScheme};
 pub use bootstrap::{Bootstrap, IntervalKind};
 pub use c_emp::{c_emp, c_emp_interval};
 pub use calibrated::{CalibratedRows, ClassProbRows, ClinicalSummary};

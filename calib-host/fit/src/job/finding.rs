@@ -17,13 +17,13 @@ pub enum Finding {
     /// The rows are those that the artefact was fitted to.
     SameRows,
     /// Margins could be probabilities.
-    MarginsInUnitInterval,
+    RawScoresInUnitInterval,
     /// Logits look like probabilities.
-    LogitsLikeProbs,
+    LogitsSumToOne,
     /// Logits look like probabilities of each class by itself.
     LogitsInUnitInterval,
     /// The rows do not look independent.
-    Repeats(Repeats),
+    Dependence(Repeats),
     /// The rows speak against the artefact.
     Evidence(Evidence),
 }
@@ -34,7 +34,7 @@ impl Finding {
         match data.content() {
             Content::Points(points) if points.kind() == ScoreKind::Margin && data.encoding().is_none() => {
                 let could_be_prob = |(score, ..): (f64, u64, u64)| (0.0..=1.0).contains(&score);
-                points.rows()?.all(could_be_prob).then_some(Self::MarginsInUnitInterval)
+                points.rows()?.all(could_be_prob).then_some(Self::RawScoresInUnitInterval)
             }
             Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
             _ => None,
@@ -50,7 +50,7 @@ impl Finding {
         // Without rows there is nothing to ask.
         let data = BinaryData::new(scores, labels).ok()?.on_device();
         // Only points on a disk could fail to be read.
-        Repeats::noticed_in(&data).ok().flatten().map(Self::Repeats)
+        Repeats::noticed_in(&data).ok().flatten().map(Self::Dependence)
     }
 
     /// Whether it is about the rows and not about the artefact.
@@ -69,22 +69,22 @@ impl Finding {
             Self::SameRows => {
                 "The test data are the calibration data: every figure here is too good to be true.".into()
             }
-            Self::MarginsInUnitInterval => {
-                "Every score of `data` is in [0, 1]: are these probabilities? Then use `scores` instead of `margins`, with an artefact \
+            Self::RawScoresInUnitInterval => {
+                "Every score of `data` is in [0, 1]: are these probabilities? Then use `kind=scores` instead of `kind=margins`, with an artefact \
                  that was fitted so."
                     .into()
             }
-            Self::LogitsLikeProbs => {
-                "Every row of `data` sums to one, with entries in [0, 1]: are these probabilities? Then use `probs` instead of \
-                 `logits`."
+            Self::LogitsSumToOne => {
+                "Every row of `data` sums to one, with entries in [0, 1]: are these probabilities? Then use `kind=probs` instead of \
+                 `kind=logits`."
                     .into()
             }
             Self::LogitsInUnitInterval => {
                 "Every entry of `data` is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
-                 itself, or rounded? Then divide each row by its sum, and use `probs`."
+                 itself, or rounded? Then divide each row by its sum, and use `kind=probs`."
                     .into()
             }
-            Self::Repeats(noticed) => format!("{noticed} Then name the patient with `clusters`."),
+            Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),
             Self::Evidence(evidence) => evidence.to_string(),
         }
     }
@@ -123,7 +123,7 @@ impl Looks {
     /// What is doubtful about the rows.
     pub fn finding(self) -> Option<Finding> {
         match self {
-            Self { like_probs: true, .. } => Some(Finding::LogitsLikeProbs),
+            Self { like_probs: true, .. } => Some(Finding::LogitsSumToOne),
             Self { in_unit_interval: true, .. } => Some(Finding::LogitsInUnitInterval),
             _ => None,
         }

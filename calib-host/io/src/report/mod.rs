@@ -38,4 +38,3 @@ pub use plots::Occupancy;
 pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
 pub use subject::ReportData;
-pub use warnings::SAME_ROWS;

@@ -16,9 +16,10 @@ use super::sets::judged_sets;
 use crate::artifact::StoredArtifact;
 use crate::assess::{
     AssessOptions as Metrics, BeforeAfter, Binning, CalibratedRows, ClassProbRows, ClinicalOptions,
-    ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, Prediction, PredictionKind,
-    ProbMatrix, Verdict, assess as metrics_of, assess_before_after, assess_top_k, assess_vectors,
-    compare_groups, evidence_of_changes, is_surveyed, roc_surface, survey, survey_before_after, validate,
+    ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, OperatingAccuracy, Prediction,
+    PredictionKind, ProbMatrix, Verdict, assess as metrics_of, assess_before_after, assess_top_k,
+    assess_vectors, compare_groups, evidence_of_changes, is_surveyed, roc_surface, survey,
+    survey_before_after, validate,
 };
 use crate::data::{BinaryData, Repeats, RowGroups, RowsHash, ScoreKind};
 use crate::dataset::{Content, Dataset};
@@ -136,6 +137,29 @@ pub fn assess_predictions(
     Ok(Assessed::new(options, Some(figures), (None, clusters.as_ref()), findings))
 }
 
+/// Assesses vectors of probabilities, which need not add up to one.
+///
+/// # Errors
+///
+/// Options that are out of range.
+///
+/// # Panics
+///
+/// If there are clusters of another number of rows.
+pub fn assess_matrix(
+    matrix: &ProbMatrix,
+    clusters: Option<&Clusters>,
+    options: &AssessOptions,
+) -> Result<Assessed, AssessError> {
+    options.check()?;
+    let metrics = options.metrics(clusters);
+    let top_k = options.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), &metrics));
+    let found =
+        AssessedVectors { top_k, binning: Some(options.binning), ..of_matrix(matrix, options, &metrics) };
+    let findings = Finding::of_predictions(&matrix.top_label(), clusters).into_iter().collect();
+    Ok(Assessed::new(options, Some(AssessedFigures::Vectors(found)), (None, clusters), findings))
+}
+
 /// Whether binary points that are assessed so, maybe after an artefact, need nothing but their scores, so that there may be more than
 /// fit into memory.
 pub fn reads_points(artifact: Option<&Artifact<'_>>, options: &AssessOptions) -> bool {
@@ -196,16 +220,9 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
         Content::Vectors(vectors, labels) => {
             let labels = labels.iter().map(|&label| label as u16).collect();
             let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());
-            let metrics = options.metrics(clusters);
-            let top_k = options.top_k.map(|k| assess_top_k(&matrix.top_k(k.into()), &metrics));
-            let found = AssessedVectors {
-                top_k,
-                binning: Some(options.binning),
-                ..of_matrix(&matrix, options, &metrics)
-            };
-            let mut findings: Vec<Finding> = Finding::of_scores(data).into_iter().collect();
-            findings.extend(Finding::of_predictions(&matrix.top_label(), clusters));
-            Ok(Assessed::new(options, Some(AssessedFigures::Vectors(found)), (None, clusters), findings))
+            let mut found = assess_matrix(&matrix, clusters, options)?;
+            found.findings.splice(0..0, Finding::of_scores(data));
+            Ok(found)
         }
         Content::Codes(..) => {
             refuse("codes of several classes are assessed with an artefact that takes them")
@@ -270,7 +287,9 @@ fn of_calibrated(
         }
         Calibrated { rows: Some(rows), .. } => {
             findings.extend(Finding::of_predictions(&rows.before, rows.clusters.as_ref()));
-            let found = of_rows(&rows, artifact, operating, options);
+            // Without costs of its own a rule fits its artefact.
+            let rule = ReportedRule::of_artifact(artifact, None).unwrap_or_default();
+            let found = assess_calibrated(&rows, artifact, (rule.as_ref(), operating), options);
             findings.extend(found.evidence.iter().copied().map(Finding::Evidence));
             (rows.clusters, AssessedFigures::BeforeAfter(found))
         }
@@ -311,18 +330,22 @@ fn of_classes(
     AssessedClasses { verdict, before, after, uncalibrated: all.uncalibrated }
 }
 
-fn of_rows(
+/// Assesses the rows that an artefact calibrates, with a rule that decides by the probabilities, and how accurate its operating points
+/// are.
+///
+/// # Panics
+///
+/// If there are no rows.
+pub fn assess_calibrated(
     rows: &CalibratedRows,
     artifact: &Artifact<'_>,
-    operating: Vec<crate::assess::OperatingAccuracy>,
+    (rule, operating): (Option<&ReportedRule>, Vec<OperatingAccuracy>),
     options: &AssessOptions,
 ) -> AssessedBeforeAfter {
     let CalibratedRows { before, after, kind, uncalibrated, margins, groups, .. } = rows;
     let metrics = options.metrics(rows.clusters.as_ref());
     let both = assess_before_after(before, after, *kind, &metrics, &metrics);
-    // Without costs of its own a rule fits its artefact.
-    let rule = ReportedRule::of_artifact(artifact, None).unwrap_or_default();
-    let thresholds = rule.as_ref().map(ReportedRule::thresholds).unwrap_or_default();
+    let thresholds = rule.map(ReportedRule::thresholds).unwrap_or_default();
     let clinical = ClinicalOptions { thresholds: &thresholds, ..options.clinical() };
     let evidence = rows.evidence(artifact, &both, metrics.clusters);
     let change = rows.brier_change(metrics.clusters, options.alpha);
@@ -378,7 +401,7 @@ fn repeats_of_points(points: &BinaryData) -> Result<Option<Finding>, AssessError
     }
     let points =
         if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) };
-    Ok(Repeats::noticed_anywhere(&points)?.map(Finding::Repeats))
+    Ok(Repeats::noticed_anywhere(&points)?.map(Finding::Dependence))
 }
 
 impl Assessed {

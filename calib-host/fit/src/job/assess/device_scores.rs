@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 
 use super::error::AssessError;
-use super::mismatch::{group_codes, mismatch};
+use super::mismatch::{Mismatch, group_codes, mismatch};
 use crate::apply::{
     Applied, Words, apply_codes, apply_codes_of_groups, apply_margins_from, apply_margins_of_groups,
     apply_scores_from, apply_scores_of_groups,
@@ -160,6 +160,24 @@ pub fn binary_encoding(artifact: &Artifact<'_>, kind: ScoreKind) -> Option<Score
         Calibrator::BinaryCode(calibrator) => calibrator.encoding(),
         _ => ScoreEncoding::F32,
     })
+}
+
+/// The encoding of the binary scores of a kind that an artefact is assessed by, and the kind of what codes stand for.
+///
+/// # Errors
+///
+/// If it takes no such scores.
+pub fn scores_encoding(
+    artifact: &Artifact<'_>,
+    kind: ScoreKind,
+) -> Result<(ScoreEncoding, ScoreKind), Mismatch> {
+    if let (Some(sets), true) = (artifact.prediction_sets(), artifact.header().method.has_no_calibrator()) {
+        // Sets are about codes, whatever these stand for.
+        let of_codes = sets.encoding().is_quantized().then_some(ScoreKind::Margin);
+        return Ok((sets.encoding(), of_codes.unwrap_or(kind)));
+    }
+    let encoding = binary_encoding(artifact, kind).ok_or_else(|| mismatch(artifact, of_kind(kind)))?;
+    Ok((artifact.operating_points().map_or(encoding, |points| points.encoding()), kind))
 }
 
 /// The calibrator of one group, where there is one for each.

@@ -40,7 +40,7 @@ pub enum AssessError {
         known: String,
     },
     /// No row is calibrated.
-    #[error("all are uncalibrated: there is nothing to assess")]
+    #[error("no row has a probability: all are uncalibrated")]
     AllUncalibrated,
     /// The rows are those that the artefact was fitted to.
     #[error(

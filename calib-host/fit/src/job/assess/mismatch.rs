@@ -77,6 +77,27 @@ pub fn codes_of_classes(artifact: &Artifact<'_>) -> Option<(ScoreEncoding, Vecto
     }
 }
 
+/// The encoding of the codes of vectors that an artefact is assessed by, which are of this kind if it is known; `None` if it takes
+/// floats.
+///
+/// # Errors
+///
+/// If it takes codes of the other kind.
+pub fn vectors_encoding(
+    artifact: &Artifact<'_>,
+    kind: Option<VectorKind>,
+) -> Result<Option<(ScoreEncoding, VectorKind)>, Mismatch> {
+    let sets = artifact.prediction_sets().filter(|_| artifact.header().method.has_no_calibrator());
+    if let Some(encoding) = sets.map(|sets| sets.encoding()).filter(ScoreEncoding::is_quantized) {
+        return Ok(Some((encoding, kind.unwrap_or(VectorKind::Logits))));
+    }
+    match (codes_of_classes(artifact), kind) {
+        (Some((_, VectorKind::Probs)), Some(VectorKind::Logits)) => Err(mismatch(artifact, "logits")),
+        (Some((_, VectorKind::Logits)), Some(VectorKind::Probs)) => Err(mismatch(artifact, "probabilities")),
+        (codes, _) => Ok(codes),
+    }
+}
+
 /// Whether an artefact was fitted to logits as they are.
 pub fn needs_logits(artifact: &Artifact<'_>) -> bool {
     match artifact.calibrator() {
