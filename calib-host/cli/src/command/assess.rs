@@ -7,10 +7,12 @@ use calib_fit::job::{AssessOptions, Finding, assess, assess_predictions};
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::{Error, sentence};
+use crate::next::{Given, Suggestion, on, words};
 use crate::options::{AssessedOptions, ClinicalArgs, count, named, parse_alpha};
-use crate::out::{print_json, warn};
 use crate::read::{Assessed, NamedArtifact, Read};
+use crate::run::Run;
 use crate::show;
 
 /// Measure how good probabilities are, before and after.
@@ -57,8 +59,10 @@ pub(crate) struct Assess {
     json: bool,
 }
 
-impl Assess {
-    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+impl Run for Assess {
+    const AT_WORK: Option<&str> = Some("assessing");
+
+    fn run(mut self, cx: &Context) -> Result<(), Error> {
         self.assessed = self.assessed.with_data()?;
         if self.binning == BinningScheme::ByBin && self.assessed.artifact.is_none() {
             return Err(Error::Usage(
@@ -73,7 +77,7 @@ impl Assess {
             artifact: artifact.as_ref(),
             bin_column: self.bin_column.as_deref(),
         };
-        let (read, data_sha256) = asked.read(&options, quiet)?;
+        let (read, data_sha256) = asked.read(&options, cx)?;
         options.data_sha256 = data_sha256;
         let found = match &read {
             Read::Data(data) => assess(data, artifact.as_ref().map(|artifact| &artifact.stored), &options),
@@ -88,17 +92,29 @@ impl Assess {
             )
         })?;
         let sentences = |finding: &Finding| sentence(finding, asked.path());
-        warn(&found.findings.iter().map(sentences).collect::<Vec<_>>())?;
+        cx.warn(&found.findings.iter().map(sentences).collect::<Vec<_>>())?;
         if !self.json {
-            return Ok(show::assessed(&found)?);
+            return Ok(show::assessed(&mut cx.stdout(), &found)?);
         }
         let mut json = json!(found);
         if let Some(warnings) = json.get_mut("warnings") {
             *warnings = found.doubts().map(sentences).collect();
         }
-        print_json(&json)
+        cx.print_json(&json)
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let (flag, path) = given.source()?;
+        let report = on("calib report", given.text("artifact")?);
+        let test = ["--calibration".into(), "CALIBRATION".into(), "--test".into(), path];
+        let kind = (flag == "--logits" || flag == "--probs").then(|| flag.to_owned());
+        let labels = given.flag("labels", "--test-labels");
+        let line = report.into_iter().chain(test).chain(labels).chain(kind).chain(given.columns());
+        Some((line.chain(words("-o report.html")).collect(), "CALIBRATION: the rows that it was fitted to"))
+    }
+}
+
+impl Assess {
     fn options(&self) -> AssessOptions {
         let binning = match self.bin_column {
             Some(_) => Binning::ByBin,

@@ -17,7 +17,7 @@ use super::class_labels::row_labels;
 use super::columns::{read_code_vectors, read_vectors};
 use super::files::{open_binary, read_all};
 use super::rows::{ColumnNames, NamedArtifact, binary_labels, table_labels};
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
 
@@ -49,18 +49,18 @@ pub(crate) enum RowKind {
 
 impl Assessed<'_> {
     /// Reads the rows, and the SHA-256 of their files if the artefact knows its own by nothing else.
-    pub(crate) fn read(&self, how: &AssessOptions, quiet: bool) -> Result<(Read, Option<[u8; 32]>), Error> {
+    pub(crate) fn read(&self, how: &AssessOptions, cx: &Context) -> Result<(Read, Option<[u8; 32]>), Error> {
         let needs_hash = self.artifact.is_some_and(|artifact| artifact.stored.sample().is_none());
         let artifact = self.artifact.map(|artifact| artifact.stored.artifact());
         let is_of_points = self.bin_column.is_none() && reads_points(artifact.as_ref(), how);
         if let Some(columns) = self.options.counted.columns() {
-            let (data, source) = self.read_counted(columns, how, quiet)?;
+            let (data, source) = self.read_counted(columns, how, cx)?;
             return Ok((data.into(), needs_hash.then(|| input::sha256(&[&source]))));
         }
         if is_of_points && let Some(files) = self.files() {
-            return Ok((read_points(&files, quiet)?.into(), needs_hash.then(|| sha256(&files))));
+            return Ok((read_points(&files, cx)?.into(), needs_hash.then(|| sha256(&files))));
         }
-        let sources = self.sources(quiet)?;
+        let sources = self.sources(cx)?;
         let read = self.read_rows(&sources)?;
         Ok((read, needs_hash.then(|| input::sha256(&sources.iter().collect::<Vec<_>>()))))
     }
@@ -72,7 +72,7 @@ impl Assessed<'_> {
         path.or(source.margins.as_deref()).expect("clap asks for one of the sources")
     }
 
-    fn sources(&self, quiet: bool) -> Result<Vec<Source>, Error> {
+    fn sources(&self, cx: &Context) -> Result<Vec<Source>, Error> {
         if self.options.source.margins.is_some() && self.artifact.is_none() {
             return Err(usage(
                 "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes \
@@ -80,7 +80,7 @@ impl Assessed<'_> {
             ));
         }
         let paths: Vec<&Path> = std::iter::once(self.path()).chain(self.options.labels.as_deref()).collect();
-        Ok(read_all(&paths, quiet)?)
+        Ok(read_all(&paths, cx)?)
     }
 
     /// Binary scores that need nothing but their own columns.
@@ -183,7 +183,7 @@ impl Assessed<'_> {
         &self,
         (count, positives): (&str, &str),
         how: &AssessOptions,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(Dataset, Source), Error> {
         if self.bin_column.is_some() || !reads_points(None, how) {
             return Err(usage(
@@ -192,7 +192,7 @@ impl Assessed<'_> {
             ));
         }
         let (path, column) = self.counted_column()?;
-        let source = read_all(&[path], quiet)?.remove(0);
+        let source = read_all(&[path], cx)?.remove(0);
         let table = Table::read_only(&source, &[column, count, positives])?;
         if table.is_lone_array() {
             return Err(usage("--count-column needs a table: an array that is alone has no columns"));
@@ -330,10 +330,10 @@ fn read_matrix(
 }
 
 /// Reads points that may be more than fit into memory.
-fn read_points(files: &BinaryFiles<'_>, quiet: bool) -> Result<Dataset, Error> {
+fn read_points(files: &BinaryFiles<'_>, cx: &Context) -> Result<Dataset, Error> {
     let mut points = ExactCollector::new(IN_MEMORY_POINTS);
-    let watch = reading(quiet);
-    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
+    let watch = cx.reading();
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     while let Some(piece) = pieces.read_next()? {
         points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
     }

@@ -11,6 +11,7 @@ use calib_io::input::Source;
 use super::assessed::{RowKind, read_dataset};
 use super::files::read_all;
 use super::rows::{ColumnNames, NamedArtifact};
+use crate::context::Context;
 use crate::error::{Error, sentence};
 use crate::options::{ClusterSource, ReportedOptions};
 
@@ -31,10 +32,10 @@ impl Reported {
         artifact: &NamedArtifact<'_>,
         (scores, labels): (&Path, Option<&Path>),
         (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Self, Error> {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let columns =
             ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups };
         let kind = match artifact.stored.artifact().header().reduction {
