@@ -98,7 +98,7 @@ impl<'d> Calibrated<'d> {
             Some(_) => Some(given.keyed_rows(artifact, &labels, groups)?),
             None => None,
         };
-        if let (Calibrator::None, Some(_)) = (artifact.calibrator(), &keyed) {
+        if artifact.header().method.has_no_calibrator() && keyed.is_some() {
             return Ok(Self { rows: None, class_probs: None, ranks: None, keyed, clusters });
         }
         match (binary_encoding(artifact, points.kind()), data.encoding()) {

@@ -3,17 +3,15 @@
 use std::ops::Range;
 
 use calib_core::artifact::Reduction;
+use calib_core::predict::{Output, Predictor, Query};
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 
 use super::error::AssessError;
-use super::mismatch::{Mismatch, group_codes, mismatch};
-use crate::apply::{
-    Applied, Words, apply_codes, apply_codes_of_groups, apply_margins_from, apply_margins_of_groups,
-    apply_scores_from, apply_scores_of_groups,
-};
+use super::mismatch::{Mismatch, mismatch};
+use crate::apply::{Applied, Words};
 use crate::artifact::score_kind;
 use crate::assess::KeyedRow;
-use crate::data::{DataError, RowGroups, ScoreKind, code_of_score};
+use crate::data::{DataError, RowGroups, ScoreKind, code_of_score, score_of_code};
 
 /// Binary scores as the device has them.
 #[derive(Clone, Debug)]
@@ -87,12 +85,6 @@ impl DeviceScores {
         artifact: &Artifact<'_>,
         groups: Option<&RowGroups>,
     ) -> Result<CheckedScores, AssessError> {
-        match (of_one_group(artifact.calibrator()), &self) {
-            (Calibrator::Binary(_), Self::Scores(_)) | (Calibrator::BinaryMargin(_), Self::Margins(_)) => {}
-            (Calibrator::BinaryCode(calibrator), Self::Codes(codes))
-                if codes.iter().all(|code| code.encoding() == calibrator.encoding()) => {}
-            _ => return Err(mismatch(artifact, "scores to be calibrated, without groups").into()),
-        }
         let groups = match (artifact.calibrator(), groups) {
             (Calibrator::Grouped(_), groups) => {
                 let codes = group_codes(artifact, groups)?;
@@ -104,7 +96,12 @@ impl DeviceScores {
             }
             _ => Vec::new(),
         };
-        Ok(CheckedScores { scores: self, groups })
+        let checked = CheckedScores { scores: self, groups };
+        let is_taken = || Predictor::new(*artifact).calibrate(&checked.query(0, None)).is_ok();
+        if artifact.header().method.has_no_calibrator() || checked.len() > 0 && !is_taken() {
+            return Err(mismatch(artifact, "scores to be calibrated, without groups").into());
+        }
+        Ok(checked)
     }
 
     /// Rows in the order of the artefact's thresholds.
@@ -156,10 +153,7 @@ pub fn binary_encoding(artifact: &Artifact<'_>, kind: ScoreKind) -> Option<Score
     if artifact.header().reduction != Reduction::Binary || kind != score_kind(artifact) {
         return None;
     }
-    Some(match of_one_group(artifact.calibrator()) {
-        Calibrator::BinaryCode(calibrator) => calibrator.encoding(),
-        _ => ScoreEncoding::F32,
-    })
+    Some(artifact.header().encoding).filter(ScoreEncoding::is_quantized).or(Some(ScoreEncoding::F32))
 }
 
 /// The encoding of the binary scores of a kind that an artefact is assessed by, and the kind of what codes stand for.
@@ -180,14 +174,6 @@ pub fn scores_encoding(
     Ok((artifact.operating_points().map_or(encoding, |points| points.encoding()), kind))
 }
 
-/// The calibrator of one group, where there is one for each.
-fn of_one_group(calibrator: Calibrator<'_>) -> Calibrator<'_> {
-    match &calibrator {
-        Calibrator::Grouped(calibrators) => calibrators.of_group(0).unwrap_or(calibrator),
-        _ => calibrator,
-    }
-}
-
 impl CheckedScores {
     /// Returns the number of rows.
     #[expect(clippy::len_without_is_empty, reason = "a table has rows")]
@@ -200,32 +186,45 @@ impl CheckedScores {
         self.scores.could_be_probs()
     }
 
+    fn query(&self, row: usize, word: Option<u32>) -> Query<'_> {
+        let output = match &self.scores {
+            DeviceScores::Scores(scores) => Output::Score(scores[row]),
+            DeviceScores::Margins(margins) => Output::Margin(margins[row]),
+            DeviceScores::Codes(codes) => Output::Code(codes[row]),
+        };
+        Query { output, group: self.groups.get(row).copied(), word }
+    }
+
     /// Calibrates some of the rows with the artefact that they were checked for; the words are those of these rows.
     ///
     /// # Panics
     ///
     /// If the artefact is another one.
     pub fn applied(&self, artifact: &Artifact<'_>, rows: Range<usize>, words: Words) -> Vec<Applied> {
-        const CHECKED: &str = "the rows were checked for this artefact";
-        let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped(_));
-        let groups = if is_grouped { &self.groups[rows.clone()] } else { &[] };
-        match &self.scores {
-            DeviceScores::Codes(codes) if is_grouped => {
-                apply_codes_of_groups(artifact, &codes[rows], groups).expect(CHECKED).expect(CHECKED)
-            }
-            DeviceScores::Codes(codes) => apply_codes(artifact, &codes[rows]).expect(CHECKED).expect(CHECKED),
-            DeviceScores::Scores(scores) if is_grouped => {
-                apply_scores_of_groups(artifact, &scores[rows], groups, words).expect(CHECKED).expect(CHECKED)
-            }
-            DeviceScores::Margins(margins) if is_grouped => {
-                apply_margins_of_groups(artifact, &margins[rows], groups, words)
-                    .expect(CHECKED)
-                    .expect(CHECKED)
-            }
-            DeviceScores::Scores(scores) => apply_scores_from(artifact, &scores[rows], words).expect(CHECKED),
-            DeviceScores::Margins(margins) => {
-                apply_margins_from(artifact, &margins[rows], words).expect(CHECKED)
-            }
-        }
+        let (predictor, kind) = (Predictor::new(*artifact), score_kind(artifact));
+        let of_row = |(row, word): (usize, Option<u32>)| {
+            let score = match &self.scores {
+                DeviceScores::Scores(scores) => scores[row].get(),
+                DeviceScores::Margins(margins) => margins[row].get(),
+                DeviceScores::Codes(codes) => score_of_code(kind, codes[row]),
+            };
+            let ranked = predictor.calibrate(&self.query(row, word));
+            let outcome = ranked.expect("the rows were checked for this artefact").outcome;
+            Applied { class: 1, score, outcome, word }
+        };
+        rows.zip(words).map(of_row).collect()
     }
+}
+
+/// The artefact's codes of the groups that occur.
+fn group_codes(artifact: &Artifact<'_>, groups: Option<&RowGroups>) -> Result<Vec<usize>, AssessError> {
+    let known: Vec<&str> = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
+    let Some(groups) = groups else {
+        return Err(AssessError::NoGroups { known: known.join(", ") });
+    };
+    let code = |name: &String| {
+        let code = known.iter().position(|other| other == name);
+        code.ok_or_else(|| AssessError::UnknownGroup { name: name.clone(), known: known.join(", ") })
+    };
+    groups.names().iter().map(code).collect()
 }

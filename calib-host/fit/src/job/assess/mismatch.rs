@@ -5,9 +5,8 @@ use std::fmt;
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, ScoreEncoding};
 
-use super::error::AssessError;
 use crate::artifact::score_kind;
-use crate::data::{RowGroups, ScoreKind, VectorKind, Vectors};
+use crate::data::{ScoreKind, VectorKind, Vectors};
 use crate::options_error::OptionsError;
 
 /// That an artefact is for scores of another kind.
@@ -36,7 +35,7 @@ pub fn mismatch(artifact: &Artifact<'_>, got: &str) -> Mismatch {
 fn takes(artifact: &Artifact<'_>) -> String {
     let (classes, encoding) = (artifact.header().classes, artifact.header().encoding);
     match artifact.header().reduction {
-        Reduction::Binary if matches!(artifact.calibrator(), Calibrator::None) => {
+        Reduction::Binary if artifact.header().method.has_no_calibrator() => {
             "nothing to be calibrated: it holds thresholds alone".into()
         }
         Reduction::Binary if matches!(artifact.calibrator(), Calibrator::Grouped(_)) => {
@@ -49,7 +48,7 @@ fn takes(artifact: &Artifact<'_>) -> String {
             };
             format!("codes of binary scores, {encoding}: use `{name}`")
         }
-        _ if matches!(artifact.calibrator(), Calibrator::TopLabelCodeMargin(_)) => {
+        _ if codes_of_classes(artifact).is_some_and(|(_, kind)| kind == VectorKind::Logits) => {
             format!("codes of the logits of {classes} classes, {encoding}: use `logits`")
         }
         _ if encoding.is_quantized() => format!("codes of {classes} classes, {encoding}: use `probs`"),
@@ -105,20 +104,4 @@ pub fn needs_logits(artifact: &Artifact<'_>) -> bool {
         Calibrator::TopLabelMargin(_) => true,
         _ => false,
     }
-}
-
-/// The artefact's codes of the groups that occur.
-pub(super) fn group_codes(
-    artifact: &Artifact<'_>,
-    groups: Option<&RowGroups>,
-) -> Result<Vec<usize>, AssessError> {
-    let known: Vec<&str> = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
-    let Some(groups) = groups else {
-        return Err(AssessError::NoGroups { known: known.join(", ") });
-    };
-    let code = |name: &String| {
-        let code = known.iter().position(|other| other == name);
-        code.ok_or_else(|| AssessError::UnknownGroup { name: name.clone(), known: known.join(", ") })
-    };
-    groups.names().iter().map(code).collect()
 }
