@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use calib_fit::FitError;
 use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
@@ -11,6 +10,7 @@ use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
+use calib_fit::{FitError, OptionsError};
 use calib_io::device::probe::{AccessError, FlashError};
 use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
@@ -165,6 +165,25 @@ impl PromiseError {
 impl From<AccessError> for Error {
     fn from(cause: AccessError) -> Self {
         FlashError::from(cause).into()
+    }
+}
+
+impl From<OptionsError> for Error {
+    fn from(cause: OptionsError) -> Self {
+        Self::Usage(cause.with_names(option))
+    }
+}
+
+/// The option of a field of the library, with its value if it has one: `--points-per-bin` for `points_per_bin`.
+pub(crate) fn option(field: &str) -> String {
+    match field.split_once('=') {
+        Some(("kind", kind)) => format!("--{kind}"),
+        Some((name, value)) => format!("{} {value}", option(name)),
+        None => match field {
+            "clusters" => "--cluster-column".into(),
+            "groups" => "--group-column".into(),
+            name => format!("--{}", name.replace('_', "-")),
+        },
     }
 }
 

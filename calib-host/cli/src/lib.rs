@@ -10,7 +10,6 @@ mod assessing;
 mod bar;
 mod command;
 mod error;
-mod fitting;
 mod help;
 mod hints;
 mod kinds;
@@ -36,7 +35,7 @@ use error::Error;
 
 pub use asked::Stdout;
 pub use assessing::Assessing;
-pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
+pub use memory::{Fault, Judged, JudgedRows, Refused, Scores};
 
 /// The exit code after an interrupt, as shells have it.
 const INTERRUPTED: i32 = 130;

@@ -13,7 +13,7 @@ use calib_io::files::{FileError, Place, Problem};
 use calib_io::report::SAME_ROWS;
 use serde_json::Value;
 
-use super::fit::{Refused, Scores, binary_labels, codes_of};
+use super::scores::{Refused, Scores, binary_labels, codes_of};
 use crate::assessing::{Assessing, Found, sets_json};
 use crate::error::Error;
 use crate::read::{

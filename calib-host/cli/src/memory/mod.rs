@@ -1,7 +1,7 @@
 //! Commands for data in memory: their options, with numbers in place of files.
 
 mod assess;
-mod fit;
+mod scores;
 
 pub use assess::{Judged, JudgedRows};
-pub use fit::{Fault, FitRequest, Fitted, Refused, Rows, Scores, device_scores};
+pub use scores::{Fault, Refused, Scores};

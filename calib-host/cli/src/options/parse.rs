@@ -4,6 +4,21 @@ use std::fmt::Debug;
 use std::ops::RangeBounds;
 
 use calib_core::ClassifierId;
+use calib_fit::names::Named;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// A value by its name. The help lists the names with what they mean.
+pub(crate) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
+    let values = T::NAMES.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values)
+        .map(|name| T::named(&name.to_ascii_lowercase()).expect("it is one of the names"))
+}
+
+/// All values of an option, a line or two each, after a sentence.
+pub(crate) fn listing<T: Named>(sentence: &str) -> String {
+    let lines = T::NAMES.iter().map(|(_, name, help)| format!("\n- {name}: {help}."));
+    std::iter::once(sentence.to_owned()).chain(lines).collect()
+}
 
 /// A number as people write it: with underscores between digits, with an exponent, or with a percent sign; `None` if it is none or
 /// infinite.

@@ -34,7 +34,7 @@ pub(crate) use judged::judged_sets;
 pub(crate) use mismatch::{applied_codes, codes_of_classes, needs_logits};
 pub(crate) use operating::OperatingRows;
 pub(crate) use passes::{Counted, Opened};
-pub(crate) use reference::monitors_of_scores;
+pub(crate) use reference::{device_scores, monitors_of_scores};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, binary_rows, every_class, groups_of, is_fitted_to, one_group,

@@ -11,6 +11,17 @@ use super::files::read_all;
 use crate::error::Error;
 use crate::options::MonitorOptions;
 
+/// Reads binary scores of this kind, which need no labels.
+pub(crate) fn device_scores(
+    path: &Path,
+    column: &str,
+    kind: ScoreKind,
+    quiet: bool,
+) -> Result<Vec<f32>, Error> {
+    let source = &read_all(&[path], quiet)?[0];
+    Ok(Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?)
+}
+
 /// Reads binary scores of this kind, and returns the monitors that compare with them.
 pub(crate) fn monitors_of_scores(
     monitors: &MonitorOptions,
@@ -18,7 +29,6 @@ pub(crate) fn monitors_of_scores(
     kind: ScoreKind,
     quiet: bool,
 ) -> Result<Option<Monitoring>, Error> {
-    let source = &read_all(&[path], quiet)?[0];
-    let scores = Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?;
-    monitors.of_scores(kind, &scores, &Place::file(source.path()))
+    let scores = device_scores(path, column, kind, quiet)?;
+    monitors.of_scores(kind, &scores, &Place::file(path))
 }

@@ -16,7 +16,6 @@ use crate::binary::{BinaryMethod, Umd};
 use crate::data::{BinaryData, RowGroups, RowsHash, VectorData};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
-use crate::error::FitError;
 use crate::fit::{Fit, fit_binary, fit_weighted};
 use crate::joint::{JointFit, fit_joint};
 use crate::options_error::OptionsError;
@@ -140,7 +139,7 @@ impl Job<'_> {
                 let MethodChoice::Binary(how) = &options.method else {
                     return Err(no_bins_for_weights(&options.method).into());
                 };
-                let method = method_for(how, points.len())?;
+                let method = how.method_for_score(points.len())?;
                 let fit = fit_weighted(&points, &method, options.divided_alpha())?;
                 let fit = fit.with_spreads([Some(points.spread()?)]);
                 OfTables { fit, chosen: None, monitors, evidence: None }
@@ -188,7 +187,7 @@ impl Job<'_> {
                 (fit, Some(chosen))
             }
             MethodChoice::Binary(how) => {
-                (fit_binary(&points, &method_for(how, points.len())?, options.divided_alpha())?, None)
+                (fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?, None)
             }
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };
@@ -220,18 +219,6 @@ impl Job<'_> {
         let fit = fit_reduction(&problems, &how, options.divided_alpha())?;
         let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
         Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None })
-    }
-}
-
-/// The method for so many points of one score.
-fn method_for(how: &ReductionOptions, n: u64) -> Result<BinaryMethod, FitError> {
-    match how.points_per_bin {
-        None => Ok(how.method),
-        Some(points_per_bin @ 0..2) => Err(FitError::PointsPerBin(points_per_bin)),
-        Some(points_per_bin) => match n / points_per_bin as u64 {
-            0 => Err(FitError::FewerThanABin { n, needed: points_per_bin }),
-            bins => Ok(how.method.with_bins(usize::try_from(bins).unwrap_or(usize::MAX))),
-        },
     }
 }
 

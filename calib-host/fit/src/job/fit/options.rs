@@ -205,8 +205,8 @@ impl FitOptions {
         let own_bins = self.monitors.as_ref().is_some_and(|monitors| monitors.bins.is_some());
         let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
         let is_matrix = data.vector_kind().is_some();
-        let of_tables =
-            is_matrix || data.groups().is_some() || matches!(data.content(), Content::Weighted(_));
+        let are_weighted = matches!(data.content(), Content::Weighted(_));
+        let of_tables = is_matrix || data.groups().is_some() || (are_weighted && !reference);
         if self.candidates > 1 && self.monitors.is_some() && !own_bins && !self.is_joint() {
             return Err(OptionsError::new(
                 "`candidates` says that bins were chosen by these labels, and monitors count in bins that were not: add `monitor_bins` \
@@ -231,7 +231,7 @@ impl FitOptions {
         if self.is_joint() {
             return self.check_joint();
         }
-        if own_bins && of_tables && !reference {
+        if own_bins && of_tables {
             return Err(OptionsError::new(
                 "`monitor_bins` goes with one score of rows that count the same: leave it out, and take `method=umd`, whose bins the \
                  monitors then have",
