@@ -262,7 +262,7 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
     scores, labels = binary[0].astype(np.float32), binary[1]
     np.save(tmp_path / "scores.npy", scores)
     np.save(tmp_path / "labels.npy", labels)
-    words = "fit --method umd --bins 5 --scores scores.npy --labels labels.npy --monitor --monitor-shift 50 --monitor-action alarm -o cal.bin"
+    words = "fit --method umd --bins 5 --scores scores.npy --labels labels.npy --monitor --monitor-rarity 50,10000,100 --monitor-action alarm -o cal.bin"
     command(tmp_path, *words.split())
     calibrator = calib_host.fit(scores, labels, "umd", bins=5, monitor=True, monitor_shift=50, monitor_action="alarm")
     # Only the hash that names the files is another one.

@@ -177,6 +177,7 @@ impl From<OptionsError> for Error {
 /// The option of a field of the library, with its value if it has one: `--points-per-bin` for `points_per_bin`.
 pub(crate) fn option(field: &str) -> String {
     match field.split_once('=') {
+        _ if field.starts_with("plan(") => "`calib plan --n N --epsilon 0.1`".into(),
         Some(("kind", kind)) => format!("--{kind}"),
         Some((name, value)) => format!("{} {value}", option(name)),
         None => match field {

@@ -347,7 +347,8 @@ impl NamedMethod {
             (self.max_bins.is_some() && !irp, "max_bins"),
             (self.smoothing.is_some() && !irp, "smoothing"),
             (self.one_set, "one_set"),
-            (self.loss.is_some_and(|loss| loss != Loss::Log), "loss"),
+            (self.loss == Some(Loss::Squared), "loss=squared"),
+            (self.loss == Some(Loss::LogOfBayesianTargets), "loss=bayes"),
         ];
         let binary = binary.into_iter().find(|(given, _)| *given).map(|(_, parameter)| parameter);
         match binary.or(self.unused_of_joint()) {
@@ -420,7 +421,8 @@ impl NamedMethod {
         let given = [
             (self.max_bins.is_some(), isotonic, "max_bins"),
             (self.smoothing.is_some(), isotonic && !is_of_paper, "smoothing"),
-            (self.loss.is_some_and(|loss| loss != Loss::Log), scaling, "loss"),
+            (self.loss == Some(Loss::Squared), scaling, "loss=squared"),
+            (self.loss == Some(Loss::LogOfBayesianTargets), scaling, "loss=bayes"),
             (self.one_set, name == ScalingBinning, "one_set"),
         ];
         match given.into_iter().find(|(given, allowed, _)| *given && !allowed) {
@@ -513,7 +515,7 @@ fn on_kind(kind: ScoreKind, method: ScalingMethod) -> ScalingMethod {
 /// What is said where one score is fitted without bins.
 fn how_to_name_bins(name: MethodName) -> String {
     let needs = format!(
-        "{name} needs `bins` or `points_per_bin`, such as `bins=10`: a plan for `epsilon=0.1` says how many keep a guarantee within 0.1"
+        "{name} needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` says how many keep a guarantee within 0.1"
     );
     match name {
         MethodName::Umd => {

@@ -213,6 +213,9 @@ impl FitOptions {
                  with a number that was set without a look at the labels",
             ));
         }
+        if self.table == TableWidth::Direct && data.encoding().is_none() {
+            return Err(OptionsError::new("`table=direct` is for integer codes: add `score_encoding`"));
+        }
         // Over codes every function is one of steps.
         if self.is_compact() && data.encoding().is_none() {
             self.check_steps()?;
