@@ -8,8 +8,8 @@ use calib_fit::job::Finding;
 use calib_io::files::Place;
 use serde_json::{Value, json};
 
+use crate::context::Context;
 use crate::error::option;
-use crate::out::warn;
 
 /// What speaks against a calibrator, or against how its data were read.
 #[derive(Default)]
@@ -61,8 +61,8 @@ impl Warnings {
     }
 
     /// Prints them on standard error.
-    pub(crate) fn print(&self) -> io::Result<()> {
-        warn(&self.sentences())
+    pub(crate) fn print(&self, cx: &Context) -> io::Result<()> {
+        cx.warn(&self.sentences())
     }
 
     /// Adds them to an object: evidence and flaws with their figures, and all as sentences.

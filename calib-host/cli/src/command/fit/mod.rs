@@ -16,13 +16,17 @@ use calib_io::input::{Costs, Source, is_matrix, read_costs};
 use clap::Args;
 
 use self::rows::Rows;
+use crate::context::Context;
 use crate::error::{Error, option};
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::{
     ClusterColumn, ClusterSource, CounterOptions, EncodingOptions, MethodOptions, PassOptions, PointOptions,
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
-use crate::out::{print_json, shown_path, stderr, write_output};
-use crate::read::{device_scores, read_all};
+use crate::out::shown_path;
+use crate::read::device_scores;
+use crate::run::Run;
 use crate::show::{ShownFit, Warnings, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -97,32 +101,43 @@ pub(crate) struct FitCommand {
     json: bool,
 }
 
-impl FitCommand {
-    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+impl Run for FitCommand {
+    const AT_WORK: Option<&str> = Some("fitting");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(mut self, cx: &Context) -> Result<(), Error> {
         if let counters @ [_, ..] = self.counters.files()? {
-            return self.recalibrate(counters, quiet);
+            return self.recalibrate(counters, cx);
         }
-        match self.fitted(quiet) {
-            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause)) => {
+        match self.fitted(cx) {
+            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause, cx)) => {
                 self.source = ScoreSource::of_probs(self.data.take());
-                self.fitted(quiet)
+                self.fitted(cx)
             }
             done => done,
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let report = on("calib report", given.text("output").or_else(|| given.default_output())?);
+        Some((report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), UNSEEN))
+    }
+}
+
+impl FitCommand {
     /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
     /// could not be read as such.
-    fn holds_classes(&self, file: &Path, cause: &Error) -> bool {
+    fn holds_classes(&self, file: &Path, cause: &Error, cx: &Context) -> bool {
         // Standard input cannot be read again.
         let is_of_file =
             matches!(cause, Error::File(_)) && file != Path::new("-") && self.group_column.is_none();
         let holds = |sources: Vec<Source>| is_matrix(&sources[0], &self.score_column).unwrap_or_default();
-        is_of_file && read_all(&[file], true).is_ok_and(holds)
+        is_of_file && Source::read_all_with(&[file], &cx.tables, &|_| ()).is_ok_and(holds)
     }
 
     /// Fits and writes what was named.
-    fn fitted(&self, quiet: bool) -> Result<(), Error> {
+    fn fitted(&self, cx: &Context) -> Result<(), Error> {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
@@ -135,16 +150,16 @@ impl FitCommand {
         }
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(decision).transpose()?;
-        let (rows, options) = self.rows(quiet)?;
+        let (rows, options) = self.rows(cx)?;
         let options = options.data_sha256(rows.sha256).decision(decision);
         let fitted =
             fit(&rows.data, &options).map_err(|cause| rows.refused(cause, self.monitor_scores.as_deref()))?;
-        write_output(&self.output(), self.force, fitted.artifact.as_bytes())?;
-        self.report(&fitted, &rows.scores, quiet)
+        cx.write_output(&self.output(), self.force, fitted.artifact.as_bytes())?;
+        self.report(&fitted, &rows.scores, cx)
     }
 
     /// Reads the rows that were named, and says what is fitted to them.
-    fn rows(&self, quiet: bool) -> Result<(Rows, FitOptions), Error> {
+    fn rows(&self, cx: &Context) -> Result<(Rows, FitOptions), Error> {
         let encoding = self.codes.encoding()?;
         if let Some((path, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
@@ -152,28 +167,28 @@ impl FitCommand {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
             }
             let of = ScoresOf::Classes { kind, are_codes: encoding.is_some() };
-            let options = self.options(of, quiet)?;
-            let rows = self.matrix_rows((path, kind), encoding, quiet)?;
+            let options = self.options(of, cx)?;
+            let rows = self.matrix_rows((path, kind), encoding, cx)?;
             FitCommand::check_classes(&rows, &options.method, options.reduction.is_some())?;
             return Ok((rows, options));
         }
         if let Some(first) = self.passes.first() {
-            let (rows, of) = self.pass_rows(first, quiet)?;
-            return Ok((rows, self.options(of, quiet)?));
+            let (rows, of) = self.pass_rows(first, cx)?;
+            return Ok((rows, self.options(of, cx)?));
         }
         let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
         let of = ScoresOf::Binary { kind, encoding, by_group: self.group_column.is_some() };
-        let options = self.options(of, quiet)?;
-        Ok((self.binary_rows((path, kind), encoding, quiet)?, options))
+        let options = self.options(of, cx)?;
+        Ok((self.binary_rows((path, kind), encoding, cx)?, options))
     }
 
     /// What is fitted to such scores.
-    fn options(&self, of: ScoresOf, quiet: bool) -> Result<FitOptions, Error> {
+    fn options(&self, of: ScoresOf, cx: &Context) -> Result<FitOptions, Error> {
         let named = self.reduction.of(self.method.named());
         let (method, reduction) = (named.choice(of)?, named.reduction(of)?);
         let others = match (&self.monitor_scores, of) {
             (Some(path), ScoresOf::Binary { kind, .. }) => {
-                Some(device_scores(path, &self.score_column, kind, quiet)?)
+                Some(device_scores(path, &self.score_column, kind, cx)?)
             }
             _ => None,
         };
@@ -205,9 +220,9 @@ impl FitCommand {
         self.cluster_column.source(self.clusters.as_ref())
     }
 
-    fn report(&self, fitted: &Fitted, rows: &Place, quiet: bool) -> Result<(), Error> {
+    fn report(&self, fitted: &Fitted, rows: &Place, cx: &Context) -> Result<(), Error> {
         let warnings = Warnings::of_findings(&fitted.findings, rows);
-        warnings.print()?;
+        warnings.print(cx)?;
         let output = self.output();
         let stored = &fitted.artifact;
         let fit = match &fitted.model {
@@ -217,11 +232,11 @@ impl FitCommand {
                 if self.json {
                     let mut value = joint_json(fit, &output, len_bytes);
                     warnings.add_to(&mut value);
-                    return print_json(&value);
+                    return cx.print_json(&value);
                 }
-                if !quiet {
+                if !cx.quiet {
                     writeln!(
-                        stderr(),
+                        cx.stderr(),
                         "{}",
                         joint_summary(fit, &shown_path(&output).to_string(), len_bytes)
                     )?;
@@ -235,12 +250,12 @@ impl FitCommand {
             let mut value = shown.json();
             value["chosen"] = chosen.into();
             warnings.add_to(&mut value);
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        if quiet {
+        if cx.quiet {
             return Ok(());
         }
-        let mut err = stderr();
+        let mut err = cx.stderr();
         for line in shown.lines() {
             writeln!(err, "{line}")?;
         }

@@ -12,13 +12,12 @@ use calib_io::input::{
 };
 
 use super::{FitCommand, usage};
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::read::{
     Counted, MatrixColumns, Opened, labels_of, one_group, read_all, read_binary, read_code_vectors,
     read_groups, read_vectors, row_labels,
 };
-use crate::tables;
 
 /// Rows, and what is said of where they come from.
 pub(super) struct Rows {
@@ -55,7 +54,7 @@ impl FitCommand {
         &self,
         (path, kind): (&Path, ScoreKind),
         encoding: Option<ScoreEncoding>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Rows, Error> {
         let is_plain = encoding.is_none() && kind == ScoreKind::Probability && self.group_column.is_none();
         // Weights, counts, clusters and groups go by rows: those tables are read as a whole.
@@ -66,7 +65,7 @@ impl FitCommand {
                 score_column: &self.score_column,
                 label_column: &self.label_column,
             };
-            let input = read_binary(&files, quiet)?;
+            let input = read_binary(&files, cx)?;
             let (scores, labels) = (input.scores, input.labels);
             return Ok(Rows { data: input.data.into(), sha256: input.sha256, scores, labels });
         }
@@ -76,7 +75,7 @@ impl FitCommand {
             ));
         }
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let names =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.group_column.as_deref());
         let names: Vec<&str> = names.chain(self.points.columns()).collect();
@@ -115,10 +114,10 @@ impl FitCommand {
         &self,
         (path, kind): (&Path, VectorKind),
         encoding: Option<ScoreEncoding>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Rows, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let columns = MatrixColumns { score: &self.score_column, label: &self.label_column };
         let labels = |rows, classes| row_labels(&sources, columns, rows, classes);
         let data = match encoding {
@@ -142,14 +141,14 @@ impl FitCommand {
     }
 
     /// Reads the tables of both passes: the same artefact as all rows have, but for the hash of the rows, which are not there.
-    pub(super) fn pass_rows(&self, first: &Path, quiet: bool) -> Result<(Rows, ScoresOf), Error> {
-        self.check_passes()?;
+    pub(super) fn pass_rows(&self, first: &Path, cx: &Context) -> Result<(Rows, ScoresOf), Error> {
+        self.check_passes(cx)?;
         let column = self.group_column.as_deref();
         // Edges of other scores are known already.
         let own_bins = self.written.monitors.own_bins().filter(|_| self.monitor_scores.is_none());
-        let opened = Opened::read(first, &self.method.named(), column, own_bins, quiet)?;
+        let opened = Opened::read(first, &self.method.named(), column, own_bins, cx)?;
         let second = self.passes.second();
-        let second = second.map(|path| Source::read(path, &reading(quiet))).transpose()?;
+        let second = second.map(|path| Source::read(path, &cx.reading())).transpose()?;
         // Where it is said that both do not stand for the same rows.
         let place =
             || second.as_ref().map_or_else(|| opened.place.clone(), |source| Place::file(source.path()));
@@ -177,11 +176,11 @@ impl FitCommand {
     }
 
     /// Refuses what takes rows, of which counts have none.
-    fn check_passes(&self) -> Result<(), Error> {
+    fn check_passes(&self, cx: &Context) -> Result<(), Error> {
         let refused = [
             (self.clusters().is_some(), "--cluster-column draws a row of each cluster, and counts have none"),
             (
-                !tables::options().complete.is_empty(),
+                cx.leaves_out(),
                 "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
             (self.points.are_aggregated(), "both passes say themselves how many points a row is"),
