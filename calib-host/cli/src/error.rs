@@ -7,6 +7,7 @@ use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
+use calib_fit::job::NotFitted;
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
@@ -199,6 +200,22 @@ impl Error {
         match cause {
             FitError::Spill(kind) => FileError::spill(kind.into()).into(),
             cause => Self::Fit { place: Box::new(place), cause },
+        }
+    }
+
+    /// Says why nothing was fitted to scores and labels at these places; at the last one are the scores that monitors compare with.
+    pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
+        match cause {
+            NotFitted::Data(cause) => cause.into(),
+            NotFitted::Fit(cause @ FitError::OneClass { .. }) => Self::fit(labels.clone(), cause),
+            NotFitted::Fit(cause) => Self::fit(scores.clone(), cause),
+            NotFitted::ReferenceScores(cause) => Self::fit(reference.clone(), cause),
+            NotFitted::Compile(cause) => cause.into(),
+            NotFitted::Options(cause) => cause.into(),
+            other => {
+                let sentence = other.of_options().map(|cause| cause.with_names(option));
+                Self::Usage(format!("{scores}: {}", sentence.unwrap_or_else(|| other.to_string())))
+            }
         }
     }
 

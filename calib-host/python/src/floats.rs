@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use calib_cli::{Scores, device_scores};
+use calib_cli::Scores;
 use calib_fit::ScoreKind;
-use calib_fit::data::{DataError, VectorKind};
+use calib_fit::data::{DataError, VectorKind, device_scores};
 use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

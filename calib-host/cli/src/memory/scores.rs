@@ -1,10 +1,13 @@
 //! Scores in memory, and why they are refused.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use calib_core::{QuantizedScore, ScoreEncoding};
 use calib_fit::data::DataError;
+use calib_fit::job::NotFitted;
 use calib_fit::{ScoreKind, VectorKind};
+use calib_io::files::Place;
 
 use crate::error::Error;
 use crate::hints::hint;
@@ -55,6 +58,14 @@ pub struct Refused {
     pub sentence: String,
     /// What to do about it.
     pub hint: Option<String>,
+}
+
+impl Refused {
+    /// Why nothing was fitted to scores in memory, with what to do about it.
+    pub fn of_fit(cause: NotFitted) -> Self {
+        let [scores, reference] = ["scores", "monitor_scores"].map(|name| Place::file(Path::new(name)));
+        Error::not_fitted(cause, [&scores, &scores, &reference]).into()
+    }
 }
 
 impl From<Error> for Refused {

@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_core::ScoreEncoding;
 use calib_fit::data::DataError;
 use calib_fit::job::{MethodChoice, NotFitted, ScoresOf};
-use calib_fit::{Dataset, FitError, ScoreKind, VectorKind};
+use calib_fit::{Dataset, ScoreKind, VectorKind};
 use calib_io::files::Place;
 use calib_io::input::{
     self, BinaryFiles, Sample, Source, Table, read_second_pass, read_second_pass_by_group,
@@ -31,20 +31,8 @@ pub(super) struct Rows {
 impl Rows {
     /// Why nothing was fitted to them; `reference` is where the scores are that monitors compare with.
     pub(super) fn refused(&self, cause: NotFitted, reference: Option<&Path>) -> Error {
-        match cause {
-            NotFitted::Data(cause) => cause.into(),
-            NotFitted::Fit(cause @ FitError::OneClass { .. }) => Error::fit(self.labels.clone(), cause),
-            NotFitted::Fit(cause) => Error::fit(self.scores.clone(), cause),
-            NotFitted::ReferenceScores(cause) => {
-                Error::fit(reference.map_or_else(|| self.scores.clone(), Place::file), cause)
-            }
-            NotFitted::Compile(cause) => cause.into(),
-            NotFitted::Options(cause) => cause.into(),
-            other => match other.of_options().map(Error::from) {
-                Some(Error::Usage(sentence)) => usage(&format!("{}: {sentence}", self.scores)),
-                _ => usage(&other.to_string()),
-            },
-        }
+        let reference = reference.map_or_else(|| self.scores.clone(), Place::file);
+        Error::not_fitted(cause, [&self.scores, &self.labels, &reference])
     }
 }
 

@@ -174,6 +174,7 @@ impl NamedMethod {
     ///
     /// The first parameter that the method does not have, or lacks, or that does not go with the scores.
     pub fn choice(&self, of: ScoresOf) -> Result<MethodChoice, OptionsError> {
+        self.check_ranges()?;
         self.check_together()?;
         let reduction = self.reduction_or_chosen(of)?;
         match of {
@@ -372,6 +373,26 @@ impl NamedMethod {
             (self.strict, is(&[MulticlassIrp]), "strict"),
         ];
         given.into_iter().find(|(given, allowed, _)| *given && !allowed).map(|(.., parameter)| parameter)
+    }
+
+    /// Refuses values that make no sense whatever the method.
+    fn check_ranges(&self) -> Result<(), OptionsError> {
+        let fault = match *self {
+            Self { epsilon: Some(epsilon), .. } if !(epsilon > 0.0 && epsilon < 1.0) => {
+                format!("`epsilon` is {epsilon}: it is a deviation between 0 and 1, such as 0.05")
+            }
+            Self { max_bins: Some(0), .. } => "`max_bins` is 0: it is 1 or more".to_owned(),
+            Self { smoothing: Some(Smoothing::Points(points)), .. }
+                if !(points >= 0.0 && points.is_finite()) =>
+            {
+                format!("`smoothing` is {points}: it is a number from 0 on, such as 1")
+            }
+            Self { range: Some((lo, hi)), .. } if !(lo.is_finite() && hi.is_finite() && lo < hi) => {
+                format!("`range` is {lo},{hi}: it is two numbers, the lower first")
+            }
+            _ => return Ok(()),
+        };
+        Err(refused(fault))
     }
 
     /// Refuses parameters that say the same thing twice.

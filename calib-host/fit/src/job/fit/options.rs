@@ -202,6 +202,12 @@ impl FitOptions {
 
     /// Refuses options that do not go together, or not with the data.
     pub(super) fn check(&self, data: &Dataset) -> Result<(), OptionsError> {
+        if !(0.0..1.0).contains(&self.alpha_spent) {
+            return Err(OptionsError::new(format!(
+                "`alpha_spent` is {}: it is a probability below 1, such as 0.2",
+                self.alpha_spent
+            )));
+        }
         let own_bins = self.monitors.as_ref().is_some_and(|monitors| monitors.bins.is_some());
         let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
         let is_matrix = data.vector_kind().is_some();
