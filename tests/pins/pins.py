@@ -165,7 +165,7 @@ MORE_FITS: dict[str, list[str]] = {
     "csv margins": ["--margins", "rows.csv", "--score-column", "margin", "--method", "umd", "--bins", "8"],
     "counts": ["--scores", "counts.csv", "--count-column", "n", "--positives-column", "positives", "--method", "ums", "--bins", "5"],
     "codes": [*CODES, "--method", "fixed-width", "--bins", "8"],
-    "codes direct": [*CODES, "--method", "isotonic", "--table direct"],
+    "codes direct": [*CODES, "--method", "isotonic", "--table", "direct"],
     "logit codes": [*LOGIT_CODES, "--method", "umd", "--bins", "3", "--reduction", "top-label", "--class-score", "margin"],
     "actions": [*BINARY, "--method", "umd", "--bins", "10", "--actions", "costs.toml"],
 }
