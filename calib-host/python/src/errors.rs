@@ -31,6 +31,17 @@ pub(crate) fn of_refused(refused: &Refused) -> PyErr {
     }
 }
 
+/// The name of a field in Python; `data` are the scores.
+pub(crate) fn name(field: &str) -> String {
+    match (field, field.split_once('=')) {
+        _ if field.starts_with("plan(") => "calib_host.plan(n=..., epsilon=0.1)".into(),
+        ("data", _) => "scores".into(),
+        ("scores" | "margins" | "logits" | "probs", _) => format!("kind={field:?}"),
+        (_, Some((field, value))) if value.starts_with(|c: char| c.is_ascii_lowercase()) => format!("{field}={value:?}"),
+        _ => field.into(),
+    }
+}
+
 /// What is wrong with data, or with what goes beside them.
 pub(crate) fn of_data(error: &data::DataError) -> PyErr {
     let text = in_python(&error.to_string());
@@ -46,17 +57,7 @@ pub(crate) fn of_data(error: &data::DataError) -> PyErr {
 
 /// Why options make no sense.
 pub(crate) fn of_options(error: &OptionsError) -> PyErr {
-    UsageError::new_err(error.with_names(in_words))
-}
-
-/// A field of the library as Python's users write it: text values between quotes.
-pub(crate) fn in_words(field: &str) -> String {
-    match field.split_once('=') {
-        _ if field.starts_with("plan(") => "calib_host.plan(n=..., epsilon=0.1)".into(),
-        Some((name, value)) if value.starts_with(|c: char| c.is_ascii_lowercase()) => format!("{name}={value:?}"),
-        _ if field == "data" => "scores".into(),
-        _ => field.into(),
-    }
+    UsageError::new_err(error.with_names(name))
 }
 
 /// A sentence of the command with the names of options as Python has them: `points_per_bin` for `--points-per-bin`.

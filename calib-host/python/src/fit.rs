@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, UsageError, in_words, of_data, of_refused};
+use crate::errors::{DataError, UsageError, name, of_data, of_refused};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 use crate::options::Options;
@@ -79,12 +79,11 @@ pub(crate) fn fit(
         let data = scores.and_then(|scores| Dataset::new(scores, rows)).map_err(|cause| of_data(&cause))?;
         job::fit(&data, &options).map_err(|cause| of_refused(&Refused::of_fit(cause)))
     })??;
-    let warnings = fitted.findings.iter().map(|finding| finding.with_names(in_words)).collect();
-    let chosen = fitted.chosen.map(|chosen| chosen.with_names(in_words));
+    let warnings = fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
+    let chosen = fitted.chosen.map(|chosen| chosen.with_names(name));
     let uncalibrated = match &fitted.model {
         FittedModel::Tables(fit) => {
-            let name = |table: usize| fit.table_name(table);
-            fit.unfitted.iter().map(|one| (name(one.table), one.reason.to_string())).collect()
+            fit.unfitted.iter().map(|one| (fit.table_name(one.table), one.reason.to_string())).collect()
         }
         FittedModel::Joint(_) => Vec::new(),
     };

@@ -22,8 +22,8 @@ impl<'py> Options<'py> {
     /// The value of an option.
     fn get<T: FromPyObjectOwned<'py>>(&self, name: &str, what: &str) -> PyResult<Option<T>> {
         let Some(value) = self.given(name)? else { return Ok(None) };
-        let refuse = |_| UsageError::new_err(format!("{name}={}: {what} is expected", repr(&value)));
-        value.extract::<T>().map_err(|cause| refuse(cause.into())).map(Some)
+        let refused = || UsageError::new_err(format!("{name}={}: {what} is expected", repr(&value)));
+        value.extract::<T>().map(Some).map_err(|_| refused())
     }
 
     fn flag(&self, name: &str) -> PyResult<bool> {

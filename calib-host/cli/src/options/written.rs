@@ -28,7 +28,7 @@ pub(crate) struct WrittenOptions {
     #[arg(long)]
     pub(crate) intervals: bool,
     /// The numbers in the artefact's tables.
-    #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32")]
+    #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"))]
     table: TableWidth,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier)]

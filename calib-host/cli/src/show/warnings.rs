@@ -9,7 +9,7 @@ use calib_io::files::Place;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::error::option;
+use crate::error::sentence;
 
 /// What speaks against a calibrator, or against how its data were read.
 #[derive(Default)]
@@ -30,10 +30,7 @@ impl Warnings {
             match finding {
                 Finding::Evidence(evidence) => warnings.evidence.push(*evidence),
                 Finding::Flaw(flaw) => warnings.flaws.push(flaw.clone()),
-                doubt => warnings.doubts.push(doubt.with_names(|name| match name {
-                    "data" => rows.file.display().to_string(),
-                    name => option(name),
-                })),
+                doubt => warnings.doubts.push(sentence(doubt, &rows.file)),
             }
         }
         warnings

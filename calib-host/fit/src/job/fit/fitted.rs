@@ -7,16 +7,18 @@ use sha2::{Digest, Sha256};
 
 use super::auto::{Chosen, fit_chosen};
 use super::error::NotFitted;
-use super::finding::Finding;
+use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
 use super::options::{FitOptions, MethodChoice, POINTS_PER_BIN};
 use crate::artifact::CompileError;
 use crate::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes};
+use crate::assess::{evidence_of_fit, flaws};
 use crate::binary::{BinaryMethod, Umd};
 use crate::data::{BinaryData, RowGroups, RowsHash, VectorData};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
 use crate::fit::{Fit, fit_binary, fit_weighted};
+use crate::job::finding::Finding;
 use crate::joint::{JointFit, fit_joint};
 use crate::options_error::OptionsError;
 use crate::reduction::{Problems, ReductionOptions, fit_reduction};
@@ -69,7 +71,7 @@ pub enum FittedModel {
 pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     options.check(data)?;
     let hash = data.rows_hash()?;
-    let mut findings = Finding::of_data(data)?;
+    let mut findings = findings_of(data)?;
     let drawn = data.one_row_of_each_cluster(options.seed);
     let job = Job {
         options,
@@ -103,7 +105,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors))?;
     let artifact = options.decided(&bytes)?;
     findings.extend(evidence);
-    findings.extend(Finding::of_artifact(&artifact.artifact()));
+    findings.extend(flaws(&artifact.artifact()).into_iter().map(Finding::Flaw));
     let chosen = chosen.map(|chosen| chosen.of_classifiers(data.classifiers()));
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
 }
@@ -145,7 +147,11 @@ impl Job<'_> {
                 OfTables { fit, chosen: None, monitors, evidence: None }
             }
             (Content::Points(points), Some(groups)) => {
-                let evidence = if sample.is_of_passes() { None } else { Finding::of_points(points)? };
+                let evidence = if sample.is_of_passes() {
+                    None
+                } else {
+                    evidence_of_fit(points)?.map(Finding::Evidence)
+                };
                 let problems = by_group(points, groups)?;
                 OfTables { evidence, ..self.several_tables(problems, rounds)? }
             }
@@ -193,8 +199,8 @@ impl Job<'_> {
         };
         let (spread, evidence) = match sample.spreads() {
             Some(spreads) => (spreads[0], None),
-            None if rounds => (Some(points.spread()?), Finding::of_points(&points)?),
-            None => (sample.spread()?, Finding::of_points(&points)?),
+            None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
+            None => (sample.spread()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
         };
         Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence })
     }

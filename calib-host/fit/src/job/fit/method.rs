@@ -150,7 +150,7 @@ impl NamedMethod {
         };
         match (of, asked) {
             (ScoresOf::Binary { .. }, Some(_)) => {
-                Err(refused("`reduction` needs a matrix: scores of every class, in a column each"))
+                Err(refused("`reduction` needs a matrix: `kind=logits` or `kind=probs` instead of `kind=scores`"))
             }
             (_, asked) => Ok(asked),
         }

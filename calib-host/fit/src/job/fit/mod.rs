@@ -11,7 +11,6 @@ mod options;
 
 pub use auto::Chosen;
 pub use error::NotFitted;
-pub use finding::Finding;
 pub use fitted::{Fitted, FittedModel, fit};
 pub use method::{NamedMethod, ScoresOf, Smoothing};
 pub use method_name::{ClassScore, DirectionsName, MethodName, ReductionName, ScalingName, TableWidth};
