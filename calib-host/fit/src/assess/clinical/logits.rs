@@ -55,8 +55,7 @@ impl<'d> Logits<'d> {
             let mut cuts = all.knots.concat();
             cuts.sort_by(f64::total_cmp);
             cuts.dedup();
-            let grid = Grid::new(all.probs, spread, &cuts);
-            all.condensed = Condensed::new(distinct, to_logit, &grid);
+            all.condensed = Condensed::new(distinct, to_logit, all.probs, &Grid::new(spread, &cuts));
         }
         all
     }
