@@ -82,11 +82,11 @@ struct Part {
 }
 
 impl<'k> Grid<'k> {
-    /// For rows nine tenths of which are in a stretch of this length.
-    pub(super) fn new(spread: f64, knots: &'k [f64]) -> Self {
+    /// For rows nine tenths of which are in a stretch of this length; bins are so many times narrower than it takes.
+    pub(super) fn new(spread: f64, narrower: f64, knots: &'k [f64]) -> Self {
         let width = if spread > 0.0 { WIDTH.min(spread / INNER_BINS) } else { WIDTH };
         // Of powers of two the numbers of bins and their ends are exact.
-        let bits = width.recip().log2().ceil().min(MOST_BITS);
+        let bits = (narrower / width).log2().ceil().min(MOST_BITS);
         Self { bins_per_logit: bits.exp2(), knots }
     }
 
@@ -282,7 +282,7 @@ mod tests {
             let (to_logit, knot) = (ToLogit::new(ExtremeProbs::LeaveOut), centre + knot);
             let rows: Vec<LogitRow> = groups.iter().filter_map(|group| to_logit.row(*group)).collect();
             let knots = [knot];
-            let grid = Grid::new(1.5 * spread, &knots);
+            let grid = Grid::new(1.5 * spread, 1.0, &knots);
             let condensed = Condensed::new(&Distinct::of_groups(groups), to_logit, rows.len(), &grid);
             prop_assert!(condensed.points.len() < rows.len() / 4 && !condensed.bins.is_empty());
             let smooth = |logit: f64| (slope * logit).exp().ln_1p();

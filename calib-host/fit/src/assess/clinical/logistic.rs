@@ -3,7 +3,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::condensed::NODES;
+use super::condensed::{Condensed, NODES};
 use super::logit_row::LogitRow;
 use super::logits::Logits;
 use crate::stats::Interval;
@@ -15,6 +15,9 @@ const CHUNK: usize = 1 << 14;
 /// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows but
 /// for 10^-14.
 const GENTLE: f64 = 1.0 / 16.0;
+
+/// Bins in which no maximum was found, or one that is not as gentle, are cut into so many.
+const NARROWER: f64 = 64.0;
 
 /// A maximum is reached where the next step would raise the log-likelihood by half of this: the estimates are then off by
 /// 10^-10 of their standard errors.
@@ -83,35 +86,13 @@ pub(super) fn estimate<const W: usize>(
     predictors: impl Fn(f64) -> [f64; W] + Sync,
     question: &Question<'_, W>,
 ) -> Option<Estimate<W>> {
-    let condensed = &logits.condensed;
-    let points = condensed.points.iter().map(|point| (predictors(point.logit), point.n, point.positives));
-    let points: Vec<Row<W>> = points.collect();
-    let larger =
-        |sizes: [f64; W], row: &Row<W>| std::array::from_fn(|place| sizes[place].max(row.0[place].abs()));
-    let sizes = points.iter().fold([0.0; W], larger);
-    let of_points = |coefficients: &[f64; W]| {
-        let sum = |rows: &[Row<W>]| {
-            stop::check();
-            rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row))
-        };
-        Likelihood::sum(points.par_chunks(CHUNK).map(sum).collect())
-    };
-    let found = Logistic { at: &of_points, sizes }.answer(question);
-    if condensed.bins.is_empty() {
-        return found.map(|found| found.0);
+    let (mut found, mut is_enough) = estimate_of(&logits.condensed, &predictors, question);
+    if !is_enough {
+        // Where there is no maximum even in narrow bins, all rows have none.
+        (found, is_enough) = estimate_of(&logits.condense(NARROWER), &predictors, question);
     }
-    // Whether the logit with these coefficients moves little within every bin.
-    let is_gentle = |coefficients: &[f64; W]| {
-        condensed.bins.iter().all(|&start| {
-            let logits = points[start..start + NODES].iter().map(|(row, ..)| logit(row, coefficients));
-            let (lo, hi) =
-                logits.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), z| (lo.min(z), hi.max(z)));
-            hi - lo <= GENTLE
-        })
-    };
-    if let Some((found, at)) = found
-        && at.iter().all(|at| at.as_ref().is_some_and(is_gentle))
-    {
+    let found = found?;
+    if is_enough {
         return Some(found);
     }
     let to_logit = logits.to_logit();
@@ -123,7 +104,48 @@ pub(super) fn estimate<const W: usize>(
         });
         Likelihood::sum(rows)
     };
-    Logistic { at: &of_all, sizes }.answer(question).map(|found| found.0)
+    let from_there = Question { start: found.coefficients, ..*question };
+    let sizes = sizes(&rows(&logits.condensed, &predictors));
+    Logistic { at: &of_all, sizes }.answer(&from_there).map(|found| found.0)
+}
+
+/// Fits to condensed rows; also whether all rows would have given the same.
+fn estimate_of<const W: usize>(
+    condensed: &Condensed,
+    predictors: &impl Fn(f64) -> [f64; W],
+    question: &Question<'_, W>,
+) -> (Option<Estimate<W>>, bool) {
+    let rows = rows(condensed, predictors);
+    let at = |coefficients: &[f64; W]| {
+        let sum = |rows: &[Row<W>]| {
+            stop::check();
+            rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row))
+        };
+        Likelihood::sum(rows.par_chunks(CHUNK).map(sum).collect())
+    };
+    let found = Logistic { at: &at, sizes: sizes(&rows) }.answer(question);
+    // Whether the logit with these coefficients moves little within every bin.
+    let is_gentle = |coefficients: &Option<[f64; W]>| {
+        coefficients.is_some_and(|coefficients| {
+            condensed.bins.iter().all(|&start| {
+                let logits = rows[start..start + NODES].iter().map(|(row, ..)| logit(row, &coefficients));
+                let (lo, hi) =
+                    logits.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), z| (lo.min(z), hi.max(z)));
+                hi - lo <= GENTLE
+            })
+        })
+    };
+    let is_enough =
+        condensed.bins.is_empty() || found.as_ref().is_some_and(|(_, at)| at.iter().all(is_gentle));
+    (found.map(|found| found.0), is_enough)
+}
+
+fn rows<const W: usize>(condensed: &Condensed, predictors: &impl Fn(f64) -> [f64; W]) -> Vec<Row<W>> {
+    condensed.points.iter().map(|point| (predictors(point.logit), point.n, point.positives)).collect()
+}
+
+fn sizes<const W: usize>(rows: &[Row<W>]) -> [f64; W] {
+    rows.iter().fold([0.0; W], |sizes, row| std::array::from_fn(|place| sizes[place].max(row.0[place].abs())))
 }
 
 impl<const W: usize> Logistic<'_, W> {
