@@ -11,7 +11,7 @@ use calib_core::{
     TopLabelCodeMargin, TopLabelMargin,
 };
 use calib_firmware::{AlarmRule, Classifier, Kind};
-use calib_linear::LinearModel;
+use calib_classifier::linear::LinearModel;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

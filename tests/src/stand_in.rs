@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use calib_core::ClassifierId;
 use calib_host::{VectorKind, Vectors};
-use calib_linear::{AlarmRule, LinearModel, LinearParameters};
+use calib_classifier::linear::{AlarmRule, LinearModel, LinearParameters};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -5,6 +5,7 @@ use calib_firmware::AlarmRule;
 #[cfg(not(feature = "network"))]
 use calib_firmware::LinearClassifier;
 #[cfg(feature = "network")]
-use calib_network::{Codes, Gives, Network};
+use calib_classifier::Gives;
+use calib_classifier::network::{Codes, Network};
 
 include!(concat!(env!("OUT_DIR"), "/classifier.rs"));

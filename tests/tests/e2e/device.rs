@@ -15,7 +15,7 @@ use calib_core::{
     ScoreEncoding, ScoreError, StepTable, TopLabel, Uncalibrated,
 };
 use calib_firmware::{AlarmRule, Classifier, Features, Slot};
-use calib_linear::{LinearModel, LinearParameters};
+use calib_classifier::linear::{LinearModel, LinearParameters};
 use calib_tests::{Board, Emulator, image_size};
 
 use crate::harness::{Image, random_inputs};
