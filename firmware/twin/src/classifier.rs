@@ -1,8 +1,8 @@
 //! The network that the twin was built with; the build script writes it.
 
-use calib_core::ClassifierId;
 use calib_classifier::Gives;
 use calib_classifier::network::{Codes, Network};
+use calib_core::ClassifierId;
 
 /// Its file.
 pub const MODEL: &str = env!("CALIB_MODEL");

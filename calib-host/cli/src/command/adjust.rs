@@ -15,10 +15,14 @@ use calib_io::input::Table;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on};
 use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
-use crate::out::{print_json, shown_path, stderr, write_output};
+use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
+use crate::run::Run;
 use crate::show::{monitor_sentences, monitors_json};
 
 /// Make a binary calibrator for another prevalence.
@@ -77,8 +81,12 @@ pub(crate) struct Adjust {
 /// The failure probability of the interval of an estimate.
 const ESTIMATE_ALPHA: f64 = 0.05;
 
-impl Adjust {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Adjust {
+    const AT_WORK: Option<&str> = Some("adjusting");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let reduction = named.stored.artifact().header().reduction;
         let tables = named.stored.artifact().tables().count();
@@ -87,29 +95,35 @@ impl Adjust {
         }
         let from = self.from(&named.stored)?;
         let estimate =
-            self.estimate_from.as_deref().map(|path| self.estimate(&named, path, from, quiet)).transpose()?;
+            self.estimate_from.as_deref().map(|path| self.estimate(&named, path, from, cx)).transpose()?;
         let to =
             self.prevalence.or(estimate.map(|estimate| estimate.value)).expect("clap asks for one of them");
         let shift = Shift::new(from, to)?;
-        let child = self.child.of(&self.artifact, &named.stored, String::new())?;
+        let child = self.child.of(&self.artifact, &named.stored, String::new(), cx)?;
         let adjustment = Adjustment {
             shift,
             is_estimated: estimate.is_some(),
             counter: child.counter,
-            monitors: self.monitors(&named, quiet)?,
+            monitors: self.monitors(&named, cx)?,
         };
         let bytes = adjusted(&named.stored, &adjustment)?;
-        write_output(&self.output, self.force, &bytes)?;
+        cx.write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         if self.json {
-            return print_json(&self.to_json(&named.stored, &stored, &shift, estimate));
+            return cx.print_json(&self.to_json(&named.stored, &stored, &shift, estimate));
         }
-        if !quiet {
-            self.print(&stored, &shift, estimate)?;
+        if !cx.quiet {
+            self.print(&stored, &shift, estimate, cx)?;
         }
         Ok(())
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((on("calib inspect", given.text("output")?), "what it promises there"))
+    }
+}
+
+impl Adjust {
     /// The prevalence that the artefact's probabilities are for.
     fn from(&self, stored: &StoredArtifact) -> Result<CalibrationPrevalence, Error> {
         if let Some(stated) = self.calibration_prevalence.or(adjusted_prevalence(stored)) {
@@ -128,7 +142,7 @@ impl Adjust {
     }
 
     /// The monitors of the new place.
-    fn monitors(&self, named: &NamedArtifact<'_>, quiet: bool) -> Result<Option<Monitoring>, Error> {
+    fn monitors(&self, named: &NamedArtifact<'_>, cx: &Context) -> Result<Option<Monitoring>, Error> {
         let Some(path) = &self.monitor_scores else {
             return match self.monitors.are_asked() {
                 false => Ok(None),
@@ -139,7 +153,7 @@ impl Adjust {
                 )),
             };
         };
-        monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), quiet)
+        monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), cx)
     }
 
     fn estimate(
@@ -147,13 +161,13 @@ impl Adjust {
         named: &NamedArtifact<'_>,
         path: &Path,
         from: CalibrationPrevalence,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<EstimatedPrevalence, Error> {
         let from = match from {
             CalibrationPrevalence::Stated(from) => from,
             CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
         };
-        let source = &read_all(&[path], quiet)?[0];
+        let source = &read_all(&[path], cx)?[0];
         let table = Table::read_only(source, &[&self.score_column])?;
         let kind: ScoreKind = named.score_kind();
         let applied = named.apply_scores(&table, &self.score_column, kind, None)?;
@@ -176,8 +190,9 @@ impl Adjust {
         stored: &StoredArtifact,
         shift: &Shift,
         estimate: Option<EstimatedPrevalence>,
+        cx: &Context,
     ) -> Result<(), Error> {
-        let mut err = stderr();
+        let mut err = cx.stderr();
         let output = shown_path(&self.output);
         writeln!(
             err,

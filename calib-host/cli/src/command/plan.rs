@@ -11,9 +11,11 @@ use calib_io::files::write_file;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion};
 use crate::options::{PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence};
-use crate::out::{print_json, stdout};
+use crate::run::Run;
 
 /// The numbers of bins for which points are told if there is but an epsilon.
 const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
@@ -90,22 +92,22 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
      bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
      among M candidates each has alpha / M";
 
-impl PlanCommand {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for PlanCommand {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if self.validation.validation {
-            return self.validation.answer(self.prevalence, self.json);
+            return self.validation.answer(self.prevalence, self.json, cx);
         }
         if self.thresholds.is_asked() {
-            return self.thresholds.answer(self.prevalence, self.json);
+            return self.thresholds.answer(self.prevalence, self.json, cx);
         }
         if self.prevalence.is_some() {
             return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity".into()));
         }
         if let Some(reduction) = self.reduction {
-            return self.of_classes(reduction);
+            return self.of_classes(reduction, cx);
         }
         if let (Some(epsilon), None, None, None) = (self.epsilon, self.n, self.bins, self.points_per_bin) {
-            return self.points_for(epsilon);
+            return self.points_for(epsilon, cx);
         }
         let answer = self.answer()?;
         let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
@@ -116,9 +118,9 @@ impl PlanCommand {
             write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
         }
         if self.json {
-            return print_json(&json!({"answer": answer, "curve": curve}));
+            return cx.print_json(&json!({"answer": answer, "curve": curve}));
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
             let bins_asked = bins;
             let bins = bins_in_words(bins as usize).unwrap_or_default();
@@ -161,8 +163,14 @@ impl PlanCommand {
         Ok(())
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"))
+    }
+}
+
+impl PlanCommand {
     /// The points that an epsilon takes with usual numbers of bins.
-    fn points_for(&self, epsilon: f64) -> Result<(), Error> {
+    fn points_for(&self, epsilon: f64, cx: &Context) -> Result<(), Error> {
         if self.svg.is_some() {
             return Err(usage(
                 "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon".into(),
@@ -173,9 +181,9 @@ impl PlanCommand {
             .filter_map(|bins| Plan::fewest_points(bins, self.alpha, epsilon))
             .collect();
         if self.json {
-            return print_json(&json!({"answer": null, "curve": plans}));
+            return cx.print_json(&json!({"answer": null, "curve": plans}));
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(
             out,
             "epsilon {epsilon}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
@@ -189,7 +197,7 @@ impl PlanCommand {
     }
 
     /// Plans for several classes.
-    fn of_classes(&self, reduction: PlannedReduction) -> Result<(), Error> {
+    fn of_classes(&self, reduction: PlannedReduction, cx: &Context) -> Result<(), Error> {
         let among = match (reduction, self.classes) {
             (PlannedReduction::TopLabel, _) => 1,
             (PlannedReduction::ClassWise, Some(classes)) => classes,
@@ -214,7 +222,7 @@ impl PlanCommand {
             }
         };
         if self.json {
-            return print_json(&json!({"answer": plan, "curve": []}));
+            return cx.print_json(&json!({"answer": plan, "curve": []}));
         }
         let ClassPlan { n, points_per_bin, epsilon, .. } = plan;
         let (name, theorem) = match reduction {
@@ -222,7 +230,7 @@ impl PlanCommand {
             PlannedReduction::ClassWise => (format!("class-wise, {among} classes"), 2),
         };
         writeln!(
-            stdout(),
+            cx.stdout(),
             "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of the truth, \
              except with probability {alpha} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}"
         )?;

@@ -11,12 +11,15 @@ use calib_io::input;
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, parse_alpha, parse_classifier, parse_share,
 };
-use crate::out::{print_json, stderr, warn, write_output};
 use crate::read::{SetInput, SetRows, SetSource, read_all};
+use crate::run::Run;
 use crate::show::ShownSets;
 
 /// Find sets of classes that hold the true one.
@@ -87,11 +90,15 @@ enum ConformityName {
     Margin,
 }
 
-impl Sets {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Sets {
+    const AT_WORK: Option<&str> = Some("finding sets");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let paths: Vec<_> = std::iter::once(self.input().0).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
         let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
         let source = SetSource {
@@ -102,7 +109,7 @@ impl Sets {
             score: self.score(encoding)?,
         };
         let SetRows { rows, labels, doubt, encoding, is_binary } = source.read(&sources)?;
-        warn(doubt.as_slice())?;
+        cx.warn(doubt.as_slice())?;
         let aim = SetAim { alpha: self.alpha, by_class: self.by_class, confidence: self.confidence };
         let sets = PredictionSets::fit(&rows, &labels, aim)
             .map_err(|cause| Error::promise(Place::file(self.input().0), cause))?;
@@ -110,7 +117,9 @@ impl Sets {
             SetsOnDevice { sets: &sets, encoding, binary: is_binary, never_empty: self.never_empty };
         let parameters = self.parameters();
         let bytes = match self.calibrator.as_deref().zip(parent.as_ref()) {
-            Some((path, parent)) => on_device.beside(parent, &self.child.of(path, parent, parameters)?)?,
+            Some((path, parent)) => {
+                on_device.beside(parent, &self.child.of(path, parent, parameters, cx)?)?
+            }
             None => {
                 let options = ArtifactOptions {
                     data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
@@ -121,20 +130,26 @@ impl Sets {
                 on_device.alone(&parameters, &options)?
             }
         };
-        write_output(&self.output, self.force, &bytes)?;
+        cx.write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
-        match (self.json, quiet) {
+        match (self.json, cx.quiet) {
             (true, _) => {
                 let mut value = shown.json();
                 value["warnings"] = json!(doubt.as_slice());
-                print_json(&value)
+                cx.print_json(&value)
             }
             (false, true) => Ok(()),
-            (false, false) => Ok(shown.print(&mut stderr())?),
+            (false, false) => Ok(shown.print(&mut cx.stderr())?),
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.assessed()
+    }
+}
+
+impl Sets {
     /// The file of scores, and what a row is.
     fn input(&self) -> (&Path, SetInput) {
         let binary = self.source.binary().map(|(path, kind)| (path, SetInput::Binary(kind)));

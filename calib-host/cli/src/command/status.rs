@@ -6,12 +6,12 @@ use std::io::Write;
 #[cfg(feature = "serial")]
 use std::path::PathBuf;
 
+#[cfg(feature = "serial")]
+use calib_core::slot::PassedOver;
 #[cfg(feature = "probe")]
 use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
-use calib_core::slot::{PassedOver, SlotFault};
-#[cfg(feature = "serial")]
-use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody, Slots, Standing};
+use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody};
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{FlashError, read_slots};
 #[cfg(feature = "serial")]
@@ -21,14 +21,14 @@ use clap::Args;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::options::ProbeOptions;
+use crate::run::Run;
 #[cfg(feature = "serial")]
-use crate::out::write_output;
-use crate::out::{print_json, stdout, warn};
 #[cfg(feature = "probe")]
 use crate::show::slot_json;
 #[cfg(feature = "serial")]
@@ -46,7 +46,7 @@ use crate::show::{
 /// warning.
 ///
 /// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
-/// use. Firmware of protocol version 1 does not say so: then a damaged slot is a warning on standard error.
+/// use.
 #[derive(Args)]
 pub(crate) struct Status {
     /// The serial port, such as /dev/ttyACM0.
@@ -80,19 +80,19 @@ pub(crate) struct Status {
     json: bool,
 }
 
-impl Status {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for Status {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         #[cfg(feature = "serial")]
         if let Some(port) = &self.port {
             #[cfg(feature = "probe")]
             if self.chip.is_some() {
                 return Err(Error::Usage("give either --port or --chip".into()));
             }
-            return self.of_port(port);
+            return self.of_port(port, cx);
         }
         #[cfg(feature = "probe")]
         if let Some(chip) = &self.chip {
-            return of_chip(chip, &self.probe, self.json);
+            return of_chip(chip, &self.probe, self.json, cx);
         }
         let ways = match (cfg!(feature = "serial"), cfg!(feature = "probe")) {
             (true, true) => "--port or --chip",
@@ -106,11 +106,9 @@ impl Status {
 #[cfg(feature = "serial")]
 impl Status {
     /// Shows what a device is, what its slots hold and what its monitors say.
-    fn of_port(&self, port: &str) -> Result<(), Error> {
+    fn of_port(&self, port: &str, cx: &Context) -> Result<(), Error> {
         let mut link = self.line.link(port)?;
-        let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
-            return Err(DeviceError::Protocol.into());
-        };
+        let status = link.status()?;
         let slots = match link.ask(&RequestBody::Slots) {
             Ok(ReplyBody::Slots(slots)) => Some(slots),
             // Firmware with one slot refuses, which is no failure.
@@ -118,9 +116,7 @@ impl Status {
             Ok(_) => return Err(DeviceError::Protocol.into()),
             Err(error) => return Err(error.into()),
         };
-        let version = link.protocol_version()?;
-        let standing = link.standing(version)?;
-        let counters = match link.counters(version) {
+        let counters = match link.counters() {
             // A device that counts nothing is no failure, unless it is asked for what it counted.
             Err(error @ (DeviceError::UnknownRequest | DeviceError::Counters(_)))
                 if self.counters.is_none() =>
@@ -133,38 +129,35 @@ impl Status {
             let shown = |tables: &Vec<Option<Counters>>| {
                 tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>()
             };
-            print_json(&json!({
+            cx.print_json(&json!({
                 "port": port,
-                "protocol": version,
+                "protocol": status.protocol,
                 "device": device_json(&status),
                 "slots": slots.as_ref().map(slots_json),
-                "standing": standing.as_ref().map(standing_json),
+                "standing": standing_json(&status),
                 "monitors": counters.as_ref().ok().map(shown),
                 "not_monitored": counters.as_ref().err(),
             }))?;
         } else {
-            print_device(port, &status, slots.as_ref())?;
-            print_protocol(version, standing.as_ref())?;
+            print_device(&mut cx.stdout(), port, &status, slots.as_ref())?;
+            print_protocol(&mut cx.stdout(), &status)?;
             match &counters {
-                Ok(tables) => print_counters(tables)?,
-                Err(why) => writeln!(stdout(), "monitors    none: {why}")?,
+                Ok(tables) => print_counters(&mut cx.stdout(), tables)?,
+                Err(why) => writeln!(cx.stdout(), "monitors    none: {why}")?,
             }
         }
         if let Ok(tables) = &counters {
-            self.write_counters(tables)?;
-            warn(&counter_warnings(tables))?;
+            self.write_counters(tables, cx)?;
+            cx.warn(&counter_warnings(tables))?;
         }
-        match (standing, slots) {
-            (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
-                Err(DeviceError::FellBack { slot, fault }.into())
-            }
-            (None, Some(slots)) => warn_of_damage(&slots),
-            _ => Ok(()),
+        match status.passed_over {
+            Some(PassedOver { slot, fault }) => Err(DeviceError::FellBack { slot, fault }.into()),
+            None => Ok(()),
         }
     }
 
     /// Writes what the device counted, if it is asked for.
-    fn write_counters(&self, tables: &[Option<Counters>]) -> Result<(), Error> {
+    fn write_counters(&self, tables: &[Option<Counters>], cx: &Context) -> Result<(), Error> {
         let Some(path) = &self.counters else { return Ok(()) };
         let of_file =
             || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -173,36 +166,21 @@ impl Status {
         let stored = stored.ok_or(DeviceError::Counters(CountersRefusal::NotMonitored))?;
         let mut text = serde_json::to_vec_pretty(&stored).map_err(io::Error::from)?;
         text.push(b'\n');
-        write_output(path, self.force, &text)
+        cx.write_output(path, self.force, &text)
     }
-}
-
-/// Warns of a slot that is neither blank nor in order, beside one in force.
-#[cfg(feature = "serial")]
-fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
-    for (slot, content) in slots.slots.iter().enumerate() {
-        if let Err(fault) = content
-            && slots.in_force.is_some()
-            && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
-        {
-            let text = "if it held a newer calibrator, the device has fallen back to an older one";
-            warn(&[format!("slot {slot}: {fault}: {text}")])?;
-        }
-    }
-    Ok(())
 }
 
 /// Shows what the slots of a chip hold.
 #[cfg(feature = "probe")]
-fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Error> {
+fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool, cx: &Context) -> Result<(), Error> {
     let map = options.map(chip)?;
     let mut access = options.attach(chip)?;
     let survey = read_slots(&mut access, map)?.survey().map_err(FlashError::from)?;
     if as_json {
         let slots: Vec<Value> = survey.iter().map(slot_json).collect();
-        return print_json(&json!({"chip": chip, "slots": slots}));
+        return cx.print_json(&json!({"chip": chip, "slots": slots}));
     }
-    let mut out = stdout();
+    let mut out = cx.stdout();
     for (index, slot) in survey.iter().enumerate() {
         let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
         match slot {

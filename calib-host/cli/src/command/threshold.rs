@@ -14,12 +14,15 @@ use calib_io::input::{self, Column, Source, Table};
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
-use crate::out::{print_json, stderr, warn, write_output};
 use crate::read::{question_independence, question_margins, read_all, table_labels};
+use crate::run::Run;
 use crate::show::ShownThresholds;
 
 /// Find a threshold that promises a sensitivity or specificity.
@@ -112,11 +115,15 @@ struct Rows {
 /// A group's name, which the only group has none of, and its rows.
 type NamedRows = (Option<String>, Vec<usize>);
 
-impl ThresholdCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for ThresholdCommand {
+    const AT_WORK: Option<&str> = Some("looking for thresholds");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let rows = self.read(parent.as_ref(), quiet)?;
-        warn(&rows.doubts)?;
+        let rows = self.read(parent.as_ref(), cx)?;
+        cx.warn(&rows.doubts)?;
         let sharing = if self.common_threshold { Sharing::Common } else { Sharing::Own };
         let place = || Place::file(self.path().0);
         let points = OperatingPoints::find(&rows.groups, self.aims(), sharing)
@@ -131,7 +138,9 @@ impl ThresholdCommand {
         };
         let parameters = self.parameters(&rows);
         let bytes = match self.calibrator.as_deref().zip(parent.as_ref()) {
-            Some((path, parent)) => on_device.beside(parent, &self.child.of(path, parent, parameters)?)?,
+            Some((path, parent)) => {
+                on_device.beside(parent, &self.child.of(path, parent, parameters, cx)?)?
+            }
             None => {
                 let options = ArtifactOptions {
                     data_sha256: rows.sha256,
@@ -142,21 +151,27 @@ impl ThresholdCommand {
                 on_device.alone(rows.n, &parameters, &options)?
             }
         };
-        write_output(&self.output, self.force, &bytes)?;
+        cx.write_output(&self.output, self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let shown =
             ShownThresholds { points: &points, values: &values, stored: &stored, output: &self.output };
-        match (self.json, quiet) {
+        match (self.json, cx.quiet) {
             (true, _) => {
                 let mut value = shown.json();
                 value["warnings"] = json!(rows.doubts);
-                print_json(&value)
+                cx.print_json(&value)
             }
             (false, true) => Ok(()),
-            (false, false) => Ok(shown.print(&mut stderr())?),
+            (false, false) => Ok(shown.print(&mut cx.stderr())?),
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.assessed()
+    }
+}
+
+impl ThresholdCommand {
     fn aims(&self) -> Aims {
         let aim = |level: Option<f64>| level.map(|level| Aim { level, confidence: self.confidence });
         Aims { sensitivity: aim(self.sensitivity), specificity: aim(self.specificity) }
@@ -167,10 +182,10 @@ impl ThresholdCommand {
         binary_source(self.scores.as_deref(), self.margins.as_deref()).expect("clap asks for one of them")
     }
 
-    fn read(&self, parent: Option<&StoredArtifact>, quiet: bool) -> Result<Rows, Error> {
+    fn read(&self, parent: Option<&StoredArtifact>, cx: &Context) -> Result<Rows, Error> {
         let (path, kind) = self.path();
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let names: Vec<&str> = [&*self.score_column, &*self.label_column]
             .into_iter()
             .chain(self.group_column.as_deref())

@@ -6,8 +6,8 @@ use calib_fit::StoredArtifact;
 use calib_fit::artifact::Child;
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::warn;
 
 /// How new an artefact is.
 #[derive(Args)]
@@ -35,6 +35,7 @@ impl ChildOptions {
         path: &Path,
         parent: &StoredArtifact,
         parameters: String,
+        cx: &Context,
     ) -> Result<Child, Error> {
         let artifact = parent.artifact();
         let (path, held) = (path.display(), artifact.counter());
@@ -47,12 +48,12 @@ impl ChildOptions {
         if counter < held {
             let sentence =
                 format!("the counter of {path} is {held}: a device that holds it refuses {counter}");
-            warn(&[sentence])?;
+            cx.warn(&[sentence])?;
         }
         if artifact.signature().is_some() {
             let sentence =
                 format!("{path} is signed, and what is made from it is not: sign that with `calib sign`");
-            warn(&[sentence])?;
+            cx.warn(&[sentence])?;
         }
         Ok(Child { counter, parameters })
     }

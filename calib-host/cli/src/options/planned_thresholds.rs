@@ -8,8 +8,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::parse::{count, parse_share};
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::{print_json, stdout};
 
 /// What thresholds are to promise.
 #[derive(Args)]
@@ -42,7 +42,7 @@ impl PlannedThresholds {
     }
 
     /// Answers how many points it takes, and how many rows if the prevalence is known.
-    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool) -> Result<(), Error> {
+    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool, cx: &Context) -> Result<(), Error> {
         let asked = [
             (Class::Positives, "sensitivity", self.sensitivity, prevalence),
             (
@@ -70,14 +70,14 @@ impl PlannedThresholds {
         if json {
             let line = |&(allowed, points, rows): &(u64, u64, Option<(Option<u64>, f64)>)| json!({"allowed": allowed, "points": points, "rows": rows.and_then(|rows| rows.0), "mean_rows": rows.map(|rows| rows.1)});
             let answer = |(class, name, level, lines): &(Class, &str, f64, Vec<_>)| json!({"class": class, "accuracy": name, "level": level, "points": lines.iter().map(line).collect::<Vec<_>>()});
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "confidence": self.confidence,
                 "groups": self.groups,
                 "prevalence": prevalence,
                 "thresholds": answers.iter().map(answer).collect::<Vec<_>>(),
             }));
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         for (class, name, level, lines) in answers {
             let confidence = percent(self.confidence);
             writeln!(
