@@ -1,16 +1,17 @@
 //! Why a command failed: one plain line, and an exit code.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use calib_fit::FitError;
 use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
+use calib_fit::job::{AssessError, Finding, Mismatch, NotFitted};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
+use calib_fit::{FitError, OptionsError};
 use calib_io::device::probe::{AccessError, FlashError};
 use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
@@ -168,6 +169,26 @@ impl From<AccessError> for Error {
     }
 }
 
+impl From<OptionsError> for Error {
+    fn from(cause: OptionsError) -> Self {
+        Self::Usage(cause.with_names(option))
+    }
+}
+
+/// The option of a field of the library, with its value if it has one: `--points-per-bin` for `points_per_bin`.
+pub(crate) fn option(field: &str) -> String {
+    match field.split_once('=') {
+        _ if field.starts_with("plan(") => "`calib plan --n N --epsilon 0.1`".into(),
+        Some(("kind", kind)) => format!("--{kind}"),
+        Some((name, value)) => format!("{} {value}", option(name)),
+        None => match field {
+            "clusters" => "--cluster-column".into(),
+            "groups" => "--group-column".into(),
+            name => format!("--{}", name.replace('_', "-")),
+        },
+    }
+}
+
 impl Error {
     /// Says that something is wrong at a place.
     pub(crate) fn input(place: Place, problem: Problem) -> Self {
@@ -182,6 +203,22 @@ impl Error {
         }
     }
 
+    /// Says why nothing was fitted to scores and labels at these places; at the last one are the scores that monitors compare with.
+    pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
+        match cause {
+            NotFitted::Data(cause) => cause.into(),
+            NotFitted::Fit(cause @ FitError::OneClass { .. }) => Self::fit(labels.clone(), cause),
+            NotFitted::Fit(cause) => Self::fit(scores.clone(), cause),
+            NotFitted::ReferenceScores(cause) => Self::fit(reference.clone(), cause),
+            NotFitted::Compile(cause) => cause.into(),
+            NotFitted::Options(cause) => cause.into(),
+            other => {
+                let sentence = other.of_options().map(|cause| cause.with_names(option));
+                Self::Usage(format!("{scores}: {}", sentence.unwrap_or_else(|| other.to_string())))
+            }
+        }
+    }
+
     /// Says that counts at a place do not stand for all rows, or that nothing was fitted to them.
     pub(crate) fn pass(place: Place, cause: PassError) -> Self {
         match cause {
@@ -193,6 +230,31 @@ impl Error {
     /// Says that data at a place do not give what is asked.
     pub(crate) fn promise(place: Place, cause: impl Into<PromiseError>) -> Self {
         Self::Promise { place: Box::new(place), cause: cause.into() }
+    }
+
+    /// Says that rows of a file are not assessed, or not with an artefact of another one.
+    pub(crate) fn assess(cause: AssessError, scores: &Path, artifact: &Path) -> Self {
+        let (place, artifact) = (Place::file(scores), artifact.display());
+        let name = |field: &str| option_of(field, &scores.display().to_string());
+        match cause {
+            AssessError::Options(cause) => Self::Usage(cause.with_names(name)),
+            AssessError::Data(cause) => cause.into(),
+            AssessError::Fit(cause) => Self::fit(place, cause),
+            AssessError::Sets(cause) => Self::promise(place, cause),
+            AssessError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
+            AssessError::SameRows => Self::SameRows { path: scores.into(), fitted: "the artefact was" },
+            AssessError::NoGroups { known } => Self::Usage(format!(
+                "{artifact} tells the groups {known} apart: name the column of groups with --group-column"
+            )),
+            AssessError::UnknownGroup { name, known } => Self::Mismatch(format!(
+                "the artefact knows no group {name:?}\n  artefact  {artifact}: knows {known}"
+            )),
+            AssessError::Mismatch(Mismatch { takes, got }) => Self::Mismatch(format!(
+                "the artefact does not fit the scores\n  artefact  {artifact}: takes {}\n  scores    {got}",
+                takes.with_names(name)
+            )),
+            other => Self::Usage(other.to_string()),
+        }
     }
 
     /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
@@ -228,6 +290,20 @@ impl Error {
             Self::Outcome { .. } => 5,
         }
     }
+}
+
+/// The option of a field of the library, or the name of the scores.
+pub(crate) fn option_of(field: &str, scores: &str) -> String {
+    match field {
+        "data" => scores.into(),
+        "n_bins" => "--bins".into(),
+        field => option(field),
+    }
+}
+
+/// What was found of the rows of a file, with the names of options.
+pub(crate) fn sentence(finding: &Finding, scores: &Path) -> String {
+    finding.with_names(|name| option_of(name, &scores.display().to_string()))
 }
 
 /// Whether no counters would make another calibrator of this one.

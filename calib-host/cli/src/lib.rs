@@ -5,21 +5,19 @@
 
 #![forbid(unsafe_code)]
 
-mod assessing;
 mod command;
 mod context;
 mod error;
-mod fitting;
 mod help;
 mod hints;
 mod kinds;
-mod memory;
 mod next;
 mod options;
 mod out;
 mod paths;
 mod progress;
 mod read;
+mod refused;
 mod run;
 mod show;
 mod spinner;
@@ -33,8 +31,7 @@ use command::Command;
 use context::Context;
 use error::Error;
 
-pub use assessing::Assessing;
-pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
+pub use refused::{Fault, Refused};
 
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;

@@ -86,7 +86,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
             "ums --points-per-bin 50 --seed 3 --intervals",
             "fixed-width --bins 10",
             "isotonic",
-            "isotonic --interpolate",
+            "isotonic-interpolated",
             "scaling-binning --bins 4 --one-set",
             "platt",
             "beta",
@@ -146,7 +146,7 @@ fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
         (place.inspect("cal.bin"), applied(&place, "cal.bin", "--probs codes.npy"))
     };
     let (plain, rows) = fit("");
-    let (direct, same) = fit("--direct-table");
+    let (direct, same) = fit("--table direct");
     assert_eq!((&direct["tables"][0]["direct_table"], &same), (&true.into(), &rows));
     let more = direct["len_bytes"].as_u64().unwrap() - plain["len_bytes"].as_u64().unwrap();
     let each = direct["tables"][0]["direct_table_len_bytes"].as_u64().unwrap();
@@ -184,7 +184,7 @@ fn an_artefact_over_codes_is_assessed_reported_and_exported() {
     };
     let labels = "--calibration-labels labels.npy --test-labels labels.npy";
     let of_codes = page("codes.bin", "codes.npy", labels);
-    let of_probs = page("probs.bin", "probs.npy", &format!("{labels} --matrix probs"));
+    let of_probs = page("probs.bin", "probs.npy", &format!("{labels} --probs"));
     assert_eq!(of_codes["calibrator"]["encoding"], "i8 (scale 0.00390625, zero point -128)");
     assert!(of_codes["metrics"]["after"]["n"].is_u64());
     assert_eq!(of_codes["metrics"], of_probs["metrics"]);

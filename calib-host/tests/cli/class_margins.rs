@@ -65,7 +65,7 @@ fn codes_and_floats_get_the_same_probabilities_of_the_predicted_class() {
     let place = place();
     for reduction in ["top-label", "confidence"] {
         for method in [
-            "umd --points-per-bin 60 --ties merge",
+            "umd --points-per-bin 60",
             "ums --points-per-bin 60 --seed 3",
             "isotonic",
             "isotonic --max-bins 6",
@@ -125,7 +125,7 @@ fn assessed_reported_and_exported_against_the_softmax() {
     assert_eq!(floats["before"]["brier"], softmax["before"]["brier"]);
     assert_ne!(floats["after"]["brier"], softmax["after"]["brier"]);
     let page = place.json(
-        "calib report codes.bin --same-rows --calibration codes.npy --test codes.npy --matrix logits \
+        "calib report codes.bin --same-rows --calibration codes.npy --test codes.npy --logits \
          --calibration-labels labels.npy --test-labels labels.npy --bootstrap 20 --json",
     );
     assert_eq!(page["metrics"]["after"]["brier"]["value"], codes["after"]["brier"]["value"]);

@@ -8,6 +8,7 @@ use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
 use calib_fit::apply::{AppliedVector, Words, apply_vectors_from};
 use calib_fit::data::CodeVectors;
+use calib_fit::job::{Finding, Looks, codes_of_classes};
 use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use calib_io::files::OutputError;
 use calib_io::input::{Shown, Table};
@@ -16,13 +17,13 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, sentence};
 use crate::next::{Given, Suggestion, on};
 use crate::options::{SCORE_COLUMN, ScoreSource};
 use crate::out::{is_standard_output, shown_path};
 use crate::read::{
-    BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
-    doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
+    BinaryRows, NamedArtifact, RuleColumns, SET, VERDICT, groups_of, open_matrix, open_table, read_all,
+    read_code_vectors,
 };
 use crate::run::Run;
 use crate::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, action_words, class_column};
@@ -37,13 +38,13 @@ pub(crate) struct Apply {
     /// Scores of class 1 in [0, 1]: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
     /// logits or probabilities. Of several classes in a table the columns of all, separated by commas, as in `p0..p9`.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
@@ -56,25 +57,31 @@ pub(crate) struct Apply {
     /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
     /// NPY file holds the probabilities alone, as f32 of shape (n,), or (n, k) of several ranks or classes, NaN for what is
     /// uncalibrated. `-` is standard output, as CSV if --format says nothing else.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// The format, if the output's extension does not tell.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Output")]
     format: Option<FormatName>,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     evidence: bool,
     /// The column of groups, for an artefact with tables or thresholds for each group.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "What rows are")]
     group_column: Option<String>,
     /// Replace an existing output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// The seed of the random words that a randomised artefact needs, one a row.
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        help_heading = "Guarantees and intervals",
+        hide_short_help = true
+    )]
     seed: u64,
     /// Print what was written as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -192,7 +199,8 @@ impl Apply {
         let rows = self.write((format, cx), read, |piece: &ScorePiece, rows| {
             self.score_part(&named.stored, columns, format, piece, rows)
         })?;
-        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)), cx)
+        let doubt = could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file));
+        self.tell(&artifact, rows, doubt, cx)
     }
 
     /// What is written, by the extension of the file if nothing else says it.
@@ -298,7 +306,7 @@ impl Apply {
         if let Some(binary) = &piece.binary {
             let mut words = piece.words.clone();
             words.skip_rows(rows.start);
-            let applied = binary.scores.applied(stored, rows.clone(), words);
+            let applied = binary.scores.applied(&stored.artifact(), rows.clone(), words);
             added = columns.probs("", applied.iter());
             added.extend(columns.end(applied.iter().map(|row| (row.word, &row.outcome))));
         }
@@ -344,7 +352,7 @@ impl Apply {
         let artifact = named.stored.artifact();
         let vectors = match artifact.header().method.has_no_calibrator() {
             true => Predicted::Classes(codes.softmax_top_labels().map(|top| top.class).collect()),
-            false => Predicted::Applied(applied_codes(&self.artifact, &artifact, codes)?.collect()),
+            false => Predicted::Applied(named.apply_codes(codes)?.collect()),
         };
         let rule = RuleColumns::of_codes(named, codes)?;
         if matches!(vectors, Predicted::Classes(_)) && rule.is_none() {
@@ -389,7 +397,8 @@ impl Apply {
             Ok(Some(VectorPiece { vectors, rule, words: own_words }))
         };
         let rows = self.write_vectors(named, (format, cx), read)?;
-        self.tell(&artifact, rows, looks.doubt(&place.file), cx)
+        let doubt = looks.finding().map(|finding| sentence(&finding, &place.file));
+        self.tell(&artifact, rows, doubt, cx)
     }
 
     fn write_vectors(

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use calib_fit::assess::{AssessOptions, assess_before_after};
+use calib_fit::decide::ReportedRule;
+use calib_fit::job::Finding;
 use calib_io::draw::Plot;
-use calib_io::report::{CalibratedRows, Figure, ReportData, ReportedRule, SAME_ROWS, plot};
+use calib_io::report::{Figure, ReportData, plot};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -25,28 +27,28 @@ pub(crate) struct PlotCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The class of a class's diagram.
-    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]))]
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = "Method and bins")]
     class: Option<u16>,
     /// The scores that the artefact was fitted to, for the occupancy.
-    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"))]
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = "Data")]
     calibration: Option<PathBuf>,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", requires = "calibration")]
+    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = "Data")]
     calibration_labels: Option<PathBuf>,
     /// Where to write the file.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// The format; without it PNG if the name ends so, otherwise SVG.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Output")]
     format: Option<FormatName>,
     /// How many pixels of a PNG image make one of the SVG's 360 in width.
-    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale)]
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = "Output", hide_short_help = true)]
     scale: f32,
     /// Replace an existing file.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -109,32 +111,37 @@ impl Run for PlotCommand {
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
         let same = artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        let mut warnings: Vec<String> = same.then(|| SAME_ROWS.to_owned()).into_iter().collect();
+        let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
         let calibration = self.calibration.as_deref();
         let calibration =
             calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Reported::doubt));
+        let calibration =
+            calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
+        let test = test.calibrated(&artifact)?;
         // Without costs of its own a rule fits its artefact.
         let rule = ReportedRule::of_artifact(&artifact.stored.artifact(), None).unwrap_or_default();
+        let rows = test.predictions(&artifact.stored.artifact()).map_err(|cause| artifact.refuse(cause))?;
         let data = ReportData {
-            calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
-            test: &test.rows,
+            calibration: calibration
+                .as_ref()
+                .and_then(|calibration| calibration.rows.as_ref())
+                .unwrap_or(rows),
+            test: rows,
             class_probs: test.class_probs.as_ref(),
             doubts: &[],
             rule: rule.as_ref(),
             operating: &[],
-            extremes: self.data.clinical.extremes(),
+            extremes: self.data.clinical.extreme_probs,
             drawn_classes: usize::MAX,
         };
-        let read = calibration.iter().chain([&test]);
-        warnings.extend(read.filter_map(|rows| rows.doubt.clone()));
         let (figure, absent) = self.figure();
-        let absent = if data.test.margins.is_some() { NO_MARGIN_PLOT } else { absent };
-        let CalibratedRows { before, after, kind, .. } = data.test;
-        let clusters = data.test.clusters.as_ref();
+        let absent = if rows.margins.is_some() { NO_MARGIN_PLOT } else { absent };
+        let clusters = rows.clusters.as_ref();
         let options = AssessOptions { clusters, ..AssessOptions::default() };
-        let both = assess_before_after(before, after, *kind, &options, &options);
-        warnings.extend(question_predictions(before, clusters));
-        let evidence = data.test.evidence(&artifact.stored.artifact(), &both, clusters);
+        let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
+        warnings.extend(question_predictions(&rows.before, clusters));
+        let evidence = rows.evidence(&artifact.stored.artifact(), &both, clusters);
         warnings.extend(evidence.iter().map(ToString::to_string));
         cx.warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_fit::decide::{Envelope, Rule};
+use calib_fit::decide::{Envelope, ReportedRule, Rule};
 use calib_io::input::{self, Source, read_costs};
-use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, ReportedRule, report};
+use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, report};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
@@ -28,40 +28,40 @@ pub(crate) struct ReportCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The scores that the artefact was fitted to, as for --test.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     calibration: PathBuf,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     calibration_labels: Option<PathBuf>,
     /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..))]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = "Guarantees and intervals", hide_short_help = true)]
     bootstrap: Option<u32>,
     /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "The device", hide_short_help = true)]
     actions: Option<PathBuf>,
     /// At most so many classes get diagrams of their own, those with the most rows.
-    #[arg(long, default_value_t = 12, value_name = "N")]
+    #[arg(long, default_value_t = 12, value_name = "N", help_heading = "Output", hide_short_help = true)]
     drawn_classes: usize,
     /// The title of the page.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     title: Option<String>,
     /// The model that the scores come from, for the head of the page.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     model: Option<String>,
     /// The date, for the head of the page. Nothing is dated by itself, so that the same command gives the same page.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     date: Option<String>,
     /// A note for the head of the page: purpose, author, data.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     note: Option<String>,
     /// Where to write the page.
-    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace an existing page.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print the report as JSON on standard output; `calib_io::report::REPORT_KEYS` documents its names.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -84,25 +84,27 @@ impl Run for ReportCommand {
         origin.test_is_calibration |= same;
         // The same rows in another file, or in another order, are the same data.
         origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
+        let doubts: Vec<String> =
+            [&calibration, &test].into_iter().filter_map(Reported::doubt).chain(cx.left_out()).collect();
+        let (calibration, test) = (calibration.calibrated(&artifact)?, test.calibrated(&artifact)?);
+        let parsed = artifact.stored.artifact();
+        let refuse = |cause| artifact.refuse(cause);
+        let calibration_rows = calibration.predictions(&parsed).map_err(refuse)?;
+        let test_rows = test.predictions(&parsed).map_err(refuse)?;
         let resamples = match self.bootstrap {
             Some(resamples) => resamples as usize,
-            None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
+            None => (DRAWS / test_rows.after.len()).clamp(100, 1000),
         };
-        let options = self.data.assess_options(Some(resamples), test.rows.clusters.as_ref());
+        let options = self.data.assess_options(Some(resamples), test_rows.clusters.as_ref());
         let rule = self.rule(&artifact)?;
-        let operating = test.operating.as_ref();
-        let operating = operating
-            .map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), options.alpha));
-        let doubts: Vec<String> =
-            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).chain(cx.left_out()).collect();
         let data = ReportData {
-            calibration: &calibration.rows,
-            test: &test.rows,
+            calibration: calibration_rows,
+            test: test_rows,
             class_probs: test.class_probs.as_ref(),
             doubts: &doubts,
             rule: rule.as_ref(),
-            operating: &operating,
-            extremes: self.data.clinical.extremes(),
+            operating: &test.operating(&parsed, options.alpha),
+            extremes: self.data.clinical.extreme_probs,
             drawn_classes: self.drawn_classes,
         };
         let mut report = report(&artifact.stored, &data, origin, &options);

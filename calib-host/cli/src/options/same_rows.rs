@@ -10,11 +10,16 @@ use crate::error::Error;
 #[derive(Args)]
 pub(crate) struct SameRows {
     /// Go on although the rows are those of the fit: every figure is then too good to be true, and a warning says so.
-    #[arg(long)]
+    #[arg(long, help_heading = "What rows are", hide_short_help = true)]
     same_rows: bool,
 }
 
 impl SameRows {
+    /// Whether such rows were asked for by name.
+    pub(crate) fn are_allowed(&self) -> bool {
+        self.same_rows
+    }
+
     /// Refuses the rows of a file if they are the `same` as those of the fit, unless such were asked for by name.
     pub(crate) fn allow(&self, same: bool, path: &Path, fitted: &'static str) -> Result<(), Error> {
         match same && !self.same_rows {
