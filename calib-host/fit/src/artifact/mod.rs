@@ -8,11 +8,13 @@ mod cost;
 mod error;
 mod joint;
 mod kind;
+mod monitor_facts;
 mod monitors;
 mod options;
 mod over_codes;
 mod points;
 mod promise;
+mod rule_facts;
 mod rule_words;
 mod rules;
 mod sample;
@@ -27,6 +29,7 @@ pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
 pub use kind::score_kind;
+pub use monitor_facts::{AlarmOdds, MonitorFacts, TableMonitorFacts};
 pub(crate) use monitors::OTHER_SCORES;
 pub use monitors::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 pub use options::{ArtifactOptions, identity};
@@ -36,6 +39,9 @@ pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, divisor_of_alpha, points_for_a_useful_epsilon,
     promise, table_label,
+};
+pub use rule_facts::{
+    PointsFacts, PromiseFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts,
 };
 pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;
