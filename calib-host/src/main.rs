@@ -4,7 +4,7 @@ mod closed;
 
 use std::process::ExitCode;
 
-use calib_host::cli::{Stdout, run_from};
+use calib_cli::{Stdout, run_from};
 
 fn main() -> ExitCode {
     let stdout = if closed::stdout_was_closed() { Stdout::Closed } else { Stdout::Open };

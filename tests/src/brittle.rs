@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use calib_host::device::serial::open_port;
+use calib_host::io::device::serial::open_port;
 use serialport::{SerialPort, TTYPort};
 
 const PAUSE: Duration = Duration::from_millis(20);

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_host::device::probe::{AccessError, FlashAccess, Sector};
+use calib_host::io::device::probe::{AccessError, FlashAccess, Sector};
 
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// What one packet carries.

@@ -9,7 +9,7 @@ use anyhow::{Result, bail, ensure};
 use calib_classifier::SEED;
 use calib_core::Identity;
 use calib_host::StoredArtifact;
-use calib_host::device::serial::{Patience, Stage, push};
+use calib_host::io::device::serial::{Patience, Stage, push};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

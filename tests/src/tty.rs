@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::wire::{ReplyBody, RequestBody, Slots};
-use calib_host::device::serial::{Link, Patience, open_port};
+use calib_host::io::device::serial::{Link, Patience, open_port};
 use serialport::TTYPort;
 use tempfile::TempDir;
 

@@ -18,6 +18,10 @@ pub(crate) const HEADER: u16 = 1;
 pub(crate) const TABLES: u16 = 2;
 pub(crate) const BIN_FLAGS: u16 = 3;
 
+/// Where the artefacts of most listings come from.
+pub(crate) const PROVENANCE: Provenance<'static> =
+    Provenance { data_sha256: [0x5A; 32], tool_version: "0.1.0", parameters: "", classifier: None };
+
 /// Copies `bytes` to an aligned place.
 pub(crate) fn aligned(bytes: &[u8]) -> Aligned {
     let mut buffer = Aligned::new();
@@ -135,12 +139,7 @@ fn top_label_header() -> Header<'static> {
             epsilon: 0.25,
         }),
         flags: HeaderFlags::CLASS_UNCALIBRATED,
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "",
-            classifier: None,
-        },
+        provenance: PROVENANCE,
     }
 }
 

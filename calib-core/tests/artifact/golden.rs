@@ -8,66 +8,21 @@ use calib_core::{
     StepTable, TopLabel, Uncalibrated,
 };
 
-use crate::forge::{aligned, identity, write};
+use crate::forge::{PROVENANCE, aligned, identity, write};
 use crate::test_size::step;
 
 /// One table with a guarantee, fitted for a stated classifier.
-pub(crate) const BINARY: &str = "
-    43 41 4c 42                 # magic
-    01 00  02 00                # format, section count
-    a0 00 00 00                 # total length: 160
-    35 6e cc 0c                 # CRC-32C
-    59 8e e0 c3  f3 cd 4b 93    # identity
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  4a 00 00 00   # header: kind, mandatory, 74 bytes
-    00  00  00                  # umd, binary, f32
-    02                          # classes
-    03                          # bins
-    ac 02                       # n: 300
-    01                          # a guarantee follows
-    00                          #   Gupta and Ramdas 2021, Theorem 3
-    cd cc cc 3d                 #   alpha: 0.1
-    00 00 00 3e                 #   epsilon: 0.125
-    00                          # flags
-    00 01 02 03 04 05 06 07  08 09 0a 0b 0c 0d 0e 0f    # SHA-256 of the data
-    10 11 12 13 14 15 16 17  18 19 1a 1b 1c 1d 1e 1f
-    05  30 2e 31 2e 30          # tool version: 0.1.0
-    08  6e 5f 62 69 6e 73 3d 33 # parameters: n_bins=3
-    01  a0 a1 a2 a3 a4 a5 a6 a7 # classifier
-    00 00                       # padding
-
-    02 00  01 00  24 00 00 00   # tables: kind, mandatory, 36 bytes
-    01 00 00 00                 # one table
-    00 00 00 00  06 00 00 00    # words 0 to 6
-    00 00 00 3e                 # epsilon: 0.125
-    00 00 80 3e  00 00 40 3f    # edges: 0.25, 0.75
-    00 00 80 3d  00 00 00 3f  00 00 70 3f    # values: 0.0625, 0.5, 0.9375
-";
+pub(crate) const BINARY: &str = concat!(
+    prefix!("02", "a0 00", "35 6e cc 0c", "59 8e e0 c3  f3 cd 4b 93"), // 160 bytes
+    umd!()
+);
 
 /// Three classes, the second uncalibrated, no guarantee, and an empty bin.
-const TOP_LABEL: &str = "
-    43 41 4c 42                 # magic
-    01 00  03 00                # format, section count
-    9c 00 00 00                 # total length: 156
-    c0 95 67 80                 # CRC-32C
-    ed 5d 56 c8  eb 26 2d 39    # identity
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
-    01  01  00                  # isotonic, top-label, f32
-    03                          # classes
-    03                          # bins
-    c8 01                       # n: 200
-    00                          # no guarantee
-    03                          # flags: ties merged, class uncalibrated
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
-    05  30 2e 31 2e 30          # tool version: 0.1.0
-    00                          # parameters: none
-    00                          # classifier: not stated
-    00 00 00                    # padding
-
+const TOP_LABEL: &str = concat!(
+    prefix!("03", "9c 00", "c0 95 67 80", "ed 5d 56 c8  eb 26 2d 39"), // 156 bytes
+    // Isotonic, top-label, f32; 49 bytes. Flags: ties merged, class uncalibrated.
+    header!("31", "01 01 00", "03 03 c8 01", "00", "03", "00  00  00 00 00"),
+    "
     02 00  01 00  2c 00 00 00   # tables: kind, mandatory, 44 bytes
     03 00 00 00                 # three tables
     00 00 00 00  04 00 00 00  04 00 00 00  06 00 00 00    # words 0 to 4, 4 to 4, 4 to 6
@@ -80,7 +35,8 @@ const TOP_LABEL: &str = "
     03 00  00 00  03 00 00 00   # bin flags: kind, optional, 3 bytes
     00 01  00                   # bin 1 of class 0 is empty
     00                          # padding
-";
+"
+);
 
 /// The bytes of an annotated hex listing.
 pub(crate) fn hex(listing: &str) -> Vec<u8> {
@@ -117,12 +73,7 @@ fn top_label_header() -> Header<'static> {
         n: 200,
         guarantee: None,
         flags: HeaderFlags::TIES_MERGED.with(HeaderFlags::CLASS_UNCALIBRATED),
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "",
-            classifier: None,
-        },
+        provenance: PROVENANCE,
     }
 }
 

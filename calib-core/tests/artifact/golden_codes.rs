@@ -1,42 +1,26 @@
 //! A smooth function as a table over codes, pinned byte by byte; the listing was not made by this crate's writer.
 
-use calib_core::artifact::{Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm};
+use calib_core::artifact::{Header, HeaderFlags, Method, Reduction, Table, TableForm};
 use calib_core::table::CodeTable;
 use calib_core::{Artifact, Calibrator, Outcome, QuantizedScore, ScoreEncoding};
 
-use crate::forge::{aligned, identity, write};
+use crate::forge::{PROVENANCE, aligned, identity, write};
 use crate::golden::hex;
 
 /// Platt scaling over 16-bit codes: no guarantee, no epsilon, and no direct table.
-const PLATT_OVER_CODES: &str = "
-    43 41 4c 42                 # magic
-    01 00  02 00                # format, section count
-    8c 00 00 00                 # total length: 140
-    10 10 43 2d                 # CRC-32C
-    a2 73 45 02  11 4f 88 68    # identity
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  36 00 00 00   # header: kind, mandatory, 54 bytes
-    09 00 03 00 00 80 37 00     # platt, binary, u16, scale 1/65536, zero point 0
-    02                          # classes
-    03                          # bins
-    ac 02                       # n: 300
-    00                          # no guarantee
-    00                          # flags
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
-    05 30 2e 31  2e 30          # tool version: 0.1.0
-    00                          # parameters: none
-    00                          # classifier: not stated
-    00 00                       # padding
-
+const PLATT_OVER_CODES: &str = concat!(
+    prefix!("02", "8c 00", "10 10 43 2d", "a2 73 45 02  11 4f 88 68"), // 140 bytes
+    // Platt, binary, u16, scale 1/65536, zero point 0; 54 bytes.
+    header!("36", "09 00 03 00 00 80 37 00", "02 03 ac 02", "00", "00", "00  00  00 00"),
+    "
     09 00  01 00  24 00 00 00   # integer steps: kind, mandatory, 36 bytes
     01 00 00 00                 # one table
     00 00 00 00  06 00 00 00    # words 0 to 6
     00 00 c0 7f                 # no epsilon
     00 40 00 00  ff ff 00 00    # edges: codes 16384 and 65535
     00 00 80 3d 00 00 00 3f  00 00 70 3f    # values: 0.0625, 0.5, 0.9375
-";
+"
+);
 
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65536.0, zero_point: 0 };
 
@@ -55,12 +39,7 @@ fn header() -> Header<'static> {
         n: 300,
         guarantee: None,
         flags: HeaderFlags::NONE,
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "",
-            classifier: None,
-        },
+        provenance: PROVENANCE,
     }
 }
 

@@ -1,44 +1,24 @@
 //! Tables in 16-bit numbers, pinned byte by byte; the listing was not made by this crate's writer.
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, SectionKind, Table,
-    TableFault, TableForm, Theorem,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Reduction, SectionKind, Table, TableFault,
+    TableForm, Theorem,
 };
 use calib_core::table::CompactTable;
 use calib_core::{
     Artifact, BinFlags, Calibrator, Outcome, ParseError, Probs, ScoreEncoding, Uncalibrated, VectorCalibrator,
 };
 
-use crate::forge::{aligned, assemble, disassemble, identity, refusal};
+use crate::forge::{PROVENANCE, aligned, assemble, disassemble, identity, refusal};
 use crate::golden::hex;
 use crate::test_size::step;
 
 /// Three classes of which the second is uncalibrated.
-const COMPACT: &str = "
-    43 41 4c 42                 # magic
-    01 00  02 00                # format, section count
-    90 00 00 00                 # total length: 144
-    88 e0 01 ff                 # CRC-32C
-    27 5d 79 ff  b7 bb a2 56    # identity
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  3a 00 00 00   # header: kind, mandatory, 58 bytes
-    00 03 04                    # umd, class-wise, f32 rounded to 16 bits
-    03                          # classes
-    05                          # bins
-    ac 02                       # n: 300
-    01                          # a guarantee follows
-    00                          #   Gupta and Ramdas 2021, Theorem 3
-    cd cc cc 3d                 #   alpha: 0.1
-    00 00 00 3e                 #   epsilon: 0.125
-    0a                          # flags: a class is uncalibrated, compact
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
-    05 30 2e 31  2e 30          # tool version: 0.1.0
-    00                          # parameters: none
-    00                          # classifier: not stated
-    00 00                       # padding
-
+const COMPACT: &str = concat!(
+    prefix!("02", "90 00", "88 e0 01 ff", "27 5d 79 ff  b7 bb a2 56"), // 144 bytes
+    // Umd, class-wise, f32 rounded to 16 bits; 58 bytes. Flags: a class is uncalibrated, compact. Guarantee: Gupta and Ramdas 2021, Theorem 3, alpha 0.1, epsilon 0.125.
+    header!("3a", "00 03 04", "03 05 ac 02", "01 00 cd cc cc 3d 00 00 00 3e", "0a", "00  00  00 00"),
+    "
     0b 00  01 00  22 00 00 00   # compact steps: kind, mandatory, 34 bytes
     03 00                       # three tables
     00 00  07 00  07 00  0c 00  # halves 0 to 7, none, 7 to 12
@@ -49,7 +29,8 @@ const COMPACT: &str = "
     00 80                       # edge: the key 32768
     00 10  00 78                # values: 0.125, 0.9375
     00 00                       # padding
-";
+"
+);
 
 fn header() -> Header<'static> {
     Header {
@@ -61,12 +42,7 @@ fn header() -> Header<'static> {
         n: 300,
         guarantee: Some(Guarantee { theorem: Theorem::Gr21Theorem3, alpha: 0.1, epsilon: 0.125 }),
         flags: HeaderFlags::CLASS_UNCALIBRATED.with(HeaderFlags::COMPACT),
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "",
-            classifier: None,
-        },
+        provenance: PROVENANCE,
     }
 }
 

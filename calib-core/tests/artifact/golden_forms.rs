@@ -1,7 +1,7 @@
 //! Every form of table in format 1 is written and read as it is listed.
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Reduction, Table, TableForm, Theorem,
 };
 use calib_core::table::{
     CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
@@ -11,7 +11,7 @@ use calib_core::{
     ScoreEncoding, StepTable, Uncalibrated,
 };
 
-use crate::forge::{aligned, identity};
+use crate::forge::{PROVENANCE, aligned, identity};
 use crate::golden::{hex, slots};
 use crate::listings::{
     BETA, CODES, INTERPOLATED, INTERVALS, PLATT_LOGIT, PLATT_PROB, RANDOMIZED, TEMPERATURE, VENN_ABERS,
@@ -73,12 +73,7 @@ impl Form {
                 epsilon,
             }),
             flags: HeaderFlags::NONE,
-            provenance: Provenance {
-                data_sha256: [0x5A; 32],
-                tool_version: "0.1.0",
-                parameters: "",
-                classifier: None,
-            },
+            provenance: PROVENANCE,
         }
     }
 

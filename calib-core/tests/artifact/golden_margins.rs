@@ -2,8 +2,8 @@
 //! every form of table.
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableFault,
-    TableForm, Theorem, WriteError,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Reduction, Table, TableFault, TableForm, Theorem,
+    WriteError,
 };
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, MarginFunction, MarginScaling, MarginVennAbersTable,
@@ -15,35 +15,15 @@ use calib_core::{
 };
 use proptest::prelude::*;
 
-use crate::forge::{MAX_WORDS, aligned, identity, refusal, seal, write};
+use crate::forge::{MAX_WORDS, PROVENANCE, aligned, identity, refusal, seal, write};
 use crate::golden::hex;
 
 /// A step table over margins, with edges on either side of 0, and the range of its margins.
-const STEPS: &str = "
-    43 41 4c 42                 # magic
-    01 00 03 00                 # format, section count
-    a8 00 00 00                 # total length: 168
-    66 1d d8 bf                 # CRC-32C
-    fe 01 75 b8 46 5e 6b 53     # identity
-    00 00 00 00 00 00 00 00     # reserved
-
-    01 00  01 00  3a 00 00 00   # header: kind, mandatory, 58 bytes
-    00 00 06                    # umd, binary, margins
-    02                          # classes
-    04                          # bins
-    ac 02                       # n: 300
-    01                          # a guarantee follows
-    00                          #   Gupta and Ramdas 2021, Theorem 3
-    cd cc cc 3d                 #   alpha: 0.1
-    00 00 00 3e                 #   epsilon: 0.125
-    00                          # flags
-    5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a
-    05 30 2e 31 2e 30           # tool version: 0.1.0
-    00                          # parameters: none
-    00                          # classifier: not stated
-    00 00                       # padding
-
+const STEPS: &str = concat!(
+    prefix!("03", "a8 00", "66 1d d8 bf", "fe 01 75 b8  46 5e 6b 53"), // 168 bytes
+    // Umd, binary, margins; 58 bytes. Guarantee: Gupta and Ramdas 2021, Theorem 3, alpha 0.1, epsilon 0.125.
+    header!("3a", "00 00 06", "02 04 ac 02", "01 00 cd cc cc 3d 00 00 00 3e", "00", "00  00  00 00"),
+    "
     02 00  01 00  2c 00 00 00   # tables: kind, mandatory, 44 bytes
     01 00 00 00                 # one table
     00 00 00 00 08 00 00 00     # words 0 to 8
@@ -56,72 +36,45 @@ const STEPS: &str = "
     11 00  00 00  08 00 00 00   # score ranges: kind, optional, 8 bytes
     ff ff 0f 3f                 # -7.5, all bits turned round
     00 00 10 c1                 # 9, with the sign set
-";
+"
+);
 
 /// Platt scaling of a margin.
-const PLATT: &str = "
-    43 41 4c 42                 # magic
-    01 00 02 00                 # format, section count
-    80 00 00 00                 # total length: 128
-    89 42 df fd                 # CRC-32C
-    5a 80 00 32 97 1b 62 8c     # identity
-    00 00 00 00 00 00 00 00     # reserved
-
-    01 00  01 00  31 00 00 00   # header: kind, mandatory, 49 bytes
-    09 00 06                    # platt, binary, margins
-    02                          # classes
-    00                          # bins: none
-    ac 02                       # n: 300
-    00                          # no guarantee
-    00                          # flags
-    5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a
-    05 30 2e 31 2e 30           # tool version: 0.1.0
-    00                          # parameters: none
-    00                          # classifier: not stated
-    00 00 00                    # padding
-
+const PLATT: &str = concat!(
+    prefix!("02", "80 00", "89 42 df fd", "5a 80 00 32  97 1b 62 8c"), // 128 bytes
+    // Platt, binary, margins; 49 bytes.
+    header!("31", "09 00 06", "02 00 ac 02", "00", "00", "00  00  00 00 00"),
+    "
     06 00  01 00  1c 00 00 00   # scaling: kind, mandatory, 28 bytes
     01 00 00 00                 # one table
     00 00 00 00 04 00 00 00     # words 0 to 4
     00 00 c0 7f                 # no epsilon
     04 00 00 00                 # Platt scaling of a margin
     00 00 00 40 00 00 80 bf     # slope 2, intercept -1
-";
+"
+);
 
 /// The lead of the predicted class among three int8 logits, one table for all classes.
-const CLASS_MARGIN: &str = "
-    43 41 4c 42                 # magic
-    01 00 02 00                 # format, section count
-    8c 00 00 00                 # total length: 140
-    09 7c a0 a5                 # CRC-32C
-    b8 3b ee d4 71 9a f0 ee     # identity
-    00 00 00 00 00 00 00 00     # reserved
-
-    01 00  01 00  3f 00 00 00   # header: kind, mandatory, 63 bytes
-    00 02 02 00 00 80 3e 14     # umd, confidence, i8, scale 0.25, zero point 10
-    03                          # classes
-    02                          # bins
-    ac 02                       # n: 300
-    01                          # a guarantee follows
-    00                          #   Gupta and Ramdas 2021, Theorem 3
-    cd cc cc 3d                 #   alpha: 0.1
-    00 00 00 3e                 #   epsilon: 0.125
-    10                          # flags: the lead of the predicted class
-    5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a 5a
-    05 30 2e 31 2e 30           # tool version: 0.1.0
-    00                          # parameters: none
-    00                          # classifier: not stated
-    00                          # padding
-
+const CLASS_MARGIN: &str = concat!(
+    prefix!("02", "8c 00", "09 7c a0 a5", "b8 3b ee d4  71 9a f0 ee"), // 140 bytes
+    // Umd, confidence, i8, scale 0.25, zero point 10; 63 bytes. Flags: the lead of the predicted class. Guarantee: Gupta and Ramdas 2021, Theorem 3, alpha 0.1, epsilon 0.125.
+    header!(
+        "3f",
+        "00 02 02 00 00 80 3e 14",
+        "03 02 ac 02",
+        "01 00 cd cc cc 3d 00 00 00 3e",
+        "10",
+        "00  00  00"
+    ),
+    "
     09 00  01 00  1c 00 00 00   # integer steps: kind, mandatory, 28 bytes
     01 00 00 00                 # one table
     00 00 00 00 04 00 00 00     # words 0 to 4
     00 00 00 3e                 # epsilon: 0.125
     0c 00 00 00                 # edge: a lead of 12 codes
     00 00 00 3f 00 00 60 3f     # values: 0.5, 0.875
-";
+"
+);
 
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
 
@@ -135,12 +88,7 @@ fn header(method: Method, encoding: ScoreEncoding, bins: u32) -> Header<'static>
         n: 300,
         guarantee: None,
         flags: HeaderFlags::NONE,
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "",
-            classifier: None,
-        },
+        provenance: PROVENANCE,
     }
 }
 

@@ -13,41 +13,14 @@ use crate::forge::{MAX_WORDS, aligned, identity, seal};
 use crate::golden::{BINARY, binary_header, hex};
 
 /// The binary artefact with the range of its scores.
-const WITH_RANGE: &str = "
-    43 41 4c 42                 # magic
-    01 00  03 00                # format, section count
-    b0 00 00 00                 # total length: 176
-    bf 0a b7 c1                 # CRC-32C
-    1d a7 89 65  2e 3e 35 d8    # identity
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  4a 00 00 00   # header: kind, mandatory, 74 bytes
-    00  00  00                  # umd, binary, f32
-    02                          # classes
-    03                          # bins
-    ac 02                       # n: 300
-    01                          # a guarantee follows
-    00                          #   Gupta and Ramdas 2021, Theorem 3
-    cd cc cc 3d                 #   alpha: 0.1
-    00 00 00 3e                 #   epsilon: 0.125
-    00                          # flags
-    00 01 02 03 04 05 06 07  08 09 0a 0b 0c 0d 0e 0f    # SHA-256 of the data
-    10 11 12 13 14 15 16 17  18 19 1a 1b 1c 1d 1e 1f
-    05  30 2e 31 2e 30          # tool version: 0.1.0
-    08  6e 5f 62 69 6e 73 3d 33 # parameters: n_bins=3
-    01  a0 a1 a2 a3 a4 a5 a6 a7 # classifier
-    00 00                       # padding
-
-    02 00  01 00  24 00 00 00   # tables: kind, mandatory, 36 bytes
-    01 00 00 00                 # one table
-    00 00 00 00  06 00 00 00    # words 0 to 6
-    00 00 00 3e                 # epsilon: 0.125
-    00 00 80 3e  00 00 40 3f    # edges: 0.25, 0.75
-    00 00 80 3d  00 00 00 3f  00 00 70 3f    # values: 0.0625, 0.5, 0.9375
-
+const WITH_RANGE: &str = concat!(
+    prefix!("03", "b0 00", "bf 0a b7 c1", "1d a7 89 65  2e 3e 35 d8"), // 176 bytes
+    umd!(),
+    "
     11 00  00 00  08 00 00 00   # score ranges: kind, optional, 8 bytes
     00 00 00 3e  00 00 60 3f    # 0.125 to 0.875
-";
+"
+);
 
 fn steps() -> Table<'static> {
     let form = TableForm::Steps(StepTable::new(&[0.25, 0.75], &[0.0625, 0.5, 0.9375]).unwrap());

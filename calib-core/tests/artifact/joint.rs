@@ -17,32 +17,17 @@ use calib_core::{
 use proptest::prelude::*;
 
 use crate::forge::{
-    BIN_FLAGS, HEADER, MANDATORY, Section, aligned, assemble, disassemble, f32s, identity, refusal,
+    BIN_FLAGS, HEADER, MANDATORY, PROVENANCE, Section, aligned, assemble, disassemble, f32s, identity,
+    refusal,
 };
 use crate::golden::hex;
 
 /// Dirichlet calibration of two classes.
-pub(crate) const DIRICHLET: &str = "
-    43 41 4c 42                 # magic
-    01 00  02 00                # format, section count
-    88 00 00 00                 # total length: 136
-    94 52 0a 1e                 # CRC-32C
-    0f 1b 99 35  a6 d7 91 e1    # identity
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  34 00 00 00   # header: kind, mandatory, 52 bytes
-    0f 07 00                    # Dirichlet, joint, f32 scores
-    02                          # classes
-    00                          # bins: none
-    ac 02                       # n: 300
-    00                          # no guarantee
-    00                          # flags: none
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a    # SHA-256 of the data
-    5a 5a 5a 5a 5a 5a 5a 5a  5a 5a 5a 5a 5a 5a 5a 5a
-    05 30 2e 31  2e 30          # tool version: 0.1.0
-    03 61 3d 31                 # parameters: a=1
-    00                          # classifier: not stated
-
+pub(crate) const DIRICHLET: &str = concat!(
+    prefix!("02", "88 00", "94 52 0a 1e", "0f 1b 99 35  a6 d7 91 e1"), // 136 bytes
+    // Dirichlet, joint, f32 scores; 52 bytes. Parameters: a=1.
+    header!("34", "0f 07 00", "02 00 ac 02", "00", "00", "03 61 3d 31  00"),
+    "
     0c 00  01 00  24 00 00 00   # vector scaling: kind, mandatory, 36 bytes
     02 00 00 00                 # a matrix
     01 00 00 00                 # of log-probabilities
@@ -50,7 +35,8 @@ pub(crate) const DIRICHLET: &str = "
     00 00 80 3f  00 00 00 be    # weights: 1 -0.125
     00 00 80 3e  00 00 40 3f    #          0.25 0.75
     00 00 00 3f  00 00 00 bf    # intercepts: 0.5 -0.5
-";
+"
+);
 
 const CLIP: f32 = 1.0 / (1 << 24) as f32;
 const LOG_PROBS: ScalingInput = ScalingInput::LogProbs { clip: CLIP };
@@ -67,12 +53,7 @@ fn header(method: Method, classes: u16, bins: u32) -> Header<'static> {
         n: 300,
         guarantee: None,
         flags: HeaderFlags::NONE,
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "a=1",
-            classifier: None,
-        },
+        provenance: Provenance { parameters: "a=1", ..PROVENANCE },
     }
 }
 

@@ -1,5 +1,7 @@
 //! The artefact format, from outside: pinned bytes, damage, contradictions, and the laws of use.
 
+#[macro_use]
+mod listing;
 mod decisions;
 mod forge;
 mod golden;

@@ -1,7 +1,7 @@
 //! Every reduction: which tables it has, and what calibrating a vector gives, against the definition.
 
 use calib_core::artifact::{
-    Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableFault, TableForm, Theorem,
+    Guarantee, Header, HeaderFlags, Method, Reduction, Table, TableFault, TableForm, Theorem,
 };
 use calib_core::score::{ClassCountError, MAX_TOP_K};
 use calib_core::vector::VectorError;
@@ -11,7 +11,7 @@ use calib_core::{
 };
 use proptest::prelude::*;
 
-use crate::forge::{aligned, refusal, write};
+use crate::forge::{PROVENANCE, aligned, refusal, write};
 use crate::test_size::{cases, step};
 
 const EPSILON: f32 = 0.125;
@@ -54,12 +54,7 @@ fn header(reduction: Reduction, classes: u16, tables: usize) -> Header<'static> 
         n: 1000,
         guarantee: Some(guarantee).filter(|_| reduction != Reduction::Normalized),
         flags: if calibrated < tables { HeaderFlags::CLASS_UNCALIBRATED } else { HeaderFlags::NONE },
-        provenance: Provenance {
-            data_sha256: [0x5A; 32],
-            tool_version: "0.1.0",
-            parameters: "",
-            classifier: None,
-        },
+        provenance: PROVENANCE,
     }
 }
 

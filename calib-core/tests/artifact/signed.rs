@@ -14,33 +14,18 @@ const KEY: KeyId = KeyId([0x0e, 0x02, 0xa5, 0x02, 0x25, 0xb4, 0xba, 0xaa]);
 
 /// The pinned binary artefact, signed with the private key of RFC 8032's first test: by an implementation of Ed25519 and SHA-512
 /// that shares no code with this one.
-pub(crate) const SIGNED: &str = "
-    43 41 4c 42                 # magic
-    01 00  03 00                # format, section count: one more
-    f0 00 00 00                 # total length: 240
-    fb a1 99 fc                 # CRC-32C
-    59 8e e0 c3  f3 cd 4b 93    # identity: as without the signature
-    00 00 00 00  00 00 00 00    # reserved
-
-    01 00  01 00  4a 00 00 00   # header, as in the unsigned artefact
-    00 00 00 02 03 ac 02 01  00 cd cc cc 3d 00 00 00
-    3e 00 00 01 02 03 04 05  06 07 08 09 0a 0b 0c 0d
-    0e 0f 10 11 12 13 14 15  16 17 18 19 1a 1b 1c 1d
-    1e 1f 05 30 2e 31 2e 30  08 6e 5f 62 69 6e 73 3d
-    33 01 a0 a1 a2 a3 a4 a5  a6 a7 00 00
-
-    02 00  01 00  24 00 00 00   # tables, as in the unsigned artefact
-    01 00 00 00 00 00 00 00  06 00 00 00 00 00 00 3e
-    00 00 80 3e 00 00 40 3f  00 00 80 3d 00 00 00 3f
-    00 00 70 3f
-
+pub(crate) const SIGNED: &str = concat!(
+    prefix!("03", "f0 00", "fb a1 99 fc", "59 8e e0 c3  f3 cd 4b 93"), // 240 bytes; the identity as without the signature
+    umd!(),
+    "
     41 00  00 00  48 00 00 00   # signature: kind, optional, 72 bytes
     0e 02 a5 02  25 b4 ba aa    # the key's name
     fa 85 24 35 69 72 49 9d  ae 3f bf 13 ca 00 5e 6d
     6c 3d 4c 96 53 3b 5b 04  39 8e 8a 7e a3 94 2c 2e
     2a 4c bc eb 06 81 68 f1  87 54 b3 97 ec 29 1a 12
     2d 54 e3 a7 28 61 90 6a  6c e1 69 b2 f1 21 00 08
-";
+"
+);
 
 #[test]
 fn a_signature_adds_a_section_and_leaves_the_identity() {

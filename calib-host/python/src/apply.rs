@@ -1,11 +1,11 @@
 //! Applying an artefact, with the device's arithmetic.
 
 use calib_core::{Calibrator, Margin, QuantizedScore, ScoreEncoding};
-use calib_host::apply::{Applied, AppliedVector, apply_code_vectors};
-use calib_host::apply::{apply_codes, apply_probs};
-use calib_host::data::{CodeVectors, DataError, VectorKind};
-use calib_host::stop::check;
-use calib_host::{ScoreKind, StoredArtifact, Vectors, apply_margins, apply_vectors};
+use calib_fit::apply::{Applied, AppliedVector, apply_code_vectors};
+use calib_fit::apply::{apply_codes, apply_probs};
+use calib_fit::data::{CodeVectors, DataError, VectorKind};
+use calib_fit::stop::check;
+use calib_fit::{ScoreKind, StoredArtifact, Vectors, apply_margins, apply_vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
@@ -131,7 +131,7 @@ fn applied(
                 ScoreKind::Probability => {
                     let scores: Vec<calib_core::Score> =
                         scores.iter().enumerate().map(score).collect::<Result<_, _>>()?;
-                    calib_host::apply_scores(&artifact, &scores, seed)
+                    calib_fit::apply_scores(&artifact, &scores, seed)
                 }
                 ScoreKind::Margin => {
                     let margins: Vec<Margin> =

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use calib_core::Calibrator;
-use calib_host::StoredArtifact;
-use calib_host::artifact::{promise, score_kind};
-use calib_host::assess::flaws;
-use calib_host::files::{OutputError, read_artifact};
-use calib_host::{export, files};
+use calib_fit::StoredArtifact;
+use calib_fit::artifact::{promise, score_kind};
+use calib_fit::assess::flaws;
+use calib_io::files::{OutputError, read_artifact};
+use calib_io::{export, files};
 use pyo3::exceptions::{PyFileExistsError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

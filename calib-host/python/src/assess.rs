@@ -1,12 +1,12 @@
 //! Assessing probabilities.
 
-use calib_host::BinaryData;
-use calib_host::assess::{
+use calib_cli::{Assessing, Judged, JudgedRows};
+use calib_fit::BinaryData;
+use calib_fit::assess::{
     Binning, Bootstrap, ExtremeProbs, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups,
     reliability,
 };
-use calib_host::cli::{Assessing, Judged, JudgedRows};
-use calib_host::stats::Clusters;
+use calib_fit::stats::Clusters;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -144,7 +144,7 @@ pub(crate) fn assess(
 /// Whether each label is the predicted class, which is class 1 where none are given: there are two then.
 fn hits(labels: &[i64], predicted: Option<&[i64]>) -> PyResult<Vec<bool>> {
     let refused = |(row, &class, classes): (usize, &i64, usize)| {
-        of_data(&calib_host::data::DataError::Class { row, class, classes })
+        of_data(&calib_fit::data::DataError::Class { row, class, classes })
     };
     let checked = |classes: usize| {
         move |(row, class): (usize, &i64)| match usize::try_from(*class) {
@@ -179,7 +179,7 @@ pub(crate) fn assess_vectors(
     let (probs, labels) = (probs.as_slice()?, labels.as_slice()?);
     check_count(probs.len() / classes.max(1), labels.len())?;
     if let Some(row) = labels.iter().position(|&label| usize::from(label) >= classes) {
-        let cause = calib_host::data::DataError::Class { row, class: labels[row].into(), classes };
+        let cause = calib_fit::data::DataError::Class { row, class: labels[row].into(), classes };
         return Err(of_data(&cause));
     }
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
@@ -269,11 +269,11 @@ pub(crate) fn calibration_curve<'py>(
 /// That there are rows, and a label for each.
 fn check_count(scores: usize, labels: usize) -> PyResult<()> {
     if scores == 0 {
-        return Err(of_data(&calib_host::data::DataError::Empty));
+        return Err(of_data(&calib_fit::data::DataError::Empty));
     }
     match scores == labels {
         true => Ok(()),
-        false => Err(of_data(&calib_host::data::DataError::LabelCount { scores, labels })),
+        false => Err(of_data(&calib_fit::data::DataError::LabelCount { scores, labels })),
     }
 }
 

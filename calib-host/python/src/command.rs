@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use calib_host::cli::{Stdout, run_from};
+use calib_cli::{Stdout, run_from};
 use pyo3::prelude::*;
 
 /// Runs the command `calib` with these words, the first of which is its name, and returns the exit code. It may end the process.

@@ -1,7 +1,7 @@
 //! Errors as Python's exceptions, in the words of Python.
 
-use calib_host::cli::{Fault, Refused};
-use calib_host::data;
+use calib_cli::{Fault, Refused};
+use calib_fit::data;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Fitting.
 
-use calib_host::ScoreKind;
-use calib_host::cli::{FitRequest, Rows, device_scores};
+use calib_cli::{FitRequest, Rows, device_scores};
+use calib_fit::ScoreKind;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 

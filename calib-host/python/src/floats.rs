@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use calib_host::ScoreKind;
-use calib_host::cli::{Scores, device_scores};
-use calib_host::data::{DataError, VectorKind};
+use calib_cli::{Scores, device_scores};
+use calib_fit::ScoreKind;
+use calib_fit::data::{DataError, VectorKind};
 use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

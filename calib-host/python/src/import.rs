@@ -3,10 +3,10 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, WriteError};
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
+use calib_fit::artifact::identity;
+use calib_fit::binary::{Bin, BinnedModel, InterpolatedModel, Model, ScalingModel, VennAbersModel};
 use calib_fit::fit::FittedTable;
-use calib_host::artifact::identity;
-use calib_host::binary::{Bin, BinnedModel, InterpolatedModel, Model, ScalingModel, VennAbersModel};
-use calib_host::{ArtifactOptions, Fit, ScoreKind, StoredArtifact, artifact_bytes};
+use calib_fit::{ArtifactOptions, Fit, ScoreKind, StoredArtifact, artifact_bytes};
 use pyo3::prelude::*;
 use serde_json::Value;
 

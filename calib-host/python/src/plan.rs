@@ -1,6 +1,6 @@
 //! Planning.
 
-use calib_host::guarantee::{ClassPlan, Plan};
+use calib_fit::guarantee::{ClassPlan, Plan};
 use pyo3::prelude::*;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! NumPy arrays that are wrong.
 
-use calib_host::input::BinaryFiles;
+use calib_host::io::input::BinaryFiles;
 
 use crate::npy::{f32s, f64s, labels};
 use crate::refusal::{

@@ -8,8 +8,8 @@ use arrow_array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
 };
 use arrow_ipc::CompressionType;
-use calib_host::files::FileError;
-use calib_host::input::Pieces;
+use calib_host::io::files::FileError;
+use calib_host::io::input::Pieces;
 use parquet::basic::Compression as Codec;
 use zip::CompressionMethod;
 

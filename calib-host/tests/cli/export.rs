@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use calib_host::StoredArtifact;
-use calib_host::export::{export_c, export_rust};
+use calib_host::io::export::{export_c, export_rust};
 
 use super::workplace::Workplace;
 

@@ -20,8 +20,8 @@ use calib_host::assess::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, IntervalKind, Prediction,
     PredictionKind, assess_before_after,
 };
-use calib_host::files::read_artifact;
 use calib_host::guarantee::gr21_theorem3_smallest_n;
+use calib_host::io::files::read_artifact;
 use calib_host::stats::Interval;
 use calib_run::{built, root, run};
 use calib_tests::{Board, Emulator, ImageSize, bare_scores, build_firmware, classified_rows, image_size};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use calib_classifier::{CodedRows, NetworkCase};
 use calib_core::ScoreEncoding;
-use calib_host::files::read_artifact;
+use calib_host::io::files::read_artifact;
 use calib_run::root;
 use calib_tests::{Emulator, build_network_firmware, coded_rows, image_size};
 

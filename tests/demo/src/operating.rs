@@ -9,7 +9,7 @@ use calib_core::decision::Verdict;
 use calib_core::wire::{Answer, Question, ReplyBody, RequestBody, Scores};
 use calib_firmware::Classifier;
 use calib_host::artifact::rule_sentences;
-use calib_host::files::read_artifact;
+use calib_host::io::files::read_artifact;
 
 use crate::share::Share;
 use crate::{BOARD, calib, print_agreement, relative};

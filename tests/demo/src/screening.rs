@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use calib_classifier::{SEED, Screening};
 use calib_core::{Artifact, Calibrated, Calibrator, Score};
-use calib_host::files::read_artifact;
+use calib_host::io::files::read_artifact;
 use calib_tests::{Emulator, bare_scores, build_firmware, classified_rows};
 
 use crate::{BARE_SCORES, BOARD, fit, folder_of, operating, print_agreement, print_guarantee, write_data};

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use calib_classifier::{CodedRows, NetworkCase};
 use calib_host::artifact::rule_sentences;
-use calib_host::files::read_artifact;
+use calib_host::io::files::read_artifact;
 use calib_host::sets::{Conformities, ConformityScore, PredictionSets};
 use calib_host::{VectorKind, Vectors};
 use calib_tests::Emulator;

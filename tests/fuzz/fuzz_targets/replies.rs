@@ -11,8 +11,8 @@ use calib_core::slot::Receipt;
 use calib_core::wire::{
     FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus, decode, encode,
 };
-use calib_host::StoredArtifact;
-use calib_host::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
+use calib_fit::StoredArtifact;
+use calib_io::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
 use libfuzzer_sys::fuzz_target;
 
 /// The artefact that is pushed.

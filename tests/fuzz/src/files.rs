@@ -4,10 +4,10 @@ use std::panic;
 use std::process;
 use std::sync::Once;
 
-use calib_host::ScoreKind;
-use calib_host::VectorKind;
-use calib_host::files::FileError;
-use calib_host::input::{BinaryFiles, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
+use calib_fit::ScoreKind;
+use calib_fit::VectorKind;
+use calib_io::files::FileError;
+use calib_io::input::{BinaryFiles, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
 
 /// Reads a file of these bytes: it is refused with words, or what it holds is what it has to be.
 ///

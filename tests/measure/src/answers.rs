@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use calib_core::artifact::Reduction;
 use calib_core::wire::{Prediction, ReplyBody, RequestBody};
 use calib_core::{ClassifierId, Outcome, ScoreEncoding};
-use calib_host::files::read_artifact;
+use calib_host::io::files::read_artifact;
 use calib_linear::AlarmRule;
 use calib_tests::{Board, Emulator, build_firmware_of, stand_in};
 

@@ -8,7 +8,7 @@ use calib_host::assess::{
     AssessOptions, Binning, Bootstrap, Cell, IntervalKind, Prediction, PredictionKind, ProbMatrix,
     VectorAssessment, assess, assess_vectors, calibration_error,
 };
-use calib_host::input::{self, Source, Table};
+use calib_host::io::input::{self, Source, Table};
 use calib_host::stats::Interval;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 use calib_host::assess::{AssessOptions, Assessment, Binning, Prediction, PredictionKind, assess};
 use calib_host::binary::{BinnedModel, Boundary, BoundaryPoints};
 use calib_host::guarantee::{gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1};
-use calib_host::input::{self, Source, Table};
+use calib_host::io::input::{self, Source, Table};
 use calib_host::{
     BinaryData, BinaryMethod, Fit, ReductionOptions, TopLabelData, Umd, VectorKind, Vectors, fit_binary,
     fit_top_label,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use calib_host::input::{self, Source, Table};
+use calib_host::io::input::{self, Source, Table};
 use calib_host::joint::{Odir, VectorScalingMethod};
 use calib_host::{VectorData, VectorKind, Vectors};
 use serde_json::Value;

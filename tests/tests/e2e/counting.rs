@@ -7,8 +7,8 @@ use calib_core::wire::{
 use calib_core::{Artifact, Calibrator, Score};
 use calib_firmware::LOOK_EVERY;
 use calib_host::artifact::Monitoring;
-use calib_host::device::serial::stored_counters;
 use calib_host::fleet::{DeviceCounters, FleetTable, survey};
+use calib_host::io::device::serial::stored_counters;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };

@@ -11,7 +11,7 @@ use calib_core::wire::{
 };
 use calib_core::{Calibrator, Score};
 use calib_host::StoredArtifact;
-use calib_host::files::PrivateKey;
+use calib_host::io::files::PrivateKey;
 
 use super::in_c;
 use crate::update::setting::{ID, monitored, owner};

@@ -8,7 +8,7 @@ use calib_core::ClassifierId;
 use calib_core::artifact::MonitorAction;
 use calib_core::wire::RequestBody;
 use calib_host::StoredArtifact;
-use calib_host::files::PrivateKey;
+use calib_host::io::files::PrivateKey;
 use calib_tests::SEES_THE_LIBRARY;
 
 use super::{artifacts, device, in_c};

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use calib_core::artifact::TableForm;
 use calib_core::{Artifact, ScoreEncoding};
-use calib_host::export::export_rust;
+use calib_host::io::export::export_rust;
 
 use super::artifacts::Exportable;
 use super::asked::{code_steps, scores, word};

@@ -7,7 +7,7 @@ mod in_rust;
 pub(crate) mod margins;
 pub(crate) mod rules;
 
-use calib_host::export::{ExportError, export_c, export_rust};
+use calib_host::io::export::{ExportError, export_c, export_rust};
 use calib_tests::Board;
 
 /// One core of each kind: without FPU and with, with an FPU that multiplies and adds in one, and RISC-V.

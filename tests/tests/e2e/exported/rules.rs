@@ -13,7 +13,7 @@ use calib_core::decision::{
 use calib_core::score::CodeVector;
 use calib_core::{Identity, Logits, Margin, Probs, QuantizedScore, Score, ScoreEncoding, StepTable};
 use calib_host::StoredArtifact;
-use calib_host::export::{ExportError, export_c, export_rust};
+use calib_host::io::export::{ExportError, export_c, export_rust};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_host::artifact::Monitoring;
-use calib_host::device::serial::Patience;
+use calib_host::io::device::serial::Patience;
 use calib_host::{ArtifactOptions, StoredArtifact};
 use calib_tests::{Board, TtyDevice, calib};
 use serde_json::Value;

@@ -6,8 +6,8 @@ use calib_core::slot::{Refused, SignatureError, SlotFault};
 use calib_core::wire::{Chunk, Prediction, Questions, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
 use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
-use calib_host::device::serial::{DeviceError, Link, Stage, push};
-use calib_host::files::PrivateKey;
+use calib_host::io::device::serial::{DeviceError, Link, Stage, push};
+use calib_host::io::files::PrivateKey;
 use calib_tests::{Board, TtyDevice, changes, kills};
 use serialport::TTYPort;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use calib_host::device::probe::{report_addr, slot_map};
+use calib_host::io::device::probe::{report_addr, slot_map};
 use calib_tests::symbol_addr_of;
 use object::{Object, ObjectSegment};
 
@@ -43,6 +43,6 @@ fn the_program_leaves_the_slots_and_the_report_where_the_command_looks_for_them(
 #[test]
 fn its_log_can_be_decoded() {
     let elf = nrf52840_dk();
-    calib_host::device::serial::LogTable::read(&elf).unwrap();
+    calib_host::io::device::serial::LogTable::read(&elf).unwrap();
     assert!(RAM.contains(&symbol_addr_of(&elf, "_SEGGER_RTT").unwrap()));
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use calib_core::wire::{ReplyBody, RequestBody, Values};
-use calib_host::device::serial::Patience;
+use calib_host::io::device::serial::Patience;
 use calib_tests::{Board, TtyDevice};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

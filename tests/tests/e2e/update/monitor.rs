@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use calib_core::wire::{self, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody};
-use calib_host::device::serial::push;
+use calib_host::io::device::serial::push;
 use calib_tests::{Board, TtyDevice, calib, terminals};
 use serde_json::Value;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use calib_core::ClassifierId;
 use calib_core::slot::{InstallError, SlotFault};
 use calib_host::StoredArtifact;
-use calib_host::device::probe::{
+use calib_host::io::device::probe::{
     FlashAccess, FlashError, Rejection, SlotMap, await_report, deploy, prepare, read_slots, restart,
 };
-use calib_host::files::PrivateKey;
+use calib_host::io::files::PrivateKey;
 use calib_tests::{Board, GdbProbe, TtyDevice, symbol_addr_of};
 
 use super::setting::{ID, calibrator, microbit, owner, signed};

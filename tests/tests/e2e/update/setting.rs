@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use calib_core::ClassifierId;
 use calib_host::artifact::Monitoring;
-use calib_host::device::serial::Patience;
-use calib_host::files::PrivateKey;
+use calib_host::io::device::serial::Patience;
+use calib_host::io::files::PrivateKey;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };

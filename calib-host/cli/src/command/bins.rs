@@ -1,0 +1,285 @@
+//! `calib bins`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calib_fit::BinaryData;
+use calib_fit::ScoreKind;
+use calib_fit::artifact::number_of;
+use calib_fit::assess::{Bootstrap, IntervalKind};
+use calib_fit::compare::{BinsTried, TestPoints, choose_bins, halves};
+use calib_fit::data::RowsHash;
+use calib_fit::stats::Clusters;
+use calib_io::draw::{Axis, Chart, Mark};
+use calib_io::files::{Place, write_file};
+use calib_io::input;
+use calib_io::report::SAME_ROWS;
+use clap::Args;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count, parse_alpha};
+use crate::out::{print_json, stdout, warn};
+use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
+
+/// Choose the number of bins by the data.
+///
+/// Squared error against what can be said about the calibration error (Kumar et al. 2019, figure 17).
+///
+/// Fits uniform-mass binning with each number of bins and judges it on test data: the Brier score, and the upper end of the
+/// one-sided interval of the calibration error (the root of the mean squared deviation), from the plugin estimate and from the
+/// debiased one. The bounds hold all together except with probability alpha, each at alpha divided by how many numbers are tried, as
+/// far as a normal approximation does; a guarantee they are not.
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("ScoreSource").required(true).multiple(false))]
+pub(crate) struct Bins {
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource")]
+    data: Option<PathBuf>,
+    /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
+    #[arg(long, value_name = "FILE", group = "ScoreSource")]
+    scores: Option<PathBuf>,
+    /// Labels, if not in the table: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Test data, in the same columns; without it a random half of the points, and fits are to the other half.
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+    /// The labels of the test data, if not in its table.
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_labels: Option<PathBuf>,
+    #[command(flatten)]
+    same_rows: SameRows,
+    /// The column of scores in a table.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    score_column: String,
+    /// The column of labels in a table.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    label_column: String,
+    #[command(flatten)]
+    cluster_column: ClusterColumn,
+    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    clusters: Option<PathBuf>,
+    /// The clusters of the test data, if not in its table.
+    #[arg(long, value_name = "FILE", requires = "test")]
+    test_clusters: Option<PathBuf>,
+    /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
+    #[arg(long, alias = "n-bins", value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536))]
+    bins: Vec<u32>,
+    /// The largest calibration error that will do: names the number of bins with the least squared error whose bound is not
+    /// above it.
+    #[arg(long, value_name = "E", value_parser = parse_error)]
+    at_most: Option<f64>,
+    /// The probability with which any of the bounds may fail.
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// The number of bootstrap resamples.
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..))]
+    bootstrap: u32,
+    /// The seed of everything random.
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// Draw both bounds against the Brier score into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Replace an existing SVG file.
+    #[arg(long)]
+    force: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The numbers of bins that are tried by default.
+const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
+
+impl Bins {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let mut doubts = Vec::new();
+        let (calibration, test) = self.read(&mut doubts, quiet)?;
+        warn(&doubts)?;
+        let bins: Vec<usize> = if self.bins.is_empty() {
+            let fits = |bins: &usize| 2 * *bins as u64 <= calibration.len();
+            DEFAULT_BINS.into_iter().filter(fits).collect()
+        } else {
+            self.bins.iter().map(|&bins| bins as usize).collect()
+        };
+        let bootstrap = Bootstrap {
+            kind: IntervalKind::Percentile,
+            resamples: self.bootstrap as usize,
+            seed: self.seed,
+            alpha: self.alpha,
+        };
+        let tried = choose_bins(&calibration, &test, &bins, bootstrap)
+            .map_err(|cause| Error::fit(Place::file(self.scores()), cause))?;
+        if let Some(path) = &self.svg {
+            let svg = draw(&tried, self.alpha, self.at_most);
+            write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
+        }
+        let chosen = self
+            .at_most
+            .map(|most| [best(&tried, most, |t| t.upper_plugin), best(&tried, most, |t| t.upper_debiased)]);
+        let candidates = tried.len();
+        if self.json {
+            return print_json(&json!({
+                "n": calibration.len(),
+                "n_test": test.points.len(),
+                "clusters_test": test.clusters.as_ref().map(Clusters::count),
+                "tried": tried,
+                "candidates": candidates,
+                "at_most": self.at_most,
+                "chosen": chosen.map(|[plugin, debiased]| json!({"plugin": plugin, "debiased": debiased})),
+                "bootstrap": bootstrap,
+                "warnings": doubts,
+            }));
+        }
+        self.print(calibration.len(), &test, &tried, chosen)
+    }
+
+    /// The table of scores.
+    fn scores(&self) -> &Path {
+        self.data.as_deref().or(self.scores.as_deref()).expect("clap asks for one of them")
+    }
+
+    /// Points to fit to, and points to judge with.
+    fn read(&self, doubts: &mut Vec<String>, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
+        let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
+            let columns =
+                ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
+            let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
+            let sources = read_all(&paths, quiet)?;
+            let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
+            // Checks the range, too.
+            let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
+            let score = |score: f64| f64::from(score as f32);
+            let points = scores.values.iter().zip(&labels.values);
+            let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
+            doubts.extend(question_independence(&data, clusters.as_ref()));
+            Ok::<_, Error>(TestPoints { points, clusters })
+        };
+        let clusters = self.cluster_column.source(self.clusters.as_ref());
+        let own = points(self.scores(), self.labels.as_deref(), clusters)?;
+        match &self.test {
+            Some(path) => {
+                let clusters = self.cluster_column.source(self.test_clusters.as_ref());
+                let test = points(path, self.test_labels.as_deref(), clusters)?;
+                let hash = |rows: &TestPoints| -> RowsHash {
+                    rows.points.iter().map(|&(score, label)| RowsHash::of_score(score as f32, label)).sum()
+                };
+                let same = hash(&test) == hash(&own);
+                self.same_rows.allow(same, path, "every number of bins is")?;
+                doubts.extend(same.then_some(SAME_ROWS).map(str::to_owned));
+                Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
+            }
+            None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {
+                let one = if own.clusters.is_some() { "cluster" } else { "point" };
+                Error::Usage(format!(
+                    "{} has one {one}: two are needed to fit to the one and judge with the other",
+                    self.scores().display()
+                ))
+            }),
+        }
+    }
+
+    fn print(
+        &self,
+        n: u64,
+        test: &TestPoints,
+        tried: &[BinsTried],
+        chosen: Option<[Option<usize>; 2]>,
+    ) -> Result<(), Error> {
+        let mut out = stdout();
+        writeln!(
+            out,
+            "{n} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \
+             {} / {}, by a normal approximation",
+            if test.clusters.is_some() { "points, one of each cluster" } else { "points" },
+            test.points.len(),
+            test.clusters.as_ref().map_or(String::new(), |c| format!(" of {} clusters", c.count())),
+            self.alpha,
+            self.alpha,
+            tried.len()
+        )?;
+        writeln!(out, "{:>6} {:>10} {:>14} {:>16}", "bins", "brier", "bound, plugin", "bound, debiased")?;
+        for BinsTried { bins, brier, upper_plugin, upper_debiased } in tried {
+            let shown = |bound: &Option<f64>| bound.map_or("none".into(), |bound| format!("{bound:.6}"));
+            let (plugin, debiased) = (shown(upper_plugin), shown(upper_debiased));
+            writeln!(out, "{bins:>6} {brier:>10.6} {plugin:>14} {debiased:>16}")?;
+        }
+        if let (Some(most), Some(chosen)) = (self.at_most, chosen) {
+            let candidates = tried.len();
+            for (estimate, bins) in ["plugin", "debiased"].iter().zip(chosen) {
+                match bins {
+                    Some(bins) => writeln!(
+                        out,
+                        "at most {most} by the {estimate} bound: {} (fit: --method umd --bins {bins} --candidates \
+                         {candidates})",
+                        number_of(bins as u64, "bin")
+                    )?,
+                    None => writeln!(out, "at most {most} by the {estimate} bound: none of these")?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of bins with the least squared error among those whose bound will do; the fewest among equals.
+fn best(tried: &[BinsTried], most: f64, upper: impl Fn(&BinsTried) -> Option<f64>) -> Option<usize> {
+    let will_do = tried.iter().filter(|tried| upper(tried).is_some_and(|upper| upper <= most));
+    will_do.min_by(|a, b| a.brier.total_cmp(&b.brier).then(a.bins.cmp(&b.bins))).map(|tried| tried.bins)
+}
+
+/// A bound's name, style and value.
+type Bound = (&'static str, &'static str, fn(&BinsTried) -> Option<f64>);
+
+/// Both bounds against the squared error, with the number of bins at every point, as an SVG file.
+fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
+    let briers = range(tried.iter().map(|tried| tried.brier));
+    let uppers = tried.iter().flat_map(|tried| [tried.upper_plugin, tried.upper_debiased]).flatten();
+    let (lowest, highest) = range(uppers.chain(at_most));
+    let mut chart = Chart::wide(
+        Axis::new("mean squared error (Brier score)", briers.0, briers.1),
+        Axis::new("upper bound of the calibration error", lowest.max(0.0), highest),
+    );
+    let mut legend = Vec::new();
+    if let Some(most) = at_most {
+        chart.line("limit", [(briers.0, most), (briers.1, most)]);
+        legend.push(("limit", format!("the largest that will do: {most}")));
+    }
+    let estimates: [Bound; 2] = [
+        ("from the plugin estimate, with the number of bins", "before", |tried| tried.upper_plugin),
+        ("from the debiased estimate, with the number of bins", "after", |tried| tried.upper_debiased),
+    ];
+    let mut labels = Vec::new();
+    for (name, style, upper) in estimates {
+        let drawn = || tried.iter().filter_map(|tried| Some((tried, (tried.brier, upper(tried)?))));
+        let points = || drawn().map(|(_, at)| at);
+        chart.line(style, points());
+        points().for_each(|(x, y)| chart.mark(style, Mark::Circle, x, y));
+        labels.extend(drawn().map(|(tried, at)| (at, tried.bins.to_string())));
+        legend.push((style, name.to_owned()));
+    }
+    chart.labels(&labels);
+    let description =
+        "Of the bounds that will do, the one furthest to the left has the number of bins to take.";
+    let title = format!("calibration error against squared error, by number of bins; alpha = {alpha} in all");
+    chart.file(&title, description, &legend)
+}
+
+/// A little more than from the least of the values to the largest.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
+    let margin = (0.08 * (hi - lo)).max(1e-6);
+    (lo - margin, hi + margin)
+}
+
+fn parse_error(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(error) if error > 0.0 && error <= 1.0 => Ok(error),
+        _ => Err("a calibration error is a number above 0, such as 0.02".into()),
+    }
+}

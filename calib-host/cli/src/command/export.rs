@@ -1,0 +1,92 @@
+//! `calib export`
+
+use std::path::{Path, PathBuf};
+
+use calib_io::export::{export_c, export_rust};
+use calib_io::files::read_artifact;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::out::{is_standard_output, print_json, write_output};
+
+/// Write an artefact as source code, to be built into a firmware.
+///
+/// In C: `#include "cal.h"`, which needs no library, and call what the example in its first comment calls; for a new calibrator the
+/// firmware is built anew. In Rust: `include!("cal.rs")` with calib-core among the dependencies, or put the artefact itself into
+/// flash and parse it, which takes new calibrators without a build.
+#[derive(Args)]
+pub(crate) struct Export {
+    /// The artefact.
+    artifact: PathBuf,
+    /// The form, if the output's extension does not tell: `c` (.h, .hpp), a header in C99 that needs no library but the
+    /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artefact as it is.
+    /// `c` and `rust` take every method and reduction with tables, `rust` also scaling functions; neither takes calibrators of whole
+    /// vectors, a rule for decisions or intervals.
+    #[arg(long)]
+    format: Option<SourceForm>,
+    /// The name that the source code defines, or that what it defines starts with.
+    #[arg(long, default_value = "calib")]
+    name: String,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Overwrite the file if it exists.
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SourceForm {
+    Rust,
+    C,
+    Bin,
+}
+
+impl SourceForm {
+    /// The form that a file of this name has.
+    fn of(path: &Path) -> Result<Self, Error> {
+        if is_standard_output(path) {
+            return Err(Error::Usage(
+                "standard output has no extension: say which form with --format".into(),
+            ));
+        }
+        match FileKind::of(path) {
+            Some(FileKind::C) => Ok(Self::C),
+            Some(FileKind::Rust) => Ok(Self::Rust),
+            Some(FileKind::Artefact) => Ok(Self::Bin),
+            _ => Err(Error::Usage(format!(
+                "{} has an extension of no form: name it .h, .rs or .bin, or say which with --format",
+                path.display()
+            ))),
+        }
+    }
+}
+
+impl Export {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let form = self.format.map_or_else(|| SourceForm::of(&self.output), Ok)?;
+        let stored = read_artifact(&self.artifact)?;
+        let text = match form {
+            SourceForm::Bin => None,
+            SourceForm::C => Some(export_c(&stored, &self.name)),
+            SourceForm::Rust => Some(export_rust(&stored, &self.name.to_ascii_uppercase())),
+        };
+        let text = text.transpose()?;
+        let bytes = text.as_ref().map_or(stored.as_bytes(), String::as_bytes);
+        write_output(&self.output, self.force, bytes)?;
+        match self.json {
+            true => print_json(&json!({
+                "output": self.output,
+                "len_bytes": bytes.len(),
+                "format": form.to_possible_value().map(|form| form.get_name().to_owned()),
+                "identity": stored.artifact().identity().to_string(),
+            })),
+            false => Ok(()),
+        }
+    }
+}

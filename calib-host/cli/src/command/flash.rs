@@ -1,0 +1,250 @@
+//! `calib flash`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use calib_fit::StoredArtifact;
+#[cfg(feature = "serial")]
+use calib_io::device::probe::FlashError;
+use calib_io::device::probe::{
+    DeviceReport, FlashPlan, FlashReport, Sector, await_report, deploy, elf_segments, flash, flash_plan,
+    prepare, restart,
+};
+use calib_io::files::read_artifact;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+#[cfg(feature = "serial")]
+use crate::options::LineOptions;
+use crate::options::ProbeOptions;
+use crate::out::{print_json, stderr};
+
+/// How long a device may take after its reset until it has looked at its slots.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Write a calibrator or a program to a chip through a probe.
+///
+/// A calibrator goes into the slot that is not in force, as if the device had installed it itself; only that slot's sectors
+/// are erased. Everything written is read back, and the sectors on either side are compared with what they were. Then the
+/// device is reset, and says itself whether it uses the calibrator: through the probe, or over its serial port with --port.
+#[derive(Args)]
+pub(crate) struct Flash {
+    /// The artefact.
+    #[arg(required_unless_present = "firmware", conflicts_with = "firmware")]
+    artifact: Option<PathBuf>,
+    /// Write this program instead: an ELF file. Slots that it does not cover stay as they are.
+    #[arg(long, value_name = "ELF")]
+    firmware: Option<PathBuf>,
+    /// The chip, as probe-rs calls it, such as nRF52840_xxAA.
+    #[arg(long, value_name = "NAME")]
+    chip: String,
+    #[command(flatten)]
+    probe: ProbeOptions,
+    /// Ask the device over this serial port whether it uses the calibrator, such as /dev/ttyACM0.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    #[cfg(feature = "serial")]
+    #[command(flatten)]
+    line: LineOptions,
+    /// Do not wait for the device to say whether it uses the calibrator.
+    #[arg(long)]
+    no_verdict: bool,
+    /// Show what would be erased, and stop.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Flash {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        match (&self.artifact, &self.firmware) {
+            (Some(artifact), _) => self.calibrator(&read_artifact(artifact)?, quiet),
+            (None, Some(elf)) => self.program(elf, quiet),
+            (None, None) => unreachable!("clap asks for one of them"),
+        }
+    }
+
+    fn calibrator(&self, artifact: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+        let map = self.probe.map(&self.chip)?;
+        let mut chip = self.probe.attach(&self.chip)?;
+        let (segment, plan) = prepare(&mut chip, map, artifact)?;
+        if !quiet {
+            show(&self.chip, &plan)?;
+        }
+        if self.dry_run {
+            return if self.json { print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
+        }
+        let asked = self.no_verdict || self.is_asked_by_port();
+        let in_memory = if asked { None } else { self.probe.report_addr(&self.chip) };
+        let (written, report) = deploy(&mut chip, (segment, &plan), artifact, in_memory, PATIENCE)?;
+        let report = match report {
+            None => self.ask_by_port(artifact)?,
+            report => report,
+        };
+        let identity = artifact.artifact().identity().to_string();
+        if self.json {
+            return self.print_written(Some(&identity), &written, report.as_ref());
+        }
+        if !quiet {
+            say_written(&written)?;
+            let mut err = stderr();
+            match report.and_then(|report| report.slots.in_force) {
+                Some(slot) => writeln!(err, "the device says: {identity} is in force, in slot {slot}")?,
+                None => writeln!(
+                    err,
+                    "written, but the device was not asked whether it uses it: `calib status --port PORT`"
+                )?,
+            }
+        }
+        Ok(())
+    }
+
+    fn program(&self, elf: &Path, quiet: bool) -> Result<(), Error> {
+        let mut chip = self.probe.attach(&self.chip)?;
+        let segments = elf_segments(&mut chip, elf)?;
+        let plan = flash_plan(&chip, &segments, false)?;
+        if !quiet {
+            show(&self.chip, &plan)?;
+        }
+        if self.dry_run {
+            return if self.json { print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
+        }
+        let written = flash(&mut chip, &segments, &plan, |_| ())?;
+        let in_memory = if self.no_verdict { None } else { self.probe.report_addr(&self.chip) };
+        restart(&mut chip, in_memory)?;
+        // Not every program is calib's: one that leaves no report is no failure.
+        let report = in_memory.and_then(|addr| await_report(&mut chip, addr, PATIENCE).ok());
+        if self.json {
+            return self.print_written(None, &written, report.as_ref());
+        }
+        if !quiet {
+            say_written(&written)?;
+            let mut err = stderr();
+            match report {
+                Some(DeviceReport { status, .. }) => writeln!(
+                    err,
+                    "the device says: firmware {}, classifier {} ({})",
+                    status.firmware, status.classifier, status.classifier_id
+                )?,
+                None => writeln!(err, "the program left no report")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What was written, as JSON; the identity is a calibrator's.
+    fn print_written(
+        &self,
+        identity: Option<&str>,
+        written: &FlashReport,
+        report: Option<&DeviceReport>,
+    ) -> Result<(), Error> {
+        print_json(&json!({
+            "chip": self.chip,
+            "identity": identity,
+            "sectors": written.sectors,
+            "written_bytes": written.written_bytes,
+            "neighbour_bytes": written.neighbour_bytes,
+            "verdict": report.map(verdict_json),
+        }))
+    }
+
+    #[cfg(feature = "serial")]
+    fn is_asked_by_port(&self) -> bool {
+        self.port.is_some()
+    }
+
+    #[cfg(not(feature = "serial"))]
+    fn is_asked_by_port(&self) -> bool {
+        false
+    }
+
+    /// Asks the device over its serial port, if one is given.
+    #[cfg(feature = "serial")]
+    fn ask_by_port(&self, artifact: &StoredArtifact) -> Result<Option<DeviceReport>, Error> {
+        let Some(port) = self.port.as_ref().filter(|_| !self.no_verdict) else { return Ok(None) };
+        let report = DeviceReport::ask(&mut self.line.link(port)?)?;
+        report.accepts(artifact).map_err(FlashError::Rejected)?;
+        Ok(Some(report))
+    }
+
+    #[cfg(not(feature = "serial"))]
+    fn ask_by_port(&self, _: &StoredArtifact) -> Result<Option<DeviceReport>, Error> {
+        Ok(None)
+    }
+}
+
+fn say_written(written: &FlashReport) -> Result<(), Error> {
+    let FlashReport { written_bytes, neighbour_bytes, .. } = written;
+    Ok(writeln!(
+        stderr(),
+        "{written_bytes} bytes written and read back, {neighbour_bytes} bytes beside them unchanged; the chip was reset"
+    )?)
+}
+
+/// What the device says: null where nothing is in force.
+fn verdict_json(report: &DeviceReport) -> Value {
+    json!({
+        "in_force": report.in_force().map(|content| content.identity.to_string()),
+        "slot": report.slots.in_force,
+        "firmware": report.status.firmware.as_str(),
+        "classifier": report.status.classifier.as_str(),
+        "classifier_id": report.status.classifier_id.to_string(),
+    })
+}
+
+/// What would be erased, for programs.
+fn plan_json(chip: &str, plan: &FlashPlan) -> Value {
+    let sectors = |sectors: &[Sector]| {
+        let sector = |sector: &Sector| json!({"addr": sector.addr, "len_bytes": sector.len_bytes});
+        sectors.iter().map(sector).collect::<Vec<_>>()
+    };
+    json!({
+        "chip": chip,
+        "erased_bytes": plan.erased_bytes(),
+        "erased": sectors(&plan.erased),
+        "neighbours": sectors(&plan.neighbours),
+    })
+}
+
+fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {
+    let mut err = stderr();
+    writeln!(err, "{chip}: erases {} bytes", plan.erased_bytes())?;
+    for sector in &plan.erased {
+        writeln!(err, "  {:#010x}  {} bytes", sector.addr, sector.len_bytes)?;
+    }
+    for sector in &plan.neighbours {
+        writeln!(
+            err,
+            "  {:#010x}  {} bytes stay as they are, and are compared",
+            sector.addr, sector.len_bytes
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dry_run_tells_programs_what_it_would_erase() {
+        let sector = |addr, len_bytes| Sector { addr, len_bytes };
+        let plan = FlashPlan {
+            erased: vec![sector(0x8000, 4096), sector(0x9000, 4096)],
+            neighbours: vec![sector(0x7000, 4096)],
+        };
+        let expected = json!({
+            "chip": "nRF52840_xxAA",
+            "erased_bytes": 8192,
+            "erased": [{"addr": 0x8000, "len_bytes": 4096}, {"addr": 0x9000, "len_bytes": 4096}],
+            "neighbours": [{"addr": 0x7000, "len_bytes": 4096}],
+        });
+        assert_eq!(plan_json("nRF52840_xxAA", &plan), expected);
+    }
+}

@@ -1,0 +1,183 @@
+//! `calib fleet`
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use calib_fit::StoredArtifact;
+use calib_fit::fleet::{DeviceCounters, FleetTable, LogVerifier, survey};
+use calib_io::files::{Place, read_artifact, write_file};
+use calib_io::input::{self, Source, read_fleet_log};
+use calib_io::report::{FileOrigin, FleetReport, Origin};
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use crate::asked::command_line;
+use crate::error::Error;
+use crate::options::parse_alpha;
+use crate::out::{print_json, stdout, warn, write_output};
+use crate::read::CounterFiles;
+use crate::show::{ShownFleet, verified, verified_json};
+
+/// Add up what the monitors of many devices counted.
+///
+/// All devices have the calibrator that is given, which was fitted with --monitor. Whether scores still come from where the
+/// reference scores did, and whether outcomes are as frequent as promised, is told from all counters together, and for each device
+/// alone. An alarm is a warning.
+///
+/// Which devices are given, and when they are asked, must not depend on what they counted: the most suspicious ones alone are always
+/// suspicious. A device that is lost or replaced keeps its last counters in the sum.
+#[derive(Args)]
+pub(crate) struct FleetCommand {
+    /// The calibrator that all devices have.
+    #[arg(value_name = "ARTIFACT")]
+    calibrator: PathBuf,
+    /// The counters: JSON, an object for each device.
+    ///
+    /// With the members calib_counters (1), device (its name), calibrator (the identity), and tables: a list with an object for each table,
+    /// or null, of predictions, labelled and positives, a number for each bin. The last two may be left out.
+    #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"])]
+    counters: Vec<PathBuf>,
+    /// Write the counters of a device of this name that has counted nothing, for the form of the file.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output")]
+    new: Option<String>,
+    /// Work every answer of the devices in this log out again; a difference is an error that names the line.
+    ///
+    /// JSON, an object a line: what was counted in which order, and what the device answered. The book has its form.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["counters", "new", "csv", "alpha"])]
+    verify: Option<PathBuf>,
+    /// Where the counters of --new go.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the outcomes of every bin, of all devices together, as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write a page that can be handed over: what the monitors say in words and plots, device by device.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "verify"])]
+    html: Option<PathBuf>,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// The intervals of the shares of outcomes cover all bins of a table except with this probability.
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    alpha: f64,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl FleetCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        // Beside counters, with which --new does not go, nothing can require it.
+        if self.output.is_some() && self.new.is_none() {
+            return Err(Error::Usage(
+                "-o is for the counters of --new: take --html, --csv or --json for what is told here".into(),
+            ));
+        }
+        let stored = read_artifact(&self.calibrator)?;
+        if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
+            let counters = DeviceCounters::new(&stored.artifact(), device)
+                .map_err(|cause| Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause })?;
+            let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
+            text.push(b'\n');
+            return write_output(output, self.force, &text);
+        }
+        if let Some(log) = &self.verify {
+            return self.verify(&stored, log);
+        }
+        let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, quiet)?;
+        let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
+            // Of a device that is there twice, the file of the second.
+            let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
+            Error::Fleet { place: Box::new(Place::file(at.map_or(&self.calibrator, |at| &paths[at]))), cause }
+        })?;
+        let shown =
+            ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
+        let warnings = shown.warnings();
+        warn(&warnings)?;
+        if let Some(path) = &self.csv {
+            write_file(path, self.force, |out| write_csv(&tables, out))?;
+        }
+        if let Some(path) = &self.html {
+            let origin = self.origin(&stored, &sources);
+            let page = FleetReport {
+                stored: &stored,
+                tables: &tables,
+                devices: devices.len(),
+                alpha: self.alpha,
+                origin: &origin,
+            };
+            write_output(path, self.force, page.html()?.as_bytes())?;
+        }
+        if self.json {
+            let mut value = shown.json();
+            value["warnings"] = warnings.into();
+            return print_json(&value);
+        }
+        Ok(shown.print(&mut stdout())?)
+    }
+
+    /// Works out again what devices answered.
+    fn verify(&self, stored: &StoredArtifact, log: &Path) -> Result<(), Error> {
+        let artifact = stored.artifact();
+        let mut verifier = LogVerifier::new(&artifact)
+            .map_err(|cause| Error::Log { place: Box::new(Place::file(&self.calibrator)), cause })?;
+        read_fleet_log(log, |place, line| {
+            verifier.take(&line).map_err(|cause| Error::Log { place: Box::new(place), cause })
+        })?;
+        let devices = verifier.finish();
+        match self.json {
+            true => print_json(&verified_json(&devices)),
+            false => Ok(verified(&devices, &mut stdout())?),
+        }
+    }
+
+    /// Which files a page comes from.
+    fn origin(&self, stored: &StoredArtifact, sources: &[Source]) -> Origin {
+        let artifact = FileOrigin {
+            role: "Artefact file".into(),
+            name: self.calibrator.display().to_string(),
+            sha256: hex::encode(Sha256::digest(stored.as_bytes())),
+        };
+        // Of a large fleet the files are as many as its devices.
+        let name = match sources {
+            [one] => one.path().display().to_string(),
+            [first, ..] => {
+                format!("{} and {} more, in their order", first.path().display(), sources.len() - 1)
+            }
+            [] => String::new(),
+        };
+        let sha256 = hex::encode(input::sha256(&sources.iter().collect::<Vec<_>>()));
+        let counters = FileOrigin { role: "Counters".into(), name, sha256 };
+        Origin {
+            files: vec![artifact, counters],
+            calibration_is_the_artefacts: false,
+            test_is_calibration: false,
+            command: command_line(),
+        }
+    }
+}
+
+/// A line for every bin of every table.
+fn write_csv(tables: &[FleetTable], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "table,bin,prob,promised_lo,promised_hi,labelled,positives,share,share_lo,share_hi")?;
+    let cell = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for table in tables {
+        for (at, bin) in table.bins.iter().enumerate() {
+            let share = (bin.labelled > 0).then(|| bin.positives as f64 / bin.labelled as f64);
+            writeln!(
+                out,
+                "{},{at},{},{},{},{},{},{},{},{}",
+                table.table,
+                bin.prob.map_or(String::new(), |prob| prob.to_string()),
+                cell(bin.promised.map(|promised| promised.lo)),
+                cell(bin.promised.map(|promised| promised.hi)),
+                bin.labelled,
+                bin.positives,
+                cell(share),
+                bin.interval.lo,
+                bin.interval.hi,
+            )?;
+        }
+    }
+    Ok(())
+}

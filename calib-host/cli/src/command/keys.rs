@@ -1,0 +1,176 @@
+//! `calib keygen`, `calib sign` and `calib verify`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_io::files::{Place, PrivateKey, Problem, PublicKey, read_artifact};
+use clap::Args;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::out::{print_json, shown_path, stderr, stdout, warn, write_output};
+
+/// Make a pair of keys to sign artefacts with.
+///
+/// A private one to sign artefacts with, a public one to build into devices.
+///
+/// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
+/// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
+#[derive(Args)]
+pub(crate) struct Keygen {
+    /// Where to write the private key.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace existing keys. Devices that trust the old one accept nothing signed with the new one.
+    #[arg(long)]
+    force: bool,
+    /// Print where the keys are, and the key's name, as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sign an artefact.
+///
+/// The signature covers every byte of the artefact: header, tables, counter and identity. A device that was built with the
+/// public key accepts no other artefacts. The artefact needs a counter (`calib fit --counter`) above that of every one that was
+/// signed before, because a device with a key refuses lower ones and others of the same counter.
+#[derive(Args)]
+pub(crate) struct Sign {
+    /// The artefact.
+    artifact: PathBuf,
+    /// The private key.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Where to write the signed artefact.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace an existing output.
+    #[arg(long)]
+    force: bool,
+    /// Print what was signed as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Verify an artefact's signature, as a device does.
+///
+/// Exits with 1 if a device would refuse it.
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// The artefact.
+    artifact: PathBuf,
+    /// The public key.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Keygen {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let mut public_path = self.output.clone().into_os_string();
+        public_path.push(".pub");
+        let public_path = PathBuf::from(public_path);
+        let key = PrivateKey::generate()?;
+        key.write_pair(&self.output, &public_path, self.force)?;
+        if self.json {
+            return print_json(&json!({
+                "key": key.public().id().to_string(),
+                "private_key": self.output,
+                "public_key": public_path,
+            }));
+        }
+        if !quiet {
+            let mut err = stderr();
+            writeln!(
+                err,
+                "key {}: {} (keep it secret), {}",
+                key.public().id(),
+                self.output.display(),
+                public_path.display()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Sign {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let key = PrivateKey::read(&self.key)?;
+        let path = self.key.display();
+        let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
+            format!(
+                "{path} is a private key, and others than its owner can read or write it: use `chmod 600`"
+            )
+        });
+        warn(warnings.as_slice())?;
+        let stored = read_artifact(&self.artifact)?;
+        if stored.artifact().counter() == 0 {
+            return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));
+        }
+        let signed =
+            key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
+        write_output(&self.output, self.force, &signed)?;
+        let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
+        if self.json {
+            return print_json(&json!({
+                "output": self.output,
+                "len_bytes": signed.len(),
+                "identity": id.to_string(),
+                "counter": counter,
+                "key": key.public().id().to_string(),
+                "warnings": warnings.as_slice(),
+            }));
+        }
+        if !quiet {
+            let mut err = stderr();
+            writeln!(
+                err,
+                "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
+                shown_path(&self.output),
+                key.public().id(),
+                signed.len()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Verify {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        let key = PublicKey::read(&self.key)?;
+        let stored = read_artifact(&self.artifact)?;
+        let verdict = key.verify(&stored);
+        let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
+        if self.json {
+            print_json(&json!({
+                "artifact": self.artifact,
+                "identity": id.to_string(),
+                "counter": counter,
+                "key": key.id().to_string(),
+                "valid": verdict.is_ok(),
+                "reason": verdict.err().map(|cause| cause.to_string()),
+            }))?;
+        }
+        match verdict {
+            Ok(()) if self.json => Ok(()),
+            Ok(()) => {
+                let mut out = stdout();
+                writeln!(
+                    out,
+                    "{}: id {id}, counter {counter}, signed with key {}",
+                    self.artifact.display(),
+                    key.id()
+                )?;
+                Ok(())
+            }
+            Err(cause) => Err(Error::Mismatch(format!(
+                "{}: {cause}\n  key  {} ({})",
+                self.artifact.display(),
+                key.id(),
+                self.key.display()
+            ))),
+        }
+    }
+}

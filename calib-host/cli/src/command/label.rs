@@ -1,0 +1,153 @@
+//! `calib label`
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calib_core::Identity;
+use calib_core::wire::{CountersRefusal, PredictionOutcome};
+use calib_io::device::serial::{DeviceError, Link, Transport};
+use calib_io::files::{FileError, Place, Problem};
+use calib_io::input::{Source, Table};
+use clap::Args;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::options::SerialLine;
+use crate::out::{print_json, stderr, warn};
+use crate::show::{counter_warnings, counters_json};
+
+/// Tell a device what became of its predictions, when it is known.
+///
+/// Its monitor then notices if outcomes are more or less frequent than was promised. A table has a row for each prediction, with the
+/// columns class and bin as `calib monitor` shows them, and label: 1 if the event happened, or, with several classes, if the prediction was
+/// right. A column group has the code of the group that was asked with, if the calibrator has groups.
+///
+/// Tell each outcome once, and all of them alike: when the time to follow a prediction up is over, the same for both outcomes, and whatever
+/// the score was. Outcomes of predictions that the device has not counted are refused, and so are those of another calibrator. A device
+/// that accepts signed calibrators alone takes outcomes only if its firmware was built to.
+#[derive(Args)]
+pub(crate) struct Label {
+    /// The outcomes: a table with the columns class, bin and label.
+    #[arg(value_name = "OUTCOMES", required_unless_present = "reset")]
+    outcomes: Option<PathBuf>,
+    #[command(flatten)]
+    line: SerialLine,
+    /// The calibrator that made the predictions, as 16 hexadecimal digits; the one in force if it is not given.
+    #[arg(long, value_name = "ID", value_parser = parse_identity)]
+    made_by: Option<Identity>,
+    /// Set all counters back instead, and alarms with them.
+    #[arg(long, conflicts_with = "outcomes")]
+    reset: bool,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The outcome of a prediction, as a row has it.
+struct Row {
+    at: Place,
+    group: Option<u8>,
+    class: u16,
+    bin: u16,
+    is_positive: bool,
+}
+
+impl Label {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        // What is wrong with the table is told before the device hears of it.
+        let rows = self.outcomes.as_ref().map(|path| read_rows(path)).transpose()?;
+        let mut link = self.line.link()?;
+        let version = link.protocol_version()?;
+        let tables = link.counters(version)?;
+        let none = DeviceError::Counters(CountersRefusal::NotMonitored);
+        let in_force = match tables.iter().flatten().next() {
+            Some(counters) => counters.calibrator,
+            // Counters that are told of no table are set back all the same.
+            None if self.reset => link.calibrator_in_force()?.ok_or(none)?,
+            None => return Err(none.into()),
+        };
+        let calibrator = self.made_by.unwrap_or(in_force);
+        let told = match &rows {
+            Some(rows) => tell_all(&mut link, calibrator, rows)?,
+            None => {
+                link.reset_counters(calibrator)?;
+                0
+            }
+        };
+        let tables = link.counters(version)?;
+        if self.json {
+            print_json(&json!({
+                "port": self.line.port,
+                "told": told,
+                "reset": self.reset,
+                "monitors": tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>(),
+            }))?;
+        } else if !quiet {
+            let done =
+                if self.reset { "counting begins anew".into() } else { format!("{told} outcomes told") };
+            writeln!(stderr(), "{done}")?;
+        }
+        Ok(warn(&counter_warnings(&tables))?)
+    }
+}
+
+/// Tells the outcomes one after the other, and returns how many there are.
+///
+/// Each says how many of its bin the device knows, so that none is counted twice. The first of a bin finds out: a device that knows
+/// another number says which.
+fn tell_all<T: Transport>(link: &mut Link<T>, calibrator: Identity, rows: &[Row]) -> Result<usize, Error> {
+    let mut known = HashMap::new();
+    for (before, row) in rows.iter().enumerate() {
+        let &Row { group, class, bin, is_positive, .. } = row;
+        let tell = |link: &mut Link<T>, known| {
+            link.tell(PredictionOutcome { calibrator, group, class, bin, is_positive, known })
+                .map(|_| known + 1)
+        };
+        let told = match known.get(&(group, class, bin)) {
+            Some(&known) => tell(link, known),
+            // No counter holds as many.
+            None => match tell(link, u32::MAX - 1) {
+                Err(DeviceError::Counters(CountersRefusal::Known(known))) => tell(link, known),
+                other => other,
+            },
+        };
+        let now = told.map_err(|cause| Error::Outcome { at: Box::new(row.at.clone()), before, cause })?;
+        known.insert((group, class, bin), now);
+    }
+    Ok(rows.len())
+}
+
+/// The rows of a table.
+fn read_rows(path: &Path) -> Result<Vec<Row>, FileError> {
+    let table = Table::read(&Source::read(path, &|_| ())?)?;
+    let (classes, bins, labels) = (table.codes("class")?, table.codes("bin")?, table.binary_labels("label")?);
+    let groups = match table.check_absent(&["group"]) {
+        Err(_) => Some(table.codes("group")?),
+        Ok(()) => None,
+    };
+    let small = |value: i64, at: &Place, max: i64| {
+        let problem = Problem::Format(format!("{value} is no number from 0 to {max}"));
+        if (0..=max).contains(&value) { Ok(value) } else { Err(FileError::input(at.clone(), problem)) }
+    };
+    (0..labels.len())
+        .map(|row| {
+            let group =
+                groups.as_ref().map(|groups| small(groups.values[row], &groups.at(row), 254)).transpose()?;
+            Ok(Row {
+                at: labels.at(row),
+                group: group.map(|group| group as u8),
+                class: small(classes.values[row], &classes.at(row), u16::MAX.into())? as u16,
+                bin: small(bins.values[row], &bins.at(row), u16::MAX.into())? as u16,
+                is_positive: labels.values[row],
+            })
+        })
+        .collect()
+}
+
+fn parse_identity(text: &str) -> Result<Identity, String> {
+    let bytes = (0..8).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok());
+    let bytes: Option<Vec<u8>> = bytes.collect();
+    let identity = bytes.filter(|_| text.len() == 16).and_then(|bytes| bytes.try_into().ok());
+    identity.map(Identity).ok_or_else(|| "give 16 hexadecimal digits, as `calib inspect` shows them".into())
+}

@@ -1,0 +1,237 @@
+//! `calib plot`
+
+use std::path::PathBuf;
+
+use calib_fit::assess::{AssessOptions, assess_before_after};
+use calib_io::draw::Plot;
+use calib_io::report::{CalibratedRows, Figure, ReportData, ReportedRule, SAME_ROWS, plot};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::options::ReportedOptions;
+use crate::out::{print_json, warn, write_output};
+use crate::read::{NamedArtifact, Reported, question_predictions};
+
+/// Draw one of the plots of a report as SVG or PNG.
+#[derive(Args)]
+pub(crate) struct PlotCommand {
+    /// What to draw.
+    #[arg(value_enum)]
+    plot: PlotName,
+    #[command(flatten)]
+    data: ReportedOptions,
+    /// The class of a class's diagram.
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]))]
+    class: Option<u16>,
+    /// The scores that the artefact was fitted to, for the occupancy.
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"))]
+    calibration: Option<PathBuf>,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE", requires = "calibration")]
+    calibration_labels: Option<PathBuf>,
+    /// Where to write the file.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The format; without it PNG if the name ends so, otherwise SVG.
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// How many pixels of a PNG image make one of the SVG's 360 in width.
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale)]
+    scale: f32,
+    /// Replace an existing file.
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum PlotName {
+    /// The reliability diagrams before and after calibration in one, with bands.
+    BeforeAndAfter,
+    /// The reliability diagram after calibration.
+    Reliability,
+    /// The reliability diagram before calibration.
+    ReliabilityBefore,
+    /// The reliability diagrams of one predicted class, before and after.
+    Class,
+    /// The share of predictions whose bin is within epsilon.
+    Validity,
+    /// Whether every bin is within epsilon.
+    ValidityConditional,
+    /// The ROC curves and the convex hull.
+    Roc,
+    /// The distributions of scores and probabilities; of the latter alone where scores are margins.
+    Distribution,
+    /// The distribution of margins.
+    Margins,
+    /// The calibrated probability of every margin.
+    Map,
+    /// The reliability diagram of one class against the rest, before and after.
+    ClassWise,
+    /// The shares of the calibration and test rows in the calibrator's bins.
+    Occupancy,
+    /// The recalibration diagram on the simplex, for three classes.
+    Simplex,
+    /// The CORP reliability curve with its consistency band, before calibration; binary rows only.
+    CorpBefore,
+    /// The same after calibration.
+    Corp,
+    /// The decision curves before and after, of treating all and none; binary rows only.
+    DecisionCurve,
+    /// The distribution of the calibrated probabilities by outcome; binary rows only.
+    Outcomes,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum FormatName {
+    /// A vector image with light and dark colours.
+    Svg,
+    /// Pixels in light colours; the same bytes on every machine.
+    Png,
+}
+
+impl PlotCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let format = self.format()?;
+        let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
+        let read = |scores, labels, clusters, groups| {
+            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
+        };
+        let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
+        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
+        let same = artifact.is_fitted_to(test.hash, &test.sources);
+        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
+        let mut warnings: Vec<String> = same.then(|| SAME_ROWS.to_owned()).into_iter().collect();
+        let calibration = self.calibration.as_deref();
+        let calibration =
+            calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
+        // Without costs of its own a rule fits its artefact.
+        let rule = ReportedRule::of_artifact(&artifact.stored.artifact(), None).unwrap_or_default();
+        let data = ReportData {
+            calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
+            test: &test.rows,
+            class_probs: test.class_probs.as_ref(),
+            doubts: &[],
+            rule: rule.as_ref(),
+            operating: &[],
+            extremes: self.data.clinical.extremes(),
+            drawn_classes: usize::MAX,
+        };
+        let read = calibration.iter().chain([&test]);
+        warnings.extend(read.filter_map(|rows| rows.doubt.clone()));
+        let (figure, absent) = self.figure();
+        let absent = if data.test.margins.is_some() { NO_MARGIN_PLOT } else { absent };
+        let CalibratedRows { before, after, kind, .. } = data.test;
+        let clusters = data.test.clusters.as_ref();
+        let options = AssessOptions { clusters, ..AssessOptions::default() };
+        let both = assess_before_after(before, after, *kind, &options, &options);
+        warnings.extend(question_predictions(before, clusters));
+        let evidence = data.test.evidence(&artifact.stored.artifact(), &both, clusters);
+        warnings.extend(evidence.iter().map(ToString::to_string));
+        warn(&warnings)?;
+        let resamples = self.is_banded().then_some(RESAMPLES);
+        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
+        let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
+        let bytes = match format {
+            FormatName::Svg => plot.file.into_bytes(),
+            FormatName::Png => pixels(&plot, self.scale)?,
+        };
+        write_output(&self.output, self.force, &bytes)?;
+        match self.json {
+            true => print_json(&json!({
+                "output": self.output,
+                "len_bytes": bytes.len(),
+                "format": if format == FormatName::Png { "png" } else { "svg" },
+                "warnings": warnings,
+            })),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the plot has a band by resampling.
+    fn is_banded(&self) -> bool {
+        matches!(self.plot, PlotName::CorpBefore | PlotName::Corp | PlotName::DecisionCurve)
+    }
+
+    /// What is written, by the extension of the file if nothing else says it.
+    fn format(&self) -> Result<FormatName, Error> {
+        match (self.format, FileKind::of(&self.output)) {
+            (Some(format), _) => Ok(format),
+            (None, Some(FileKind::Png)) => Ok(FormatName::Png),
+            (None, Some(FileKind::Svg)) => Ok(FormatName::Svg),
+            (None, None) if self.output.extension().is_none() => Ok(FormatName::Svg),
+            (None, _) => Err(Error::Usage(format!(
+                "{} has an extension of no picture: name it .svg or .png, or say which with --format",
+                self.output.display()
+            ))),
+        }
+    }
+
+    /// What to draw, and why there may be none.
+    fn figure(&self) -> (Figure, &'static str) {
+        let class = self.class.unwrap_or_default();
+        match self.plot {
+            PlotName::BeforeAndAfter => (Figure::BeforeAndAfter, NO_SPREAD),
+            PlotName::Reliability => (Figure::Reliability, NO_SPREAD),
+            PlotName::ReliabilityBefore => (Figure::ReliabilityBefore, NO_SPREAD),
+            PlotName::Class => {
+                (Figure::Class(class), "this class has no diagram: no test row is predicted to be of it")
+            }
+            PlotName::Validity => (Figure::Validity, NO_SPREAD),
+            PlotName::ValidityConditional => (Figure::ValidityConditional, NO_SPREAD),
+            PlotName::Roc => (Figure::Roc, NO_SPREAD),
+            PlotName::Distribution => (Figure::Distribution, NO_SPREAD),
+            PlotName::Margins => (Figure::Margins, NO_MARGINS),
+            PlotName::Map => (Figure::Map, NO_MARGINS),
+            PlotName::ClassWise => (
+                Figure::ClassWise(class),
+                "there is no such plot: it takes an artefact that gives every class a probability, and one of its classes",
+            ),
+            PlotName::Occupancy => (Figure::Occupancy, "there is no such plot: this calibrator has no bins"),
+            PlotName::Simplex => (
+                Figure::Simplex,
+                "there is no such plot: it takes an artefact that gives each of three classes a probability",
+            ),
+            PlotName::CorpBefore => (Figure::CorpBefore, NO_EVENT),
+            PlotName::Corp => (Figure::Corp, NO_EVENT),
+            PlotName::DecisionCurve => (Figure::DecisionCurve, NO_EVENT),
+            PlotName::Outcomes => (Figure::Outcomes, NO_EVENT),
+        }
+    }
+}
+
+#[cfg(feature = "png")]
+fn pixels(plot: &Plot, scale: f32) -> Result<Vec<u8>, Error> {
+    Ok(plot.png(scale)?)
+}
+
+#[cfg(not(feature = "png"))]
+fn pixels(_: &Plot, _: f32) -> Result<Vec<u8>, Error> {
+    Err(Error::Usage("this calib was built without the feature that draws PNG: use --format svg".into()))
+}
+
+/// Why a curve cannot be drawn.
+const NO_SPREAD: &str = "there is no such plot: the test rows all came out the same";
+
+/// As many resamples as a report takes.
+const RESAMPLES: usize = 1000;
+
+/// Why there is no plot of a clinical validation.
+const NO_EVENT: &str =
+    "there is no such plot: it takes a binary artefact, whose probabilities are those of one event";
+
+/// Why there is no plot of margins.
+const NO_MARGINS: &str = "there is no such plot: the artefact takes probabilities, not margins";
+
+/// Why a plot of rows with margins is missing.
+const NO_MARGIN_PLOT: &str = "there is no such plot: a margin is no probability before calibration, or all rows came out the same, or the calibrator has \
+     no bins";
+
+fn parse_scale(text: &str) -> Result<f32, String> {
+    let scale = text.parse().ok().filter(|scale| (0.1..=10.0).contains(scale));
+    scale.ok_or_else(|| "a number from 0.1 to 10 is expected".to_owned())
+}

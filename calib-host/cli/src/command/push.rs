@@ -1,0 +1,81 @@
+//! `calib push`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_io::device::serial::{Stage, push};
+use calib_io::files::read_artifact;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::error::Error;
+use crate::options::SerialLine;
+use crate::out::{print_json, stderr};
+
+/// Send a calibrator to a device over a serial line.
+///
+/// The device installs it.
+///
+/// The device goes on answering with the calibrator that it has until the new one is completely in flash and was read
+/// back. If anything fails on the way, push again: it goes on where it stopped.
+#[derive(Args)]
+pub(crate) struct Push {
+    /// The artefact.
+    artifact: PathBuf,
+    #[command(flatten)]
+    line: SerialLine,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Push {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let artifact = read_artifact(&self.artifact)?;
+        let mut link = self.line.link()?;
+        let bar = bar(quiet);
+        let mut resumed_at = None;
+        let receipt = push(&mut link, &artifact, |stage| {
+            // The first stage says what an earlier push has left on the device.
+            resumed_at.get_or_insert(match stage {
+                Stage::Sending { sent, .. } => sent,
+                Stage::Installing { .. } => artifact.as_bytes().len() as u32,
+            });
+            let (what, position, total) = match stage {
+                Stage::Sending { sent, total } => ("sending", sent, total),
+                Stage::Installing { done, total } => ("installing", done, total),
+            };
+            bar.set_message(what);
+            bar.set_length(total.into());
+            bar.set_position(position.into());
+        });
+        bar.finish_and_clear();
+        let receipt = receipt?;
+        if self.json {
+            return print_json(&json!({
+                "port": self.line.port,
+                "identity": receipt.identity.to_string(),
+                "slot": receipt.slot,
+                "sequence": receipt.sequence,
+                "resumed_at_bytes": resumed_at.unwrap_or(0),
+                "damaged_frames": link.damaged(),
+            }));
+        }
+        if !quiet {
+            let mut err = stderr();
+            writeln!(
+                err,
+                "{}: id {} is in force, in slot {}, as installation {}",
+                self.line.port, receipt.identity, receipt.slot, receipt.sequence
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn bar(quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let style = ProgressStyle::with_template("{msg:<10} {wide_bar} {bytes}/{total_bytes}");
+    ProgressBar::with_draw_target(None, target).with_style(style.expect("the template is in order"))
+}

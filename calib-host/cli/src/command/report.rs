@@ -1,0 +1,169 @@
+//! `calib report`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calib_fit::decide::{Envelope, Rule};
+use calib_io::input::{self, Source, read_costs};
+use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, ReportedRule, report};
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use crate::asked::command_line;
+use crate::error::Error;
+use crate::notes::left_out;
+use crate::options::{ReportedOptions, count};
+use crate::out::{print_json, stderr, warn, write_output};
+use crate::read::{NamedArtifact, Reported};
+
+/// With this many drawn rows in all, resampling takes a few seconds.
+const DRAWS: usize = 100_000_000;
+
+/// Write a page about a calibrator that can be handed over.
+///
+/// Whether it helps, what is guaranteed, how good it is before and after on test data, plots, warnings, and where it comes from.
+#[derive(Args)]
+pub(crate) struct ReportCommand {
+    #[command(flatten)]
+    data: ReportedOptions,
+    /// The scores that the artefact was fitted to, as for --test.
+    #[arg(long, value_name = "FILE")]
+    calibration: PathBuf,
+    /// Their labels, if not in the same table.
+    #[arg(long, value_name = "FILE")]
+    calibration_labels: Option<PathBuf>,
+    /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..))]
+    bootstrap: Option<u32>,
+    /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
+    #[arg(long, value_name = "FILE")]
+    actions: Option<PathBuf>,
+    /// At most so many classes get diagrams of their own, those with the most rows.
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    drawn_classes: usize,
+    /// The title of the page.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// The model that the scores come from, for the head of the page.
+    #[arg(long, value_name = "TEXT")]
+    model: Option<String>,
+    /// The date, for the head of the page. Nothing is dated by itself, so that the same command gives the same page.
+    #[arg(long, value_name = "TEXT")]
+    date: Option<String>,
+    /// A note for the head of the page: purpose, author, data.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Where to write the page.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    output: Option<PathBuf>,
+    /// Replace an existing page.
+    #[arg(long)]
+    force: bool,
+    /// Print the report as JSON on standard output; `calib_io::report::REPORT_KEYS` documents its names.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReportCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
+        let read = |scores, labels, clusters, groups| {
+            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
+        };
+        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, None)?;
+        let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
+        let test =
+            read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
+        let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
+        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
+        let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);
+        origin.test_is_calibration |= same;
+        // The same rows in another file, or in another order, are the same data.
+        origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
+        let resamples = match self.bootstrap {
+            Some(resamples) => resamples as usize,
+            None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
+        };
+        let options = self.data.assess_options(Some(resamples), test.rows.clusters.as_ref());
+        let rule = self.rule(&artifact)?;
+        let operating = test.operating.as_ref();
+        let operating = operating
+            .map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), options.alpha));
+        let doubts: Vec<String> =
+            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).chain(left_out()).collect();
+        let data = ReportData {
+            calibration: &calibration.rows,
+            test: &test.rows,
+            class_probs: test.class_probs.as_ref(),
+            doubts: &doubts,
+            rule: rule.as_ref(),
+            operating: &operating,
+            extremes: self.data.clinical.extremes(),
+            drawn_classes: self.drawn_classes,
+        };
+        let mut report = report(&artifact.stored, &data, origin, &options);
+        let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
+        report.labels = Labels { title, model, date, note };
+        self.write(&report, quiet)
+    }
+
+    /// Which files the report comes from.
+    fn origin(&self, artifact: &NamedArtifact<'_>, calibration: &[Source], test: &[Source]) -> Origin {
+        let artifact_file = FileOrigin {
+            role: "Artefact file".into(),
+            name: self.data.artifact.display().to_string(),
+            sha256: hex::encode(Sha256::digest(artifact.stored.as_bytes())),
+        };
+        let data_sha256 = |files: &[Source]| input::sha256(&files.iter().collect::<Vec<_>>());
+        let (of_calibration, of_test) = (data_sha256(calibration), data_sha256(test));
+        let roles = ["Calibration scores", "Calibration labels", "Test scores", "Test labels"];
+        let named = calibration.iter().zip(&roles[..2]).chain(test.iter().zip(&roles[2..]));
+        let files = named.map(|(source, role)| FileOrigin {
+            role: (*role).into(),
+            name: source.path().display().to_string(),
+            sha256: hex::encode(input::sha256(&[source])),
+        });
+        Origin {
+            files: std::iter::once(artifact_file).chain(files).collect(),
+            calibration_is_the_artefacts: of_calibration
+                == artifact.stored.artifact().header().provenance.data_sha256,
+            test_is_calibration: of_calibration == of_test,
+            command: command_line(),
+        }
+    }
+
+    /// The artefact's rule with its costs, or that of the costs file.
+    fn rule(&self, artifact: &NamedArtifact<'_>) -> Result<Option<ReportedRule>, Error> {
+        let costs = self.actions.as_deref().map(read_costs).transpose()?;
+        let actions = costs.as_ref().map(|costs| &costs.actions);
+        let own = ReportedRule::of_artifact(&artifact.stored.artifact(), actions).map_err(|cause| {
+            Error::Mismatch(format!(
+                "the costs file does not fit the artefact: {cause}\n  artefact  {}\n  costs     {}",
+                artifact.path.display(),
+                self.actions.as_deref().unwrap_or(Path::new("-")).display()
+            ))
+        })?;
+        Ok(own.or_else(|| {
+            let costs = costs?;
+            let bayes = || Rule::bayes(&Envelope::new(&costs.actions, |_| true));
+            Some(ReportedRule::of_costs(costs.stated.clone().unwrap_or_else(bayes), &costs.actions))
+        }))
+    }
+
+    fn write(&self, report: &Report, quiet: bool) -> Result<(), Error> {
+        if let Some(path) = &self.output {
+            let page = report.html()?;
+            write_output(path, self.force, page.as_bytes())?;
+        }
+        warn(&report.warnings)?;
+        if !quiet && !self.json {
+            let mut err = stderr();
+            report.verdict.sentences.iter().try_for_each(|sentence| writeln!(err, "{sentence}"))?;
+        }
+        match (self.json, report.of_margins) {
+            (false, _) => Ok(()),
+            (true, false) => print_json(report),
+            (true, true) => print_json(&report.to_json().map_err(std::io::Error::other)?),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `calib sql`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use calib_fit::passes::{Buckets, check_method};
+use calib_fit::{BinaryMethod, ScoreKind};
+use calib_io::files::Place;
+use calib_io::sql::{Dialect, Query, is_column_of_answer};
+use clap::{Args, ValueEnum};
+
+use crate::error::Error;
+use crate::fitting::range_of_codes;
+use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
+use crate::out::{stderr, stdout};
+use crate::read::{Counted, Opened};
+
+/// Print the SQL that counts scores where they are.
+///
+/// Scores need not leave the database that holds them. What pass 1 counts tells which few of them matter, and pass 2 counts those: with both
+/// answers `calib fit --pass1 --pass2` writes the calibrator that all rows would have given, byte for byte but for their hash. For umd,
+/// fixed-width and isotonic regression; of integer codes one pass is enough, for any method that does not draw rows.
+///
+/// Rows without a score, with NaN, with a score that is out of range or with a label other than 0 and 1 are counted, and refused by what reads the
+/// answer.
+#[derive(Args)]
+pub(crate) struct Sql {
+    /// The engine that is asked.
+    #[arg(long, value_enum)]
+    dialect: DialectName,
+    /// The table, or a query in parentheses.
+    #[arg(long, value_name = "TABLE")]
+    from: String,
+    /// The answer to pass 1: pass 2 is printed.
+    #[arg(long, value_name = "FILE")]
+    pass1: Option<PathBuf>,
+    /// The column of scores.
+    #[arg(long = "score-column", default_value = SCORE_COLUMN, value_name = "NAME")]
+    from_score: String,
+    /// The column of labels, numbers 0 or 1.
+    #[arg(long = "label-column", default_value = "label", value_name = "NAME")]
+    from_label: String,
+    /// A column of groups, for a table of each, as --group-column of the fit.
+    ///
+    /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without white space around
+    /// it; rows without one are counted, and refused by what reads the answer.
+    #[arg(long, value_name = "NAME")]
+    group_column: Option<String>,
+    /// The scores are margins, of any size.
+    #[arg(long = "margins")]
+    are_margins: bool,
+    /// So many buckets to a margin of 1: a power of two.
+    ///
+    /// The answer to pass 1 has a row for each that is not empty: as few as a database gives away in one piece, as many as keep pass 2
+    /// short.
+    #[arg(long, default_value_t = 1024.0, value_name = "K", requires = "are_margins")]
+    per_unit: f64,
+    /// Do not count how often scores repeat, for which pass 1 groups by score.
+    ///
+    /// The calibrator then does not tell, and is the same apart from that.
+    #[arg(long)]
+    skip_ties: bool,
+    /// As --monitor-bins of the fit, whose buckets pass 2 then reads, too.
+    #[arg(long, value_name = "B", value_parser = count::<u16>(2..))]
+    monitor_bins: Option<u16>,
+    #[command(flatten)]
+    method: MethodOptions,
+    #[command(flatten)]
+    codes: EncodingOptions,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DialectName {
+    /// DuckDB.
+    #[value(name = "duckdb")]
+    DuckDb,
+    /// Apache Spark.
+    Spark,
+    /// Apache DataFusion.
+    #[value(name = "datafusion")]
+    DataFusion,
+    /// Google BigQuery.
+    #[value(name = "bigquery")]
+    BigQuery,
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// More rows than any table has.
+const MANY: u64 = 1 << 53;
+
+impl Sql {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+        self.check_groups()?;
+        let query = self.query();
+        let (text, said) = match (&self.pass1, self.codes.encoding()?) {
+            (Some(_), Some(_)) => {
+                return Err(Error::Usage(
+                    "of integer codes one pass tells everything: leave out --pass1".into(),
+                ));
+            }
+            (None, Some(_)) => {
+                self.check_codes()?;
+                (query.of_codes(), CODES.to_owned())
+            }
+            (None, None) => {
+                self.check_method()?;
+                (query.first_pass(self.buckets()?), FIRST.to_owned())
+            }
+            (Some(path), None) => {
+                let column = self.group_column.as_deref();
+                let opened = Opened::read(path, &self.method, column, self.monitor_bins, quiet)?;
+                let counted = &opened.counted;
+                if counted.buckets().kind() != self.kind() {
+                    return Err(Error::Usage(format!(
+                        "{}: it counted {}, and the query is for {}",
+                        opened.place,
+                        counted.buckets().kind(),
+                        self.kind()
+                    )));
+                }
+                let (open, of_rows, rows) = counted.sizes();
+                let said = format!(
+                    "pass 2 looks into {open} buckets, which hold {of_rows} of {rows} rows; {SECOND}"
+                );
+                let text = match counted {
+                    Counted::Together { first, open, .. } => query.second_pass(first.buckets(), open),
+                    Counted::ByGroup { first, open, .. } => query.second_pass_by_group(first.buckets(), open),
+                };
+                (text, said)
+            }
+        };
+        stdout().write_all(text.as_bytes())?;
+        if !quiet {
+            let groups = self.group_column.as_ref().map_or("", |_| SAME_GROUPS);
+            writeln!(stderr(), "{said}{groups}")?;
+        }
+        Ok(())
+    }
+
+    fn query(&self) -> Query<'_> {
+        Query {
+            dialect: match self.dialect {
+                DialectName::DuckDb => Dialect::DuckDb,
+                DialectName::Spark => Dialect::Spark,
+                DialectName::DataFusion => Dialect::DataFusion,
+                DialectName::BigQuery => Dialect::BigQuery,
+                DialectName::Postgres => Dialect::Postgres,
+            },
+            from: &self.from,
+            score: &self.from_score,
+            label: &self.from_label,
+            group: self.group_column.as_deref(),
+            skip_ties: self.skip_ties,
+        }
+    }
+
+    fn kind(&self) -> ScoreKind {
+        if self.are_margins { ScoreKind::Margin } else { ScoreKind::Probability }
+    }
+
+    fn buckets(&self) -> Result<Buckets, Error> {
+        match self.are_margins {
+            false => Ok(Buckets::Probabilities),
+            true => {
+                Buckets::margins(self.per_unit).map_err(|cause| Error::Usage(format!("--per-unit: {cause}")))
+            }
+        }
+    }
+
+    /// Refuses a column of groups that would be two of an answer, and what groups have none of.
+    fn check_groups(&self) -> Result<(), Error> {
+        let Some(column) = &self.group_column else { return Ok(()) };
+        if is_column_of_answer(column) {
+            return Err(Error::Usage(format!(
+                "the answers have a column {column} themselves: give groups another name, with a query in --from, such as \
+                 \"(SELECT {column} AS of_group, ... FROM ...)\""
+            )));
+        }
+        match self.monitor_bins {
+            Some(_) => Err(Error::Usage(
+                "tables of groups have no bins of monitors of their own: leave --monitor-bins out, and take --method umd, whose bins \
+                 the monitors then have"
+                    .into(),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The method that is asked for, if one is.
+    fn method(&self) -> Result<Option<BinaryMethod>, Error> {
+        if self.method.is_left_open() {
+            return Ok(None);
+        }
+        let codes = self.codes.encoding()?.and_then(range_of_codes);
+        if self.group_column.is_some() {
+            return Ok(Some(self.method.by_table((self.kind(), codes))?.method));
+        }
+        // Whatever the number of rows.
+        self.method.binary((MANY, &Place::file(self.from.as_ref())), self.kind(), codes).map(Some)
+    }
+
+    /// Refuses a method that two passes are not enough for, before anything is counted.
+    fn check_method(&self) -> Result<(), Error> {
+        let place = Place::file(self.from.as_ref());
+        let method = self.method()?;
+        method.iter().try_for_each(check_method).map_err(|cause| Error::pass(place, cause))
+    }
+
+    /// Refuses a method that draws rows, of which counts have none.
+    fn check_codes(&self) -> Result<(), Error> {
+        use calib_fit::passes::PassError;
+        match self.check_method() {
+            Err(Error::Pass { cause: PassError::EveryScore(_), .. }) => Ok(()),
+            checked => checked,
+        }
+    }
+}
+
+const FIRST: &str = "save the answer as a table, such as pass1.csv; then the same command with --method and --pass1 pass1.csv prints pass 2";
+const SECOND: &str =
+    "save the answer as pass2.csv; then `calib fit --pass1 pass1.csv --pass2 pass2.csv` with the same method";
+const SAME_GROUPS: &str = "; every step with the same --group-column";
+const CODES: &str = "save the answer as a table, such as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
+                     --positives-column positives` with the same encoding and method";

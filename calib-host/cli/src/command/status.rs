@@ -1,0 +1,217 @@
+//! `calib status`
+
+#[cfg(feature = "serial")]
+use std::io;
+use std::io::Write;
+#[cfg(feature = "serial")]
+use std::path::PathBuf;
+
+#[cfg(feature = "probe")]
+use calib_core::slot::SlotContent;
+#[cfg(feature = "serial")]
+use calib_core::slot::{PassedOver, SlotFault};
+#[cfg(feature = "serial")]
+use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody, Slots, Standing};
+#[cfg(feature = "probe")]
+use calib_io::device::probe::{FlashError, read_slots};
+#[cfg(feature = "serial")]
+use calib_io::device::serial::{DeviceError, stored_counters};
+use clap::Args;
+#[cfg(feature = "probe")]
+use serde_json::Value;
+use serde_json::json;
+
+use crate::error::Error;
+#[cfg(feature = "serial")]
+use crate::options::LineOptions;
+#[cfg(feature = "probe")]
+use crate::options::ProbeOptions;
+#[cfg(feature = "serial")]
+use crate::out::write_output;
+use crate::out::{print_json, stdout, warn};
+#[cfg(feature = "probe")]
+use crate::show::slot_json;
+#[cfg(feature = "serial")]
+use crate::show::{
+    counter_warnings, counters_json, device_json, print_counters, print_device, print_protocol, slots_json,
+    standing_json,
+};
+
+/// Show what a device is and what its slots hold.
+///
+/// Over its serial port, or through a debug probe.
+///
+/// Over the line it also tells what the device's monitors say, if its calibrator was fitted with --monitor: whether scores still come
+/// from where the reference scores did, whether they have changed, and whether outcomes are as frequent as promised. An alarm is a
+/// warning.
+///
+/// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
+/// use. Firmware of protocol version 1 does not say so: then a damaged slot is a warning on standard error.
+#[derive(Args)]
+pub(crate) struct Status {
+    /// The serial port, such as /dev/ttyACM0.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    #[cfg(feature = "serial")]
+    #[command(flatten)]
+    line: LineOptions,
+    /// Write what the device counted to this file, for `calib fleet`: JSON.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "FILE", requires = "port")]
+    counters: Option<PathBuf>,
+    /// The name of the device in that file; that of the file if it is not given.
+    #[cfg(feature = "serial")]
+    #[arg(long, value_name = "NAME", requires = "counters")]
+    name: Option<String>,
+    /// Replace an existing output.
+    #[cfg(feature = "serial")]
+    #[arg(long, requires = "counters")]
+    force: bool,
+    /// The chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
+    #[cfg(feature = "probe")]
+    #[arg(long, value_name = "NAME")]
+    chip: Option<String>,
+    #[cfg(feature = "probe")]
+    #[command(flatten)]
+    probe: ProbeOptions,
+    /// Print JSON on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(crate) fn run(self) -> Result<(), Error> {
+        #[cfg(feature = "serial")]
+        if let Some(port) = &self.port {
+            #[cfg(feature = "probe")]
+            if self.chip.is_some() {
+                return Err(Error::Usage("give either --port or --chip".into()));
+            }
+            return self.of_port(port);
+        }
+        #[cfg(feature = "probe")]
+        if let Some(chip) = &self.chip {
+            return of_chip(chip, &self.probe, self.json);
+        }
+        let ways = match (cfg!(feature = "serial"), cfg!(feature = "probe")) {
+            (true, true) => "--port or --chip",
+            (true, false) => "--port",
+            _ => "--chip",
+        };
+        Err(Error::Usage(format!("which device? give {ways}")))
+    }
+}
+
+#[cfg(feature = "serial")]
+impl Status {
+    /// Shows what a device is, what its slots hold and what its monitors say.
+    fn of_port(&self, port: &str) -> Result<(), Error> {
+        let mut link = self.line.link(port)?;
+        let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
+            return Err(DeviceError::Protocol.into());
+        };
+        let slots = match link.ask(&RequestBody::Slots) {
+            Ok(ReplyBody::Slots(slots)) => Some(slots),
+            // Firmware with one slot refuses, which is no failure.
+            Err(DeviceError::Refused(_)) => None,
+            Ok(_) => return Err(DeviceError::Protocol.into()),
+            Err(error) => return Err(error.into()),
+        };
+        let version = link.protocol_version()?;
+        let standing = link.standing(version)?;
+        let counters = match link.counters(version) {
+            // A device that counts nothing is no failure, unless it is asked for what it counted.
+            Err(error @ (DeviceError::UnknownRequest | DeviceError::Counters(_)))
+                if self.counters.is_none() =>
+            {
+                Err(error.to_string())
+            }
+            counters => Ok(counters?),
+        };
+        if self.json {
+            let shown = |tables: &Vec<Option<Counters>>| {
+                tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>()
+            };
+            print_json(&json!({
+                "port": port,
+                "protocol": version,
+                "device": device_json(&status),
+                "slots": slots.as_ref().map(slots_json),
+                "standing": standing.as_ref().map(standing_json),
+                "monitors": counters.as_ref().ok().map(shown),
+                "not_monitored": counters.as_ref().err(),
+            }))?;
+        } else {
+            print_device(port, &status, slots.as_ref())?;
+            print_protocol(version, standing.as_ref())?;
+            match &counters {
+                Ok(tables) => print_counters(tables)?,
+                Err(why) => writeln!(stdout(), "monitors    none: {why}")?,
+            }
+        }
+        if let Ok(tables) = &counters {
+            self.write_counters(tables)?;
+            warn(&counter_warnings(tables))?;
+        }
+        match (standing, slots) {
+            (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
+                Err(DeviceError::FellBack { slot, fault }.into())
+            }
+            (None, Some(slots)) => warn_of_damage(&slots),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what the device counted, if it is asked for.
+    fn write_counters(&self, tables: &[Option<Counters>]) -> Result<(), Error> {
+        let Some(path) = &self.counters else { return Ok(()) };
+        let of_file =
+            || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name = self.name.clone().unwrap_or_else(of_file);
+        let stored = stored_counters(&name, tables);
+        let stored = stored.ok_or(DeviceError::Counters(CountersRefusal::NotMonitored))?;
+        let mut text = serde_json::to_vec_pretty(&stored).map_err(io::Error::from)?;
+        text.push(b'\n');
+        write_output(path, self.force, &text)
+    }
+}
+
+/// Warns of a slot that is neither blank nor in order, beside one in force.
+#[cfg(feature = "serial")]
+fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
+    for (slot, content) in slots.slots.iter().enumerate() {
+        if let Err(fault) = content
+            && slots.in_force.is_some()
+            && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
+        {
+            let text = "if it held a newer calibrator, the device has fallen back to an older one";
+            warn(&[format!("slot {slot}: {fault}: {text}")])?;
+        }
+    }
+    Ok(())
+}
+
+/// Shows what the slots of a chip hold.
+#[cfg(feature = "probe")]
+fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Error> {
+    let map = options.map(chip)?;
+    let mut access = options.attach(chip)?;
+    let survey = read_slots(&mut access, map)?.survey().map_err(FlashError::from)?;
+    if as_json {
+        let slots: Vec<Value> = survey.iter().map(slot_json).collect();
+        return print_json(&json!({"chip": chip, "slots": slots}));
+    }
+    let mut out = stdout();
+    for (index, slot) in survey.iter().enumerate() {
+        let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
+        match slot {
+            Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
+                out,
+                "{chip} @ {addr:#010x}: id {identity}, {len_bytes} bytes, counter {counter}, installation {sequence}"
+            )?,
+            Err(fault) => writeln!(out, "{chip} @ {addr:#010x}: {fault}")?,
+        }
+    }
+    Ok(())
+}

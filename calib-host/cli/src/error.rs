@@ -1,0 +1,258 @@
+//! Why a command failed: one plain line, and an exit code.
+
+use std::io;
+use std::path::PathBuf;
+
+use calib_fit::FitError;
+use calib_fit::adjust::AdjustError;
+use calib_fit::artifact::{CompileError, MonitorError, RuleError};
+use calib_fit::data::DataError;
+use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
+use calib_fit::operating::OperatingError;
+use calib_fit::passes::PassError;
+use calib_fit::sets::SetError;
+use calib_io::device::probe::{AccessError, FlashError};
+use calib_io::device::serial::DeviceError;
+#[cfg(feature = "png")]
+use calib_io::draw::PngError;
+use calib_io::export::ExportError;
+use calib_io::files::{FileError, OutputError, Place, Problem, RandomError};
+use calib_io::report::PageError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The command line makes no sense, although every option for itself does.
+    #[error("{0}")]
+    Usage(String),
+    /// Two files do not belong together.
+    #[error("{0}")]
+    Mismatch(String),
+    /// A file, or what it holds, is of no use.
+    #[error("{}", with_options(.0))]
+    File(#[from] FileError),
+    /// The rows that something is to be judged by are those that it was fitted to.
+    #[error("{}: these are the rows that {fitted} fitted to, and every figure would be too good to be true", path.display())]
+    SameRows {
+        /// The file of the rows.
+        path: PathBuf,
+        /// What was fitted, with its verb.
+        fitted: &'static str,
+    },
+    /// The data do not go with the reduction.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The data are in order, but nothing can be fitted to them, or an option is out of range.
+    #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
+    Fit {
+        /// The data.
+        place: Box<Place>,
+        /// Why not.
+        cause: FitError,
+    },
+    /// What a database counted does not stand for all rows.
+    #[error("{}{cause}", if is_about_method(cause) { String::new() } else { format!("{place}: ") })]
+    Pass {
+        /// Where it was counted, or the answer.
+        place: Box<Place>,
+        /// Why not.
+        cause: PassError,
+    },
+    /// There are no thresholds or sets that keep what is asked, by these data.
+    #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
+    Promise {
+        /// The data.
+        place: Box<Place>,
+        /// Why not.
+        cause: PromiseError,
+    },
+    /// Thresholds or sets do not go into an artefact.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// A calibrator is not adjusted to another prevalence.
+    #[error(transparent)]
+    Adjust(#[from] AdjustError),
+    /// The fit has no form that a device can run.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// Counters are not those of the calibrator.
+    #[error("{place}: {cause}")]
+    Fleet {
+        /// Whose.
+        place: Box<Place>,
+        /// Why not.
+        cause: FleetError,
+    },
+    /// Outcomes that devices counted make no calibrator.
+    #[error("{place}: {cause}")]
+    Recalibrate {
+        /// The counters, or the calibrator.
+        place: Box<Place>,
+        /// Why not.
+        cause: RecalibrateError,
+    },
+    /// A log is not what devices counted and answered.
+    #[error("{place}: {cause}")]
+    Log {
+        /// The line.
+        place: Box<Place>,
+        /// Why not.
+        cause: LogError,
+    },
+    /// The artefact has no form as source code.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// The page of a report cannot be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
+    /// A plot cannot be made of pixels.
+    #[cfg(feature = "png")]
+    #[error(transparent)]
+    Png(#[from] PngError),
+    /// The result could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// A device did not do as it was asked.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A device was not told an outcome, nor what stands behind it.
+    #[cfg(feature = "serial")]
+    #[error("{at}: {cause}; the {before} outcomes before this one are told")]
+    Outcome {
+        /// Where it stands.
+        at: Box<Place>,
+        /// How many were told before it.
+        before: usize,
+        /// Why not.
+        cause: DeviceError,
+    },
+    /// A chip's flash was not read or written.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
+    /// There are no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// Nothing tells when the user interrupts.
+    #[cfg(feature = "serial")]
+    #[error("cannot wait for an interrupt: {0}")]
+    Interrupt(#[from] ctrlc::Error),
+    /// The result could not be printed.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(#[from] io::Error),
+}
+
+/// Why there are no thresholds or sets that keep what is asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PromiseError {
+    /// No thresholds.
+    #[error(transparent)]
+    Operating(#[from] OperatingError),
+    /// No sets.
+    #[error(transparent)]
+    Sets(#[from] SetError),
+}
+
+impl PromiseError {
+    /// Whether an option alone is wrong, whatever the data.
+    fn is_about_options(&self) -> bool {
+        match self {
+            Self::Operating(cause) => !matches!(cause, OperatingError::TooFew { .. } | OperatingError::Empty),
+            Self::Sets(cause) => matches!(cause, SetError::Share { .. }),
+        }
+    }
+}
+
+impl From<AccessError> for Error {
+    fn from(cause: AccessError) -> Self {
+        FlashError::from(cause).into()
+    }
+}
+
+impl Error {
+    /// Says that something is wrong at a place.
+    pub(crate) fn input(place: Place, problem: Problem) -> Self {
+        FileError::input(place, problem).into()
+    }
+
+    /// Says that nothing was fitted to the data at a place.
+    pub(crate) fn fit(place: Place, cause: FitError) -> Self {
+        match cause {
+            FitError::Spill(kind) => FileError::spill(kind.into()).into(),
+            cause => Self::Fit { place: Box::new(place), cause },
+        }
+    }
+
+    /// Says that counts at a place do not stand for all rows, or that nothing was fitted to them.
+    pub(crate) fn pass(place: Place, cause: PassError) -> Self {
+        match cause {
+            PassError::Fit(cause) => Self::fit(place, cause),
+            cause => Self::Pass { place: Box::new(place), cause },
+        }
+    }
+
+    /// Says that data at a place do not give what is asked.
+    pub(crate) fn promise(place: Place, cause: impl Into<PromiseError>) -> Self {
+        Self::Promise { place: Box::new(place), cause: cause.into() }
+    }
+
+    /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Mismatch(_) | Self::Flash(FlashError::Refused(_)) => 1,
+            Self::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => 1,
+            Self::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => 1,
+            Self::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => 2,
+            Self::Fleet { cause: FleetError::NoMonitors | FleetError::Calibrator { .. }, .. } => 1,
+            Self::Usage(_) | Self::Data(_) | Self::Export(_) | Self::Page(_) => 2,
+            #[cfg(feature = "png")]
+            Self::Png(_) => 2,
+            #[cfg(feature = "serial")]
+            Self::Interrupt(_) => 2,
+            Self::Flash(FlashError::Slots(_)) => 2,
+            Self::Fit { cause, .. } if cause.is_about_options() => 2,
+            Self::Pass { cause, .. } if is_about_method(cause) => 2,
+            Self::Pass { .. } => 3,
+            Self::Promise { cause, .. } if cause.is_about_options() => 2,
+            Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
+            // Ties are of the data; the others are of what was asked.
+            Self::Compile(CompileError::Monitors(cause)) if *cause != MonitorError::Ties => 2,
+            Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
+            Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
+            Self::Log { cause, .. } if cause.is_difference() => 1,
+            Self::Recalibrate { cause, .. } if is_of_calibrator(cause) => 1,
+            Self::Fleet { .. } | Self::Log { .. } | Self::Recalibrate { .. } => 3,
+            Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
+            Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
+            Self::Device(_) | Self::Flash(_) => 5,
+            #[cfg(feature = "serial")]
+            Self::Outcome { .. } => 5,
+        }
+    }
+}
+
+/// Whether no counters would make another calibrator of this one.
+fn is_of_calibrator(cause: &RecalibrateError) -> bool {
+    matches!(
+        cause,
+        RecalibrateError::Method(_)
+            | RecalibrateError::Normalized
+            | RecalibrateError::Form
+            | RecalibrateError::Rules
+    )
+}
+
+/// Whether two passes are not enough for a method, whatever was counted.
+fn is_about_method(cause: &PassError) -> bool {
+    matches!(cause, PassError::Draws(_) | PassError::EveryScore(_))
+}
+
+/// An error of a file, with the options where it takes one to mend it.
+fn with_options(error: &FileError) -> String {
+    match error {
+        FileError::NoLabels => "--labels is needed beside a NumPy array".into(),
+        FileError::NoClassColumns => {
+            "of a table name the columns of all classes: --score-column code_0,code_1,code_2".into()
+        }
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,130 @@
+//! How the help is laid out: options in [`groups`], an [`example`](examples) in every command, and [`topics`].
+//!
+//! What an option does stands beside the option. Everything here is added to the finished command line, so that the same option
+//! has the same group in every command.
+
+mod examples;
+mod groups;
+mod pages;
+mod topics;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process;
+
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+
+use crate::out::stderr;
+
+pub(crate) use pages::{Completions, Manual};
+pub(crate) use topics::Methods;
+
+/// The width of help where nothing tells that of the terminal.
+const COLUMNS: usize = 80;
+
+/// The command line with its help laid out.
+pub(crate) fn laid_out(mut program: Command) -> Command {
+    // Before the rest: whether `--help` says more than `-h` is found out when the command line is built.
+    program = program.mut_subcommands(with_examples);
+    // Adds `--help`, and what is global, to every command.
+    program.build();
+    let program = program.mut_subcommands(command);
+    let listing = groups::listing(&program);
+    program
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listing}Options:\n{{options}}{{after-help}}"
+        ))
+        .override_usage("calib [OPTIONS] <COMMAND>")
+        .after_help(format!("{}\n{}", topics::FIRST_STEPS, topics::EXIT_CODES))
+}
+
+/// Ends the program with what clap says, and an example where something is missing that the command cannot do without.
+pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString]) -> ! {
+    // Nothing is left to be told when standard error is closed.
+    let _ = error.print();
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
+        if let Some(command) = names.map(Command::get_name).find(|name| !topics::is_one(name)) {
+            let _ = writeln!(stderr(), "\n{}", examples::short(command));
+        }
+    }
+    process::exit(error.exit_code())
+}
+
+/// A command with its examples, and the exit codes.
+fn with_examples(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    if topics::is_one(&name) {
+        return command;
+    }
+    command.after_help(examples::short(&name)).after_long_help(format!(
+        "{}\n{}",
+        examples::long(&name),
+        topics::EXIT_CODES
+    ))
+}
+
+/// A command with its options in groups, and its usage in short lines.
+fn command(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    if topics::is_one(&name) || name == "help" {
+        return command;
+    }
+    let mut command = command.mut_args(|arg| in_group(&name, arg));
+    let usage = match &*name {
+        // One of the other sources of scores may take the place of the file.
+        "fit" => "calib fit [OPTIONS] <FILE>".to_owned(),
+        _ => wrapped(
+            command.render_usage().to_string().trim_start_matches("Usage: "),
+            COLUMNS - "Usage: ".len(),
+        ),
+    };
+    command.override_usage(usage)
+}
+
+/// An option in its group; `-h` leaves out what is seldom needed.
+fn in_group(command: &str, arg: Arg) -> Arg {
+    match groups::place(command, arg.get_id().as_str()) {
+        Some(place) => {
+            arg.help_heading(place.heading).display_order(place.order).hide_short_help(!place.is_usual)
+        }
+        None => arg,
+    }
+}
+
+/// A usage in lines of at most so many characters, broken between arguments.
+fn wrapped(usage: &str, columns: usize) -> String {
+    let (mut lines, mut depth) = (vec![String::new()], 0_usize);
+    let mut word = String::new();
+    for c in usage.chars().chain([' ']) {
+        match c {
+            '<' | '[' => depth += 1,
+            '>' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        // A choice between arguments may be broken where the next begins.
+        let ends = c == ' ' && depth == 0;
+        if !ends {
+            word.push(c);
+        }
+        if ends || c == '|' {
+            let line = lines.last_mut().expect("there is one");
+            let joined = line.chars().count() + word.chars().count() + 1;
+            if joined > columns && !line.is_empty() {
+                lines.push(String::new());
+            }
+            let line = lines.last_mut().expect("there is one");
+            if !(line.is_empty() || line.ends_with('|')) {
+                line.push(' ');
+            }
+            line.push_str(&std::mem::take(&mut word));
+        }
+    }
+    lines.join("\n           ")
+}

@@ -1,0 +1,60 @@
+//! Completions for shells, and pages for `man`.
+
+use std::io::{self, Write};
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::error::Error;
+use crate::out::stdout;
+
+/// Print completions for a shell
+///
+/// For bash: `calib completions bash > ~/.local/share/bash-completion/completions/calib`. For zsh: `calib completions zsh > _calib`, in
+/// a folder of `$fpath`. For fish: `calib completions fish > ~/.config/fish/completions/calib.fish`.
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(self, mut program: Command) -> Result<(), Error> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut program, "calib", &mut script);
+        Ok(stdout().write_all(&script)?)
+    }
+}
+
+/// Print a manual page
+///
+/// `calib man fit | man -l -` shows the page of `calib fit`; without a command it is the page of calib itself.
+#[derive(Args)]
+pub(crate) struct Manual {
+    /// A command, such as `fit`.
+    command: Option<String>,
+}
+
+impl Manual {
+    pub(crate) fn run(self, program: Command) -> Result<(), Error> {
+        let page = match self.command {
+            None => program,
+            Some(name) => {
+                let found = program.find_subcommand(&name).cloned();
+                found.ok_or_else(|| Error::Usage(format!("there is no command {name:?}")))?
+            }
+        };
+        Ok(stdout().write_all(&manual(page)?)?)
+    }
+}
+
+/// The page of a command.
+pub(super) fn manual(command: Command) -> io::Result<Vec<u8>> {
+    // A page is the long help: it has what `-h` leaves out.
+    let command = command.mut_args(|arg| arg.hide_short_help(false));
+    // Man breaks lines itself.
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,560 @@
+//! What to do about an error: the next command, or the option that mends it.
+
+mod columns;
+mod device;
+mod foreign;
+
+use std::io;
+
+use calib_core::ParseError;
+use calib_fit::FitError;
+use calib_fit::artifact::{CodesError, CompileError, MonitorError};
+use calib_fit::decide::{ActionsError, CostError};
+use calib_fit::error::{CanonicalError, ScalingError, VectorScalingError};
+use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
+use calib_fit::operating::OperatingError;
+use calib_fit::passes::PassError;
+use calib_io::export::ExportError;
+use calib_io::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, is_gap};
+
+use self::columns::{list, missing_column};
+use crate::error::{Error, PromiseError};
+
+/// What to do about an error.
+pub(crate) fn hint(error: &Error) -> Option<String> {
+    match error {
+        Error::SameRows { .. } => {
+            Some("judge by rows that nothing was fitted to; --same-rows goes on all the same".into())
+        }
+        Error::File(error) => of_file(error),
+        Error::Fit { cause, .. } => of_fit(cause),
+        Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
+        Error::Compile(CompileError::Monitors(cause)) => of_monitors(cause),
+        Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
+        Error::Recalibrate { cause: RecalibrateError::NoOutcome, .. } => Some(
+            "`calib label` tells a device outcomes; `calib status --counters` reads what it counted".into(),
+        ),
+        Error::Fleet { cause: FleetError::NoMonitors, .. }
+        | Error::Log { cause: LogError::NoMonitors, .. } => {
+            Some("fit it with --monitor, so that devices and this command have what to compare with".into())
+        }
+        Error::Pass { cause, .. } => of_pass(cause),
+        Error::Export(cause) => of_export(cause),
+        Error::Output(error) => of_output(error),
+        Error::Device(error) => device::of_device(error),
+        #[cfg(feature = "serial")]
+        Error::Outcome { cause, .. } => device::of_device(cause),
+        Error::Flash(error) => device::of_flash(error),
+        _ => None,
+    }
+}
+
+/// What to do where there is nothing that monitors could compare with.
+fn of_monitors(error: &MonitorError) -> Option<String> {
+    Some(match error {
+        MonitorError::NeedsBins(_) => {
+            "add --monitor-bins with a number that is set without a look at the labels, such as 10".into()
+        }
+        MonitorError::Ties => "take scores with more digits, or fewer bins; or leave --monitor out".into(),
+        MonitorError::Encoding(_) => "leave --monitor out, or take floats, and --table f32".into(),
+        MonitorError::Weighted => "leave --monitor out".into(),
+        MonitorError::Action(_) => "leave --monitor-action out".into(),
+        MonitorError::Reduction => {
+            "leave --monitor-bins out, and take --method umd, whose bins the monitors then have".into()
+        }
+        _ => return None,
+    })
+}
+
+/// What to do where counts do not stand for all rows.
+fn of_pass(error: &PassError) -> Option<String> {
+    Some(match error {
+        PassError::Draws(_) => "give `calib fit` a row for every point".into(),
+        PassError::EveryScore(_) => {
+            "count rows by score, each as a 32-bit float, and fit the counts: --scores, --count-column and --positives-column".into()
+        }
+        PassError::Missing { .. } => {
+            "ask what `calib sql --pass1` prints with the method and options of this fit".into()
+        }
+        PassError::Group { cause, .. } => return of_pass(cause),
+        PassError::Differs { .. } | PassError::Unknown { .. } | PassError::UnknownGroup(_) => {
+            "ask both queries again, of rows that do not change in between".into()
+        }
+        _ => return None,
+    })
+}
+
+/// What to do where points are too few.
+fn of_operating(error: &OperatingError) -> Option<String> {
+    match error {
+        OperatingError::NoAim => Some("give --sensitivity, --specificity or both".into()),
+        OperatingError::TooFew { group: None, .. } => Some(
+            "a lower level or confidence takes fewer; `calib plan --sensitivity` or `--specificity` tells how many, with --prevalence \
+             also the rows"
+                .into(),
+        ),
+        OperatingError::TooFew { .. } => Some(
+            "leave out the group's rows, or the groups; --common-threshold has one threshold for all, which takes fewer in each"
+                .into(),
+        ),
+        _ => None,
+    }
+}
+
+fn of_output(error: &OutputError) -> Option<String> {
+    Some(match error {
+        OutputError::Exists(_) => "add --force to replace it".into(),
+        OutputError::IsInput(_) => {
+            "give another name with -o: what is read is not replaced, with --force either".into()
+        }
+        OutputError::DiskFull(path) => {
+            format!("free some space, or write elsewhere than {}", path.display())
+        }
+        OutputError::NotAFile(_) => "give the name of a file with -o".into(),
+        OutputError::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
+            format!("create the folder of {} first", path.display())
+        }
+        _ => return None,
+    })
+}
+
+/// What to do about a file.
+fn of_file(error: &FileError) -> Option<String> {
+    match error {
+        FileError::Input { problem, place } => of_problem(problem, place),
+        FileError::Spill { .. } => {
+            Some("set TMPDIR to a folder on a disk with 4 bytes a row to spare".into())
+        }
+        _ => None,
+    }
+}
+
+/// What codes are.
+const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they \
+                           are 1/256 and -128";
+
+/// What to do about a row that lacks a value.
+const DROP: &str =
+    "remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many";
+
+/// What to do about percent.
+const PERCENT: &str = "if these are percent, divide them by 100, as pandas does with table[\"score\"] / 100";
+
+/// Whether a number that is no probability is one of those that percent are; logits are mostly smaller.
+fn is_percent(number: f64) -> bool {
+    number > 2.0 && number <= 100.0
+}
+
+/// What labels are.
+const INDICES: &str = "labels are class indices from 0 on; for binary data 0 and 1";
+
+/// The option that makes a label class 1.
+fn positive(label: &str) -> String {
+    // No label holds a zero, which is all that cannot be quoted.
+    format!("--positive-label {}", shlex::try_quote(label).unwrap_or_default())
+}
+
+/// What to do about a value, or what values add up to.
+fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
+    Some(match problem {
+        Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
+        Problem::ScoreOutOfRange(score) if is_percent(*score) => {
+            format!("{PERCENT}; scores of any other size are margins: use --margins instead of --scores")
+        }
+        Problem::ProbOutOfRange(prob) if is_percent(*prob) && matches!(place.row, Some(Row::Line(_))) => {
+            format!("{PERCENT}; else name the column of probabilities with --prob-column")
+        }
+        Problem::ProbOutOfRange(prob) if is_percent(*prob) => {
+            "if these are logits, use --logits instead of --probs; if they are percent, divide them by 100".into()
+        }
+        Problem::Sum(sum) if (99.0..=101.0).contains(sum) => PERCENT.into(),
+        Problem::NotANumber(text) if text.ends_with('%') => {
+            "write percent as fractions: 87.3 % is 0.873".into()
+        }
+        Problem::NotANumber(text) if text.replacen(',', ".", 1).parse::<f64>().is_ok() => format!(
+            "write {} for {text}; decimal commas are read where ; or a tab separates the fields, and no number has a point",
+            text.replacen(',', ".", 1)
+        ),
+        Problem::ScoreOutOfRange(score) => {
+            // Percent may begin with one that is as small as a logit.
+            let percent = if *score > 1.0 { "percent are to be divided by 100, " } else { "" };
+            format!(
+                "a score is the classifier's output for class 1 in [0, 1]; {percent}a logit z becomes 1 / (1 + exp(-z)), and scores of any \
+                 other size are margins: use --margins instead of --scores"
+            )
+        }
+        Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
+            "name the column of probabilities with --prob-column".into()
+        }
+        Problem::ProbOutOfRange(_) | Problem::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
+        Problem::AllUncalibrated => {
+            "assess rows whose class is calibrated, and whose bins hold calibration points".into()
+        }
+        // A row without a probability is uncalibrated, which is no reason to leave it out.
+        Problem::NaN if place.column.as_deref() == Some("prob") => "remove or repair the row".into(),
+        Problem::NaN | Problem::Missing | Problem::Gaps { .. } => DROP.into(),
+        Problem::NotANumber(text) | Problem::LabelNotInteger(text) if is_gap(text) => DROP.into(),
+        Problem::Infinite
+        | Problem::TooLarge32(_)
+        | Problem::NotANumber(_)
+        | Problem::BinNumber(_) => "remove or repair the row".into(),
+        Problem::Ragged { expected, got } => ragged(*expected, *got),
+        Problem::Text(_) => "write numbers as numbers, without quotes".into(),
+        Problem::TwoLabels(labels) => {
+            let [first, second] = labels.each_ref().map(|label| positive(label));
+            format!("say which of them is class 1: {first} or {second}")
+        }
+        Problem::MissingCode { labels: [first, second], code } => {
+            let kept = format!("leave out the rows with {code}, as pandas does with table[table.label != {code}]");
+            match first == "0" && second == "1" {
+                true => format!("{kept}; or write an empty cell for {code}, and add --drop-missing"),
+                false => format!("{kept}, and say which label is class 1: {} or {}", positive(first), positive(second)),
+            }
+        }
+        Problem::NoPositive { labels, .. } => match &labels[..] {
+            [zero, one] if zero == "0" && one == "1" => {
+                "leave --positive-label out where labels are 0 and 1, of which 1 is class 1".into()
+            }
+            [first, second] => format!("say which of them is class 1: {} or {}", positive(first), positive(second)),
+            _ => "give a label that occurs; upper and lower case count".into(),
+        },
+        Problem::ThirdLabel { label, .. } if is_gap(label) || ["9", "99", "999", "-9", "-99", "-999"].contains(&label.as_str()) => {
+            format!("if {label} stands for a missing value, leave out these rows; or write an empty cell for it, and add --drop-missing")
+        }
+        Problem::ThirdLabel { .. } => {
+            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest; \
+             several classes have labels from 0 on, and their scores go with --probs or --logits"
+                .into()
+        }
+        Problem::LabelsFrom1 { .. } => {
+            "subtract 1 from every label, as NumPy does with `labels - 1`; beside a table whose columns are called p1, p2 and so on they are \
+             read as they are"
+                .into()
+        }
+        // The first of two columns without names is taken for the scores.
+        Problem::LabelNotInteger(_) if place.column.as_deref() == Some("1") => {
+            "labels are whole numbers; if they are in the first column: --score-column 1 --label-column 0".into()
+        }
+        Problem::LabelNotInteger(text) if text.starts_with(char::is_alphabetic) => {
+            format!(
+                "{INDICES}; with several classes also the names of the classes' columns in a table (--score-column cat,dog); words become indices \
+                 with numpy.searchsorted(model.classes_, labels)"
+            )
+        }
+        Problem::LabelOutOfRange { classes: 2, label: 2.. } => {
+            "labels of binary data are 0 and 1; of several classes give all scores with --probs or --logits: an array of shape (n, classes), \
+             or a table with a column for each, such as p0 to p9"
+                .into()
+        }
+        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => INDICES.into(),
+        Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
+        Problem::NoWeight => "give at least one row a weight above 0".into(),
+        Problem::Count(_) => {
+            "--count-column holds the number of points of each row, beside --positives-column".into()
+        }
+        Problem::Positives { .. } => {
+            "--count-column is the number of points of a row, --positives-column how many of them have label 1".into()
+        }
+        Problem::TooManyPoints => "divide the counts, or use a sample".into(),
+        Problem::CodeNotInteger(_) | Problem::CodeOutOfRange { .. } | Problem::Dtype { expected: Problem::CODES, .. } => {
+            "codes are the classifier's integer outputs, before they are multiplied by the scale".into()
+        }
+        Problem::CodeProb { .. } | Problem::CodeSum(_) => CHECK_SCALE.into(),
+        Problem::CodeScore { .. } => {
+            format!("{CHECK_SCALE}; codes of scores of any other size go with --margins")
+        }
+        _ => return of_table(problem, place).or_else(|| of_format(problem)),
+    })
+}
+
+/// What to do about columns, and about the shapes and types of arrays.
+fn of_table(problem: &Problem, place: &Place) -> Option<String> {
+    Some(match problem {
+        Problem::MissingColumn(there) => missing_column(place, there),
+        Problem::NotScalar(_) => {
+            "choose another column with --score-column, --label-column or the like; of a table write one object a row, as pandas does with \
+             to_json(orient=\"records\", lines=True)"
+                .into()
+        }
+        Problem::WhichColumn(there) => {
+            let option = if place.column.as_deref() == Some("label") { "--label-column" } else { "--score-column" };
+            format!("choose one of them: {option} {:?}", there.first().map_or("", String::as_str))
+        }
+        Problem::WhichClasses(lists) => {
+            format!("choose with --score-column: {}", lists.join(" or "))
+        }
+        Problem::NoClasses(there) => format!(
+            "the columns are {}: name those of the classes in their order, as in --score-column cat,dog or --score-column p0..p9",
+            list(there)
+        ),
+        Problem::WhichMatrix(there) if there.is_empty() => "give a matrix of shape (rows, classes)".into(),
+        Problem::WhichMatrix(there) => {
+            format!("the arrays are {}: choose with --score-column", list(there))
+        }
+        Problem::ColumnTwice => "rename one of the two".into(),
+        Problem::NotUtf8 => "save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`".into(),
+        Problem::Spreadsheet => {
+            "save the sheet as \"CSV UTF-8\", or in Python with pandas.read_excel(FILE).to_csv(\"scores.csv\", index=False)".into()
+        }
+        Problem::Foreign(foreign) => foreign::of_foreign(*foreign).into(),
+        Problem::IsArtifact => "give the file with the scores".into(),
+        Problem::Pickle => "write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv".into(),
+        Problem::EncryptedKey => "decrypt it with `openssl pkey -in FILE -out PLAIN`, and protect that file".into(),
+        Problem::Shape { got, expected: "(rows,)" } if matches!(got[..], [_, 2]) => {
+            "give one number a row: of what predict_proba gives for two classes the column of class 1, `p[:, 1]`".into()
+        }
+        Problem::Shape { .. } => {
+            "--scores and --labels take arrays of shape (rows,), --logits and --probs of (rows, classes)".into()
+        }
+        Problem::ClassCount(1) => "for the scores of class 1 of a binary classifier use --scores".into(),
+        Problem::ColumnExists => {
+            format!("{} looks like an earlier output; apply to the original file", place.file.display())
+        }
+        Problem::Dtype { got, expected: Problem::FLOATS } if is_integer(got) => {
+            "for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype".into()
+        }
+        Problem::Dtype { got, .. } if got.ends_with('O') => {
+            "the elements are Python objects: write scores with astype(float), and labels with astype(str) or astype(int)".into()
+        }
+        Problem::Dtype { .. } => "convert it with NumPy's astype".into(),
+        _ => return None,
+    })
+}
+
+/// What to do about a file that is damaged, or not what it should be.
+fn of_format(problem: &Problem) -> Option<String> {
+    Some(match problem {
+        Problem::Truncated { .. } | Problem::TrailingBytes { .. } => "save or copy the file again".into(),
+        Problem::RowCount { .. } => "every row needs one score and one label".into(),
+        Problem::NotA(format, _) => match format {
+            Format::Npy => "write it with numpy.save".into(),
+            Format::Npz => "write it with numpy.savez".into(),
+            Format::Gzip => "compress or copy the file again".into(),
+            Format::ArrowFile | Format::ArrowStream | Format::Parquet => {
+                "write or copy the file again; pandas does it with to_feather and to_parquet".into()
+            }
+            _ => "save or copy the file again".into(),
+        },
+        Problem::NotBuilt(_) => "convert it to CSV, or install calib with its default features".into(),
+        Problem::NotJson(_) => {
+            "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()
+        }
+        Problem::Codec(_) => "compress them with snappy, lz4, zstd or gzip".into(),
+        Problem::FileTooLarge { .. } => {
+            "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
+        }
+        Problem::TooManyRows { .. } => "aggregate the rows by score".into(),
+        Problem::TooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
+        Problem::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
+        Problem::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
+            "install a newer version of calib".into()
+        }
+        Problem::Key { private: true } => "make a pair of keys with `calib keygen`, and give the one without .pub".into(),
+        Problem::Key { private: false } => "make a pair of keys with `calib keygen`, and give the .pub file".into(),
+        Problem::Signed(_) => "sign the artefact that `calib fit` wrote".into(),
+        Problem::NoCounter => {
+            "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
+        }
+        Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
+            "write the artefact again with `calib fit`".into()
+        }
+        Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),
+        _ => return None,
+    })
+}
+
+/// Whether it is NumPy's name of a type of integers.
+fn is_integer(dtype: &str) -> bool {
+    dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
+}
+
+/// What to do about a row of another number of fields than the header.
+fn ragged(expected: u64, got: u64) -> String {
+    const COMMAS: &str = "where numbers have decimal commas, separate the fields by ;";
+    match got {
+        _ if expected == 1 => {
+            format!(
+                "the names of the columns stand in the first line, and a separator between them; {COMMAS}"
+            )
+        }
+        got if got == expected + 1 => {
+            format!("repair the row; if all are so, name every column in the first line; {COMMAS}")
+        }
+        1 => "remove the line, if it is a title or a footer, such as the number of rows; or repair the row"
+            .into(),
+        _ => "remove or repair the row".into(),
+    }
+}
+
+fn of_costs(error: &CostsError) -> Option<&'static str> {
+    Some(match error {
+        CostsError::Toml(_) => {
+            "an [[action]] has name, positive, negative and alarm, and may have abstain, if_sure, start_up, above and up_to"
+        }
+        CostsError::Cost { cause: CostError::Negative(_), .. } => {
+            "add the same amount to every action's cost: the thresholds stay as they are"
+        }
+        CostsError::Cost { cause: CostError::TooLarge(_) | CostError::TooFine(_), .. } => {
+            "count in another unit: costs are from 0 to 1e9 with up to six decimals"
+        }
+        CostsError::Cost { .. } => "write a number from 0 to 1e9",
+        CostsError::Cases(_) => "leave cases out to take the number of rows",
+        CostsError::Actions(ActionsError::None | ActionsError::Single) => "state two or more [[action]]s",
+        CostsError::Actions(ActionsError::Uncalibrated) => {
+            "add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true"
+        }
+        CostsError::Actions(ActionsError::Unsure) => {
+            "add unsure = \"NAME\" before the first [[action]]: an action without if_sure = true"
+        }
+        CostsError::Actions(ActionsError::UnknownUnsure(_)) => {
+            "name an action without if_sure = true, and give another one if_sure = true"
+        }
+        CostsError::Actions(ActionsError::UnknownUncalibrated(_)) => "name one of the actions",
+        CostsError::Actions(ActionsError::DuplicateName { .. }) => "rename one of the two",
+        CostsError::IntervalMissing { .. } | CostsError::Overlap { .. } | CostsError::Rule { .. } => {
+            "the intervals (above, up_to] cover 0 to 1 once; without any, they follow from the costs"
+        }
+        _ => return None,
+    })
+}
+
+/// Fewer points in a bin than this promise next to nothing: no hint proposes such.
+const USEFUL_POINTS: u64 = 50;
+
+fn of_fit(error: &FitError) -> Option<String> {
+    Some(match error {
+        FitError::TooFewPoints { n, .. } if *n >= USEFUL_POINTS => {
+            format!("use --bins {} or fewer, or add calibration data", n / USEFUL_POINTS)
+        }
+        FitError::NoClass { most: n, .. } | FitError::FewerThanABin { n, .. } if *n >= USEFUL_POINTS => {
+            format!("use --points-per-bin {USEFUL_POINTS} to {n}, or fewer --bins, or add calibration data")
+        }
+        FitError::TooFewPoints { .. } | FitError::NoClass { .. } | FitError::FewerThanABin { .. } => {
+            "add calibration data".into()
+        }
+        FitError::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
+        FitError::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
+        FitError::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
+        FitError::Scaling(ScalingError::NoLeastSquares) => {
+            "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
+        }
+        FitError::Scaling(ScalingError::Separated) => {
+            "fit with --targets bayes, or use a method that fits no slope, such as umd or isotonic".into()
+        }
+        FitError::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
+        FitError::VectorScaling(error) => return of_vector_scaling(error).map(Into::into),
+        FitError::Canonical(error) => return of_canonical(error),
+        FitError::RealWeights(_) => {
+            "use isotonic or irp without smoothing, platt, beta or temperature".into()
+        }
+        _ => return None,
+    })
+}
+
+fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
+    Some(match error {
+        VectorScalingError::AbsentClass(_) => {
+            "use temperature scaling, or add calibration data of that class"
+        }
+        VectorScalingError::OneClass(_) => "calibration data must hold several classes",
+        VectorScalingError::Separated => {
+            "regularise with --odir-lambda, or use temperature scaling, or add calibration data"
+        }
+        VectorScalingError::AllEqual | VectorScalingError::Reversed => {
+            "check that logits and labels belong together"
+        }
+        _ => return None,
+    })
+}
+
+fn of_canonical(error: &CanonicalError) -> Option<String> {
+    Some(match error {
+        CanonicalError::TooManyCells { .. } => {
+            "use a smaller --depth or --resolution, or --method projection".into()
+        }
+        CanonicalError::TooManyClasses { .. } => "use --method projection, or dirichlet".into(),
+        CanonicalError::TooFewPoints { n, .. } if *n as u64 >= USEFUL_POINTS => {
+            format!("use --bins {} or fewer, or add calibration data", *n as u64 / USEFUL_POINTS)
+        }
+        CanonicalError::TooFewPoints { .. } => "add calibration data".into(),
+        CanonicalError::OneClass(_) => "calibration data must hold several classes".into(),
+        _ => return None,
+    })
+}
+
+fn of_export(error: &ExportError) -> Option<String> {
+    match error {
+        ExportError::EmptyBins { .. } => Some(
+            "fit fewer bins, or umd, whose bins follow the points; or use --format c, whose lookup returns a status".into(),
+        ),
+        ExportError::MonitorAction => Some(
+            "put the artefact itself into the flash of a firmware with monitors; or fit without --monitor-action, for an alarm that is \
+             told alone"
+                .into(),
+        ),
+        _ => None,
+    }
+}
+
+fn of_codes(error: &CodesError) -> Option<String> {
+    Some(match error {
+        CodesError::Encoding => {
+            "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
+                .into()
+        }
+        CodesError::Method("umd-randomized") => {
+            "use ums or fixed-width, whose guarantee holds however often codes repeat".into()
+        }
+        CodesError::Method(_) => {
+            "use a method that gives one probability per code, such as ums, isotonic or platt".into()
+        }
+        CodesError::TooManySteps(_) => {
+            "use a method with bins, such as umd or isotonic, or scaling-binning over the function".into()
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use calib_core::ClassifierId;
+    use calib_core::artifact::KeyId;
+    use calib_core::slot::InstallError;
+    use calib_io::device::probe::{FlashError, Rejection};
+
+    use super::*;
+
+    #[test]
+    fn what_a_device_refuses_has_a_hint_and_an_exit_code() {
+        let [device, artifact] = [ClassifierId(*b"the-chip"), ClassifierId([9; 8])];
+        let rejected = |rejection| FlashError::Rejected(rejection).into();
+        let silent = FlashError::NoReport { addr: 0x2000_0000, patience: Duration::from_secs(1) };
+        let cases: [(Error, String); 3] = [
+            (rejected(Rejection::Classifier { device, artifact }), device.to_string()),
+            (rejected(Rejection::Key { device: KeyId([1; 8]), artifact: None }), "calib sign".into()),
+            (silent.into(), "--no-verdict".into()),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(error.exit_code(), 5, "{error}");
+            let hint = hint(&error).unwrap();
+            assert!(hint.contains(&expected), "{error}: {hint}");
+        }
+        let downgrade = Error::from(FlashError::Refused(InstallError::Downgrade { held: 2, offered: 1 }));
+        assert_eq!((downgrade.exit_code(), hint(&downgrade)), (1, None));
+        assert!(downgrade.to_string().starts_with("the device would not take the calibrator: "));
+    }
+
+    #[test]
+    fn an_option_is_named_where_it_takes_one() {
+        let of = |error: FileError| (error.to_string(), Error::from(error));
+        for (error, option) in
+            [(FileError::NoLabels, "--labels"), (FileError::NoClassColumns, "--score-column")]
+        {
+            let (library, command) = of(error);
+            assert!(!library.contains("--"), "{library}");
+            assert!(command.to_string().contains(option) && command.exit_code() == 2, "{command}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The options that say what is assessed.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::clusters::ClusterColumn;
+use super::counted::CountedRows;
+use super::groups::GroupColumn;
+use super::same_rows::SameRows;
+use super::source::SCORE_COLUMN;
+use crate::error::Error;
+
+/// Probabilities with what came true, or scores before and after an artefact.
+#[derive(Args)]
+pub(crate) struct AssessedOptions {
+    /// An artefact: the scores are assessed before and after it, on the same rows.
+    ///
+    /// It may be left out: a first file that is no artefact is the table of scores.
+    pub(crate) artifact: Option<PathBuf>,
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "AssessedSource")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: AssessedSource,
+    #[command(flatten)]
+    pub(crate) same_rows: SameRows,
+    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    pub(crate) score_column: String,
+    /// The column of probabilities. Rows where it is empty are uncalibrated: they are counted and left out.
+    #[arg(long, default_value = "prob", value_name = "NAME")]
+    pub(crate) prob_column: String,
+    /// The column of labels.
+    #[arg(long, default_value = "label", value_name = "NAME")]
+    pub(crate) label_column: String,
+    /// Labels, if not in the table: a NumPy array of integers, or a table.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster_column: ClusterColumn,
+    #[command(flatten)]
+    pub(crate) group_column: GroupColumn,
+    #[command(flatten)]
+    pub(crate) counted: CountedRows,
+    /// The clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clusters: Option<PathBuf>,
+    /// The column of predicted classes: the probabilities are then those of the predictions being right.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) class_column: Option<String>,
+}
+
+impl AssessedOptions {
+    /// The same with a table that stands alone as the one of scores, be it behind an artefact or without one.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to assess.
+    pub(crate) fn with_data(mut self) -> Result<Self, Error> {
+        let AssessedSource { probs, scores, margins, logits } = &self.source;
+        if [probs, scores, margins, logits].into_iter().all(Option::is_none) {
+            let alone = || self.artifact.take_if(|path| !is_artifact(path));
+            let Some(data) = self.data.take().or_else(alone) else {
+                let artifact = self.artifact.as_deref().unwrap_or(Path::new("ARTEFACT")).display();
+                return Err(Error::Usage(format!(
+                    "there are no rows to assess: calib assess {artifact} FILE, or with --scores, --probs, --margins or --logits"
+                )));
+            };
+            self.source.scores = Some(data);
+        }
+        Ok(self)
+    }
+}
+
+/// Whether a file begins as an artefact does.
+fn is_artifact(path: &Path) -> bool {
+    let mut start = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"CALB"
+}
+
+/// What is assessed: one of the four, unless a table stands alone.
+#[derive(Args)]
+#[group(multiple = false)]
+pub(crate) struct AssessedSource {
+    /// A table of probabilities, such as `calib apply` writes, in any format; or probabilities of a multi-class
+    /// classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. As any one input, `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) probs: Option<PathBuf>,
+    /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scores: Option<PathBuf>,
+    /// Margins of class 1, scores of any size: with an artefact that takes such, in a file as for --scores.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) margins: Option<PathBuf>,
+    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) logits: Option<PathBuf>,
+}

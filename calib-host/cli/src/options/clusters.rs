@@ -1,0 +1,62 @@
+//! The options that say which rows belong together.
+
+use std::path::{Path, PathBuf};
+
+use calib_fit::stats::Clusters;
+use calib_io::files::Format;
+use calib_io::input::{self, Source};
+use clap::Args;
+
+use crate::error::Error;
+
+/// The column of clusters in a file of their own, if it has no other name.
+const CLUSTER_COLUMN: &str = "cluster";
+
+/// Which rows belong together.
+#[derive(Args)]
+pub(crate) struct ClusterColumn {
+    /// The column that tells which rows belong together.
+    ///
+    /// Such as the patient whom a recording is of. The rows of a patient are
+    /// not independent, and guarantees and intervals hold for independent ones: a calibrator is then fitted to one row of each
+    /// patient, drawn with the seed, and whole patients are resampled and dealt out to folds.
+    #[arg(long, value_name = "NAME")]
+    cluster_column: Option<String>,
+}
+
+/// Where it says which rows belong together.
+#[derive(Clone, Copy)]
+pub(crate) struct ClusterSource<'a> {
+    column: &'a str,
+    file: Option<&'a Path>,
+}
+
+impl ClusterColumn {
+    /// Where it says of some rows which belong together: in a file of their own, or beside the scores.
+    pub(crate) fn source<'a>(&'a self, file: Option<&'a PathBuf>) -> Option<ClusterSource<'a>> {
+        let column = self.cluster_column.as_deref().or(file.map(|_| CLUSTER_COLUMN))?;
+        Some(ClusterSource { column, file: file.map(PathBuf::as_path) })
+    }
+}
+
+impl ClusterSource<'_> {
+    /// Reads the clusters of so many rows of a file.
+    pub(crate) fn read(self, scores: &Source, rows: usize) -> Result<Clusters, Error> {
+        if let Some(file) = self.file {
+            return Ok(input::clusters(
+                &Source::read(file, &|_| ())?.beside(scores),
+                self.column,
+                rows,
+                scores.path(),
+            )?);
+        }
+        if scores.format() == Format::Npy {
+            return Err(Error::Usage(
+                "--cluster-column needs a table: an array has no columns; give the clusters of its rows in a file of their own \
+                 with --clusters"
+                    .into(),
+            ));
+        }
+        Ok(input::clusters(scores, self.column, rows, scores.path())?)
+    }
+}

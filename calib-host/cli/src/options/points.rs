@@ -1,0 +1,109 @@
+//! The options that say what a row stands for.
+
+use calib_fit::ScoreKind;
+use calib_io::input::{self, Column, Sample, Table};
+use clap::Args;
+
+use crate::error::Error;
+
+/// The points of each row, and those of them with label 1.
+type Counts = (Column<f64>, Column<f64>);
+
+/// How many points a row is.
+#[derive(Args)]
+pub(crate) struct PointOptions {
+    /// The column of weights, beside the scores, whole numbers or not: only their ratios count, down to a billionth of the
+    /// largest for a million rows. For isotonic, irp, platt, beta and temperature, without any guarantee.
+    #[arg(long, value_name = "NAME")]
+    weight_column: Option<String>,
+    /// The column that says how many points a row is, for a table aggregated by score, with --positives-column in place of a
+    /// column of labels: exactly as if there were a row for every point, and guarantees hold.
+    #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column", "weight_column"])]
+    count_column: Option<String>,
+    /// The column that says how many of a row's points have label 1, beside --count-column.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["labels", "label_column"])]
+    positives_column: Option<String>,
+}
+
+impl PointOptions {
+    /// The columns to read besides scores and labels.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        [&self.weight_column, &self.count_column, &self.positives_column]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+
+    /// Whether rows stand for more or less than a point.
+    pub(crate) fn are_aggregated(&self) -> bool {
+        self.columns().next().is_some()
+    }
+
+    /// Whether rows have weights.
+    pub(crate) fn are_weighted(&self) -> bool {
+        self.weight_column.is_some()
+    }
+
+    /// The number of points of each row of a table, and of those with label 1, if columns count them.
+    pub(crate) fn counts(&self, table: &Table) -> Result<Option<Counts>, Error> {
+        let column = |name: &Option<String>| name.as_deref().map(|name| table.numbers(name)).transpose();
+        Ok(column(&self.count_column)?.zip(column(&self.positives_column)?))
+    }
+
+    /// Refuses positives without counts of points.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match (&self.positives_column, &self.count_column) {
+            (Some(positives), None) => {
+                let counts = self.weight_column.as_deref().unwrap_or("N");
+                Err(Error::Usage(format!(
+                    "a weight is no count, and nothing is guaranteed for weighted points: for a table of counts use \
+                     --count-column {counts} --positives-column {positives}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a column of positives takes the place of labels.
+    pub(crate) fn counts_positives(&self) -> bool {
+        self.positives_column.is_some()
+    }
+
+    /// Refuses weights beside a matrix, whose rows have none.
+    pub(crate) fn check_no_matrix(&self) -> Result<(), Error> {
+        match self.are_aggregated() {
+            true => Err(Error::Usage(
+                "--weight-column and --count-column go with --scores: a matrix has no columns to weigh by"
+                    .into(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The points of a table, with scores of this kind. `labels` are there unless a column counts the positives.
+    pub(crate) fn sample(
+        &self,
+        table: &Table,
+        (scores, kind): (&Column<f64>, ScoreKind),
+        labels: Option<&Column<i64>>,
+    ) -> Result<Sample, Error> {
+        if self.are_aggregated() && table.is_lone_array() {
+            return Err(Error::Usage(
+                "--weight-column and --count-column need a table: an array that is alone has no columns"
+                    .into(),
+            ));
+        }
+        let weights = self.weight_column.as_deref().map(|name| table.numbers(name)).transpose()?;
+        let sample = match (labels, weights, self.counts(table)?) {
+            (_, _, Some((counts, positives))) => {
+                input::counted_data(scores, &counts, &positives, kind).map(Sample::Points)
+            }
+            (Some(labels), Some(weights), None) => {
+                input::weighted_data(scores, &weights, labels, kind).map(Sample::Weighted)
+            }
+            (Some(labels), None, None) => input::binary_data(scores, labels, kind).map(Sample::Points),
+            (None, _, None) => unreachable!("labels are read unless there are positives, which need counts"),
+        };
+        Ok(sample?)
+    }
+}

@@ -1,0 +1,25 @@
+//! The option that lets rows be judged which something was fitted to.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::error::Error;
+
+/// Whether rows that something was fitted to may be judged all the same.
+#[derive(Args)]
+pub(crate) struct SameRows {
+    /// Go on although the rows are those of the fit: every figure is then too good to be true, and a warning says so.
+    #[arg(long)]
+    same_rows: bool,
+}
+
+impl SameRows {
+    /// Refuses the rows of a file if they are the `same` as those of the fit, unless such were asked for by name.
+    pub(crate) fn allow(&self, same: bool, path: &Path, fitted: &'static str) -> Result<(), Error> {
+        match same && !self.same_rows {
+            true => Err(Error::SameRows { path: path.into(), fitted }),
+            false => Ok(()),
+        }
+    }
+}

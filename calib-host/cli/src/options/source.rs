@@ -1,0 +1,73 @@
+//! The options that say where scores are.
+
+use std::path::{Path, PathBuf};
+
+use calib_fit::{ScoreKind, VectorKind};
+use clap::Args;
+
+/// Where scores come from: exactly one of the four.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ScoreSource {
+    /// Scores of class 1 in [0, 1]: a table or array.
+    ///
+    /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,), or of shape (n, 2) as
+    /// predict_proba gives it. As any one input, `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    scores: Option<PathBuf>,
+    /// Margins of class 1: scores of any size.
+    ///
+    /// Of a binary classifier, such as logits, distances, or what a decision function
+    /// gives. In a file as for --scores, of which the column is --score-column, too. With --score-encoding codes of such.
+    #[arg(long, value_name = "FILE")]
+    margins: Option<PathBuf>,
+    /// Logits of several classes: an array.
+    ///
+    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
+    /// such as p0 to p9.
+    #[arg(long, value_name = "FILE")]
+    logits: Option<PathBuf>,
+    /// Probabilities of several classes: an array.
+    ///
+    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
+    /// such as p0 to p9.
+    #[arg(long, value_name = "FILE")]
+    probs: Option<PathBuf>,
+}
+
+impl ScoreSource {
+    /// Probabilities of several classes.
+    pub(crate) fn of_probs(probs: Option<PathBuf>) -> Self {
+        Self { scores: None, margins: None, logits: None, probs }
+    }
+
+    /// The file with binary scores and what these are; `None` if vectors were given.
+    pub(crate) fn binary(&self) -> Option<(&Path, ScoreKind)> {
+        binary_source(self.scores.as_deref(), self.margins.as_deref())
+    }
+
+    /// The file with vectors and what they are; `None` if binary scores were given.
+    pub(crate) fn vectors(&self) -> Option<(&Path, VectorKind)> {
+        let logits = self.logits.as_deref().map(|path| (path, VectorKind::Logits));
+        logits.or(self.probs.as_deref().map(|path| (path, VectorKind::Probs)))
+    }
+}
+
+/// Binary scores as `--scores` or `--margins` has them.
+pub(crate) fn binary_source<'p>(
+    scores: Option<&'p Path>,
+    margins: Option<&'p Path>,
+) -> Option<(&'p Path, ScoreKind)> {
+    let scores = scores.map(|path| (path, ScoreKind::Probability));
+    scores.or(margins.map(|path| (path, ScoreKind::Margin)))
+}
+
+/// The artefact of a table if nobody says where it goes: `data.cal` of `folder/data.csv`, in the current folder.
+pub(crate) fn artifact_of(scores: &Path) -> PathBuf {
+    let name =
+        if scores == Path::new("-") { "calibrator".as_ref() } else { scores.file_stem().unwrap_or_default() };
+    PathBuf::from(name).with_extension("cal")
+}
+
+/// The default of `--score-column`.
+pub(crate) const SCORE_COLUMN: &str = "score";

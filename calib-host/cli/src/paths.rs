@@ -1,0 +1,62 @@
+//! That no output replaces an input, that its name promises what it will hold, and that standard output has one thing on it.
+
+use std::path::PathBuf;
+
+use calib_io::files::check_output;
+use clap::ArgMatches;
+
+use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::out::is_standard_output;
+
+/// The options that name outputs; every other path is an input.
+const OUTPUTS: [&str; 5] = ["output", "svg", "html", "csv", "starter"];
+
+/// Refuses a command that would write where it reads, or two things on standard output, whatever the command.
+pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
+    let paths = |wanted: &dyn Fn(&str) -> bool| {
+        let ids = matches.ids().filter(|id| wanted(id.as_str()));
+        // What is no path has another type.
+        let paths =
+            ids.filter_map(|id| matches.try_get_many::<PathBuf>(id.as_str()).ok().flatten()).flatten();
+        paths.collect::<Vec<_>>()
+    };
+    let inputs = paths(&|id| !OUTPUTS.contains(&id));
+    paths(&|id| OUTPUTS.contains(&id)).iter().try_for_each(|output| check_output(output, &inputs))?;
+    for id in OUTPUTS {
+        let kind = kind(command, id);
+        paths(&|other| other == id)
+            .into_iter()
+            .filter(|path| !is_standard_output(path))
+            .try_for_each(|path| kind.map_or(Ok(()), |kind| kind.check(path)))?;
+    }
+    let is_streamed = |id: &str| paths(&|other| other == id).iter().any(|path| is_standard_output(path));
+    let is_json = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
+    let refused = match (is_streamed("output"), command) {
+        _ if is_streamed("svg") => {
+            "standard output has the answer of the command: give --svg the name of a file"
+        }
+        _ if is_streamed("html") => {
+            "standard output has the answer of the command: give --html the name of a file"
+        }
+        _ if is_streamed("csv") => {
+            "standard output has the answer of the command: give --csv the name of a file"
+        }
+        (false, _) => return Ok(()),
+        (true, "decide") => "standard output has the answer of the command: give -o the name of a file",
+        (true, "keygen") => "two keys are two files: give -o the name of the private one",
+        (true, _) if is_json => "-o - and --json both write on standard output: leave one of them out",
+        (true, _) => return Ok(()),
+    };
+    Err(Error::Usage(refused.into()))
+}
+
+/// What a command writes there, if it is always the same kind.
+fn kind(command: &str, option: &str) -> Option<FileKind> {
+    Some(match (option, command) {
+        ("output", "fit" | "threshold" | "sets" | "adjust" | "decide" | "sign") => FileKind::Artefact,
+        ("output", "report") | ("html", _) => FileKind::Page,
+        ("svg", _) => FileKind::Svg,
+        _ => return None,
+    })
+}

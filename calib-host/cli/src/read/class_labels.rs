@@ -1,0 +1,50 @@
+//! Labels of the rows of a matrix.
+
+use calib_io::files::Format;
+use calib_io::input::{self, Column, Source, Table};
+
+use super::columns::class_list;
+use crate::error::Error;
+use crate::tables::options;
+
+/// The columns of a matrix and of its labels.
+#[derive(Clone, Copy)]
+pub(crate) struct MatrixColumns<'a> {
+    pub(crate) score: &'a str,
+    pub(crate) label: &'a str,
+}
+
+/// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
+pub(crate) fn row_labels(
+    sources: &[Source],
+    columns: MatrixColumns<'_>,
+    rows: usize,
+    classes: usize,
+) -> Result<Column<i64>, Error> {
+    let matrix = &sources[0];
+    let is_array = matches!(matrix.format(), Format::Npy | Format::Npz);
+    let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
+        return Err(Error::Usage("--labels is needed beside a matrix".into()));
+    };
+    if classes > 2 && options().positive_label.is_some() {
+        return Err(Error::Usage(format!(
+            "--positive-label is for two classes, and here are {classes}: leave it out"
+        )));
+    }
+    let names = input::columns_of_classes(matrix, class_list(columns.score))?;
+    let labels = Table::read_only(file, &[columns.label])?.labels_of_columns(columns.label, &names)?;
+    input::check_rows(&labels, rows, matrix.path())?;
+    labels.check_classes(classes)?;
+    Ok(labels)
+}
+
+/// As [`row_labels`], as classes.
+pub(crate) fn matrix_labels(
+    sources: &[Source],
+    columns: MatrixColumns<'_>,
+    rows: usize,
+    classes: usize,
+) -> Result<Vec<u16>, Error> {
+    let labels = row_labels(sources, columns, rows, classes)?.values;
+    Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
+}

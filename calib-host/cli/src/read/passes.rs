@@ -1,0 +1,98 @@
+//! What a database counted in the first pass, and what it leaves open.
+
+use std::path::Path;
+
+use calib_fit::passes::{Buckets, FirstPass, GroupedPass, OpenGroup};
+use calib_fit::reduction::ReductionOptions;
+use calib_fit::{BinaryMethod, Umd};
+use calib_io::files::Place;
+use calib_io::input::{Source, read_first_pass, read_first_pass_by_group};
+
+use super::rows::{check_group_count, one_group};
+use crate::bar::reading;
+use crate::error::Error;
+use crate::options::MethodOptions;
+
+/// The first pass, and what it leaves open to a method.
+pub(crate) struct Opened {
+    pub(crate) source: Source,
+    pub(crate) place: Place,
+    pub(crate) counted: Counted,
+}
+
+/// What was counted of all rows together, or by group, and the buckets that the second pass looks into.
+pub(crate) enum Counted {
+    Together { first: FirstPass, method: BinaryMethod, open: Vec<f64> },
+    ByGroup { first: GroupedPass, options: ReductionOptions, open: Vec<OpenGroup> },
+}
+
+impl Opened {
+    /// Reads the first pass, by group if there is a column of groups. The method is the one that is asked for, and monitors of all rows
+    /// together may have so many bins of their own.
+    pub(crate) fn read(
+        path: &Path,
+        method: &MethodOptions,
+        group_column: Option<&str>,
+        monitor_bins: Option<u16>,
+        quiet: bool,
+    ) -> Result<Self, Error> {
+        if method.is_left_open() {
+            return Err(Error::Usage(
+                "what is left open is chosen by all scores, which two passes do not tell: name the method and its bins, such as \
+                 --method umd --bins 10"
+                    .into(),
+            ));
+        }
+        let source = Source::read(path, &reading(quiet))?;
+        let place = Place::file(path);
+        let counted = match group_column {
+            Some(column) => Counted::by_group(&source, &place, method, column)?,
+            None => Counted::together(&source, &place, method, monitor_bins)?,
+        };
+        Ok(Self { source, place, counted })
+    }
+}
+
+impl Counted {
+    fn together(
+        source: &Source,
+        place: &Place,
+        method: &MethodOptions,
+        monitor_bins: Option<u16>,
+    ) -> Result<Self, Error> {
+        let first = read_first_pass(source)?;
+        let method = method.binary((first.len(), place), first.buckets().kind(), None)?;
+        let of_monitors = monitor_bins.map(|bins| BinaryMethod::Umd(Umd::new(bins.into())));
+        let methods: Vec<BinaryMethod> = [method].into_iter().chain(of_monitors).collect();
+        let open = first.open_buckets(&methods).map_err(|cause| Error::pass(place.clone(), cause))?;
+        Ok(Self::Together { first, method, open })
+    }
+
+    fn by_group(source: &Source, place: &Place, method: &MethodOptions, column: &str) -> Result<Self, Error> {
+        let first = read_first_pass_by_group(source, column)?;
+        check_group_count(first.names().len(), column)?;
+        if first.names().len() == 1 {
+            return Err(one_group(column));
+        }
+        let options = method.by_table((first.buckets().kind(), None))?;
+        let open = first.open_buckets(&options).map_err(|cause| Error::pass(place.clone(), cause))?;
+        Ok(Self::ByGroup { first, options, open })
+    }
+
+    pub(crate) fn buckets(&self) -> Buckets {
+        match self {
+            Self::Together { first, .. } => first.buckets(),
+            Self::ByGroup { first, .. } => first.buckets(),
+        }
+    }
+
+    /// How many buckets the second pass looks into, how many rows these hold, and how many there are.
+    pub(crate) fn sizes(&self) -> (usize, u64, u64) {
+        match self {
+            Self::Together { first, open, .. } => (open.len(), first.rows_in(open), first.len()),
+            Self::ByGroup { first, open, .. } => {
+                (open.iter().map(|open| open.buckets.len()).sum(), first.rows_in(open), first.len())
+            }
+        }
+    }
+}

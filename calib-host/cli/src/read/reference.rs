@@ -1,0 +1,24 @@
+//! Scores that monitors compare with, of which nobody needs to know the labels.
+
+use std::path::Path;
+
+use calib_fit::ScoreKind;
+use calib_fit::artifact::Monitoring;
+use calib_io::files::Place;
+use calib_io::input::Table;
+
+use super::files::read_all;
+use crate::error::Error;
+use crate::options::MonitorOptions;
+
+/// Reads binary scores of this kind, and returns the monitors that compare with them.
+pub(crate) fn monitors_of_scores(
+    monitors: &MonitorOptions,
+    (path, column): (&Path, &str),
+    kind: ScoreKind,
+    quiet: bool,
+) -> Result<Option<Monitoring>, Error> {
+    let source = &read_all(&[path], quiet)?[0];
+    let scores = Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?;
+    monitors.of_scores(kind, &scores, &Place::file(source.path()))
+}

@@ -1,0 +1,233 @@
+//! What an artefact holds.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
+use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
+use calib_fit::StoredArtifact;
+use calib_fit::artifact::{bins_in_words, points, promise, rule_sentences, table_label};
+use calib_fit::stats::decimals;
+use serde_json::{Value, json};
+
+use super::form::{direct_table, form_json, len_bytes, lines, size};
+use super::joint::{print_vector, vector_json};
+use super::monitors::{monitors_json, print_monitors};
+use super::rule::{points_json, print_rule, print_thresholds, rule_json, sets_json};
+
+/// Prints what the artefact in a file holds.
+pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
+    let artifact = &stored.artifact();
+    let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
+    writeln!(out, "{}: format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok", path.display())?;
+    print_fit(artifact, out)?;
+    print_origin(artifact, out)?;
+    if let Some(sample) = stored.sample() {
+        writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
+    }
+    for (at, line) in promise(stored).lines(|condition| &condition.full).iter().enumerate() {
+        writeln!(out, "{:<12}{line}", if at == 0 { "promise" } else { "" })?;
+    }
+    if let Calibrator::Vector(calibrator) = artifact.calibrator() {
+        print_vector(&calibrator, out)?;
+    }
+    if let Some(rule) = artifact.decision() {
+        print_rule(out, rule)?;
+    }
+    if let Some(groups) = artifact.groups() {
+        writeln!(out, "groups      {}", groups.names().collect::<Vec<_>>().join(", "))?;
+    }
+    print_thresholds(out, artifact)?;
+    print_monitors(artifact, out)?;
+    (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
+}
+
+/// What was fitted, what is guaranteed, and what befell it.
+fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
+    let reduction = match header.reduction.top_k() {
+        Some(k) => format!("{}, k = {k}", header.reduction),
+        None => header.reduction.to_string(),
+    };
+    // Some methods have no parameters, and some no bins.
+    let parameters = Some(header.provenance.parameters).filter(|parameters| !parameters.is_empty());
+    let parameters = parameters.map_or(String::new(), |parameters| format!(", {parameters}"));
+    writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
+    let bins = bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
+    writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
+    if is_by_lead(header) {
+        writeln!(out, "            the lead of the predicted class: its logit less the second largest one")?;
+    }
+    match header.guarantee {
+        Some(g) if g.epsilon >= 1.0 => {
+            writeln!(out, "guarantee   none: an epsilon of {} is wider than every probability", g.epsilon)?;
+        }
+        Some(g) => writeln!(
+            out,
+            "guarantee   within {} with probability {:.*} ({})",
+            g.epsilon,
+            decimals(g.alpha),
+            1.0 - f64::from(g.alpha),
+            g.theorem
+        )?,
+        None => writeln!(out, "guarantee   none")?,
+    }
+    if header.flags.contains(HeaderFlags::TIES_MERGED) {
+        writeln!(out, "flags       equal scores straddled a bin boundary and were merged")?;
+    }
+    if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
+        let tables = artifact.tables();
+        let missing = (0..tables.count()).filter(|&table| tables.get(table).is_none()).count();
+        writeln!(out, "flags       {missing} of {} tables uncalibrated", tables.count())?;
+    }
+    if header.flags.contains(HeaderFlags::WEIGHTED) {
+        writeln!(out, "flags       the calibration points had real weights")?;
+    }
+    Ok(())
+}
+
+/// Where it comes from.
+fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
+    writeln!(out, "data        sha256 {}", hex::encode(header.provenance.data_sha256))?;
+    if let Some(id) = header.provenance.classifier {
+        writeln!(out, "classifier  {id}")?;
+    }
+    if artifact.counter() > 0 {
+        writeln!(out, "counter     {}", artifact.counter())?;
+    }
+    if let Some(signature) = artifact.signature() {
+        writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
+    }
+    writeln!(out, "written by  calib {}", header.provenance.tool_version)
+}
+
+/// The encoding whose codes the tables are searched by.
+fn encoding_of_keys(artifact: &Artifact<'_>) -> ScoreEncoding {
+    let header = artifact.header();
+    if is_by_lead(header) { header.encoding.of_leads() } else { header.encoding }
+}
+
+/// Tells whether the score of a predicted class is its lead.
+fn is_by_lead(header: &Header<'_>) -> bool {
+    header.flags.contains(HeaderFlags::CLASS_MARGIN)
+}
+
+/// The least and the greatest score, or code, of a table's calibration points, if the artefact tells.
+fn score_range(artifact: &Artifact<'_>, table: usize) -> Option<[f64; 2]> {
+    let encoding = encoding_of_keys(artifact);
+    let range = artifact.tables().score_range(table)?;
+    Some(range.map(|end| match encoding.code_range() {
+        Some((lowest, _)) => f64::from(lowest) + f64::from(end),
+        None if encoding.is_margin() => {
+            Margin::from_key(end).unwrap_or_default().get().to_string().parse().unwrap_or(f64::NAN)
+        }
+        // The shortest digits that give the f32 back.
+        None => f32::from_bits(end).to_string().parse().unwrap_or(f64::NAN),
+    }))
+}
+
+/// A table, a line for each bin.
+fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let name = match artifact.tables().count() {
+        1 => String::new(),
+        _ => format!(" ({})", table_label(artifact, index)),
+    };
+    let Some(table) = artifact.tables().get(index) else {
+        return writeln!(out, "table {index}{name}: uncalibrated");
+    };
+    let range = score_range(artifact, index);
+    let range = range.map_or(String::new(), |[lowest, highest]| format!(", scores {lowest} to {highest}"));
+    let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
+    let (size, bytes) = (size(&table.form), len_bytes(&table.form));
+    writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}{range}")?;
+    if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
+        let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
+        writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
+    }
+    for (row, line) in lines(&table.form, encoding_of_keys(artifact)).iter().enumerate() {
+        let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
+        let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
+        writeln!(out, "  {row:>4}  {line}{mark}")?;
+    }
+    Ok(())
+}
+
+/// What an artefact holds, as JSON.
+pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
+    let (artifact, promise) = (&stored.artifact(), promise(stored));
+    let (header, tables) = (artifact.header(), artifact.tables());
+    let table = |index| {
+        let table = tables.get(index)?;
+        let mut value = form_json(&table.form, encoding_of_keys(artifact));
+        if let TableForm::Codes(codes) = table.form {
+            let lowest = i64::from(encoding_of_keys(artifact).code_range().map_or(0, |range| range.0));
+            value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
+            value["direct_table"] = json!(artifact.tables().has_direct_table());
+            value["direct_table_len_bytes"] = direct_table(artifact).into();
+        }
+        let is_empty = |&bin: &usize| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
+        value["empty_bins"] = (0..table.form.bins()).filter(is_empty).collect();
+        value["score_range"] = json!(score_range(artifact, index));
+        value["len_bytes"] = len_bytes(&table.form).into();
+        value["epsilon"] = table.epsilon.into();
+        Some(value)
+    };
+    json!({
+        "format": FORMAT_VERSION,
+        "identity": artifact.identity().to_string(),
+        "len_bytes": artifact.len_bytes(),
+        "counter": artifact.counter(),
+        "signed_with": artifact.signature().map(|signature| signature.key.to_string()),
+        "method": header.method.to_string(),
+        "reduction": header.reduction.to_string(),
+        "k": header.reduction.top_k(),
+        "encoding": header.encoding.to_string(),
+        "class_score": match (is_by_lead(header), header.reduction) {
+            (true, _) => Some("margin"),
+            (false, Reduction::TopLabel | Reduction::Confidence) => Some("softmax"),
+            (false, _) => None,
+        },
+        "classes": header.classes,
+        "n": header.n,
+        "bins": header.bins,
+        "guarantee": header.guarantee.map(|g| json!({
+            "theorem": g.theorem.to_string(),
+            "alpha": g.alpha,
+            "epsilon": g.epsilon,
+        })),
+        "promise": promise.statement,
+        "assumptions": promise.full_assumptions(),
+        "limits": promise.full_limits(),
+        "sample": stored.sample().map(|sample| json!({
+            "rows": hex::encode(sample.rows.to_bytes()),
+            "tied": Some(sample.tied).filter(|share| !share.is_nan()),
+            "heaviest": Some(sample.heaviest).filter(|share| !share.is_nan()),
+            "pure_bins": sample.pure_bins,
+            "fewest_in_pure": sample.fewest_in_pure,
+            "positives": sample.positives,
+        })),
+        "flags": {
+            "ties_merged": header.flags.contains(HeaderFlags::TIES_MERGED),
+            "weighted": header.flags.contains(HeaderFlags::WEIGHTED),
+            "class_uncalibrated": header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED),
+        },
+        "provenance": {
+            "data_sha256": hex::encode(header.provenance.data_sha256),
+            "tool_version": header.provenance.tool_version,
+            "parameters": header.provenance.parameters,
+            "classifier": header.provenance.classifier.map(|id| id.to_string()),
+        },
+        "decision": artifact.decision().map(rule_json),
+        "groups": artifact.groups().map(|groups| groups.names().collect::<Vec<_>>()),
+        "operating_points": artifact.operating_points().map(points_json),
+        "monitors": monitors_json(artifact),
+        "prediction_sets": artifact.prediction_sets().map(sets_json),
+        "rule": rule_sentences(artifact),
+        "joint": match artifact.calibrator() {
+            Calibrator::Vector(calibrator) => vector_json(&calibrator),
+            _ => None,
+        },
+        "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
+    })
+}

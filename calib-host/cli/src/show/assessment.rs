@@ -1,0 +1,339 @@
+//! Assessments as text.
+
+use std::io::{self, Write};
+
+use calib_fit::assess::{
+    Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, Groups, HullVolume,
+    PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
+};
+use calib_fit::stats::percent_of_success;
+use calib_io::report::Verdict;
+
+use crate::out::stdout;
+
+/// How wide the column of names is.
+const NAME: usize = 18;
+
+/// Prints an assessment of predictions.
+pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
+    let mut out = stdout();
+    head(&mut out, assessment, uncalibrated)?;
+    for (name, estimate) in plain(assessment) {
+        line(&mut out, name, estimate)?;
+    }
+    for (name, estimate) in binned(assessment) {
+        binned_line(&mut out, &name, &estimate)?;
+    }
+    tail(&mut out, assessment)?;
+    class_lines(&mut out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
+}
+
+/// Prints an assessment of what margins were calibrated to. Margins themselves have an order and are no probabilities.
+pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
+    if let Some(auc) = both.before.auc {
+        let mut out = stdout();
+        writeln!(out, "of the margins:")?;
+        line(&mut out, "auc", auc)?;
+        writeln!(out, "of the calibrated probabilities:")?;
+    }
+    assessment(&both.after, uncalibrated)
+}
+
+/// Prints what the rows say in words, before any figure.
+pub(crate) fn verdict(verdict: &Verdict) -> io::Result<()> {
+    let mut out = stdout();
+    writeln!(out, "{}.", verdict.title())?;
+    verdict.sentences.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
+    writeln!(out)
+}
+
+/// Prints that rows belong together, before anything that rests on it.
+pub(crate) fn clusters(rows: usize, clusters: usize) -> io::Result<()> {
+    writeln!(
+        stdout(),
+        "{rows} rows of {clusters} clusters: resampled, and counted in exact intervals, as clusters"
+    )
+}
+
+/// Prints two assessments of the same rows side by side.
+pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
+    let mut out = stdout();
+    let BeforeAfter { before, after, change } = both;
+    head(&mut out, after, uncalibrated)?;
+    let show = |estimate: EstimateWithInterval, signed: bool| {
+        let number = |value: f64| if signed { format!("{value:+.6}") } else { format!("{value:.6}") };
+        match estimate.interval {
+            Some(i) => format!("{} [{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
+            None => number(estimate.value),
+        }
+    };
+    let width = if change.brier.interval.is_some() { 32 } else { 12 };
+    // The longest name is that of the debiased estimate in a norm.
+    const NAME: usize = 23;
+    writeln!(out, "{:<NAME$} {:<width$} {:<width$} change", "", "before", "after")?;
+    let mut row = |name: &str, before, after, change: Option<EstimateWithInterval>| {
+        let change = change.map_or(String::new(), |change| show(change, true));
+        writeln!(out, "{name:<NAME$} {:<width$} {:<width$} {change}", show(before, false), show(after, false))
+    };
+    let changes = |name: &str| match name {
+        "accuracy" => Some(change.accuracy),
+        "brier" => Some(change.brier),
+        "log_loss" => Some(change.log_loss),
+        "auc" => change.auc,
+        "sharpness" => Some(change.sharpness),
+        "c_emp" => Some(change.c_emp),
+        "conf_ece" => Some(change.conf_ece),
+        "conf_mce" => Some(change.conf_mce),
+        "tl_ece" => change.tl_ece,
+        "tl_mce" => change.tl_mce,
+        "tl_mce_bin" => change.tl_mce_bin,
+        name if name.starts_with("lp_ce") => Some(change.lp_ce),
+        _ => None,
+    };
+    for ((name, before), (_, after)) in plain(before).into_iter().zip(plain(after)) {
+        row(name, before, after, changes(name))?;
+    }
+    for ((name, before), (_, after)) in binned(before).into_iter().zip(binned(after)) {
+        row(&name, before.plugin(), after.plugin(), changes(&name))?;
+        if let (Some(before), Some(after)) = (debiased(&before), debiased(&after)) {
+            let change = match &*name {
+                "conf_ece" => Some(change.conf_ece_debiased),
+                "tl_ece" => change.tl_ece_debiased,
+                _ => Some(EstimateWithInterval { value: after.value - before.value, interval: None }),
+            };
+            row(&format!("  {name} debiased"), before, after, change)?;
+        }
+    }
+    writeln!(
+        out,
+        "binned: {} before, {} after",
+        groups(&before.conf_ece.groups),
+        groups(&after.conf_ece.groups)
+    )?;
+    tail(&mut out, after)
+}
+
+/// Prints an assessment of vectors.
+pub(crate) fn vectors(
+    vectors: &VectorAssessment,
+    surface: Option<&RocSurface>,
+    top_k: Option<&TopKAssessment>,
+) -> io::Result<()> {
+    let mut out = stdout();
+    let top = &vectors.top_label;
+    head(&mut out, top, 0)?;
+    line(&mut out, "accuracy", top.accuracy)?;
+    line(&mut out, "brier", vectors.brier)?;
+    line(&mut out, "log_loss", vectors.log_loss)?;
+    binned_line(&mut out, "cw_ece", &vectors.cw_ece)?;
+    binned_line(&mut out, "marginal_ce", &vectors.marginal_ce)?;
+    if let Some(surface) = surface {
+        surface_lines(&mut out, surface)?;
+    }
+    writeln!(out, "the most probable class, as a prediction:")?;
+    for (name, estimate) in plain(top).into_iter().filter(|(name, _)| *name != "accuracy") {
+        line(&mut out, name, estimate)?;
+    }
+    for (name, estimate) in binned(top) {
+        binned_line(&mut out, &name, &estimate)?;
+    }
+    tail(&mut out, top)?;
+    if let Some(top_k) = top_k {
+        rank_lines(&mut out, top_k)?;
+    }
+    class_lines(&mut out, "against the rest", (0u16..).zip(&vectors.class_wise))
+}
+
+/// Prints an assessment of the first few ranks.
+pub(crate) fn top_k(top_k: &TopKAssessment) -> io::Result<()> {
+    rank_lines(&mut stdout(), top_k)
+}
+
+/// Prints assessments of the same rows before and after, one below the other.
+pub(crate) fn each<T>(
+    uncalibrated: u64,
+    both: [&T; 2],
+    mut show: impl FnMut(&T) -> io::Result<()>,
+) -> io::Result<()> {
+    if uncalibrated > 0 {
+        writeln!(stdout(), "left out, because uncalibrated: {uncalibrated}")?;
+    }
+    for (name, one) in ["before", "after"].iter().zip(both) {
+        writeln!(stdout(), "{name}:")?;
+        show(one)?;
+    }
+    Ok(())
+}
+
+fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
+    let SurfaceVolume { value, interval, standard_error, tuples } = surface.vus;
+    let of = match standard_error {
+        Some(error) => format!("of {tuples} tuples drawn: the draw alone has a standard error of {error:.6}"),
+        None => format!("of all {tuples} tuples of one row a class"),
+    };
+    let vus = number(EstimateWithInterval { value, interval });
+    writeln!(out, "{:<NAME$} {vus} ({of})", "vus")?;
+    if let Some(HullVolume { value, is_exact }) = surface.vus_hull {
+        let of = if is_exact { "exact" } else { "at least, of some of the thresholds" };
+        writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus_hull")?;
+    }
+    Ok(())
+}
+
+fn rank_lines(out: &mut dyn Write, top_k: &TopKAssessment) -> io::Result<()> {
+    writeln!(out, "the {} most probable classes:", top_k.ranks.len())?;
+    line(out, "accuracy", top_k.accuracy)?;
+    line(out, "mean probability", top_k.mean_prob)?;
+    for (rank, assessment) in top_k.ranks.iter().enumerate() {
+        if let Some(tl_ece) = &assessment.tl_ece {
+            binned_line(out, &format!("tl_ece, rank {}", rank + 1), tl_ece)?;
+        }
+    }
+    Ok(())
+}
+
+fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
+    let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
+    writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
+    if uncalibrated > 0 {
+        writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
+    }
+    if let (PredictionKind::Binary, Some(label), Some(i)) =
+        (assessment.kind, assessment.one_label(), assessment.rate.interval)
+    {
+        writeln!(
+            out,
+            "all labels are {}: nothing tells the classes apart here, and auc is left out; the rate of label 1 is in \
+             [{:.6}, {:.6}] with probability {} %",
+            u8::from(label),
+            i.lo,
+            i.hi,
+            percent_of_success(assessment.c_emp.alpha)
+        )?;
+    }
+    Ok(())
+}
+
+fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
+    let CEmpEstimate { bound, alpha, .. } = assessment.c_emp;
+    let percent = percent_of_success(alpha);
+    // A bound is rounded to the side on which it still holds.
+    let lower = match bound.lo {
+        0.0 => String::new(),
+        lo => format!(
+            "; in some range at least {:.1} (c_emp at least {lo:.6}), with probability {percent} % again",
+            (10_000.0 * lo).floor() / 10.0
+        ),
+    };
+    match bound.hi < 1.0 {
+        true => writeln!(
+            out,
+            "with probability {percent} %, if the model was not fitted to these rows: of 1000 new rows, at most {:.1} more or fewer \
+             come true than the probabilities of any range say (c_emp at most {:.6}){lower}",
+            (10_000.0 * bound.hi).ceil() / 10.0,
+            bound.hi
+        )?,
+        false => writeln!(out, "so few rows bound c_emp of new rows by nothing")?,
+    }
+    if assessment.log_loss_clipped > 0 {
+        writeln!(
+            out,
+            "{} predictions gave probability 0 to what happened: clipped in log_loss",
+            assessment.log_loss_clipped
+        )?;
+    }
+    Ok(())
+}
+
+/// The metrics that need no bins.
+fn plain(a: &Assessment) -> Vec<(&'static str, EstimateWithInterval)> {
+    let c_emp = EstimateWithInterval { value: a.c_emp.value, interval: None };
+    let mut lines = vec![("accuracy", a.accuracy), ("brier", a.brier), ("log_loss", a.log_loss)];
+    lines.extend(a.auc.map(|auc| ("auc", auc)));
+    lines.extend([("sharpness", a.sharpness), ("c_emp", c_emp)]);
+    lines
+}
+
+/// The metrics of binned predictions.
+fn binned(a: &Assessment) -> Vec<(String, BinnedEstimate)> {
+    let lp_name = format!("lp_ce, p = {}", a.lp_ce.p);
+    let mut lines = vec![
+        ("conf_ece".to_owned(), a.conf_ece),
+        ("conf_mce".to_owned(), a.conf_mce),
+        (lp_name, a.lp_ce.estimate),
+    ];
+    if a.kind == PredictionKind::TopLabel {
+        let named = [("tl_ece", a.tl_ece), ("tl_mce", a.tl_mce), ("tl_mce_bin", a.tl_mce_bin)];
+        lines.extend(named.into_iter().filter_map(|(name, estimate)| Some((name.to_owned(), estimate?))));
+    }
+    lines
+}
+
+fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
+    let value = estimate.debiased?;
+    Some(EstimateWithInterval { value, interval: estimate.debiased_interval })
+}
+
+fn line(out: &mut dyn Write, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
+    writeln!(out, "{name:<NAME$} {}", number(estimate))
+}
+
+fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
+    let debiased = debiased(estimate).map_or(String::new(), |d| format!(", debiased {}", number(d)));
+    let plugin = number(estimate.plugin());
+    writeln!(out, "{name:<NAME$} {plugin}{debiased} ({})", groups(&estimate.groups))
+}
+
+fn number(estimate: EstimateWithInterval) -> String {
+    match estimate.interval {
+        Some(interval) => format!("{:.6} [{:.6}, {:.6}]", estimate.value, interval.lo, interval.hi),
+        None => format!("{:.6}", estimate.value),
+    }
+}
+
+/// How predictions are grouped, in words.
+fn groups(groups: &Groups) -> String {
+    let held = groups.groups;
+    let singles = match groups.singles {
+        0 => String::new(),
+        singles => format!(", {singles} of a single prediction"),
+    };
+    match groups.binning {
+        Binning::EqualWidth(bins) => format!("{bins} bins of equal width, {held} groups occur{singles}"),
+        Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => {
+            format!("{bins} bins of equal mass, {held} groups occur{singles}")
+        }
+        Binning::ByBin => format!("{held} groups by the calibrator's bins{singles}"),
+        Binning::ByValue => format!("{held} groups by value{singles}"),
+    }
+}
+
+/// A line a class.
+fn class_lines<'a>(
+    out: &mut dyn Write,
+    title: &str,
+    classes: impl Iterator<Item = (u16, &'a Assessment)>,
+) -> io::Result<()> {
+    let mut classes = classes.peekable();
+    if classes.peek().is_some() {
+        let title = format!("class, {title}");
+        writeln!(
+            out,
+            "{title:<24} {:>9} {:>9} {:>10} {:>10} {:>10} {:>10}",
+            "n", "hits", "brier", "log_loss", "ece", "debiased"
+        )?;
+    }
+    for (class, a) in classes {
+        writeln!(
+            out,
+            "{class:<24} {:>9} {:>9} {:>10.6} {:>10.6} {:>10.6} {:>10.6}",
+            a.n,
+            a.hits,
+            a.brier.value,
+            a.log_loss.value,
+            a.conf_ece.value,
+            a.conf_ece.debiased.unwrap_or(f64::NAN)
+        )?;
+    }
+    Ok(())
+}

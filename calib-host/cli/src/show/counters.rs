@@ -1,0 +1,298 @@
+//! What a device's monitors say.
+
+use std::io::{self, Write};
+
+use calib_core::monitor::LogEvidence;
+use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
+use serde_json::{Value, json};
+
+use super::monitors::{HOLDS, action_words, of_so_many};
+use crate::out::stdout;
+
+/// The alarms of all tables.
+pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for counters in tables.iter().flatten() {
+        let of = of_table(counters);
+        let mut warn = |watched: Option<Watched>, what: &str, unit: &str| {
+            if let Some(raised) = watched.and_then(|watched| watched.raised) {
+                warnings.push(format!("{of}{what}: alarm {}", since(raised, unit)));
+            }
+        };
+        warn(
+            Some(counters.shift),
+            "the scores do not come from where the reference scores did",
+            "prediction",
+        );
+        warn(Some(counters.change), "the scores have changed", "prediction");
+        warn(counters.promise, "outcomes are not as frequent as was promised", "outcome");
+    }
+    if tables.iter().flatten().any(|counters| counters.is_full) {
+        warnings.push(
+            "a counter is full: the device counts no more there, and notices nothing new; write its counters to a file (`calib status \
+             --counters`), then set them back with `calib label --reset`"
+                .into(),
+        );
+    }
+    // It is the same of all.
+    let acts = tables.iter().flatten().find_map(|counters| counters.action);
+    if let Some(ActionOnAlarm { action, is_done: true }) = acts {
+        warnings.push(format!("on the alarm {}; `calib label --reset` ends that", action_words(action)));
+    }
+    warnings
+}
+
+/// Returns what the monitors of a table say, a line each.
+pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
+    let predictions: u64 = counters.predictions.iter().map(|&count| u64::from(count)).sum();
+    let labelled: u64 = counters.outcomes.iter().map(|known| u64::from(known.labelled)).sum();
+    let full = if counters.is_full {
+        "; a counter is full, so that predictions or outcomes are not counted any more, and evidence stands still"
+    } else {
+        ""
+    };
+    let promise = match counters.promise {
+        Some(promise) => said(promise, labelled, "outcome"),
+        None => "not watched: nothing is promised that they could break".into(),
+    };
+    vec![
+        format!(
+            "monitors    {}{predictions} predictions, {labelled} with a known outcome{full}",
+            of_table(counters)
+        ),
+        format!("  scores    {}", said(counters.shift, predictions, "prediction")),
+        format!("  changes   {}", said(counters.change, predictions, "prediction")),
+        format!("  outcomes  {promise}"),
+    ]
+}
+
+/// Prints what the monitors of every table say.
+pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
+    let mut out = stdout();
+    for line in tables.iter().flatten().flat_map(counter_words) {
+        writeln!(out, "{line}")?;
+    }
+    // It is the same of all.
+    let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
+    writeln!(out, "{}", holds(tables))?;
+    let kept = match counters.kept {
+        Kept::No => "in memory alone: counting begins anew when the device is switched on".into(),
+        Kept::But(0) => "all in flash".into(),
+        Kept::But(lost) => format!("in flash but for the last {lost} predictions and outcomes"),
+        Kept::Failed => "in memory alone: the flash failed when they were to be saved".into(),
+        Kept::Lost(lost) => format!(
+            "counting began anew at the last start: what was saved could not be read; {lost} predictions and outcomes are not saved yet"
+        ),
+        _ => "as a later version of calib knows".into(),
+    };
+    writeln!(out, "counters    {kept}")?;
+    if let Some(ActionOnAlarm { action, is_done }) = counters.action {
+        let since = if is_done { "done since" } else { "on" };
+        writeln!(out, "on alarm    {}: {since} an alarm of a shift or of the promise", action_words(action))?;
+    }
+    if !counters.takes_outcomes {
+        writeln!(out, "counters    are neither told outcomes nor set back over this line")?;
+    }
+    Ok(())
+}
+
+/// Under which conditions alarms are as rare as was asked for, and how rare they are on a device with all of its tables.
+fn holds(tables: &[Option<Counters>]) -> String {
+    let count = u32::try_from(tables.iter().flatten().count()).unwrap_or(u32::MAX).max(1);
+    let of_device = |watched: fn(&Counters) -> Option<Watched>| {
+        let rarities = tables.iter().flatten().filter_map(watched).map(|watched| watched.alarm.odds());
+        rarities.min().map(|rarity| of_so_many(rarity / count, "devices"))
+    };
+    let about = |what: &str, of: Option<String>| of.map(|of| format!("about {what} in {of}"));
+    let scores = about("scores", of_device(|counters| Some(counters.shift)));
+    let outcomes = about("outcomes", of_device(|counters| counters.promise));
+    let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
+    format!("{HOLDS}: then there is ever a false alarm {}, or fewer", rare.join(", and "))
+}
+
+/// What the monitors of a table say, as JSON.
+pub(crate) fn counters_json(counters: &Counters) -> Value {
+    json!({
+        "calibrator": counters.calibrator.to_string(),
+        "table": counters.table,
+        "predictions": counters.predictions.as_slice(),
+        "labelled": counters.outcomes.iter().map(|known| known.labelled).collect::<Vec<_>>(),
+        "positives": counters.outcomes.iter().map(|known| known.positives).collect::<Vec<_>>(),
+        "shift": watched_json(counters.shift),
+        "change": watched_json(counters.change),
+        "promise": counters.promise.map(watched_json),
+        "full": counters.is_full,
+        "survive_restart": matches!(counters.kept, Kept::But(_) | Kept::Lost(_)),
+        "not_yet_saved": match counters.kept {
+            Kept::But(lost) | Kept::Lost(lost) => Some(lost),
+            _ => None,
+        },
+        "saved_were_lost": matches!(counters.kept, Kept::Lost(_)),
+        "takes_outcomes": counters.takes_outcomes,
+        "action": counters.action.map_or("flag".into(), |on_alarm| on_alarm.action.to_string()),
+        "action_is_done": counters.action.is_some_and(|on_alarm| on_alarm.is_done),
+    })
+}
+
+fn watched_json(watched: Watched) -> Value {
+    let (at, is_exact) = match watched.raised {
+        Some(Raised::At(at)) => (Some(at), true),
+        Some(Raised::By(at)) => (Some(at), false),
+        None => (None, true),
+    };
+    json!({
+        "standing": standing(watched),
+        "log_evidence": log(watched.evidence),
+        "alarm_at_odds": watched.alarm.odds(),
+        "raised_at": at,
+        "raised_at_is_exact": is_exact,
+    })
+}
+
+/// Which table it is, if there are several.
+fn of_table(counters: &Counters) -> String {
+    match counters.tables {
+        1 => String::new(),
+        _ => format!("table {}: ", counters.table),
+    }
+}
+
+/// An alarm stays one when the evidence falls again.
+fn standing(watched: Watched) -> &'static str {
+    match watched.raised {
+        Some(_) => "alarm",
+        None if watched.evidence > LogEvidence::NONE => "evidence",
+        None => "quiet",
+    }
+}
+
+/// What so many predictions or outcomes say.
+fn said(watched: Watched, seen: u64, unit: &str) -> String {
+    if seen == 0 && watched.raised.is_none() {
+        return format!("nothing to judge: no {unit} is known");
+    }
+    let evidence = odds(watched.evidence);
+    let of = match (watched.raised, standing(watched)) {
+        (Some(raised), _) => format!("alarm {}, evidence {evidence}", since(raised, unit)),
+        (None, "evidence") => format!("evidence {evidence}"),
+        (None, standing) => standing.into(),
+    };
+    format!("{of} (an alarm takes 1 : {})", watched.alarm.odds())
+}
+
+fn since(raised: Raised, unit: &str) -> String {
+    match raised {
+        Raised::At(at) => format!("since {unit} {at}"),
+        Raised::By(at) => format!("since {unit} {at} or before"),
+    }
+}
+
+fn log(evidence: LogEvidence) -> f64 {
+    evidence.units() as f64 / LogEvidence::UNITS as f64
+}
+
+/// Evidence as odds for the calibrator.
+fn odds(evidence: LogEvidence) -> String {
+    match log(evidence).exp() {
+        odds if odds < 1e6 => format!("1 : {odds:.1}"),
+        // The logarithm is finite where its exponential is not.
+        _ => format!("1 : 10^{:.1}", log(evidence) / std::f64::consts::LN_10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::Identity;
+
+    use super::*;
+
+    fn counters(tables: u16, of_each: u32, is_full: bool) -> Vec<Option<Counters>> {
+        let watched = |rarity| Watched {
+            evidence: LogEvidence::NONE,
+            alarm: LogEvidence::of_one_in(rarity * of_each),
+            raised: None,
+        };
+        let table = |table| Counters {
+            calibrator: Identity(*b"identity"),
+            table,
+            tables,
+            predictions: Default::default(),
+            outcomes: Default::default(),
+            shift: watched(20),
+            change: watched(10_000),
+            promise: Some(watched(100)),
+            is_full: is_full && table == 0,
+            kept: Kept::No,
+            takes_outcomes: true,
+            action: None,
+        };
+        (0..tables).map(|at| Some(table(at))).collect()
+    }
+
+    /// What a device says wrongly is told of all of its tables together, also where an earlier version did not divide it over them.
+    #[test]
+    fn the_conditions_are_told_with_how_rare_false_alarms_are() {
+        let said = |tables, of_each| holds(&counters(tables, of_each, false));
+        let conditions = "if each prediction is an independent draw from the population of the reference scores (one a patient)";
+        for (tables, of_each, rare) in [
+            (1, 1, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
+            (3, 3, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
+            (3, 1, "scores in 1 of 6 devices, and about outcomes in 1 of 33 devices, or fewer"),
+            (12, 1, "scores in any number of devices, and about outcomes in 1 of 8 devices, or fewer"),
+        ] {
+            let said = said(tables, of_each);
+            assert!(said.contains(conditions) && said.ends_with(rare), "{tables} {of_each}: {said}");
+        }
+        let mut unpromised = counters(1, 1, false);
+        unpromised[0].as_mut().unwrap().promise = None;
+        assert!(holds(&unpromised).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
+    }
+
+    #[test]
+    fn a_full_counter_is_told_with_what_to_do() {
+        let (quiet, full) = (counters(2, 2, false), counters(2, 2, true));
+        assert_eq!(counter_warnings(&quiet), Vec::<String>::new());
+        let [warning] = &counter_warnings(&full)[..] else { panic!("{:?}", counter_warnings(&full)) };
+        assert!(
+            warning.contains("notices nothing new") && warning.contains("calib label --reset"),
+            "{warning}"
+        );
+        let words = |tables: &[Option<Counters>]| counter_words(tables[0].as_ref().unwrap())[0].clone();
+        assert!(words(&full).contains("a counter is full, so that"), "{}", words(&full));
+        assert!(!words(&quiet).contains("full"), "{}", words(&quiet));
+    }
+
+    #[test]
+    fn evidence_is_told_as_what_it_amounts_to() {
+        let watched = |log: f64, raised| Watched {
+            evidence: LogEvidence::from_units((log * LogEvidence::UNITS as f64) as i64),
+            alarm: LogEvidence::of_one_in(20),
+            raised,
+        };
+        for (log, raised, expected) in [
+            (-3.0, None, "quiet (an alarm takes 1 : 20)"),
+            (0.0, None, "quiet (an alarm takes 1 : 20)"),
+            (2.0, None, "evidence 1 : 7.4 (an alarm takes 1 : 20)"),
+            (
+                5.0,
+                Some(Raised::At(192)),
+                "alarm since prediction 192, evidence 1 : 148.4 (an alarm takes 1 : 20)",
+            ),
+            (
+                -1.0,
+                Some(Raised::By(7)),
+                "alarm since prediction 7 or before, evidence 1 : 0.4 (an alarm takes 1 : 20)",
+            ),
+            (
+                1000.0,
+                Some(Raised::At(9)),
+                "alarm since prediction 9, evidence 1 : 10^434.3 (an alarm takes 1 : 20)",
+            ),
+        ] {
+            assert_eq!(said(watched(log, raised), 1, "prediction"), expected);
+        }
+        // That nothing is known is no sign that all is well.
+        assert_eq!(said(watched(0.0, None), 0, "outcome"), "nothing to judge: no outcome is known");
+        assert!(said(watched(5.0, Some(Raised::At(9))), 0, "outcome").starts_with("alarm since outcome 9"));
+    }
+}

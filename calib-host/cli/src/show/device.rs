@@ -1,0 +1,129 @@
+//! What a device says of itself.
+
+use std::io::{self, Write};
+
+use calib_core::slot::SlotContent;
+use calib_core::wire::{
+    CalibratorStatus, Held, PROTOCOL_VERSION, Questions, Slots, Standing, Status, UpdateStatus,
+};
+use calib_fit::artifact::bins_in_words;
+use serde_json::{Value, json};
+
+use super::slots::slot_json;
+use crate::out::{escaped, stdout};
+
+/// Prints what a device on a port is, and what its slots hold.
+pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -> io::Result<()> {
+    let mut out = stdout();
+    writeln!(
+        out,
+        "{port}: firmware {}, {} bytes of stack used",
+        escaped(&status.firmware),
+        status.stack_high_water_bytes
+    )?;
+    writeln!(
+        out,
+        "classifier  {} ({}), {} features, {} classes",
+        escaped(&status.classifier),
+        status.classifier_id,
+        status.features,
+        status.classes
+    )?;
+    match &status.calibrator {
+        Ok(CalibratorStatus { identity, method, reduction, bins, n, encoding, .. }) => {
+            let bins = bins_in_words(*bins as usize).map_or(String::new(), |bins| format!("{bins}, "));
+            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins}{n} points")?;
+            writeln!(out, "scores      {encoding}")?;
+        }
+        Err(missing) => writeln!(out, "calibrator  none: {missing:?}")?,
+    }
+    let Some(slots) = slots else {
+        writeln!(out, "slots       one, not written over this line")?;
+        return Ok(());
+    };
+    for (index, slot) in (0..).zip(&slots.slots) {
+        let mark = if slots.in_force == Some(index) { "in force" } else { "" };
+        match slot {
+            Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
+                out,
+                "slot {index}      {identity}, {len_bytes} bytes, counter {counter}, installation {sequence} {mark}"
+            )?,
+            Err(fault) => writeln!(out, "slot {index}      {fault}")?,
+        }
+    }
+    match slots.trusted_key {
+        Some(key) => writeln!(out, "accepts     calibrators signed with key {key}")?,
+        None => writeln!(out, "accepts     calibrators without a signature")?,
+    }
+    if let Some(UpdateStatus::Receiving { received, len_bytes }) = slots.update {
+        writeln!(out, "update      {received} of {len_bytes} bytes are there")?;
+    }
+    Ok(())
+}
+
+/// Prints which version of the protocol a device speaks, and what it says of its standing.
+pub(crate) fn print_protocol(version: Option<u16>, standing: Option<&Standing>) -> io::Result<()> {
+    let mut out = stdout();
+    match version {
+        Some(version) => {
+            writeln!(out, "protocol    version {version}, this calib speaks {PROTOCOL_VERSION}")?
+        }
+        None => writeln!(
+            out,
+            "protocol    version 1: the firmware does not say, as it is older than this calib, which speaks {PROTOCOL_VERSION}"
+        )?,
+    }
+    let Some(Standing { held, questions, .. }) = standing else { return Ok(()) };
+    if let Some(Held { identity, counter }) = held {
+        writeln!(out, "answers     from {identity}, counter {counter}")?;
+    }
+    if *questions == Questions::NoTrials {
+        writeln!(out, "answers     neither scores from the line nor measurements")?;
+    }
+    Ok(())
+}
+
+/// What a device says of its standing, as JSON.
+pub(crate) fn standing_json(standing: &Standing) -> Value {
+    json!({
+        "identity": standing.held.map(|held| held.identity.to_string()),
+        "counter": standing.held.map(|held| held.counter),
+        "passed_over": standing.passed_over.map(|over| json!({
+            "slot": over.slot,
+            "reason": over.fault.to_string(),
+        })),
+        "answers_trials": standing.questions == Questions::All,
+    })
+}
+
+/// What a device is, as JSON.
+pub(crate) fn device_json(status: &Status) -> Value {
+    json!({
+        "firmware": status.firmware.as_str(),
+        "classifier": status.classifier.as_str(),
+        "classifier_id": status.classifier_id.to_string(),
+        "features": status.features,
+        "classes": status.classes,
+        "stack_high_water_bytes": status.stack_high_water_bytes,
+        "calibrator": status.calibrator.as_ref().ok().map(|held| json!({
+            "identity": held.identity.to_string(),
+            "len_bytes": held.len_bytes,
+            "method": held.method.to_string(),
+            "reduction": held.reduction.to_string(),
+            "bins": held.bins,
+            "n": held.n,
+            "encoding": held.encoding.to_string(),
+        })),
+        "uncalibrated": status.calibrator.as_ref().err().map(|missing| format!("{missing:?}")),
+    })
+}
+
+/// What the slots of a device hold, as JSON.
+pub(crate) fn slots_json(slots: &Slots) -> Value {
+    json!({
+        "in_force": slots.in_force,
+        "slots": slots.slots.iter().map(slot_json).collect::<Vec<_>>(),
+        "max_len_bytes": slots.max_len_bytes,
+        "trusted_key": slots.trusted_key.map(|key| key.to_string()),
+    })
+}

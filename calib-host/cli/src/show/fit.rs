@@ -1,0 +1,211 @@
+//! What was fitted.
+
+use std::path::Path;
+
+use calib_core::Artifact;
+use calib_fit::StoredArtifact;
+use calib_fit::artifact::{
+    Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points, points_for_a_useful_epsilon,
+    promise,
+};
+use calib_fit::binary::{Bin, Model, ScalingModel};
+use calib_fit::fit::FittedTable;
+use calib_fit::stats::percent_of_success;
+use serde_json::{Value, json};
+
+use super::form::edges_of_keys;
+use super::monitors::{monitor_sentences, monitors_json};
+use crate::out::shown_path;
+
+/// A fit with the artefact that was written of it.
+pub(crate) struct ShownFit<'a> {
+    fit: &'a calib_fit::Fit,
+    artifact: Artifact<'a>,
+    output: &'a Path,
+    vacuous: VacuousBins,
+    promise: Promise,
+}
+
+impl<'a> ShownFit<'a> {
+    pub(crate) fn new(fit: &'a calib_fit::Fit, stored: &'a StoredArtifact, output: &'a Path) -> Self {
+        let artifact = stored.artifact();
+        let vacuous = VacuousBins::of(&artifact);
+        let advice = points_for_a_useful_epsilon(&artifact);
+        // A bound of 1 or more is no guarantee, and the promise says so.
+        let remark = vacuous.remark().filter(|_| fit.guarantee.is_some_and(|g| g.epsilon < 1.0));
+        let mut promise = promise(stored);
+        for more in advice.into_iter().chain(remark) {
+            promise.statement += &format!(" {more}");
+        }
+        Self { fit, artifact, output, vacuous, promise }
+    }
+
+    /// For people, line by line.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let Self { fit, artifact, output, vacuous, promise } = self;
+        let points = match cluster_rows(artifact) {
+            Some(_) => points(artifact),
+            None => format!("{} points", fit.n),
+        };
+        let mut lines = vec![format!(
+            "{points}, {} ({}), {}{} bytes: {}",
+            fit.method,
+            fit.reduction,
+            bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
+            artifact.len_bytes(),
+            shown_path(output)
+        )];
+        let unfitted = fit.unfitted.iter().take(SHOWN);
+        let unfitted =
+            unfitted.map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
+        let shown = unfitted.collect::<Vec<_>>().join("; ");
+        match fit.unfitted.len() {
+            0 => {}
+            1..=SHOWN => lines.push(format!("uncalibrated: {shown}")),
+            more => lines.push(format!("uncalibrated: {shown}; and {} more", more - SHOWN)),
+        }
+        lines.extend(promise.lines(|condition| &condition.short));
+        lines.extend(few_events(fit));
+        lines.extend(exact_intervals(fit, *vacuous));
+        lines.extend(monitor_sentences(artifact, "Monitors"));
+        lines
+    }
+
+    /// For programs, by names.
+    pub(crate) fn json(&self) -> Value {
+        let Self { fit, artifact, output, vacuous, promise } = self;
+        json!({
+            "output": output,
+            "len_bytes": artifact.len_bytes(),
+            "method": fit.method.to_string(),
+            "reduction": fit.reduction.to_string(),
+            "n": fit.n,
+            "cluster_rows": cluster_rows(artifact),
+            "encoding": fit.encoding().to_string(),
+            "weighted": fit.weighted,
+            "bins": fit.bins(),
+            "guarantee": fit.guarantee.map(|g| json!({
+                "theorem": g.theorem.to_string(),
+                "alpha": g.alpha,
+                "epsilon": g.epsilon,
+            })),
+            "monitors": monitors_json(artifact),
+            "vacuous_bins": vacuous.vacuous,
+            "promise": promise.statement,
+            "assumptions": promise.full_assumptions(),
+            "limits": promise.full_limits(),
+            "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
+                "table": unfitted.table,
+                "name": fit.table_name(unfitted.table),
+                "reason": unfitted.reason.to_string(),
+            })).collect::<Vec<_>>(),
+            "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What is to be said of bins in which next to nothing happened.
+fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let tables = || fit.tables.iter().flatten();
+    if let Some(label) = fit.one_label() {
+        let intervals = || tables().flat_map(|table| &table.intervals);
+        let bound = match label {
+            false => intervals().map(|i| i.hi).reduce(f64::max).map(|hi| ("an upper", "most", hi)),
+            true => intervals().map(|i| i.lo).reduce(f64::min).map(|lo| ("a lower", "least", lo)),
+        };
+        let (n, label) = (fit.n, u8::from(label));
+        remarks.push(match bound {
+            Some((side, at, bound)) => format!(
+                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artefact carries the bounds."
+            ),
+            None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
+        });
+    }
+    let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
+    if few > 0 {
+        remarks.push(format!(
+            "At most two positives or two negatives in all are in {few} of {}: what is known there is the exact interval \
+             (--intervals, --json), not epsilon.",
+            number_of(fit.bins() as u64, "bin")
+        ));
+    }
+    remarks
+}
+
+/// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
+fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
+    let Some(guarantee) = fit.guarantee.filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
+    else {
+        return Vec::new();
+    };
+    let head = format!(
+        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {} %:",
+        percent_of_success(guarantee.alpha)
+    );
+    let tables = fit.tables.iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));
+    let bins = tables.flat_map(|(index, table)| {
+        let name = match fit.tables.len() {
+            1 => String::new(),
+            _ => format!("{}, ", fit.table_name(index)),
+        };
+        table.model.bins().iter().zip(&table.intervals).enumerate().map(move |(bin, (counts, i))| {
+            let (bin, Bin { n, positives, .. }) = (bin + 1, counts);
+            format!("  {name}bin {bin}: {positives} of {n}, [{:.4}, {:.4}]", i.lo, i.hi)
+        })
+    });
+    let mut lines = vec![head];
+    lines.extend(bins.take(SHOWN_INTERVALS));
+    if fit.bins() > SHOWN_INTERVALS {
+        lines.push("  (--json has the others)".into());
+    }
+    lines
+}
+
+/// How many exact intervals are told one by one.
+const SHOWN_INTERVALS: usize = 32;
+
+/// How many uncalibrated tables are told one by one.
+const SHOWN: usize = 8;
+
+/// A table's numbers, by their names.
+fn table_json(table: &FittedTable, weighted: bool) -> Value {
+    let bins = table.model.bins();
+    let values = || bins.iter().map(|bin| bin.value).collect::<Vec<_>>();
+    let mut value = match &table.model {
+        Model::Steps(steps) => {
+            json!({"edges": steps.edges, "values": values(), "ties_merged": steps.ties_merged})
+        }
+        Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
+        Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
+        Model::Codes(codes) => {
+            let edges = edges_of_keys(&codes.edges, codes.encoding);
+            json!({"edges": edges, "keys": codes.edges, "values": codes.values, "ties_merged": codes.ties_merged})
+        }
+        Model::VennAbers(table) => json!({"edges": table.edges, "p0": table.p0, "p1": table.p1}),
+        Model::Scaling(
+            ScalingModel::PlattLogit { a, b }
+            | ScalingModel::PlattProb { a, b }
+            | ScalingModel::PlattMargin { a, b },
+        ) => json!({"a": a, "b": b}),
+        Model::Scaling(ScalingModel::Beta { a, b, c }) => json!({"a": a, "b": b, "c": c}),
+        Model::Scaling(
+            ScalingModel::Temperature { inverse_t } | ScalingModel::TemperatureMargin { inverse_t },
+        ) => json!({"temperature": 1.0 / inverse_t}),
+        _ => json!({}),
+    };
+    value["n"] = table.n.into();
+    value["epsilon"] = table.epsilon.into();
+    if weighted {
+        let total = bins.iter().map(|bin| bin.n).sum::<u64>() as f64;
+        value["weight_shares"] = bins.iter().map(|bin| bin.n as f64 / total).collect();
+    } else if !bins.is_empty() {
+        value["counts"] = bins.iter().map(|bin| bin.n).collect();
+        value["positives"] = bins.iter().map(|bin| bin.positives).collect();
+    }
+    if !table.intervals.is_empty() {
+        value["intervals"] = json!(table.intervals);
+        value["bins_with_few_events"] = json!(table.bins_with_few_events());
+    }
+    value
+}

@@ -1,0 +1,67 @@
+//! Groups side by side, as text.
+
+use std::io::{self, Write};
+
+use calib_fit::assess::{EstimateWithInterval, Figure, GroupAssessment, GroupComparison, Tested};
+use calib_fit::stats::percent_of_success;
+
+use crate::out::stdout;
+
+/// Prints the metrics of every group, the largest differences and the test.
+pub(crate) fn groups(comparison: &GroupComparison) -> io::Result<()> {
+    let mut out = stdout();
+    let percent = percent_of_success(comparison.alpha);
+    writeln!(
+        out,
+        "by group; of each metric all groups' intervals hold together with probability {percent} % (union bound):"
+    )?;
+    comparison.groups.iter().try_for_each(|group| one(&mut out, group))?;
+    for difference in &comparison.differences {
+        let interval = difference.interval.map_or(String::new(), |i| format!(" [{:.4}, {:.4}]", i.lo, i.hi));
+        writeln!(
+            out,
+            "  largest difference of {}: {:.4}{interval}, {} above {}",
+            difference.metric, difference.difference, difference.highest, difference.lowest
+        )?;
+    }
+    match &comparison.equal_calibration {
+        Tested::Done(test) => writeln!(
+            out,
+            "  all groups are equally calibrated: P = {:.4} ({} permutations of the group codes within {} bins of probability)",
+            test.p_value, test.permutations, test.bins
+        ),
+        Tested::Not { not_tested } => {
+            writeln!(out, "  all groups are equally calibrated: not tested, {not_tested}")
+        }
+    }
+}
+
+fn one(out: &mut dyn Write, group: &GroupAssessment) -> io::Result<()> {
+    let a = &group.assessment;
+    writeln!(out, "  {}: {} predictions, {} came true", group.group, a.n, a.hits)?;
+    if let Some(why) = &group.too_small {
+        writeln!(out, "    {why}")?;
+    }
+    let ece = a.conf_ece.plugin();
+    let mut lines = vec![("rate", number(&a.rate)), ("brier", number(&a.brier)), ("conf_ece", number(&ece))];
+    lines.extend(a.auc.as_ref().map(|auc| ("auc", number(auc))));
+    if let Some(clinical) = &group.clinical {
+        lines.extend([
+            ("intercept", figure(&clinical.cox.intercept)),
+            ("slope", figure(&clinical.cox.slope)),
+            ("observed/expected", figure(&clinical.observed_expected.ratio)),
+        ]);
+    }
+    lines.into_iter().try_for_each(|(name, text)| writeln!(out, "    {name:<18} {text}"))
+}
+
+fn figure(figure: &Figure) -> String {
+    figure.get().map_or_else(|why| format!("undefined: {why}"), number)
+}
+
+fn number(estimate: &EstimateWithInterval) -> String {
+    match estimate.interval {
+        Some(i) => format!("{:.4} [{:.4}, {:.4}]", estimate.value, i.lo, i.hi),
+        None => format!("{:.4}", estimate.value),
+    }
+}

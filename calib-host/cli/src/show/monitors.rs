@@ -1,0 +1,115 @@
+//! What the monitors of an artefact compare with.
+
+use std::io::{self, Write};
+
+use calib_core::artifact::MonitorAction;
+use calib_core::{Artifact, Margin};
+use calib_fit::artifact::monitor_scores;
+use serde_json::{Value, json};
+
+/// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
+fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
+    let Some(monitors) = artifact.monitors() else { return Vec::new() };
+    let [shift, change, promise] = monitors.rarities_of_device();
+    let references: Vec<_> = (0..monitors.count()).filter_map(|table| monitors.reference(table)).collect();
+    let bins: usize = references.iter().map(|reference| reference.bins()).sum();
+    let is_own = (0..monitors.count()).any(|table| monitors.own_edges(table).is_some());
+    let whose = if is_own { "bins of their own" } else { "bins of the tables" };
+    let of_tables = match monitors.count() {
+        1 => String::new(),
+        all => format!(", {} of {all} tables", references.len()),
+    };
+    let mut lines = vec![format!(
+        "false alarms: of a shift in {}, of a change every {change} predictions, of the promise in {}, or fewer; {bins} {whose}{of_tables}",
+        of_so_many(shift, "devices"),
+        of_so_many(promise, "devices")
+    )];
+    if references.len() > 1 {
+        let [shift, change, promise] = monitors.rarities();
+        lines.push(format!(
+            "That is of a device as a whole: each of its {} monitored tables takes evidence of 1 : {shift} for an alarm of a shift, 1 : {change} \
+             of a change and 1 : {promise} of the promise.",
+            references.len()
+        ));
+    }
+    let population = match monitor_scores(artifact) {
+        Some(scores) => {
+            format!("{scores} scores that they compare with, other than those of the calibration")
+        }
+        None => "calibration scores".into(),
+    };
+    lines.push(format!(
+        "They hold while every prediction is a fresh draw from the population of the {population}: count one a patient."
+    ));
+    lines.extend(artifact.monitor_action().map(|action| {
+        let what = action_words(action);
+        format!(
+            "On an alarm of a shift or of the promise {what}, until the device counts anew; a device that cannot do that refuses the artefact."
+        )
+    }));
+    lines
+}
+
+/// The same as sentences of a summary; none if there are no monitors.
+pub(crate) fn monitor_sentences(artifact: &Artifact<'_>, title: &str) -> Vec<String> {
+    let mut lines = monitor_lines(artifact).into_iter();
+    let first = lines.next().map(|first| format!("{title}: {first}."));
+    first.into_iter().chain(lines).collect()
+}
+
+/// Under which conditions evidence is such, before what follows from them.
+pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the reference scores (one a patient), and which \
+                                outcomes are told, and when, depends on neither the label nor what predicts it within a bin";
+
+/// In how many devices or fleets an alarm is false at most.
+pub(super) fn of_so_many(rarity: u32, what: &str) -> String {
+    match rarity {
+        // Of so many tables, each with such an alarm, nothing is known.
+        0 | 1 => format!("any number of {what}"),
+        rarity => format!("1 of {rarity} {what}"),
+    }
+}
+
+/// What a device does on an alarm.
+pub(crate) const fn action_words(action: MonitorAction) -> &'static str {
+    match action {
+        MonitorAction::Alarm => "the device's own alarm stays raised",
+        MonitorAction::Uncalibrated => {
+            "every prediction is uncalibrated and the device's own alarm stays raised"
+        }
+    }
+}
+
+/// The lines for people.
+pub(super) fn print_monitors(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    monitor_lines(artifact)
+        .iter()
+        .enumerate()
+        .try_for_each(|(at, line)| writeln!(out, "{:<12}{line}", if at == 0 { "monitors" } else { "" }))
+}
+
+/// The numbers for programs; `null` if there are no monitors.
+pub(crate) fn monitors_json(artifact: &Artifact<'_>) -> Value {
+    let Some(monitors) = artifact.monitors() else { return Value::Null };
+    let encoding = artifact.header().encoding;
+    let [shift, change, promise] = monitors.rarities_of_device();
+    let of_each_table = monitors.rarities();
+    let edge = |&key: &u32| match encoding.is_margin() {
+        true => Margin::from_key(key).map_or(f64::NAN, |margin| margin.get().into()),
+        false => f64::from(f32::from_bits(key)),
+    };
+    let table = |table| {
+        let gaps = monitors.reference(table)?.each().collect::<Vec<_>>();
+        let edges = monitors.own_edges(table).map(|keys| keys.iter().map(edge).collect::<Vec<_>>());
+        Some(json!({"gaps": gaps, "edges": edges}))
+    };
+    json!({
+        "shift": shift,
+        "change": change,
+        "promise": promise,
+        "alarm_at_odds": {"shift": of_each_table[0], "change": of_each_table[1], "promise": of_each_table[2]},
+        "scores": monitor_scores(artifact),
+        "action": artifact.monitor_action().map_or("flag".into(), |action| action.to_string()),
+        "tables": (0..monitors.count()).map(table).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,148 @@
+//! A calibrator from what devices counted.
+
+use std::path::Path;
+
+use calib_fit::StoredArtifact;
+use calib_fit::artifact::{number_of, promise, table_label};
+use calib_fit::fleet::{Recalibrated, RecalibratedBin};
+use serde_json::{Value, json};
+
+use super::monitors::monitor_sentences;
+use crate::out::shown_path;
+
+/// A calibrator with new values, beside the one that it comes from.
+pub(crate) struct ShownRecalibration<'a> {
+    pub(crate) before: &'a StoredArtifact,
+    pub(crate) after: &'a StoredArtifact,
+    pub(crate) made: &'a Recalibrated,
+    pub(crate) devices: usize,
+    /// Whether only what was counted since earlier counters was used.
+    pub(crate) is_since: bool,
+    pub(crate) output: &'a Path,
+}
+
+impl ShownRecalibration<'_> {
+    /// What may make the new calibrator worth less than it seems.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.made.shifted.is_empty() {
+            warnings.push(format!(
+                "{}scores do not come from where the reference scores did: the new values are for where they come from now, and the \
+                 calibrator has no monitors, which would compare with those scores again",
+                self.of(&self.made.shifted)
+            ));
+        }
+        if !self.made.broken.is_empty() && !self.is_since {
+            warnings.push(format!(
+                "{}outcomes have raised their alarm: if that is why there is to be another calibrator, its promise does not hold for \
+                 them; give the counters of that time with --since, and take outcomes that were told later",
+                self.of(&self.made.broken)
+            ));
+        }
+        let bins = || self.made.tables.iter().flatten();
+        let (empty, all) = (bins().filter(|bin| bin.bin.n == 0).count(), bins().count());
+        if empty > 0 {
+            let (are, have) = if empty == 1 { ("is", "it has") } else { ("are", "they have") };
+            warnings.push(format!(
+                "{empty} of {} {are} uncalibrated: {have} no outcome",
+                number_of(all as u64, "bin")
+            ));
+        }
+        warnings
+    }
+
+    /// The names of tables before what is said of them, if there are several.
+    fn of(&self, tables: &[usize]) -> String {
+        let artifact = self.before.artifact();
+        if artifact.tables().count() == 1 {
+            return String::new();
+        }
+        let names: Vec<String> = tables.iter().map(|&table| table_label(&artifact, table)).collect();
+        format!("{}: ", names.join("; "))
+    }
+
+    /// For people, line by line.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let (before, after) = (self.before.artifact(), self.after.artifact());
+        let devices = if self.devices == 1 { "1 device".into() } else { format!("{} devices", self.devices) };
+        let since = if self.is_since { " since the earlier counters" } else { "" };
+        let mut lines = vec![format!(
+            "{} outcomes of {devices}{since}, edges of {}, {} bytes: {}",
+            after.header().n,
+            before.identity(),
+            after.len_bytes(),
+            shown_path(self.output)
+        )];
+        lines.push("  bin  outcomes  positive   before   after   exact interval of all at once".into());
+        for (table, bins) in self.made.tables.iter().enumerate() {
+            if self.made.tables.len() > 1 && !bins.is_empty() {
+                lines.push(format!("  {}", table_label(&after, table)));
+            }
+            for (at, bin) in bins.iter().enumerate() {
+                lines.push(format!("  {at:>3} {} ", self.line(table, at, bin)).trim_end().into());
+            }
+        }
+        lines.extend(promise(self.after).lines(|condition| &condition.short));
+        lines.extend(monitor_sentences(&after, "Monitors, as before"));
+        lines
+    }
+
+    fn line(&self, table: usize, at: usize, &RecalibratedBin { bin, interval }: &RecalibratedBin) -> String {
+        let old = self.value_before(table, at).map_or(String::new(), |value| format!("{value:.4}"));
+        let new = match bin.n {
+            0 => format!("{:>7}   uncalibrated", ""),
+            _ => format!("{:>7.4}   [{:.4}, {:.4}]", bin.value, interval.lo, interval.hi),
+        };
+        format!("{:>9} {:>9}  {old:>7} {new}", bin.n, bin.positives)
+    }
+
+    /// The value of a bin before; `None` if no device answered it.
+    fn value_before(&self, table: usize, at: usize) -> Option<f32> {
+        let artifact = self.before.artifact();
+        let tables = artifact.tables();
+        let is_empty = tables.bin_flags(table, at as u16).contains(calib_core::BinFlags::EMPTY);
+        tables.get(table)?.form.step(at).filter(|_| !is_empty)
+    }
+
+    /// For programs, by names.
+    pub(crate) fn json(&self) -> Value {
+        let (before, after) = (self.before.artifact(), self.after.artifact());
+        let promise = promise(self.after);
+        let bin = |table: usize, (at, found): (usize, &RecalibratedBin)| {
+            json!({
+                "labelled": found.bin.n,
+                "positives": found.bin.positives,
+                "before": self.value_before(table, at),
+                "prob": (found.bin.n > 0).then_some(found.bin.value),
+                "interval": (found.bin.n > 0).then_some([found.interval.lo, found.interval.hi]),
+            })
+        };
+        let table = |(at, bins): (usize, &Vec<RecalibratedBin>)| {
+            json!({
+                "table": at,
+                "name": table_label(&after, at),
+                "scores_shifted": self.made.shifted.contains(&at),
+                "promise_broken": self.made.broken.contains(&at),
+                "bins": bins.iter().enumerate().map(|found| bin(at, found)).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "output": self.output,
+            "len_bytes": after.len_bytes(),
+            "identity": after.identity().to_string(),
+            "parent": before.identity().to_string(),
+            "n": after.header().n,
+            "devices": self.devices,
+            "guarantee": after.header().guarantee.map(|guarantee| json!({
+                "theorem": guarantee.theorem.to_string(),
+                "alpha": guarantee.alpha,
+                "epsilon": guarantee.epsilon,
+            })),
+            "has_monitors": after.monitors().is_some(),
+            "promise": promise.statement,
+            "assumptions": promise.full_assumptions(),
+            "limits": promise.full_limits(),
+            "tables": self.made.tables.iter().enumerate().map(table).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! What a log of devices holds, worked out again.
+
+use std::io::{self, Write};
+
+use calib_fit::fleet::{VerifiedDevice, VerifiedTable};
+use serde_json::{Value, json};
+
+/// Prints what was worked out again.
+pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
+    for VerifiedDevice { device, resets, tables } in devices {
+        let device = match resets {
+            0 => device.clone(),
+            1 => format!("{device}, counting anew"),
+            times => format!("{device}, counting anew for the {times}. time"),
+        };
+        if tables.is_empty() {
+            writeln!(out, "{device}: nothing was counted")?;
+        }
+        for table in tables {
+            let of =
+                if tables.len() > 1 { format!("{device}, table {}", table.table) } else { device.clone() };
+            let &VerifiedTable { predictions, outcomes, answers, .. } = table;
+            writeln!(
+                out,
+                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be"
+            )?;
+            writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, table.shift_due_at, "prediction"))?;
+            writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
+            writeln!(
+                out,
+                "  promise     {}",
+                alarm(table.promise_alarm_at, table.promise_due_at, "outcome")
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn verified_json(devices: &[VerifiedDevice]) -> Value {
+    let table = |table: &VerifiedTable| {
+        json!({
+            "table": table.table,
+            "predictions": table.predictions,
+            "outcomes": table.outcomes,
+            "answers": table.answers,
+            "shift_alarm_at": table.shift_alarm_at,
+            "shift_due_at": table.shift_due_at,
+            "change_alarms_at": table.change_alarms_at,
+            "promise_alarm_at": table.promise_alarm_at,
+            "promise_due_at": table.promise_due_at,
+        })
+    };
+    let device = |device: &VerifiedDevice| json!({"device": device.device, "resets": device.resets, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
+    json!({"verified": devices.iter().map(device).collect::<Vec<_>>()})
+}
+
+/// What was told of an alarm, and what was worked out.
+fn alarm(told: Option<u64>, due: Option<u64>, of: &str) -> String {
+    match (told, due) {
+        (Some(told), Some(due)) if told == due => format!("alarm with {of} {told}, when it was due"),
+        (Some(told), Some(due)) => {
+            format!("alarm with {of} {told}, due with {of} {due} at the latest")
+        }
+        (Some(told), None) => format!("alarm with {of} {told}, which the evidence allows"),
+        (None, Some(due)) => format!("no alarm was told, one was due with {of} {due} at the latest"),
+        (None, None) => "no alarm was told, and none was due".into(),
+    }
+}
+
+fn changes(at: &[u64]) -> String {
+    match at {
+        [] => "no alarm".into(),
+        [only] => format!("alarm with prediction {only}"),
+        [.., last] => format!("{} alarms, the last one with prediction {last}", at.len()),
+    }
+}

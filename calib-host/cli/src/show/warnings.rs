@@ -1,0 +1,55 @@
+//! What is said first, because it may make all else worthless.
+
+use std::io;
+
+use calib_core::Artifact;
+use calib_fit::assess::{Evidence, Flaw, flaws};
+use serde_json::{Value, json};
+
+use crate::out::warn;
+
+/// What speaks against a calibrator, or against how its data were read.
+#[derive(Default)]
+pub(crate) struct Warnings {
+    /// What is doubtful about how files were read, in sentences.
+    pub(crate) doubts: Vec<String>,
+    /// What the rows say against it.
+    pub(crate) evidence: Vec<Evidence>,
+    /// What the artefact shows against itself.
+    pub(crate) flaws: Vec<Flaw>,
+}
+
+impl Warnings {
+    /// What an artefact shows against itself.
+    pub(crate) fn of_artifact(artifact: &Artifact<'_>) -> Self {
+        Self::default().and_of(artifact)
+    }
+
+    /// The same with what an artefact shows against itself.
+    pub(crate) fn and_of(self, artifact: &Artifact<'_>) -> Self {
+        Self { flaws: flaws(artifact), ..self }
+    }
+
+    /// The sentences, the weightiest first.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let evidence = self.evidence.iter().map(ToString::to_string);
+        self.doubts
+            .iter()
+            .cloned()
+            .chain(evidence)
+            .chain(self.flaws.iter().map(ToString::to_string))
+            .collect()
+    }
+
+    /// Prints them on standard error.
+    pub(crate) fn print(&self) -> io::Result<()> {
+        warn(&self.sentences())
+    }
+
+    /// Adds them to an object: evidence and flaws with their figures, and all as sentences.
+    pub(crate) fn add_to(&self, value: &mut Value) {
+        value["evidence"] = json!(self.evidence);
+        value["flaws"] = json!(self.flaws);
+        value["warnings"] = json!(self.sentences());
+    }
+}

@@ -1,0 +1,454 @@
+//! Requests and their replies.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use calib_core::wire::{
+    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Standing,
+};
+
+use super::error::DeviceError;
+
+/// How long, and how often, a device that answers otherwise is asked for what one of protocol version 1 does not answer.
+const NEWER: Patience = Patience { reply: Duration::from_secs(2), tries: 2 };
+
+/// A line to a device: bytes both ways, and reads that give up after a while.
+pub trait Transport: Read + Write {
+    /// Lets reads give up after this long, with [`ErrorKind::TimedOut`] or [`ErrorKind::WouldBlock`].
+    ///
+    /// # Errors
+    ///
+    /// The line's.
+    fn set_read_timeout(&mut self, patience: Duration) -> io::Result<()>;
+}
+
+/// How long to wait, and how often to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// How long to wait for a reply before the question is asked again.
+    pub reply: Duration,
+    /// How often to ask.
+    pub tries: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        // Erasing a sector takes the slowest flash 4 s.
+        Self { reply: Duration::from_secs(5), tries: 3 }
+    }
+}
+
+/// Asks a device, and waits for its reply.
+///
+/// ```
+/// use std::io::{self, Read, Write};
+/// use std::time::Duration;
+///
+/// use calib_core::wire::RequestBody;
+/// use calib_io::device::serial::{DeviceError, Link, Patience, Transport};
+///
+/// /// A line that nobody is on.
+/// struct Nobody;
+///
+/// impl Read for Nobody {
+///     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+///         Err(io::ErrorKind::TimedOut.into())
+///     }
+/// }
+///
+/// impl Write for Nobody {
+///     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+///         Ok(bytes.len())
+///     }
+///
+///     fn flush(&mut self) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// impl Transport for Nobody {
+///     fn set_read_timeout(&mut self, _: Duration) -> io::Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// let mut link = Link::new(Nobody, Patience { reply: Duration::from_millis(1), tries: 3 });
+/// assert!(matches!(link.ask(&RequestBody::Status), Err(DeviceError::Silent { tries: 3, .. })));
+/// ```
+#[derive(Debug)]
+pub struct Link<T> {
+    line: T,
+    patience: Patience,
+    reader: FrameReader,
+    next_id: u32,
+    damaged: u64,
+}
+
+impl<T: Transport> Link<T> {
+    /// Takes the line.
+    pub fn new(line: T, patience: Patience) -> Self {
+        // Replies to what an earlier program asked have other numbers.
+        let start = std::process::id().rotate_left(16);
+        Self { line, patience, reader: FrameReader::new(), next_id: start, damaged: 0 }
+    }
+
+    /// How many damaged frames came.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Gives the line back.
+    pub fn into_line(self) -> T {
+        self.line
+    }
+
+    /// Asks, again if there is no reply in time, and returns the reply.
+    ///
+    /// A request that changes something changes nothing more when it is asked again, but for one: a prediction that a device counts is
+    /// one more each time.
+    ///
+    /// # Errors
+    ///
+    /// If the line fails, the device stays silent, or it refuses.
+    pub fn ask(&mut self, body: &RequestBody) -> Result<ReplyBody, DeviceError> {
+        for _ in 0..self.patience.tries {
+            let id = self.send(body)?;
+            match self.receive(Some(id))?.map(|reply| reply.body) {
+                Some(ReplyBody::Refused(refusal)) => return Err(refused(refusal)),
+                Some(body) => return Ok(body),
+                None => {}
+            }
+        }
+        let Patience { reply: patience, tries } = self.patience;
+        Err(DeviceError::Silent { patience, tries, damaged: self.damaged })
+    }
+
+    /// Asks, and returns the number of the request without waiting for the reply.
+    ///
+    /// # Errors
+    ///
+    /// If the line fails.
+    pub fn send(&mut self, body: &RequestBody) -> Result<u32, DeviceError> {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        // A zero first ends whatever half a frame the device has.
+        self.line.write_all(&[0])?;
+        let request = Request { id, body: body.clone() };
+        let mut buf = [0; MAX_FRAME];
+        let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
+        self.line.write_all(frame)?;
+        self.line.flush()?;
+        Ok(id)
+    }
+
+    /// Asks a device, which answered something before, for the version of the protocol; `None` if it does not say: then it is
+    /// version 1, whose devices drop what they do not know.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`]. Silence is none, and is waited for up to 4 seconds.
+    pub fn protocol_version(&mut self) -> Result<Option<u16>, DeviceError> {
+        match self.ask_newer(&RequestBody::Version)? {
+            None => Ok(None),
+            Some(ReplyBody::Version(version)) => Ok(Some(version)),
+            Some(_) => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks a device of this protocol version which calibrator answers; `None` if it cannot say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`].
+    pub fn standing(&mut self, version: Option<u16>) -> Result<Option<Standing>, DeviceError> {
+        if version.is_none_or(|version| version < 2) {
+            return Ok(None);
+        }
+        match self.ask(&RequestBody::Standing)? {
+            ReplyBody::Standing(standing) => Ok(Some(standing)),
+            _ => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks what an older device does not know; `None` if it is silent or says so.
+    fn ask_newer(&mut self, body: &RequestBody) -> Result<Option<ReplyBody>, DeviceError> {
+        let patience = self.patience;
+        self.patience =
+            Patience { reply: patience.reply.min(NEWER.reply), tries: patience.tries.min(NEWER.tries) };
+        let answer = self.ask(body);
+        self.patience = patience;
+        match answer {
+            Err(DeviceError::Silent { .. } | DeviceError::UnknownRequest) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    /// Waits for a reply, to this request or to any; `None` if there is none in time.
+    ///
+    /// # Errors
+    ///
+    /// If the line fails, or the reply to this request is one that only a later version of the protocol has.
+    pub fn receive(&mut self, id: Option<u32>) -> Result<Option<Reply>, DeviceError> {
+        let deadline = Instant::now() + self.patience.reply;
+        let mut byte = [0];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            self.line.set_read_timeout(left)?;
+            match self.line.read(&mut byte) {
+                Ok(0) => return Err(DeviceError::Gone),
+                Ok(_) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => continue,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            }
+            match self.reader.push::<Reply>(byte[0]) {
+                Some(Ok(reply)) if id.is_none_or(|id| id == reply.id) => return Ok(Some(reply)),
+                // Late: the question was asked again since.
+                Some(Ok(_)) | None => {}
+                Some(Err(FrameError::Unknown { id: of })) if id == Some(of) => {
+                    return Err(DeviceError::UnknownReply);
+                }
+                Some(Err(_)) => self.damaged += 1,
+            }
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> DeviceError {
+    match refusal {
+        Refusal::Update(refusal) => DeviceError::Refused(refusal),
+        Refusal::Unknown => DeviceError::UnknownRequest,
+        Refusal::SwitchedOff => DeviceError::SwitchedOff,
+        Refusal::Counters(refusal) => DeviceError::Counters(refusal),
+        refusal => DeviceError::RefusedOtherwise(refusal),
+    }
+}
+
+#[cfg(feature = "serial")]
+impl Transport for serialport::TTYPort {
+    fn set_read_timeout(&mut self, patience: Duration) -> io::Result<()> {
+        // Less than a millisecond would not wait at all.
+        Ok(serialport::SerialPort::set_timeout(self, patience.max(Duration::from_millis(1)))?)
+    }
+}
+
+/// The words for `ENOTTY`, for which `serialport` has no kind.
+#[cfg(feature = "serial")]
+const NO_TERMINAL: &str = "Not a typewriter";
+
+/// How long a port may stay in use.
+///
+/// Whoever starts a process while a port is open lends the process a copy of it, and of its lock, until the process runs
+/// its own program.
+#[cfg(feature = "serial")]
+const LENT: Duration = Duration::from_secs(1);
+
+/// Opens a serial port, for this program alone.
+///
+/// A port that is in use is asked for again, for a second.
+///
+/// ```no_run
+/// use calib_io::device::serial::{Link, Patience, open_port};
+///
+/// let link = Link::new(open_port("/dev/ttyACM0", 115_200)?, Patience::default());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If it is not there, no serial port, in use, or not this user's to open.
+#[cfg(feature = "serial")]
+pub fn open_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceError> {
+    let deadline = Instant::now() + LENT;
+    loop {
+        match open_free_port(port, baud) {
+            Err(DeviceError::Busy { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// As [`open_port`], at once.
+#[cfg(feature = "serial")]
+fn open_free_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceError> {
+    use std::os::unix::fs::FileTypeExt;
+
+    let builder = serialport::new(port, baud).timeout(Duration::from_secs(1));
+    serialport::TTYPort::open(&builder).map_err(|error| {
+        let port = port.to_owned();
+        let io_kind = match error.kind() {
+            serialport::ErrorKind::Io(kind) => Some(kind),
+            _ => None,
+        };
+        let found = std::fs::metadata(&port);
+        let is_device = |found: &std::fs::Metadata| found.file_type().is_char_device();
+        let there = || {
+            let there = serialport::available_ports().unwrap_or_default();
+            there.into_iter().map(|port| port.port_name).collect()
+        };
+        match (io_kind, error.kind()) {
+            (Some(ErrorKind::PermissionDenied), _) => DeviceError::NoPermission { port },
+            (Some(ErrorKind::NotFound), _) | (_, serialport::ErrorKind::NoDevice) if found.is_err() => {
+                DeviceError::NoPort { port, there: there() }
+            }
+            // A file, or a device of another kind.
+            _ if error.description == NO_TERMINAL || found.is_ok_and(|found| !is_device(&found)) => {
+                DeviceError::NotAPort { port, there: there() }
+            }
+            (_, serialport::ErrorKind::NoDevice) => DeviceError::Busy { port },
+            _ => DeviceError::Open { port, cause: error.to_string() },
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use calib_core::artifact::crc32c;
+    use calib_core::slot::{PassedOver, SlotFault};
+    use calib_core::wire::{Held, PROTOCOL_VERSION, Prediction, Questions, RawScore};
+    use calib_core::{Identity, Margin, Outcome, Uncalibrated};
+
+    use super::*;
+    use crate::device::serial::fake::{self, Fake};
+
+    const STANDING: Standing = Standing {
+        held: Some(Held { identity: Identity([1; 8]), counter: 3 }),
+        passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
+        questions: Questions::All,
+    };
+
+    /// A port is not taken from the program that has it, and is waited for while a process that was just started holds it.
+    #[cfg(feature = "serial")]
+    #[test]
+    fn a_port_in_use_is_waited_for() {
+        use serialport::{SerialPort, TTYPort};
+
+        let (_device, terminal) = TTYPort::pair().unwrap();
+        let port = terminal.name().unwrap();
+        drop(terminal);
+        let user = open_port(&port, 115_200).unwrap();
+        assert!(matches!(open_port(&port, 115_200), Err(DeviceError::Busy { .. })));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(LENT / 4);
+                drop(user);
+            });
+            open_port(&port, 115_200).unwrap();
+        });
+    }
+
+    /// How old a device's firmware is.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Age {
+        /// It drops what it does not know: it has 13 kinds of request.
+        Version1,
+        /// It refuses what it does not know: it has 15 kinds of request.
+        Version2,
+        Now,
+        /// It answers with what only a later version has.
+        Later,
+    }
+
+    /// A device of this age.
+    fn device(age: Age) -> Link<Fake<impl FnMut(&Request) -> Vec<u8>>> {
+        Fake::link(move |request| {
+            let body = match &request.body {
+                RequestBody::Version | RequestBody::Standing if age == Age::Version1 => return Vec::new(),
+                RequestBody::Version if age == Age::Later => ReplyBody::Version(PROTOCOL_VERSION + 7),
+                RequestBody::Version if age == Age::Version2 => ReplyBody::Version(2),
+                RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
+                RequestBody::Margin(_) | RequestBody::MarginWithWord { .. } if age == Age::Version2 => {
+                    ReplyBody::Refused(Refusal::Unknown)
+                }
+                &RequestBody::Margin(value) => margin(value),
+                RequestBody::Standing if age == Age::Later => {
+                    let mut id = [0; 5];
+                    let id = postcard_id(request.id, &mut id);
+                    return framed(&[id, &[9, 1, 2, 3]].concat());
+                }
+                RequestBody::Standing => ReplyBody::Standing(STANDING),
+                RequestBody::Install => ReplyBody::Refused(Refusal::Unknown),
+                RequestBody::Score(_) => ReplyBody::Refused(Refusal::SwitchedOff),
+                _ => ReplyBody::Refused(Refusal::Measure),
+            };
+            fake::frame(request.id, body)
+        })
+    }
+
+    /// The uncalibrated prediction of this margin.
+    fn margin(value: f32) -> ReplyBody {
+        let score = RawScore::Margin(Margin::new(value).unwrap());
+        let outcome = Outcome::Uncalibrated(Uncalibrated::NoArtifact);
+        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word: None, action: None })
+    }
+
+    /// A frame of any bytes, whose checksum is right.
+    fn framed(payload: &[u8]) -> Vec<u8> {
+        let whole = [payload, &crc32c(payload).to_le_bytes()].concat();
+        let runs = whole.split(|&byte| byte == 0);
+        runs.flat_map(|run| [&[run.len() as u8 + 1], run].concat()).chain([0]).collect()
+    }
+
+    /// A number as the protocol writes it: seven bits a byte, the lowest first.
+    fn postcard_id(mut id: u32, bytes: &mut [u8; 5]) -> &[u8] {
+        let mut len = 0;
+        loop {
+            let more = id > 0x7F;
+            bytes[len] = id as u8 & 0x7F | if more { 0x80 } else { 0 };
+            id >>= 7;
+            len += 1;
+            if !more {
+                return &bytes[..len];
+            }
+        }
+    }
+
+    #[test]
+    fn the_version_of_a_device_is_told_and_so_is_its_standing() {
+        let mut link = device(Age::Now);
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, Some(PROTOCOL_VERSION));
+        assert_eq!(link.standing(version).unwrap(), Some(STANDING));
+    }
+
+    #[test]
+    fn old_firmware_that_is_silent_is_of_version_1_and_is_not_asked_more() {
+        let mut link = device(Age::Version1);
+        let start = Instant::now();
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, None);
+        assert_eq!(link.standing(version).unwrap(), None);
+        assert!(start.elapsed() < Duration::from_secs(5));
+        // Patience is as before.
+        assert!(matches!(link.ask(&RequestBody::Standing), Err(DeviceError::Silent { tries: 3, .. })));
+        assert_eq!(link.into_line().asked, 2 + 3);
+    }
+
+    #[test]
+    fn firmware_of_version_2_is_asked_all_that_it_knows_and_refuses_margins() {
+        let mut link = device(Age::Version2);
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, Some(2));
+        assert_eq!(link.standing(version).unwrap(), Some(STANDING));
+        for body in [RequestBody::Margin(0.5), RequestBody::MarginWithWord { margin: 0.5, word: 1 }] {
+            assert!(matches!(link.ask(&body), Err(DeviceError::UnknownRequest)));
+        }
+        assert_eq!(device(Age::Now).ask(&RequestBody::Margin(-2.5)).unwrap(), margin(-2.5));
+    }
+
+    #[test]
+    fn what_either_side_does_not_know_is_told_at_once() {
+        let mut link = device(Age::Later);
+        let version = link.protocol_version().unwrap();
+        assert_eq!(version, Some(PROTOCOL_VERSION + 7));
+        assert!(matches!(link.standing(version), Err(DeviceError::UnknownReply)));
+        assert!(matches!(link.ask(&RequestBody::Install), Err(DeviceError::UnknownRequest)));
+        assert!(matches!(link.ask(&RequestBody::Score(0.0)), Err(DeviceError::SwitchedOff)));
+        assert_eq!((link.damaged(), link.into_line().asked), (0, 4));
+    }
+}

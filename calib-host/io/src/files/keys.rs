@@ -1,0 +1,222 @@
+//! Keys in files, and signatures on artefacts.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
+use calib_core::slot::{SignatureError, Trust};
+use calib_core::{Artifact, TrustedKey};
+use calib_fit::artifact::StoredArtifact;
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{
+    DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes,
+};
+use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+
+use super::error::FileError;
+use super::output::{OutputError, PUBLIC, Prepared, SECRET};
+use super::place::Place;
+use super::problem::Problem;
+
+/// The longest file that is read as a key.
+const MAX_KEY_LEN: u64 = 1 << 16;
+
+/// A private key for signing artefacts (Ed25519, RFC 8032); in a file as PKCS#8 in PEM, as OpenSSL writes it.
+///
+/// ```
+/// use calib_io::files::PrivateKey;
+/// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
+/// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+/// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+/// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let key = PrivateKey::generate()?;
+/// let signed = key.sign(&artifact).expect("nobody has signed it yet");
+/// assert_eq!(key.public().verify(&StoredArtifact::from_bytes(&signed)?), Ok(()));
+/// assert!(key.public().verify(&artifact).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PrivateKey(SigningKey);
+
+/// A public key for verifying artefacts; in a file as SubjectPublicKeyInfo in PEM.
+#[derive(Clone, Copy, Debug)]
+pub struct PublicKey {
+    key: VerifyingKey,
+    trusted: TrustedKey,
+}
+
+/// The operating system has no random numbers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the operating system gives no random numbers: {0}")]
+pub struct RandomError(String);
+
+impl PrivateKey {
+    /// Makes a key from the operating system's random numbers.
+    ///
+    /// # Errors
+    ///
+    /// If it has none.
+    pub fn generate() -> Result<Self, RandomError> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|cause| RandomError(cause.to_string()))?;
+        Ok(Self(SigningKey::from_bytes(&seed)))
+    }
+
+    /// Reads a key.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or holds no private Ed25519 key.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let pem = read_pem(path)?;
+        match SigningKey::from_pkcs8_pem(&pem) {
+            Ok(key) => Ok(Self(key)),
+            Err(_) => {
+                let encrypted = pem.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----");
+                let problem = if encrypted { Problem::EncryptedKey } else { Problem::Key { private: true } };
+                Err(FileError::input(Place::file(path), problem))
+            }
+        }
+    }
+
+    /// Whether others than its owner may read or write the file of a private key, where files say so.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not there.
+    pub fn is_open_to_others(path: &Path) -> Result<bool, FileError> {
+        let meta = fs::metadata(path).map_err(|source| FileError::Read { path: path.into(), source })?;
+        Ok(mode(&meta) & 0o077 != 0)
+    }
+
+    /// Writes the key so that only its owner can read it, and its public key: both, or neither.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be written, or exists and is not to be replaced.
+    pub fn write_pair(&self, path: &Path, public_path: &Path, overwrite: bool) -> Result<(), OutputError> {
+        // Without the public key, which OpenSSL 3.0 does not read in the same file.
+        let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
+        let pem = pair.to_pkcs8_pem(LineEnding::LF).expect("every key has a PEM");
+        // A public key whose private key is lost locks out the devices that are built with it: both are on the disk before
+        // either is in its place.
+        let private = Prepared::new(SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
+        let public = self.public().prepare(public_path, overwrite)?;
+        private.commit()?;
+        public.commit().inspect_err(|_| {
+            if !overwrite {
+                // Nothing was there before.
+                let _ = fs::remove_file(path);
+            }
+        })
+    }
+
+    /// The public key that goes with it.
+    pub fn public(&self) -> PublicKey {
+        let key = self.0.verifying_key();
+        let trusted = TrustedKey::new(key.as_bytes()).expect("a public key made of a private one is strong");
+        PublicKey { key, trusted }
+    }
+
+    /// Signs an artefact, and returns the signed one.
+    ///
+    /// # Errors
+    ///
+    /// If it is signed already: the name of the key.
+    pub fn sign(&self, artifact: &StoredArtifact) -> Result<Vec<u8>, KeyId> {
+        if let Some(signature) = artifact.artifact().signature() {
+            return Err(signature.key);
+        }
+        let bytes = artifact.as_bytes();
+        let mut signed = vec![0; bytes.len() + SIGNATURE_SECTION_LEN];
+        signed[..bytes.len()].copy_from_slice(bytes);
+        let with_key = |part: calib_core::artifact::SignedPart<'_>| self.0.sign(&part.message()).to_bytes();
+        sign(&mut signed, bytes.len(), self.public().id(), with_key).expect("there is room for it");
+        Ok(signed)
+    }
+}
+
+impl PublicKey {
+    /// Reads a key.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or holds no public Ed25519 key.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let pem = read_pem(path)?;
+        let key = VerifyingKey::from_public_key_pem(&pem).ok();
+        let trusted = key.and_then(|key| TrustedKey::new(key.as_bytes()).ok());
+        match key.zip(trusted) {
+            Some((key, trusted)) => Ok(Self { key, trusted }),
+            None => Err(FileError::input(Place::file(path), Problem::Key { private: false })),
+        }
+    }
+
+    /// Writes the key.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written, or exists and is not to be replaced.
+    pub fn write(&self, path: &Path, overwrite: bool) -> Result<(), OutputError> {
+        self.prepare(path, overwrite)?.commit()
+    }
+
+    fn prepare(&self, path: &Path, overwrite: bool) -> Result<Prepared, OutputError> {
+        let pem = self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM");
+        Prepared::new(PUBLIC, path, overwrite, |out| out.write_all(pem.as_bytes()))
+    }
+
+    /// The key's name.
+    pub fn id(&self) -> KeyId {
+        self.trusted.id()
+    }
+
+    /// The 32 bytes that a device is built with.
+    pub fn to_bytes(&self) -> [u8; 32] {
+        self.key.to_bytes()
+    }
+
+    /// Verifies an artefact's signature, as a device does.
+    ///
+    /// # Errors
+    ///
+    /// If the device would not accept it.
+    pub fn verify(&self, artifact: &StoredArtifact) -> Result<(), SignatureError> {
+        let parsed: Artifact<'_> = artifact.artifact();
+        self.trusted.check(&parsed, artifact.as_bytes())
+    }
+}
+
+impl std::fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("PrivateKey").field(&self.public().id()).finish()
+    }
+}
+
+#[cfg(unix)]
+fn mode(meta: &fs::Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&meta.permissions())
+}
+
+/// Elsewhere permissions are no numbers.
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> u32 {
+    0
+}
+
+fn read_pem(path: &Path) -> Result<String, FileError> {
+    let read_error = |source| FileError::Read { path: path.into(), source };
+    let mut bytes = Vec::new();
+    // A device has no length, and no end.
+    let mut limited = fs::File::open(path).map_err(read_error)?.take(MAX_KEY_LEN + 1);
+    limited.read_to_end(&mut bytes).map_err(read_error)?;
+    if bytes.len() as u64 > MAX_KEY_LEN {
+        return Err(FileError::input(Place::file(path), Problem::Key { private: false }));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
+    // RFC 7468 allows text before the first line of the key.
+    let start = text.find("-----BEGIN ").unwrap_or(0);
+    Ok(text[start..].to_owned())
+}

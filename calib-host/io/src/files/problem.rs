@@ -1,0 +1,398 @@
+//! What can be wrong at a place in a file.
+
+use calib_core::artifact::KeyId;
+use calib_core::{ParseError, ScoreEncoding};
+
+use super::costs_error::CostsError;
+use super::foreign::Foreign;
+use super::format::Format;
+use super::gap::is_gap;
+use super::place::Place;
+
+/// What is wrong at a place.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The file has no bytes.
+    #[error("the file is empty")]
+    EmptyFile,
+    /// The file or array has no rows.
+    #[error("there are no rows")]
+    Empty,
+    /// The text is not a number.
+    #[error("{}", not_a_number(.0))]
+    NotANumber(String),
+    /// The number is NaN.
+    #[error("the value is NaN")]
+    NaN,
+    /// The number is infinite.
+    #[error("the value is infinite")]
+    Infinite,
+    /// The score is outside `[0, 1]`.
+    #[error("the score {0} is outside [0, 1]")]
+    ScoreOutOfRange(f64),
+    /// The score is a number, but too large for an `f32`.
+    #[error("the score {0} is beyond the largest 32-bit float")]
+    TooLarge32(f64),
+    /// The probability is outside `[0, 1]`.
+    #[error("the probability {0} is outside [0, 1]")]
+    ProbOutOfRange(f64),
+    /// Every row is uncalibrated.
+    #[error("no row has a probability: all are uncalibrated")]
+    AllUncalibrated,
+    /// The number of bins is not an integer from 0 on.
+    #[error("{} is not a bin number", quoted(.0))]
+    BinNumber(String),
+    /// The label is not a whole number.
+    #[error("{} is not a whole number", quoted(.0))]
+    LabelNotInteger(String),
+    /// The label is not one of the classes `0..classes`.
+    #[error("the label {label} is out of range: the {classes} classes are 0 to {}", classes - 1)]
+    LabelOutOfRange {
+        /// The label.
+        label: i64,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// The labels are those of the classes, counted from 1.
+    #[error("the labels are 1 to {classes}: they count from 1, and the {classes} classes are 0 to {}", classes - 1)]
+    LabelsFrom1 {
+        /// The number of classes.
+        classes: usize,
+    },
+    /// The labels are of two kinds, but not 0 and 1.
+    #[error("the labels are {} and {}, not 0 and 1", shown_label(&.0[0]), shown_label(&.0[1]))]
+    TwoLabels([String; 2]),
+    /// The labels are of two kinds, and a third number that may stand for a missing value.
+    #[error("the labels are {}, {} and {code}, which may stand for a missing value", labels[0], labels[1])]
+    MissingCode {
+        /// The labels.
+        labels: [String; 2],
+        /// The number.
+        code: i64,
+    },
+    /// No label is the one that is said to be class 1.
+    #[error("no label is {}, which is said to be class 1: {}", shown_label(positive), those(labels))]
+    NoPositive {
+        /// What is said to be class 1.
+        positive: String,
+        /// The first labels that occur.
+        labels: Vec<String>,
+    },
+    /// The label is neither of the two that a binary classifier tells apart.
+    #[error("the label {} is neither {}, which is class 1, nor {}, which came before", shown_label(label), shown_label(&labels[0]), shown_label(&labels[1]))]
+    ThirdLabel {
+        /// The label.
+        label: String,
+        /// That of class 1, and that of class 0.
+        labels: [String; 2],
+    },
+    /// The same is wrong in several rows.
+    #[error("{problem}; {rows} of {of} rows lack a value in this column")]
+    Gaps {
+        /// What is wrong.
+        problem: Box<Problem>,
+        /// In so many rows.
+        rows: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// The weight is below 0.
+    #[error("the weight {0} is below 0")]
+    NegativeWeight(f64),
+    /// All weights are 0.
+    #[error("all weights are 0")]
+    NoWeight,
+    /// The number of points is not a whole number from 0 on.
+    #[error("{0} is not a whole number of points")]
+    Count(f64),
+    /// There are more positives than points.
+    #[error("{positives} positives of {n} points")]
+    Positives {
+        /// The number of positives.
+        positives: f64,
+        /// The number of points.
+        n: f64,
+    },
+    /// The counts add up to more than 2^53.
+    #[error("the counts add up to more than 2^53 points")]
+    TooManyPoints,
+    /// The code of a score is not a whole number.
+    #[error("{} is not a whole number", quoted(.0))]
+    CodeNotInteger(String),
+    /// The number is not a code of the encoding.
+    #[error("{code} is not a code: {encoding} has those from {} to {}", code_range(*encoding).0, code_range(*encoding).1)]
+    CodeOutOfRange {
+        /// The number.
+        code: i64,
+        /// The encoding.
+        encoding: ScoreEncoding,
+    },
+    /// The code stands for a score outside `[0, 1]`.
+    #[error("the code {code} stands for the score {score}, which is outside [0, 1]")]
+    CodeScore {
+        /// The code.
+        code: i64,
+        /// The score.
+        score: f32,
+    },
+    /// The code of one of several classes stands for a score outside `[0, 1]`.
+    #[error("the code {code} stands for the score {score}, which is outside [0, 1]")]
+    CodeProb {
+        /// The code.
+        code: i64,
+        /// The score.
+        score: f32,
+    },
+    /// The scores that a row of codes stands for do not sum to one.
+    #[error("the codes stand for probabilities that sum to {0}, not to 1")]
+    CodeSum(f32),
+    /// The column is not there; these are.
+    #[error("there is no such column")]
+    MissingColumn(Vec<String>),
+    /// The column is not there; each of these may be it.
+    #[error("there is no such column, and several that may be it: {}", .0.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))]
+    WhichColumn(Vec<String>),
+    /// The column is there already, so it cannot be added.
+    #[error("the column to be added is there already")]
+    ColumnExists,
+    /// The column is there twice.
+    #[error("the column is there twice")]
+    ColumnTwice,
+    /// The row has another number of fields than the header.
+    #[error("the number of fields is {got}, the header has {expected}")]
+    Ragged {
+        /// The header's number.
+        expected: u64,
+        /// The row's.
+        got: u64,
+    },
+    /// The text is not UTF-8.
+    #[error("the text is not UTF-8, and may be Latin-1 or Windows-1252")]
+    NotUtf8,
+    /// The file is an artefact, where data are wanted.
+    #[error("this is a calib artefact, not data")]
+    IsArtifact,
+    /// The file is a pickle.
+    #[error("this is a pickle, which is not read: reading one may run any program")]
+    Pickle,
+    /// The file is a spreadsheet.
+    #[error("this is a spreadsheet, which is not read")]
+    Spreadsheet,
+    /// The file is of a kind that is known and not read.
+    #[error("this is {0}, which is not read")]
+    Foreign(Foreign),
+    /// The file is not what its name says.
+    #[error("{0}")]
+    Format(String),
+    /// The file is not of the format that its first bytes or its name promise, or is damaged.
+    #[error("not {}: {}", .0, start_of(.1))]
+    NotA(Format, String),
+    /// The format is one that this build does not read.
+    #[error("this is {0}, and this calib was built without the feature that reads it")]
+    NotBuilt(Format),
+    /// The line is not a JSON object.
+    #[error("not a JSON object: {}", start_of(.0))]
+    NotJson(String),
+    /// The data are compressed with this, which is not read.
+    #[error("the data are compressed with {}, which is not read", start_of(.0))]
+    Codec(String),
+    /// Unpacked, the file is larger than this number of bytes.
+    #[error("unpacked, the data are larger than {} GiB", max >> 30)]
+    TooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// The file, which has to be read as a whole, is larger than this number of bytes.
+    #[error("larger than {} GiB, which is the most that is read as a whole", max >> 30)]
+    FileTooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// The file promises more rows than this.
+    #[error("more than {max} rows")]
+    TooManyRows {
+        /// The limit.
+        max: u64,
+    },
+    /// The value is null, or the field is not in the object.
+    #[error("the value is missing")]
+    Missing,
+    /// The value is text in a format that tells numbers from text.
+    #[error("{} is text, not a number", quoted(.0))]
+    Text(String),
+    /// The column holds this, of which none is a number.
+    #[error("the column holds {}, not numbers", start_of(.0))]
+    NotScalar(String),
+    /// Not exactly one array of the archive can be the matrix; these can.
+    #[error("there is {} array of two dimensions", if .0.is_empty() { "no" } else { "more than one" })]
+    WhichMatrix(Vec<String>),
+    /// Not exactly one group of the table's columns can be the classes; these can.
+    #[error("several groups of columns may be the classes")]
+    WhichClasses(Vec<String>),
+    /// No columns of the table look like classes; these are there.
+    #[error("no columns are numbered as classes are")]
+    NoClasses(Vec<String>),
+    /// The array's elements are of this type, not of one of those.
+    #[error("the dtype is {}, expected {expected}", start_of(got))]
+    Dtype {
+        /// The type found.
+        got: String,
+        /// The types that would do.
+        expected: &'static str,
+    },
+    /// The array has this shape.
+    #[error("the shape is {}, expected {expected}", tuple(got))]
+    Shape {
+        /// The shape found.
+        got: Vec<u64>,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// The file ends too early.
+    #[error("the file is cut off: {got} of {expected} bytes are there")]
+    Truncated {
+        /// The length in bytes that the header promises.
+        expected: u64,
+        /// The length found.
+        got: u64,
+    },
+    /// The file goes on after the data.
+    #[error("the file has {got} bytes where its header promises {expected}")]
+    TrailingBytes {
+        /// The length in bytes that the header promises.
+        expected: u64,
+        /// The length found.
+        got: u64,
+    },
+    /// A row of probabilities does not sum to one.
+    #[error("the probabilities sum to {0}, not to 1")]
+    Sum(f32),
+    /// The number of classes is out of range.
+    #[error("the number of classes is {0}, a classifier has 2 to {max}", max = calib_core::score::MAX_CLASSES)]
+    ClassCount(usize),
+    /// There is another number of rows than in the other file.
+    #[error("{got} rows, but {other} has {expected}")]
+    RowCount {
+        /// The number here.
+        got: usize,
+        /// The other file or column.
+        other: Box<Place>,
+        /// The number there.
+        expected: usize,
+    },
+    /// The file is larger than any artefact.
+    #[error("{len_bytes} bytes are more than any artefact has ({max})")]
+    ArtifactTooLarge {
+        /// Its length.
+        len_bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// The file is not an artefact.
+    #[error("{}", no_artifact(.0))]
+    Artifact(ParseError),
+    /// The artefact's identity is not the hash of its content.
+    #[error("the identity is not the hash of the content: the artefact was altered")]
+    Identity,
+    /// The private key is encrypted.
+    #[error("the private key is encrypted")]
+    EncryptedKey,
+    /// The file holds no key of this kind.
+    #[error("not a {} Ed25519 key in PEM", if *private { "private" } else { "public" })]
+    Key {
+        /// Whether the key should be private.
+        private: bool,
+    },
+    /// The artefact is signed already, with this key.
+    #[error("the artefact is signed already, with key {0}")]
+    Signed(KeyId),
+    /// The artefact has no counter, or the counter 0.
+    #[error("the artefact has no counter: whoever has an older signed one could put it in this one's place")]
+    NoCounter,
+    /// The costs file is not one.
+    #[error(transparent)]
+    Costs(CostsError),
+}
+
+impl Problem {
+    /// The type of an array of codes, in a [`Problem::Dtype`].
+    pub const CODES: &'static str = "integer codes";
+    /// The types of an array of scores, logits or probabilities, in a [`Problem::Dtype`].
+    pub const FLOATS: &'static str = "float16, float32 or float64";
+
+    /// The same problem, if several rows of a column have it.
+    pub(crate) fn of_rows(self, rows: usize, of: usize) -> Self {
+        match rows {
+            0 | 1 => self,
+            _ => Self::Gaps { problem: Box::new(self), rows, of },
+        }
+    }
+
+    /// Whether a value is not there.
+    pub(crate) fn is_gap(&self) -> bool {
+        match self {
+            Self::Missing | Self::NaN => true,
+            Self::NotANumber(text) => is_gap(text),
+            _ => false,
+        }
+    }
+}
+
+/// Text from a file, in quotes, with control characters escaped, and short.
+///
+/// ```
+/// assert_eq!(calib_io::files::quoted("a\tb"), r#""a\tb""#);
+/// ```
+pub fn quoted(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// The start of what a parser says.
+fn start_of(text: &str) -> String {
+    text.chars().take_while(|c| !c.is_control()).take(100).collect()
+}
+
+fn not_a_number(text: &str) -> String {
+    if text.is_empty() { "the field is empty".into() } else { format!("{} is not a number", quoted(text)) }
+}
+
+/// A label: a number as it is, a word in quotes.
+fn shown_label(label: &str) -> String {
+    if label.parse::<f64>().is_ok() { label.into() } else { quoted(label) }
+}
+
+/// The labels that occur, of which a few are shown.
+fn those(labels: &[String]) -> String {
+    /// More are not shown.
+    const SHOWN: usize = 6;
+    let shown: Vec<String> = labels.iter().take(SHOWN).map(|label| shown_label(label)).collect();
+    match shown.split_last() {
+        Some((only, [])) => format!("all are {only}"),
+        Some((last, others)) if labels.len() == shown.len() => {
+            format!("they are {} and {last}", others.join(", "))
+        }
+        _ => format!("they are {} and others", shown.join(", ")),
+    }
+}
+
+fn code_range(encoding: ScoreEncoding) -> (i32, i32) {
+    encoding.code_range().unwrap_or_default()
+}
+
+/// A shape as Python writes it.
+fn tuple(sizes: &[u64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    format!("({}{comma})", sizes.join(", "))
+}
+
+fn no_artifact(cause: &ParseError) -> String {
+    match cause {
+        ParseError::Blank => "there is no artefact: the file is empty or blank".into(),
+        cause => cause.to_string(),
+    }
+}

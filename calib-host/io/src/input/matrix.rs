@@ -1,0 +1,246 @@
+//! Matrices of logits and probabilities.
+
+use calib_core::ScoreEncoding;
+use calib_fit::data::{VectorKind, Vectors};
+
+use super::column::Column;
+use super::guard::guarded;
+use super::npy::{self, NpyArray};
+use super::npz::Npz;
+use super::source::Source;
+use super::table::{Table, Wanted};
+use super::unusual::options::TableNote;
+use super::unusual::usual::{self, NotFound};
+use crate::files::{Fault, FileError, Format, Place, Problem, Row};
+
+/// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
+/// only one of two dimensions or has the name `logits` or `probs`, as `kind` says. Of a table [`vectors_named`] takes the columns.
+///
+/// ```
+/// use calib_fit::VectorKind;
+/// use calib_io::input::{Source, vectors};
+/// use npyz::WriterBuilder;
+///
+/// let mut npy = Vec::new();
+/// let mut writer = npyz::WriteOptions::new().default_dtype().shape(&[2, 3]).writer(&mut npy).begin_nd()?;
+/// writer.extend([0.2f32, 0.5, 0.3, 0.8, 0.1, 0.1])?;
+/// writer.finish()?;
+/// let probs = vectors(&Source::from_bytes("probs.npy", npy)?, VectorKind::Probs)?;
+/// assert_eq!((probs.len(), probs.classes()), (2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If there is no such array of floats, or a row is not of its kind.
+pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, FileError> {
+    vectors_named(source, kind, None)
+}
+
+/// As [`vectors`], but in an archive with the array of this name; of a table with the columns that it lists in the order of the classes,
+/// separated by commas, and `p0..p9` for all from `p0` to `p9`.
+///
+/// ```
+/// use calib_fit::VectorKind;
+/// use calib_io::input::{Source, vectors_named};
+///
+/// let csv = b"label,p0,p1,p2\n2,0.25,0.25,0.5\n".to_vec();
+/// let probs = vectors_named(&Source::from_bytes("probs.csv", csv)?, VectorKind::Probs, Some("p0..p2"))?;
+/// assert_eq!((probs.len(), probs.classes()), (1, 3));
+/// # Ok::<(), calib_io::files::FileError>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`vectors`].
+pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
+    if is_table(source) && (name.is_some() || source.options().guess) {
+        return of_table(source, kind, name);
+    }
+    let (array, place) = array(source, kind, name)?;
+    checked(array, kind, &place, 0)
+}
+
+/// Whether a file has columns with names.
+fn is_table(source: &Source) -> bool {
+    !matches!(source.format(), Format::Npy | Format::Npz)
+}
+
+/// The columns of a table, one a class.
+fn of_table(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
+    let names = class_columns(source, name)?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let table = Table::read_only(source, &names)?;
+    let columns: Vec<Column<f64>> = names.iter().map(|name| table.numbers(name)).collect::<Result<_, _>>()?;
+    let row = |row: usize| columns.iter().map(move |column| column.values[row] as f32);
+    let values: Vec<f32> = (0..columns[0].len()).flat_map(row).collect();
+    Vectors::new(values, columns.len(), kind).map_err(|cause| {
+        let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
+        let place = match (row, class) {
+            (Some(row), Some(class)) => columns[class].at(row),
+            (Some(row), None) => Place { column: None, ..columns[0].at(row) },
+            (None, _) => Place::file(source.path()),
+        };
+        FileError::input(place, problem)
+    })
+}
+
+/// The names of the columns that hold the classes, in their order, as [`vectors_named`] takes them; none of a matrix that is an array.
+///
+/// # Errors
+///
+/// If no columns of a table look like classes, and none are named.
+pub fn columns_of_classes(source: &Source, name: Option<&str>) -> Result<Vec<String>, FileError> {
+    if is_table(source) { class_columns(source, name) } else { Ok(Vec::new()) }
+}
+
+/// The names of the columns of a table that hold the classes, in their order: those that `list` names, separated by commas, with `p0..p9`
+/// for all from `p0` to `p9`; without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
+pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {
+    if let Some(list) = list {
+        return Ok(usual::listed(list));
+    }
+    if !source.options().guess {
+        return Err(FileError::NoClassColumns);
+    }
+    let place = Place::file(source.path());
+    let table = Table::read_wanted(source, Wanted::Only(&[]))?;
+    match usual::classes(table.column_names()) {
+        Ok(names) => {
+            let ends = [&names[0], &names[names.len() - 1]].map(Clone::clone);
+            let (file, classes) = (source.path().into(), names.len());
+            source.options().note(&TableNote::Classes { file, ends, classes });
+            Ok(names)
+        }
+        Err(NotFound::Several(lists)) => Err(FileError::input(place, Problem::WhichClasses(lists))),
+        Err(_) => {
+            let there = table.column_names().map(|name| name.trim().to_owned()).collect();
+            Err(FileError::input(place, Problem::NoClasses(there)))
+        }
+    }
+}
+
+/// The rows of a matrix, of which the first has this number.
+pub(super) fn checked(
+    array: NpyArray,
+    kind: VectorKind,
+    place: &Place,
+    first_row: usize,
+) -> Result<Vectors, FileError> {
+    let (values, classes) = array.matrix()?;
+    Vectors::new(values, classes, kind).map_err(|cause| {
+        let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
+        FileError::input(
+            row.map_or_else(|| place.clone(), |row| entry(place, first_row + row, class)),
+            problem,
+        )
+    })
+}
+
+/// The array that is the matrix, and where it is.
+pub(super) fn array(
+    source: &Source,
+    kind: VectorKind,
+    name: Option<&str>,
+) -> Result<(NpyArray, Place), FileError> {
+    let place = Place::file(source.path());
+    let (array, place) = guarded(&place, source.format(), || match source.format() {
+        Format::Npz => in_archive(source, kind, name),
+        _ => Ok((npy::parse(place.clone(), source.bytes())?, place.clone())),
+    })?;
+    Ok((array.without_rows(source.left_out()), place))
+}
+
+/// Whether each row of a matrix that is alone in its file has an entry that is NaN; `None` of anything else.
+pub(super) fn incomplete_rows(source: &Source) -> Option<Vec<bool>> {
+    let place = Place::file(source.path());
+    let array = guarded(&place, Format::Npy, || npy::parse(place.clone(), source.bytes())).ok()?;
+    array.incomplete_rows()
+}
+
+/// The place of a row of a matrix, or of an entry of it.
+pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
+    let place = matrix.clone().row(Row::Index(row));
+    match (class, &place.column) {
+        (None, _) => place,
+        (Some(class), None) => place.column(class),
+        (Some(class), Some(array)) => {
+            let column = format!("{class} of {array}");
+            place.column(column)
+        }
+    }
+}
+
+/// Whether a file holds a matrix rather than a column of this name: a NumPy array of two dimensions, or an archive with such
+/// an array and none of the name; where columns may be guessed also a table without the column that has columns of classes.
+///
+/// # Errors
+///
+/// If it is an archive that cannot be read.
+pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
+    let two_dimensions = |shape: &[u64]| matches!(shape, [_, columns] if *columns != 1);
+    guarded(&Place::file(source.path()), source.format(), || match source.format() {
+        Format::Npy => Ok(npy::shape(source.bytes()).is_some_and(|shape| two_dimensions(&shape))),
+        Format::Npz => {
+            let mut npz = Npz::open(source)?;
+            let names: Vec<String> = npz.names().map(str::to_owned).collect();
+            if names.iter().any(|name| name == column) {
+                return Ok(false);
+            }
+            for index in 0..names.len() {
+                if npz.shape(index)?.is_some_and(|shape| two_dimensions(&shape)) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        _ if source.options().guess => {
+            let table = Table::read_wanted(source, Wanted::Only(&[]))?;
+            let is_there = table.column_names().any(|name| name.trim() == column);
+            Ok(!is_there && usual::classes(table.column_names()) != Err(NotFound::Missing))
+        }
+        _ => Ok(false),
+    })
+}
+
+fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Place), FileError> {
+    let mut npz = Npz::open(source)?;
+    let names: Vec<String> = npz.names().map(str::to_owned).collect();
+    let of_name = |name: &str| names.iter().position(|there| there == name);
+    let index = match name {
+        Some(name) => of_name(name).ok_or_else(|| {
+            FileError::input(Place::file(source.path()).column(name), Problem::MissingColumn(names.clone()))
+        })?,
+        None => {
+            let conventional = match kind {
+                VectorKind::Logits => "logits",
+                VectorKind::Probs => "probs",
+            };
+            match of_name(conventional) {
+                Some(index) => index,
+                None => only_matrix(&mut npz, &names, source)?,
+            }
+        }
+    };
+    Ok((npz.array(index)?, npz.place(index)))
+}
+
+/// The only array of two dimensions; one of shape `(n, 1)` is a column.
+fn only_matrix(npz: &mut Npz<'_>, names: &[String], source: &Source) -> Result<usize, FileError> {
+    if names.len() == 1 {
+        return Ok(0);
+    }
+    let mut matrices = Vec::new();
+    for index in 0..names.len() {
+        if npz.shape(index)?.is_some_and(|shape| matches!(shape[..], [_, columns] if columns != 1)) {
+            matrices.push(index);
+        }
+    }
+    match matrices[..] {
+        [index] => Ok(index),
+        _ => {
+            let there = matrices.into_iter().map(|index| names[index].clone()).collect();
+            Err(FileError::input(Place::file(source.path()), Problem::WhichMatrix(there)))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Reading scores and labels, with the place of whatever is wrong.
+//!
+//! ```
+//! use calib_fit::ScoreKind;
+//! use calib_io::input::{Source, Table, binary_data};
+//!
+//! let csv = b"score,label\n0.2,0\n0.9,1\n1.1,1\n".to_vec();
+//! let table = Table::read(&Source::from_bytes("scores.csv", csv)?)?;
+//! let (scores, labels) = (table.numbers("score")?, table.labels("label")?);
+//! // The last of the scores is none, and the error says where it is.
+//! let error = binary_data(&scores, &labels, ScoreKind::Probability).unwrap_err();
+//! assert_eq!(error.to_string(), "scores.csv, line 4, column score: the score 1.1 is outside [0, 1]");
+//! # Ok::<(), calib_io::files::FileError>(())
+//! ```
+//!
+//! A file's format is told by its first bytes, and only if these say nothing by its name; see
+//! [`Format`](crate::files::Format).
+//! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
+//!
+//! [`Pieces`] gives the columns of a NumPy array, of Parquet or of CSV piece by piece, [`MatrixPieces`] the rows of a matrix, and
+//! [`BinaryFiles`] the scores and labels of a binary problem; they may be larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//!
+//! A column of numbers is kept in the type that its file has, and checked and converted by block. Cells one by one are left
+//! for text, for columns with gaps, and for finding the place of a fault.
+//!
+//! Nothing that a file says is believed before it is checked: what is unpacked is limited to
+//! [`MAX_UNPACKED_BYTES`], and a broken file is an error with a sentence, never a panic.
+//!
+//! This room makes data of files: it knows [`files`](crate::files), and of the fitting the kinds of data, the costs of
+//! decisions and the counters of devices.
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod cell;
+mod clusters;
+mod codes;
+mod column;
+mod column_kind;
+mod costs;
+mod counters;
+mod csv;
+mod fleet_log;
+mod guard;
+mod json_lines;
+mod limit;
+mod matrix;
+mod npy;
+mod npz;
+mod other_kind;
+mod passes;
+mod pieces;
+mod read;
+mod rows;
+mod shown;
+mod source;
+mod table;
+mod unusual;
+mod values;
+mod weights;
+
+pub use clusters::clusters;
+pub use codes::{code_vectors, codes, scores_of_codes};
+pub use column::{Column, binary_data, check_rows};
+pub use column_kind::{ColumnKind, ShownCell};
+pub use costs::{Costs, read_costs};
+pub use counters::{counters_of, read_counters};
+pub use fleet_log::read_fleet_log;
+pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
+pub use matrix::{columns_of_classes, is_matrix, vectors, vectors_named};
+
+pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group};
+pub use pieces::{
+    BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
+};
+pub use shown::Shown;
+pub use source::{Source, sha256};
+pub use table::Table;
+pub use unusual::options::{TableNote, TableOptions};
+pub use unusual::usual::likely_column;
+pub use weights::{Sample, counted_data, counted_probs, weighted_data};

@@ -1,0 +1,194 @@
+//! Files and standard input.
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+
+use super::guard::guarded;
+use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
+use super::other_kind::{check_text, other_kind};
+use super::unusual::dialect;
+use super::unusual::options::TableOptions;
+use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
+
+/// So many bytes are read at a time.
+const PIECE_BYTES: u64 = 1 << 24;
+
+/// A file's bytes and where they come from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    /// What the bytes are compressed from, or a text table in the dialect that is read.
+    unpacked: Option<Vec<u8>>,
+    format: Format,
+    options: Arc<TableOptions>,
+    /// The rows that lack a value, if such are left out.
+    left_out: Arc<HashSet<usize>>,
+}
+
+impl Source {
+    /// Reads a file, or standard input if the path is `-`; what was compressed with gzip is unpacked. `watch` is told how
+    /// far the reading of a file is.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read or unpacked, or is larger than [`MAX_READ_BYTES`].
+    pub fn read(path: &Path, watch: Watch<'_>) -> Result<Self, FileError> {
+        let read_error = |source| FileError::Read { path: path.into(), source };
+        if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            io::stdin().lock().take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+            if bytes.len() as u64 > MAX_READ_BYTES {
+                return Err(too_large(Path::new("standard input")));
+            }
+            return Self::from_bytes("standard input", bytes);
+        }
+        let mut file = std::fs::File::open(path).map_err(read_error)?;
+        let len = file.metadata().map_err(read_error)?.len();
+        if len > MAX_READ_BYTES {
+            return Err(too_large(path));
+        }
+        let mut bytes = Vec::new();
+        let reserved = bytes.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
+        reserved.map_err(|_| read_error(io::ErrorKind::OutOfMemory.into()))?;
+        let tell = |done| watch(Progress { path, unit: Unit::Bytes, done, total: len });
+        while Read::by_ref(&mut file).take(PIECE_BYTES).read_to_end(&mut bytes).map_err(read_error)? > 0 {
+            // A file that has grown is not over before its end.
+            tell((bytes.len() as u64).min(len.saturating_sub(1)));
+        }
+        tell(len);
+        Self::from_bytes(path, bytes)
+    }
+
+    /// Reads several files, of which one may be standard input.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read`], or if two are standard input.
+    pub fn read_all(paths: &[&Path], watch: Watch<'_>) -> Result<Vec<Self>, FileError> {
+        Self::check_paths(paths)?;
+        paths.iter().map(|path| Self::read(path, watch)).collect()
+    }
+
+    /// The same file, of which the tables are read so.
+    #[must_use]
+    pub fn with_options(self, options: &Arc<TableOptions>) -> Self {
+        Self { options: options.clone(), ..self }
+    }
+
+    /// The same file without the rows that are left out of another one, and read as that one is.
+    #[must_use]
+    pub fn beside(self, other: &Self) -> Self {
+        Self { options: other.options.clone(), left_out: other.left_out.clone(), ..self }
+    }
+
+    pub(super) fn options(&self) -> &Arc<TableOptions> {
+        &self.options
+    }
+
+    pub(super) fn left_out(&self) -> &HashSet<usize> {
+        &self.left_out
+    }
+
+    pub(super) fn leave_out(&mut self, rows: &Arc<HashSet<usize>>) {
+        self.left_out = rows.clone();
+    }
+
+    pub(super) fn check_paths(paths: &[&Path]) -> Result<(), FileError> {
+        if paths.iter().filter(|path| **path == Path::new("-")).count() > 1 {
+            return Err(FileError::TwoStandardInputs);
+        }
+        Ok(())
+    }
+
+    /// Takes bytes for the content of the file called `path`.
+    ///
+    /// # Errors
+    ///
+    /// If they are compressed and cannot be unpacked.
+    pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, FileError> {
+        let path = path.into();
+        if let Some(problem) = other_kind(&path, &bytes) {
+            return Err(FileError::input(Place::file(&path), problem));
+        }
+        let format = Format::of(&path, &bytes);
+        if format != Format::Gzip || bytes.is_empty() {
+            check_text(&bytes, format).map_err(|problem| FileError::input(Place::file(&path), problem))?;
+            let unpacked = if format == Format::Csv { dialect::plain(&bytes) } else { None };
+            return Ok(Self::of(path, bytes, unpacked, format));
+        }
+        let fail = |problem| FileError::input(Place::file(&path), problem);
+        if !bytes.starts_with(b"\x1f\x8b") {
+            return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
+        }
+        let place = Place::file(&path);
+        let unpacked = guarded(&place, Format::Gzip, || {
+            let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
+            unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
+        })?;
+        if let Some(problem) = other_kind(&path, &unpacked) {
+            return Err(fail(problem));
+        }
+        // `scores.npy.gz` is called `scores.npy` inside.
+        let name = path.extension().filter(|e| e.eq_ignore_ascii_case("gz")).map(|_| path.with_extension(""));
+        let format = match Format::of(name.as_deref().unwrap_or(&path), &unpacked) {
+            Format::Gzip => return Err(fail(Problem::NotA(Format::Gzip, "it is compressed twice".into()))),
+            inner => inner,
+        };
+        check_text(&unpacked, format).map_err(fail)?;
+        let plain = if format == Format::Csv { dialect::plain(&unpacked) } else { None };
+        Ok(Self::of(path, bytes, Some(plain.unwrap_or(unpacked)), format))
+    }
+
+    fn of(path: PathBuf, bytes: Vec<u8>, unpacked: Option<Vec<u8>>, format: Format) -> Self {
+        Self { path, bytes, unpacked, format, options: Arc::default(), left_out: Arc::default() }
+    }
+
+    /// The file's name; "standard input" for what has none.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The content, unpacked; of a text table in any dialect with `,` between fields and `.` in numbers.
+    pub fn bytes(&self) -> &[u8] {
+        self.unpacked.as_deref().unwrap_or(&self.bytes)
+    }
+
+    /// The content as it is on the disk.
+    pub(super) fn as_stored(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The format of the content, unpacked.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+}
+
+fn too_large(path: &Path) -> FileError {
+    FileError::input(Place::file(path), Problem::FileTooLarge { max: MAX_READ_BYTES })
+}
+
+/// The SHA-256 of files as they are on the disk, one after the other.
+///
+/// ```
+/// use calib_io::input::{Source, sha256};
+///
+/// let [scores, labels] = ["0.2\n", "1\n"].map(|text| Source::from_bytes("a.csv", text.into()));
+/// // What `cat scores labels | sha256sum` says.
+/// let (scores, labels) = (scores?, labels?);
+/// assert_eq!(sha256(&[&scores, &labels]), sha256(&[&Source::from_bytes("both.csv", "0.2\n1\n".into())?]));
+/// # Ok::<(), calib_io::files::FileError>(())
+/// ```
+pub fn sha256(sources: &[&Source]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for source in sources {
+        hash.update(&source.bytes);
+    }
+    hash.finalize().into()
+}

@@ -1,0 +1,172 @@
+//! How tables are read that are not as they should be.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::files::quoted;
+
+/// How tables are read. By default a file is what it says: nothing is guessed, and nothing left out.
+///
+/// ```
+/// use std::sync::Arc;
+/// use calib_io::input::{Source, Table, TableOptions};
+///
+/// let options = TableOptions { guess: true, positive_label: Some("case".into()), ..TableOptions::default() };
+/// let csv = b"y_prob,y_true\n0.2,control\n0.9,case\n".to_vec();
+/// let source = Source::from_bytes("frame.csv", csv)?.with_options(&Arc::new(options));
+/// let table = Table::read_only(&source, &["score", "label"])?;
+/// assert_eq!(table.labels("label")?.values, [0, 1]);
+/// # Ok::<(), calib_io::files::FileError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TableOptions {
+    /// Whether columns `score` and `label` that are not there are looked for under their usual names, text tables may have no header, and of
+    /// two probabilities that sum to one the second is taken.
+    pub guess: bool,
+    /// The label that is class 1; the other one is class 0. Without it labels are 0 and 1, or words for them.
+    pub positive_label: Option<String>,
+    /// Rows are left out in which one of these columns has no value. A list stands for its columns, as for [`class_columns`].
+    ///
+    /// [`class_columns`]: crate::input::vectors_named
+    pub complete: Vec<String>,
+    /// Is told what was guessed, and what was left out; of one file the same may be told several times.
+    pub tell: Option<fn(&TableNote)>,
+}
+
+/// What was guessed about a table, or left out of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TableNote {
+    /// A column was found under a usual name.
+    Column {
+        /// The file.
+        file: PathBuf,
+        /// What it is for: `score` or `label`.
+        wanted: String,
+        /// Its name.
+        found: String,
+    },
+    /// A text table has no header.
+    NoHeader {
+        /// The file.
+        file: PathBuf,
+        /// The number of columns, which are called by their numbers from 0 on.
+        columns: usize,
+    },
+    /// The first line of a text table is taken for the names of its columns, though it could be data: it is their numbers from 0 on.
+    NumberedColumns {
+        /// The file.
+        file: PathBuf,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// Of an array of two columns that sum to one the second was taken.
+    SecondColumn {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Columns were taken for those of the classes.
+    Classes {
+        /// The file.
+        file: PathBuf,
+        /// The first and the last of them.
+        ends: [String; 2],
+        /// How many there are.
+        classes: usize,
+    },
+    /// Labels were taken for the names of the classes' columns, or for what is behind the same word in these.
+    LabelsOfColumns {
+        /// The file of the labels.
+        file: PathBuf,
+        /// The first of them.
+        label: String,
+        /// The column that it names.
+        column: String,
+    },
+    /// Rows were left out that lack a value.
+    LeftOut {
+        /// The file.
+        file: PathBuf,
+        /// How many.
+        rows: usize,
+        /// Of how many.
+        of: usize,
+    },
+}
+
+impl fmt::Display for TableNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column { file, wanted, found } => {
+                write!(f, "{}: the column {} is taken for the {wanted}s", file.display(), quoted(found))
+            }
+            Self::NoHeader { file, columns: 1 } => {
+                write!(f, "{}: the first line is data, so the column is called 0", file.display())
+            }
+            Self::NoHeader { file, columns } => {
+                let last = columns.saturating_sub(1);
+                write!(f, "{}: the first line is data, so the columns are called 0 to {last}", file.display())
+            }
+            Self::NumberedColumns { file, columns: 1 } => {
+                write!(
+                    f,
+                    "{}: the first line, 0, is taken for the name of the column; if it is data, write a line with a name above it",
+                    file.display()
+                )
+            }
+            Self::NumberedColumns { file, columns } => {
+                let last = columns.saturating_sub(1);
+                write!(
+                    f,
+                    "{}: the first line, 0 to {last}, is taken for the names of the columns; if it is data, write a line with names \
+                     above it",
+                    file.display()
+                )
+            }
+            Self::SecondColumn { file } => {
+                write!(
+                    f,
+                    "{}: of two probabilities that sum to one the second is taken, as class 1's",
+                    file.display()
+                )
+            }
+            Self::Classes { file, ends: [first, last], classes } => {
+                let (first, last) = (quoted(first), quoted(last));
+                write!(f, "{}: the columns {first} to {last} are taken for {classes} classes", file.display())
+            }
+            Self::LabelsOfColumns { file, label, column } if label == column => {
+                write!(f, "{}: labels name the classes' columns", file.display())
+            }
+            Self::LabelsOfColumns { file, label, column } => {
+                let (label, column) = (quoted(label), quoted(column));
+                write!(f, "{}: labels name the classes' columns: {label} is {column}", file.display())
+            }
+            Self::LeftOut { file, rows, of } => {
+                write!(f, "{}: {rows} of {of} rows lack a value and are left out", file.display())
+            }
+        }
+    }
+}
+
+impl TableOptions {
+    /// Tells it to whoever asked for that.
+    pub(in crate::input) fn note(&self, note: &TableNote) {
+        if let Some(tell) = self.tell {
+            tell(note);
+        }
+    }
+
+    /// Tells that a column was found under a usual name.
+    pub(in crate::input) fn note_column(&self, file: &Path, wanted: &str, found: &str) {
+        self.note(&TableNote::Column {
+            file: file.into(),
+            wanted: wanted.into(),
+            found: found.trim().into(),
+        });
+    }
+
+    /// Whether rows without values are left out.
+    pub(in crate::input) fn leaves_out(&self) -> bool {
+        !self.complete.is_empty()
+    }
+}
