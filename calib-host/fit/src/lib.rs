@@ -20,7 +20,7 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`names`] < [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`names`] < [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
 //! [`artifact`] < [`passes`] < [`adjust`] < [`apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
@@ -36,6 +36,7 @@ pub mod assess;
 pub mod binary;
 pub mod compare;
 pub mod data;
+pub mod dataset;
 pub mod decide;
 pub mod error;
 pub mod fit;
@@ -57,6 +58,7 @@ pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vec
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
 pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
 pub use data::{BinaryData, ScoreKind, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};
+pub use dataset::Dataset;
 pub use error::FitError;
 pub use fit::{Fit, fit_binary, fit_weighted};
 pub use guarantee::{Guarantee, Plan};

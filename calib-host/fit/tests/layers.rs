@@ -14,6 +14,7 @@ const ROOMS: [&str; 23] = [
     "error",
     "points",
     "data",
+    "dataset",
     "guarantee",
     "operating",
     "sets",

@@ -1,5 +1,6 @@
 //! Scores and binary labels, checked once.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -283,6 +284,61 @@ impl BinaryData {
         self.kind
     }
 
+    /// Returns the rows in their order, each as its score, its number of points and how many of them have label 1; `None` if the points
+    /// were sorted.
+    pub fn rows(&self) -> Option<Box<dyn Iterator<Item = (f64, u64, u64)> + '_>> {
+        match &self.form {
+            Form::Packed(points) => Some(Box::new(points.iter().map(|&point| row_of(point)))),
+            Form::Rows(rows) => Some(Box::new(rows.iter().copied())),
+            Form::Sorted(_) | Form::Spilled(_) => None,
+        }
+    }
+
+    /// The number of rows; `None` if the points were sorted.
+    pub(crate) fn row_count(&self) -> Option<usize> {
+        match &self.form {
+            Form::Packed(points) => Some(points.len()),
+            Form::Rows(rows) => Some(rows.len()),
+            Form::Sorted(_) | Form::Spilled(_) => None,
+        }
+    }
+
+    /// Some of the rows, in the order in which they are given.
+    ///
+    /// # Panics
+    ///
+    /// If there are none of them, or no such row, or the points were sorted.
+    pub(crate) fn part(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "no rows");
+        let form = match &self.form {
+            Form::Packed(points) => Form::Packed(rows.iter().map(|&row| points[row]).collect()),
+            Form::Rows(all) => Form::Rows(rows.iter().map(|&row| all[row]).collect()),
+            Form::Sorted(_) | Form::Spilled(_) => panic!("sorted points have no rows"),
+        };
+        Self { form, kind: self.kind }
+    }
+
+    /// The order of two rows by their scores as the device sees them, then by their labels.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row, or the points were sorted.
+    pub(crate) fn compare(&self, a: usize, b: usize) -> Ordering {
+        match &self.form {
+            Form::Packed(points) => points[a].cmp(&points[b]),
+            Form::Rows(rows) => {
+                let seen = |row: usize| rows[row].0 as f32 + 0.0;
+                seen(a).total_cmp(&seen(b)).then(rows[a].2.cmp(&rows[b].2))
+            }
+            Form::Sorted(_) | Form::Spilled(_) => panic!("sorted points have no rows"),
+        }
+    }
+
+    /// Whether a row stands for several points, or for none.
+    pub(crate) fn are_counted(&self) -> bool {
+        matches!(&self.form, Form::Rows(rows) if rows.iter().any(|row| row.1 != 1))
+    }
+
     pub(crate) fn form(&self) -> &Form {
         &self.form
     }
@@ -297,6 +353,11 @@ impl BinaryData {
             Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
         }
     }
+}
+
+/// A packed point as a row.
+fn row_of(point: Packed) -> (f64, u64, u64) {
+    (packed::score(point), 1, packed::label(point).into())
 }
 
 fn add_packed(sum: &mut RowsHash, points: &[Packed]) {

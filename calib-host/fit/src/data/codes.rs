@@ -1,7 +1,8 @@
 //! Scores that integer codes stand for.
 
-use calib_core::{QuantizedScore, Score};
+use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
 
+use super::error::DataError;
 use crate::stats::ScoreKind;
 
 /// The score nearest to what a code stands for.
@@ -15,4 +16,25 @@ pub(crate) fn score_of_code(kind: ScoreKind, code: QuantizedScore) -> f32 {
         ScoreKind::Probability => clamped_score(code).get(),
         ScoreKind::Margin => code.dequantized(),
     }
+}
+
+/// The scores of this kind that integer codes of class 1 stand for.
+pub(crate) fn scores_of_codes(
+    codes: &[i64],
+    encoding: ScoreEncoding,
+    kind: ScoreKind,
+) -> Result<Vec<f32>, DataError> {
+    let score = |(row, &code): (usize, &i64)| {
+        // No code is near the ends of an i32.
+        let narrow = code.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        let known = QuantizedScore::new(encoding, narrow);
+        let known = known.map_err(|cause| DataError::Code { row, class: 1, code, cause })?;
+        let score = match kind {
+            ScoreKind::Probability => known.score().map(Score::get),
+            ScoreKind::Margin => Margin::new(known.dequantized()).ok().map(Margin::get),
+        };
+        let (code, value) = (known.code(), known.dequantized());
+        score.ok_or(DataError::CodeScore { row, class: 1, code, score: value })
+    };
+    codes.iter().enumerate().map(score).collect()
 }

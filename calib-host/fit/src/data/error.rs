@@ -19,6 +19,28 @@ pub enum DataError {
         /// The number of labels.
         labels: usize,
     },
+    /// There are not as many weights, clusters or groups as rows of scores.
+    #[error("{scores} rows of scores but {rows} {what}")]
+    RowCount {
+        /// What differs in number.
+        what: &'static str,
+        /// How many there are.
+        rows: usize,
+        /// The number of rows of scores.
+        scores: usize,
+    },
+    /// The rows of a matrix have weights.
+    #[error("weights go with scores of class 1: the rows of a matrix have none")]
+    MatrixWeights,
+    /// Rows with weights or counts are in clusters.
+    #[error("of weighted or counted rows no one row can be drawn from a cluster")]
+    WeightedClusters,
+    /// Rows with weights, or of several classes, are in groups.
+    #[error("groups go with binary scores that count the same")]
+    Groups,
+    /// The scores are by no classifier.
+    #[error("scores are by 1 classifier at least, not by 0")]
+    NoClassifier,
     /// A row has more positives than points.
     #[error("row {row}: {positives} positives of {n} points")]
     Positives {

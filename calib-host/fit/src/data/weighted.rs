@@ -75,6 +75,11 @@ impl WeightedData {
         self.rows
     }
 
+    /// Returns what the scores are.
+    pub fn kind(&self) -> ScoreKind {
+        self.units.kind()
+    }
+
     /// Returns the hash of the rows with their scores as the device sees them, whatever their weights: what a calibrator is
     /// judged by has none.
     pub fn rows_hash(&self) -> RowsHash {

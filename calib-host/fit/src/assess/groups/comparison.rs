@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::equal_calibration::{EqualCalibration, NotTested, test_equal_calibration};
-use super::row_groups::RowGroups;
 use crate::assess::{
     AssessOptions, Assessment, Bootstrap, ClinicalOptions, ClinicalValidation, EstimateWithInterval, Figure,
     Prediction, PredictionKind, assess, validate,
 };
+use crate::data::RowGroups;
 use crate::stats::{Interval, Seed};
 
 /// How to compare groups.

@@ -7,9 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 
-use super::row_groups::RowGroups;
 use crate::assess::bootstrap::generators;
 use crate::assess::prediction::Prediction;
+use crate::data::RowGroups;
 use crate::stats::{Clusters, Seed};
 use crate::stop;
 

@@ -2,8 +2,7 @@
 
 mod comparison;
 mod equal_calibration;
-mod row_groups;
 
+pub use crate::data::RowGroups;
 pub use comparison::{Difference, GroupAssessment, GroupComparison, GroupOptions, Tested, compare_groups};
 pub use equal_calibration::{EqualCalibration, NotTested, test_equal_calibration};
-pub use row_groups::RowGroups;

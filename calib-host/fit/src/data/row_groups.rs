@@ -13,7 +13,7 @@ impl RowGroups {
     /// Takes the name of every row's group.
     ///
     /// ```
-    /// use calib_fit::assess::RowGroups;
+    /// use calib_fit::data::RowGroups;
     ///
     /// let groups = RowGroups::new(["m", "f", "m"]);
     /// assert_eq!((groups.names(), groups.of(0), groups.rows()), (&["f".into(), "m".into()][..], 1, 3));
