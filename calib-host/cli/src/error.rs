@@ -3,14 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use calib_fit::FitError;
 use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
+use calib_fit::job::JobError;
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
+use calib_fit::{FitError, OptionsError};
 use calib_io::device::probe::{AccessError, FlashError};
 use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
@@ -195,6 +196,29 @@ impl Error {
         Self::Promise { place: Box::new(place), cause: cause.into() }
     }
 
+    /// Says why a job for the data at a place has no result.
+    pub(crate) fn job(place: Place, cause: JobError) -> Self {
+        match cause {
+            JobError::Options(cause) => Self::options(&cause),
+            JobError::Mismatch(sentence) => Self::Mismatch(sentence.into()),
+            JobError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
+            JobError::Data(cause) => cause.into(),
+            JobError::Fit(cause) => Self::fit(place, cause),
+            JobError::Operating(cause) => Self::promise(place, cause),
+            JobError::Sets(cause) => Self::promise(place, cause),
+            JobError::Rule(cause) => cause.into(),
+            JobError::Adjust(cause) => cause.into(),
+            JobError::Monitors(cause) => CompileError::from(cause).into(),
+            JobError::Write(cause) => CompileError::from(cause).into(),
+            cause => Self::Usage(cause.to_string()),
+        }
+    }
+
+    /// Says why options make no sense, with their names on the command line.
+    pub(crate) fn options(cause: &OptionsError) -> Self {
+        Self::Usage(cause.with_names(option))
+    }
+
     /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
@@ -255,4 +279,9 @@ fn with_options(error: &FileError) -> String {
         }
         error => error.to_string(),
     }
+}
+
+/// The option of a field.
+pub(crate) fn option(field: &str) -> String {
+    format!("--{}", field.replace('_', "-"))
 }

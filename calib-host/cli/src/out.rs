@@ -149,6 +149,24 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     write_json(value)
 }
 
+/// Prints what was made as JSON: where it is, what is said of it, and what is doubtful, if that is looked for.
+pub(crate) fn print_made(
+    output: &Path,
+    made: &impl serde::Serialize,
+    warnings: Option<&[String]>,
+) -> Result<(), Error> {
+    #[derive(serde::Serialize)]
+    struct Made<'a, T> {
+        output: &'a Path,
+        #[serde(flatten)]
+        made: &'a T,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warnings: Option<&'a [String]>,
+    }
+    // A value holds every number as an f64.
+    print_json(&serde_json::to_value(Made { output, made, warnings }).map_err(io::Error::from)?)
+}
+
 fn write_json(value: &impl serde::Serialize) -> Result<(), Error> {
     // JSON escapes for itself.
     let mut stdout = Stdout(io::stdout().lock());

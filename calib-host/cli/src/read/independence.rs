@@ -21,7 +21,7 @@ pub(crate) fn question_points(data: &BinaryData) -> Result<Option<String>, FitEr
     Ok(Repeats::noticed_anywhere(rounded.as_ref().unwrap_or(data))?.map(with_hint))
 }
 
-fn with_hint(noticed: Repeats) -> String {
+pub(super) fn with_hint(noticed: Repeats) -> String {
     format!("{noticed} Then name the patient with --cluster-column.")
 }
 

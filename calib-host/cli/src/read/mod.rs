@@ -10,6 +10,7 @@ mod counters;
 mod files;
 mod independence;
 mod judged;
+mod labelled;
 mod mismatch;
 mod operating;
 mod passes;
@@ -31,6 +32,7 @@ pub(crate) use counters::CounterFiles;
 pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
 pub(crate) use independence::{predictions, question_independence, question_points, question_predictions};
 pub(crate) use judged::judged_sets;
+pub(crate) use labelled::{LabelledFiles, ScoresAre};
 pub(crate) use mismatch::{applied_codes, codes_of_classes, needs_logits};
 pub(crate) use operating::OperatingRows;
 pub(crate) use passes::{Counted, Opened};
@@ -41,5 +43,4 @@ pub(crate) use rows::{
     predicted_rows, read_groups, score_columns, table_labels, wide,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
-pub(crate) use sets::{SetInput, SetRows, SetSource};
 pub(crate) use surveyed::{Surveyed, calibrates_alone};

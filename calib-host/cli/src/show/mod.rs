@@ -42,10 +42,10 @@ pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
 pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
-pub(crate) use monitors::{action_words, monitor_sentences, monitors_json};
-pub(crate) use operating::ShownThresholds;
+pub(crate) use monitors::{action_words, monitor_sentences};
+pub(crate) use operating::thresholds;
 pub(crate) use recalibrated::ShownRecalibration;
-pub(crate) use sets::{ShownSets, set_figures};
+pub(crate) use sets::{set_figures, sets};
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;
 pub(crate) use threshold::{at_operating_points, at_thresholds};

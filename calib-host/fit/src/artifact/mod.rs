@@ -40,9 +40,7 @@ pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, divisor_of_alpha, points_for_a_useful_epsilon,
     promise, table_label,
 };
-pub use rule_facts::{
-    PointsFacts, PromiseFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts,
-};
+pub use rule_facts::{PointsFacts, PromiseFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts};
 pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};

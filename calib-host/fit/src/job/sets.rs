@@ -8,7 +8,7 @@ use super::error::JobError;
 use super::facts::Written;
 use super::target::Target;
 use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, rule_sentences};
-use crate::data::{BinaryData, ScoreKind, VectorKind};
+use crate::data::{BinaryData, VectorKind};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
 use crate::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
@@ -153,11 +153,8 @@ impl Rows {
             return Ok(Self { conformities: Conformities::of_binary_codes(&codes), labels, encoding });
         }
         let (conformities, labels) = Conformities::of_scores(points)?;
-        let encoding = match points.kind() {
-            ScoreKind::Probability => ScoreEncoding::F32,
-            ScoreKind::Margin => ScoreEncoding::Margin,
-        };
-        Ok(Self { conformities, labels: labels.into_iter().map(i64::from).collect(), encoding })
+        let labels = labels.into_iter().map(i64::from).collect();
+        Ok(Self { conformities, labels, encoding: points.kind().encoding(false) })
     }
 }
 

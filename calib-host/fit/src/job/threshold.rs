@@ -1,6 +1,5 @@
 //! Thresholds that promise a sensitivity or a specificity.
 
-use calib_core::ScoreEncoding;
 use calib_core::decision::{Accuracy, AccuracyPromise};
 use serde::Serialize;
 
@@ -15,7 +14,7 @@ use crate::operating::{
     Aim, Aims, GroupScores, KeyedScores, OperatingPoint, OperatingPoints, PredictiveValues, Sharing,
 };
 use crate::options_error::OptionsError;
-use crate::stats::{Interval, Seed, single_at_most};
+use crate::stats::{Clusters, Interval, Seed, single_at_most};
 
 /// What thresholds are to promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +121,8 @@ pub fn threshold(
     let Content::Points(all) = data.content() else {
         return Err(OptionsError::new("thresholds are of one score of rows that count the same").into());
     };
-    let kept = data.rows_kept(options.seed);
+    let draw = |clusters: &Clusters| clusters.one_row_each(options.seed, |a, b| all.compare(a, b));
+    let kept = data.clusters().map(draw);
     let points_of = |rows: &[usize]| match rows.len() as u64 == all.len() {
         true => all.clone(),
         false => all.part(rows),
@@ -149,10 +149,9 @@ pub fn threshold(
             values.collect::<Result<Vec<_>, _>>()?
         }
     };
-    let float = if all.kind() == crate::stats::ScoreKind::Margin { ScoreEncoding::Margin } else { ScoreEncoding::F32 };
     let on_device = PointsOnDevice {
         points: &points,
-        encoding: data.encoding().unwrap_or(float),
+        encoding: data.encoding().unwrap_or(all.kind().encoding(false)),
         predictive: &promises(&values, options.prevalence),
         refer_raises: options.refer_raises,
     };
