@@ -94,7 +94,8 @@ impl PlanCommand {
         if self.prevalence.is_some() {
             return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity"));
         }
-        if self.svg.is_some() && (self.n, self.bins, self.points_per_bin) == (None, None, None) {
+        let knows_points = (self.n, self.bins, self.points_per_bin) != (None, None, None);
+        if self.svg.is_some() && self.epsilon.is_some() && !knows_points {
             return Err(usage(
                 "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon",
             ));
@@ -209,7 +210,9 @@ fn usage(sentence: &str) -> Error {
 
 /// The error with the names of options.
 fn named(cause: &OptionsError) -> Error {
-    Error::Usage(cause.with_names(|field| if field == "classes" { "--reduction".into() } else { option(field) }))
+    Error::Usage(
+        cause.with_names(|field| if field == "classes" { "--reduction".into() } else { option(field) }),
+    )
 }
 
 /// A plan of bins.

@@ -93,8 +93,8 @@ pub(crate) struct ThresholdCommand {
 
 impl ThresholdCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
-        let (path, kind) =
-            binary_source(self.scores.as_deref(), self.margins.as_deref()).expect("clap asks for one of them");
+        let (path, kind) = binary_source(self.scores.as_deref(), self.margins.as_deref())
+            .expect("clap asks for one of them");
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
         let rows = LabelledFiles {

@@ -35,9 +35,12 @@ impl ChildOptions {
         let counter = self.counter.unwrap_or(0);
         Ok(match calibrator {
             Some((path, parent)) => Target::Beside(parent, self.of(path, parent)?),
-            None => {
-                Target::Alone(ArtifactOptions { data_sha256, classifier, counter, ..ArtifactOptions::default() })
-            }
+            None => Target::Alone(ArtifactOptions {
+                data_sha256,
+                classifier,
+                counter,
+                ..ArtifactOptions::default()
+            }),
         })
     }
 

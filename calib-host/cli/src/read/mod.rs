@@ -40,7 +40,7 @@ pub(crate) use reference::monitors_of_scores;
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, binary_rows, every_class, groups_of, is_fitted_to, one_group,
-    predicted_rows, read_groups, score_columns, table_labels, wide,
+    predicted_rows, read_groups, score_columns, wide,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
 pub(crate) use surveyed::{Surveyed, calibrates_alone};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{MonitorFacts, 
-    Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points, points_for_a_useful_epsilon,
-    promise,
+use calib_fit::artifact::{
+    MonitorFacts, Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points,
+    points_for_a_useful_epsilon, promise,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel};
 use calib_fit::fit::FittedTable;

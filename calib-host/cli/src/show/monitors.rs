@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use calib_core::artifact::MonitorAction;
 use calib_core::Artifact;
+use calib_core::artifact::MonitorAction;
 use calib_fit::artifact::monitor_scores;
 
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.

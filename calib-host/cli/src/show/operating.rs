@@ -53,7 +53,8 @@ fn bounds(found: &Thresholds, point: &OperatingPoint, group: &GroupThreshold) ->
     let aims = found.points.aims;
     let clears = if point.refers() { "clears" } else { "spares" };
     let of_negatives = line(clears, 0, group.specificity_bounds, aims.sensitivity.map(|aim| aim.confidence));
-    let of_positives = line("raises", 1, group.sensitivity_bounds, aims.specificity.map(|aim| aim.confidence));
+    let of_positives =
+        line("raises", 1, group.sensitivity_bounds, aims.specificity.map(|aim| aim.confidence));
     of_positives.into_iter().chain(of_negatives).collect()
 }
 

@@ -3,6 +3,7 @@
 //! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit` and `joint`.
 
 mod child;
+mod code_type;
 mod compact;
 mod cost;
 mod error;
@@ -25,6 +26,7 @@ mod vacuous;
 mod write;
 
 pub use child::Child;
+pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;

@@ -109,7 +109,6 @@ pub fn sets(data: &Dataset, options: &SetOptions, target: &Target<'_>) -> Result
         rows_needed: sets.aim.points_needed(sets.classes as u64),
         sentences: rule_sentences(&stored),
     };
-    drop(stored);
     Ok(Sets { sets, artifact, summary })
 }
 

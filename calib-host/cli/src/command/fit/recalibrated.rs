@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::Child;
 use calib_fit::fleet::{RecalibrateError, Recalibration, recalibrated, survey};
 use calib_io::files::{Place, read_artifact};
 use calib_io::input::{self, Source};
@@ -27,8 +26,7 @@ impl FitCommand {
         let (now, earlier) =
             (CounterFiles::read(files, quiet)?, CounterFiles::read(self.counters.since(), quiet)?);
         let sources: Vec<&Source> = now.sources.iter().chain(&earlier.sources).collect();
-        let Child { counter, .. } =
-            ChildOptions::at(self.written.counter).of(path, &before, String::new())?;
+        let counter = ChildOptions::at(self.written.counter).of(path, &before)?;
         let how = Recalibration {
             alpha: self.written.alpha,
             alpha_spent: self.written.alpha_spent,
