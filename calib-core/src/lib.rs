@@ -50,6 +50,11 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(target_endian = "big")]
 compile_error!(
     "artefacts are read in place and hold little-endian words: big-endian targets are not supported"

@@ -1,6 +1,6 @@
 """What `predict` gives are the bits that an emulated Cortex-M4F answers.
 
-`CALIB_DEVICE` names the program that starts one: `calib-measure`, as `cargo xtask verify` builds it.
+`CALIB_DEVICE` names the program that starts one: `device-costs`, as `cargo xtask verify` builds it.
 """
 
 import os

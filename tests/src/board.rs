@@ -110,6 +110,6 @@ impl Board {
 
     /// Calls the emulator: the one that was set up for this project, otherwise the system's.
     pub fn emulator(self) -> Command {
-        Command::new(calib_run::tool(self.qemu()))
+        Command::new(xtask::tool(self.qemu()))
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::classifier::SEED;
 use anyhow::{Result, bail, ensure};
-use calib_classifier::SEED;
 use calib_core::Identity;
 use calib_host::StoredArtifact;
 use calib_host::io::device::serial::{Patience, Stage, push};

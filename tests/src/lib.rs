@@ -3,6 +3,7 @@
 mod board;
 mod brittle;
 mod c_library;
+pub mod classifier;
 mod command;
 mod emulator;
 mod fingerprint;

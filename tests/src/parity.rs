@@ -1,7 +1,7 @@
 //! The device against the host, bit for bit.
 
+use crate::classifier::CodedRows;
 use anyhow::{Context, Result, bail, ensure};
-use calib_classifier::CodedRows;
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
     ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, Scores, TopKPrediction, Values,

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::classifier::SEED;
 use anyhow::{Context, Result, bail};
-use calib_classifier::SEED;
 use calib_core::artifact::crc32c;
 use calib_core::wire::{MAX_CHUNK, Prediction, ReplyBody, RequestBody, UpdateStatus};
 use calib_core::{Calibrator, Outcome, Score, Uncalibrated};

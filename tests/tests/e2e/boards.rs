@@ -1,11 +1,11 @@
 //! The same firmware on every core, against the host, bit for bit.
 
-use calib_classifier::Case;
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::{
     ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
+use calib_tests::classifier::Case;
 use calib_tests::{Board, image_size};
 
 use crate::harness::{self, Image, binary_data, calibrated, top_label_data};

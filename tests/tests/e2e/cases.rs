@@ -1,11 +1,11 @@
 //! Both real problems, end to end: train, fit, deploy, and compare host and device on every row.
 
-use calib_classifier::Case;
 use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
 use calib_host::{
     ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
 use calib_tests::Board;
+use calib_tests::classifier::Case;
 
 use crate::harness::{self, Image, binary_data, calibrated, random_inputs, top_label_data};
 

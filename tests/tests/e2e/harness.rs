@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{env, fs};
 
-use calib_classifier::Case;
 use calib_core::wire::RequestBody;
 use calib_core::{Artifact, ClassifierId, Outcome};
 use calib_host::{BinaryData, StoredArtifact, TopLabelData, VectorKind, Vectors};
 use calib_linear::{AlarmRule, LinearModel};
+use calib_tests::classifier::Case;
 use calib_tests::{
     Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, leads,
     margins, stand_in, vectors,

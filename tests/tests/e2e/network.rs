@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use calib_classifier::{CodedRows, NetworkCase};
 use calib_core::artifact::Reduction;
 use calib_core::wire::{RawScore, ReplyBody, RequestBody};
 use calib_host::data::CodeVectors;
@@ -13,8 +12,9 @@ use calib_host::{
     ArtifactOptions, BinaryMethod, JointMethod, ReductionOptions, StoredArtifact, Umd, VectorData,
     VectorKind, Vectors, artifact_bytes, fit_joint, joint_artifact_bytes,
 };
-use calib_run::{cargo, root};
+use calib_tests::classifier::{CodedRows, NetworkCase};
 use calib_tests::{Board, Emulator, build_network_firmware, coded_rows, image_size};
+use xtask::{cargo, root};
 
 use crate::harness::{calibrated, random_inputs};
 

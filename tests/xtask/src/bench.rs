@@ -1,13 +1,13 @@
 //! `cargo xtask bench host` and `cargo xtask bench monitor`
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use xtask::{cargo, root, run};
 
 use crate::flags;
 use crate::setup::Setup;
 use crate::wheel;
 
-/// Measures this machine with a release build of `calib-bench-host`. A ratio to a peer that got worse is a failure.
+/// Measures this machine with a release build of `bench`. A ratio to a peer that got worse is a failure.
 pub(crate) fn host(setup: Setup, flags: &flags::Host) -> Result<()> {
     let flags::Host { rows, huge, only, write_baseline, netcal } = flags;
     let mut arguments = Vec::new();
@@ -23,18 +23,38 @@ pub(crate) fn host(setup: Setup, flags: &flags::Host) -> Result<()> {
     }
     eprintln!("building for release");
     run(cargo(&root())
-        .args(["run", "--quiet", "--locked", "--release", "--package", "calib-bench-host", "--"])
+        .args([
+            "run",
+            "--quiet",
+            "--locked",
+            "--release",
+            "--package",
+            "calib-claims",
+            "--bin",
+            "bench",
+            "--",
+        ])
         .args(arguments))
 }
 
-/// Simulates lives with a release build of `calib-lives`. A false alarm more than was promised is a failure.
+/// Simulates lives with a release build of `lives`. A false alarm more than was promised is a failure.
 pub(crate) fn monitor(setup: Setup, flags::Monitor { lives, trials }: &flags::Monitor) -> Result<()> {
     let python = wheel::environment("river", setup)?;
     let number = |flag: &str, n: &Option<u32>| n.map(|n| [flag.to_owned(), n.to_string()]);
     let numbers = [number("--lives", lives), number("--trials", trials)];
     eprintln!("building for release");
     run(cargo(&root())
-        .args(["run", "--quiet", "--locked", "--release", "--package", "calib-lives", "--"])
+        .args([
+            "run",
+            "--quiet",
+            "--locked",
+            "--release",
+            "--package",
+            "calib-claims",
+            "--bin",
+            "lives",
+            "--",
+        ])
         .args(numbers.into_iter().flatten().flatten())
         .arg("--python")
         .arg(python))

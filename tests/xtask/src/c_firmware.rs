@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{root, run};
+use xtask::{root, run};
 
 use crate::flags;
 use crate::setup::{ARM_LIBC, CMAKE, Needs, Setup};

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{built, cargo, root, run};
+use xtask::{built, cargo, root, run};
 
 use crate::setup::{Needs, QEMU_ARM, Setup};
 
@@ -17,15 +17,7 @@ pub(crate) fn demo(setup: Setup) -> Result<()> {
     eprintln!("building calib");
     // The demo's tables are CSV and NumPy: the light build is enough. Both are built at once, so that they share calib-host.
     run(cargo(&root())
-        .args(["build", "--quiet", "--locked", "--package", "calib-host", "--package", "calib-demo"])
-        .args([
-            "--bin",
-            "calib",
-            "--bin",
-            "calib-demo",
-            "--no-default-features",
-            "--features",
-            "calib-host/cli",
-        ]))?;
-    run(&mut Command::new(built("calib-demo")?))
+        .args(["build", "--quiet", "--locked", "--package", "calib-host", "--package", "calib-tests"])
+        .args(["--bin", "calib", "--bin", "demo", "--no-default-features", "--features", "calib-host/cli"]))?;
+    run(&mut Command::new(built("demo")?))
 }

@@ -1,10 +1,10 @@
-//! What `calib-measure` does: instructions, stack, flash, panics, load, and the same bytes.
+//! What `device-costs` does: instructions, stack, flash, panics, load, and the same bytes.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{built, cargo, root, run};
+use xtask::{built, cargo, root, run};
 
 use crate::flags;
 use crate::setup::{ARM_LIBC, CMAKE, Needs, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
@@ -54,26 +54,25 @@ pub(crate) fn reproducible(setup: Setup, options: &flags::Reproducible) -> Resul
     }
 }
 
-/// Builds `calib-measure` with no more than it needs, and runs it.
+/// Builds `device-costs` with no more than it needs, and runs it.
 pub(crate) fn measure(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<()> {
     run(cargo(&root())
-        .args(["run", "--quiet", "--locked", "--package", "calib-measure", "--"])
+        .args(["run", "--quiet", "--locked", "--package", "calib-device-costs", "--"])
         .args(arguments))
 }
 
-/// `calib-measure` as the whole workspace is built: after the tests that takes little.
+/// `device-costs` as the whole workspace is built: after the tests that takes little.
 pub(crate) struct Measure(());
 
 impl Measure {
     pub(crate) fn build() -> Result<Self> {
-        let whole = ["--workspace", "--all-features", "--bin", "calib-measure", "--bin", "calib"];
-        // With these tests among them, dependencies have the features and flags that they have for all tests: they are built already.
-        let tests = ["--test", "e2e", "--test", "layers"];
-        run(cargo(&root()).args(["build", "--quiet", "--locked"]).args(whole).args(tests))?;
+        let whole = ["--workspace", "--all-features", "--bin", "device-costs", "--bin", "calib"];
+        // With this test among them, dependencies have the features and flags that they have for all tests: they are built already.
+        run(cargo(&root()).args(["build", "--quiet", "--locked"]).args(whole).args(["--test", "e2e"]))?;
         Ok(Self(()))
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<()> {
-        run(Command::new(built("calib-measure")?).args(arguments))
+        run(Command::new(built("device-costs")?).args(arguments))
     }
 }

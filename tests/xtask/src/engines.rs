@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use xtask::{cargo, root, run};
 
 use crate::flags;
 use crate::setup::{JAVA, Needs, Setup};

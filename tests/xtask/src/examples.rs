@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_run::{cargo, root, run, tool};
+use xtask::{cargo, root, run, tool};
 
 use crate::setup::{Needs, QEMU_ARM, Setup};
 

@@ -54,13 +54,13 @@ xflags::xflags! {
             /// The folder with cifar10_resnet50.json, credit_fixed_cases.json and theory_tables.json.
             required --refs dir: PathBuf
         }
-        /// Cut the power, wear out flash, forge artefacts, kill the emulator, plant faults.
+        /// Cut the power, wear out flash, forge artefacts, kill the emulator.
         cmd faults {
             /// Take longer: ten times the images and artefacts.
             optional --long
             /// Run only this part: flash (on a model of flash: power cuts at every step of an installation, worn and
-            /// half-erased flash, counters, forgeries), counters (those of flash about a device's counters alone), c (power cuts and half-erased flash, through the callbacks of the library for C), kills (of the emulator during updates), load (a serial line full of malformed
-            /// frames) or planted (faults in calib-core, each of which must be found).
+            /// half-erased flash, counters, forgeries), counters (those of flash about a device's counters alone), c (power cuts and half-erased flash, through the callbacks of the library for C), kills (of the emulator during updates) or load (a serial line full of
+            /// malformed frames).
             optional --only part: Part
             /// For how many minutes the serial line is under load.
             optional --load minutes: f64
@@ -133,6 +133,20 @@ xflags::xflags! {
         ///
         /// On 64 and on 32 bits; big-endian targets are refused.
         cmd miri {}
+        /// Count lines of every kind, packages, public names, and options of every command.
+        cmd count {
+            /// Count in this commit; in the working tree if not given.
+            optional --commit name: String
+        }
+        /// Change calib-core, or another package, in every way that cargo-mutants knows, and see that a test notices.
+        ///
+        /// What no test notices must stand in tests/survivors.txt, with its reason. Takes hours.
+        cmd mutants {
+            /// The package; calib-core if not given.
+            optional -p, --package name: String
+            /// Only in files whose paths match this.
+            optional --file glob: String
+        }
         /// Bound the stack of what a device calls for every score, on every core.
         cmd stack {}
         /// Show where the flash goes: by function, by part, for a line of log, and of programs with the library for C.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_run::{cargo, root, run};
+use xtask::{cargo, root, run};
 
 use crate::flags;
 use crate::setup::{CPP, Needs, Setup};
@@ -110,7 +110,7 @@ pub(crate) fn fuzz(setup: Setup, flags::Fuzz { runs, only, keep, seeds }: &flags
         setup.provide(&Needs { programs: &[&CPP], ..Needs::default() })?;
         return replay();
     }
-    setup.provide(&Needs { programs: &[&CPP], cargo: &[("fuzz", "cargo-fuzz")], ..Needs::default() })?;
+    setup.provide(&Needs { programs: &[&CPP], cargo: &["cargo-fuzz"], ..Needs::default() })?;
     for target in Target::ALL.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
         fuzz_target(target, runs.unwrap_or(target.runs()))?;
         if *keep {

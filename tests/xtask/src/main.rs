@@ -24,6 +24,7 @@ mod wheel;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use xtask::{count, root};
 
 use flags::{BenchCmd, Xtask, XtaskCmd};
 use setup::Setup;
@@ -64,9 +65,22 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::Engines(engines) => engines::engines(setup, &engines),
         XtaskCmd::Exhaustive(_) => exhaustive::exhaustive(),
         XtaskCmd::Miri(_) => miri::miri(),
+        XtaskCmd::Mutants(options) => mutants::mutants(setup, &options),
+        XtaskCmd::Count(options) => count(options.commit.as_deref()),
         XtaskCmd::Stack(_) => devices::stack(setup),
         XtaskCmd::Sizes(_) => devices::sizes(setup),
         XtaskCmd::Reproducible(options) => devices::reproducible(setup, &options),
         XtaskCmd::Fuzz(fuzz) => fuzz::fuzz(setup, &fuzz),
     }
+}
+
+/// `cargo xtask count`
+fn count(commit: Option<&str>) -> Result<()> {
+    let ends = [".rs", "Cargo.toml", "reference.md"];
+    let files = match commit {
+        Some(commit) => count::of_commit(&root(), commit, &ends)?,
+        None => count::tracked(&root(), &ends)?,
+    };
+    print!("{}", count::table(&files));
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use calib_run::{output, root, run};
+use xtask::{output, root, run};
 
 /// What a nightly toolchain needs for it.
 const INSTALL: &str = "rustup toolchain install nightly --component miri,rust-src";

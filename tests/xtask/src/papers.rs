@@ -1,14 +1,24 @@
 //! `cargo xtask papers`
 
 use anyhow::Result;
-use calib_run::{cargo, root, run};
+use xtask::{cargo, root, run};
 
 use crate::flags;
 
-/// Compares with reference values, in `calib-papers`.
+/// Compares with reference values, in the bin `reference`.
 pub(crate) fn papers(flags::Papers { data, refs }: &flags::Papers) -> Result<()> {
     run(cargo(&root())
-        .args(["run", "--quiet", "--locked", "--package", "calib-papers", "--", "--data"])
+        .args([
+            "run",
+            "--quiet",
+            "--locked",
+            "--package",
+            "calib-claims",
+            "--bin",
+            "reference",
+            "--",
+            "--data",
+        ])
         .arg(data)
         .arg("--refs")
         .arg(refs))

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use calib_run::{cargo, root, run};
+use xtask::{cargo, root, run};
 
 use crate::flags;
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::{env, fs};
 
 use anyhow::Result;
-use calib_run::{beside, built, cargo, root, run};
+use xtask::{beside, built, cargo, root, run};
 
 use crate::devices::{Measure, TARGETS};
 use crate::fuzz;
@@ -108,9 +108,7 @@ fn set_up(setup: Setup) -> Result<()> {
         targets: &[&TARGETS[..], narrow].concat(),
         components: true,
         programs: &[&OPENSSL, &CPP, &ARM_GCC, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
-        cargo: &[("deny", "cargo-deny")],
-        mdbook: true,
-        cbindgen: true,
+        cargo: &["cargo-deny", "mdbook", "cbindgen"],
     })
 }
 
@@ -162,11 +160,9 @@ fn devices(steps: &mut Steps) -> Result<()> {
     steps.step("static bounds of the stack", || measure(&["stack", "--check"]))?;
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
     steps.step("the same answers on every board, and for all inputs", || {
-        // `layers` for the sake of its dependencies' flags, as for `Measure::build`.
-        let whole = ["--test", "e2e", "--test", "layers", "--", "--include-ignored"];
         run(cargo(&root)
             .args(["test", "--locked", "--workspace", "--all-features"])
-            .args(whole)
+            .args(["--test", "e2e", "--", "--include-ignored"])
             // Of which `cargo xtask test` sends an eighth.
             .env("CALIB_ALL_INPUTS", "1")
             .env("CALIB", built("calib")?))

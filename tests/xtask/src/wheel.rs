@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
-use calib_run::{built, output, root, run};
+use xtask::{built, output, root, run};
 
 use crate::setup::Setup;
 use crate::steps::Steps;
@@ -85,11 +85,11 @@ pub(crate) fn bench(setup: Setup, rows: Option<u64>) -> Result<()> {
 }
 
 /// Compares what the package that [`verify`] installed predicts with what an emulated device answers, bit for bit, and follows the book's
-/// page down to a device. `calib-measure` is built, with the emulator.
+/// page down to a device. `device-costs` is built, with the emulator.
 pub(crate) fn on_a_device(setup: Setup) -> Result<()> {
     let python = environment(NEWEST, setup)?;
     let tests = ["test_device.py", "test_tutorial.py"];
-    run(pytest(&python).args(tests).env("CALIB_DEVICE", built("calib-measure")?))
+    run(pytest(&python).args(tests).env("CALIB_DEVICE", built("device-costs")?))
 }
 
 /// The interpreter of an environment with the packages that are listed for it, which is made if it is not there.

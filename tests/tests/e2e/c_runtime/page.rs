@@ -61,7 +61,7 @@ fn the_page_builds_and_its_program_answers() {
     let [fit, build, emulate] = <[&str; 3]>::try_from(commands.lines().collect::<Vec<_>>()).unwrap();
 
     // Where nothing can be installed, the emulator is unpacked.
-    let emulate = &emulate.replacen(QEMU, &calib_run::tool(QEMU).display().to_string(), 1);
+    let emulate = &emulate.replacen(QEMU, &xtask::tool(QEMU).display().to_string(), 1);
 
     let rows = (0..600).map(|row| (f64::from(row) / 600.0, u8::from(row % 40 < row / 20)));
     let rows: String = rows.map(|(score, label)| format!("{score},{label}\n")).collect();

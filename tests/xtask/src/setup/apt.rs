@@ -1,45 +1,43 @@
-//! apt: what it would do is simulated first, and done only if that adds packages and changes none.
+//! apt: what it would do is simulated first, and done only if that adds packages and changes none. A program that could
+//! come only at the cost of a package, or without root, is unpacked into `target/tools` if it runs from there.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, bail};
-use calib_run::{output, run};
+use anyhow::{Context, Result, bail, ensure};
+use xtask::{output, run, tools};
 
-use super::{Program, Step, unpack};
+use super::{Program, Step};
 
 /// What apt is told in a simulation and in earnest.
-const INSTALL: [&str; 4] = ["install", "--no-remove", "--no-install-recommends", "--no-upgrade"];
+pub(super) const INSTALL: [&str; 4] = ["install", "--no-remove", "--no-install-recommends", "--no-upgrade"];
 
-/// A package as apt would install it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Package {
-    pub(super) name: String,
-    pub(super) version: String,
-}
+/// What apt would do, or what it said when it failed.
+pub(super) type Simulated = Result<Simulation, String>;
 
 /// What apt would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Simulation {
-    /// Packages that are not there yet.
-    adds: Vec<Package>,
+pub(super) struct Simulation {
+    /// Packages that are not there yet, as `name=version`.
+    pub(super) adds: Vec<String>,
     /// What would happen to packages that are there, in words: each is one too many.
-    harms: Vec<String>,
+    pub(super) harms: Vec<String>,
 }
 
 impl Simulation {
     /// Reads the output of `apt-get --simulate install`: lines of `Inst NAME [OLD] (NEW ...)` and `Remv NAME [OLD]`.
-    fn parse(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let mut simulation = Self::default();
+        let bare = |word: &str| word.trim_matches(['[', ']', '(', ')']).to_owned();
         for line in text.lines() {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let bare = |word: &str| word.trim_matches(['[', ']', '(', ')']).to_owned();
-            match words[..] {
+            match line.split_whitespace().collect::<Vec<_>>()[..] {
                 ["Inst", name, old, new, ..] if old.starts_with('[') => {
                     simulation.harms.push(format!("replace {name} {} by {}", bare(old), bare(new)));
                 }
-                ["Inst", name, version, ..] => {
-                    simulation.adds.push(Package { name: name.to_owned(), version: bare(version) });
-                }
+                ["Inst", name, version, ..] => simulation.adds.push(format!("{name}={}", bare(version))),
                 ["Remv" | "Purg", name, ref rest @ ..] => {
                     let old = rest.first().map_or(String::new(), |old| format!(" {}", bare(old)));
                     simulation.harms.push(format!("remove {name}{old}"));
@@ -53,308 +51,156 @@ impl Simulation {
 
 /// What to do about programs that are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Plan {
+pub(super) struct Plan {
     /// Packages to name to apt, and all that apt then adds.
-    wanted: Vec<&'static str>,
-    adds: Vec<Package>,
+    pub(super) wanted: Vec<&'static str>,
+    pub(super) adds: Vec<String>,
     /// Packages to unpack where they change nothing, the programs in them, and why.
-    unpacked: Vec<Package>,
-    unpacked_programs: Vec<&'static str>,
-    reasons: Vec<String>,
+    pub(super) unpacked: Vec<String>,
+    pub(super) programs: Vec<&'static str>,
+    pub(super) reasons: Vec<String>,
 }
 
 impl Plan {
     /// Decides how each program comes: by apt where that only adds packages, otherwise unpacked where the program runs from
-    /// any folder. `simulate` says what apt would do, or what it said when it failed.
+    /// any folder.
     ///
     /// # Errors
     ///
     /// If a program can come neither way, with what stands against it.
-    fn new(
+    pub(super) fn new(
         programs: &[&Program],
         is_root: bool,
-        simulate: impl Fn(&[&str]) -> Result<Simulation, String>,
+        simulate: impl Fn(&[&str]) -> Simulated,
     ) -> Result<Self> {
-        let mut plan = Self::default();
-        let mut wanted: Vec<&str> = Vec::new();
+        let known = |packages: &[&str]| {
+            simulate(packages).map_err(|said| {
+                let (list, said) = (packages.join(" "), said.trim_end());
+                anyhow::anyhow!(
+                    "apt cannot install {list}:\n{said}\nhint: run `apt-get update`, or install what is missing yourself"
+                )
+            })
+        };
+        let (mut plan, mut wanted) = (Self::default(), BTreeSet::new());
         for program in programs {
-            let Simulation { adds, harms } = known(program.apt, &simulate)?;
-            if program.movable && (!is_root || !harms.is_empty()) {
+            let Simulation { adds, harms } = known(program.apt)?;
+            if program.is_movable && (!is_root || !harms.is_empty()) {
                 let harm = format!("apt would {}", harms.join(", "));
                 plan.reasons.push(if harms.is_empty() { "apt needs root".into() } else { harm });
-                plan.unpacked.extend(adds);
-                plan.unpacked_programs.push(program.name);
-            } else if harms.is_empty() {
-                wanted.extend(program.apt);
+                let new: Vec<String> = adds.into_iter().filter(|new| !plan.unpacked.contains(new)).collect();
+                plan.unpacked.extend(new);
+                plan.programs.push(program.name);
             } else {
-                bail!(refusal(program.name, program.apt, &harms));
+                ensure!(harms.is_empty(), refusal(program.name, program.apt, &harms));
+                wanted.extend(program.apt);
             }
         }
         plan.reasons.dedup();
-        let mut seen = Vec::new();
-        plan.unpacked.retain(|package| {
-            !seen.contains(package) && {
-                seen.push(package.clone());
-                true
-            }
-        });
-        if wanted.is_empty() {
-            return Ok(plan);
+        if !wanted.is_empty() {
+            // Each adds only; together they must, too.
+            let mut wanted: Vec<&str> = wanted.into_iter().collect();
+            let Simulation { adds, harms } = known(&wanted)?;
+            ensure!(harms.is_empty(), refusal(&wanted.join(", "), &wanted, &harms));
+            // Naming what is installed already would mark it as chosen by hand.
+            wanted.retain(|name| adds.iter().any(|new| new.split('=').next() == Some(name)));
+            (plan.wanted, plan.adds) = (wanted, adds);
         }
-        // Each adds only; together they must, too.
-        let Simulation { adds, harms } = known(&wanted, &simulate)?;
-        if !harms.is_empty() {
-            bail!(refusal(&wanted.join(", "), &wanted, &harms));
-        }
-        // Naming what is installed already would mark it as chosen by hand.
-        wanted.retain(|name| adds.iter().any(|package| package.name == *name));
-        wanted.sort_unstable();
-        wanted.dedup();
-        (plan.wanted, plan.adds) = (wanted, adds);
         Ok(plan)
     }
 }
 
-fn known(packages: &[&str], simulate: impl Fn(&[&str]) -> Result<Simulation, String>) -> Result<Simulation> {
-    simulate(packages).map_err(|said| {
-        let list = packages.join(" ");
-        anyhow::anyhow!(
-            "apt cannot install {list}:\n{}\nhint: run `apt-get update`, or install what is missing yourself",
-            said.trim_end()
-        )
-    })
-}
-
 fn refusal(what: &str, packages: &[&str], harms: &[String]) -> String {
-    let list = packages.join(" ");
+    let (harms, list) = (harms.join(", "), packages.join(" "));
     format!(
-        "to install {what}, apt would also {}; nothing was installed\nhint: where you agree to that, run `apt-get install {list}` \
-         yourself; otherwise put the program into the PATH in another way; then run this again",
-        harms.join(", ")
+        "to install {what}, apt would also {harms}; nothing was installed\nhint: where you agree to that, run `apt-get install \
+         {list}` yourself; otherwise put the program into the PATH in another way; then run this again"
     )
 }
 
 /// What brings the programs.
 pub(super) fn steps(programs: &[&Program], may_install: bool) -> Result<Vec<Step>> {
-    let administrator = Administrator::here();
-    if may_install && let Some(administrator) = administrator {
-        // Lists that are too old name packages that are gone.
-        if let Err(cause) = run(&mut administrator.apt_get(&["--quiet=2", "update"])) {
-            eprintln!("going on with the lists of packages that are here: {cause}");
-        }
+    let administrator = administrator();
+    let apt_get = move |arguments: &[&str]| {
+        let mut command = Command::new(administrator.unwrap_or(&["env"])[0]);
+        // sudo takes no variables but those that it is told.
+        let words = administrator.unwrap_or_default().iter().skip(1);
+        command.args(words).args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]).args(arguments);
+        command
+    };
+    // Lists that are too old name packages that are gone.
+    if may_install
+        && administrator.is_some()
+        && let Err(cause) = run(&mut apt_get(&["--quiet=2", "update"]))
+    {
+        eprintln!("going on with the lists of packages that are here: {cause}");
     }
-    let plan = Plan::new(programs, administrator.is_some(), simulate)?;
+    let Plan { wanted, adds, unpacked, programs, reasons } =
+        Plan::new(programs, administrator.is_some(), simulate)?;
     let mut steps = Vec::new();
-    if !plan.wanted.is_empty() {
-        let Some(administrator) = administrator else {
-            let list = plan.wanted.join(" ");
-            bail!("apt needs root: run `sudo apt-get {} {list}`, then this again", INSTALL.join(" "));
-        };
-        let arguments = [&["--quiet=2", "--yes"], &INSTALL[..], &plan.wanted].concat();
-        let shown = format!(
-            "apt-get {} {}\n    adds {}",
-            INSTALL.join(" "),
-            plan.wanted.join(" "),
-            listed(&plan.adds)
-        );
-        let work = Box::new(move || run(&mut administrator.apt_get(&arguments)));
-        steps.push(Step { shown, work });
+    if !wanted.is_empty() {
+        let line = format!("apt-get {} {}", INSTALL.join(" "), wanted.join(" "));
+        ensure!(administrator.is_some(), "apt needs root: run `sudo {line}`, then this again");
+        let mut command = apt_get(&[&["--quiet=2", "--yes"], &INSTALL[..], &wanted].concat());
+        let shown = format!("{line}\n    adds {}", adds.join(", "));
+        steps.push(Step { shown, work: Box::new(move || run(&mut command)) });
     }
-    if !plan.unpacked.is_empty() {
-        let shown = format!(
-            "{}, in target/tools alone: {}\n    unpacks {}",
-            plan.unpacked_programs.join(", "),
-            plan.reasons.join("; "),
-            listed(&plan.unpacked)
-        );
-        let (packages, names) = (plan.unpacked, plan.unpacked_programs);
-        steps.push(Step { shown, work: Box::new(move || unpack::unpack(&packages, &names)) });
+    if !unpacked.is_empty() {
+        let (names, reasons, list) = (programs.join(", "), reasons.join("; "), unpacked.join(", "));
+        let shown = format!("{names}, in target/tools alone: {reasons}\n    unpacks {list}");
+        steps.push(Step { shown, work: Box::new(move || unpack(&unpacked, &programs)) });
     }
     Ok(steps)
 }
 
-fn listed(packages: &[Package]) -> String {
-    packages
-        .iter()
-        .map(|package| format!("{} {}", package.name, package.version))
-        .collect::<Vec<_>>()
-        .join(", ")
+/// What to run apt as root with: nothing but its variables, or a sudo that asks for no password.
+fn administrator() -> Option<&'static [&'static str]> {
+    if output("id", &["-u"]).is_some_and(|uid| uid.trim() == "0") {
+        return Some(&["env"]);
+    }
+    output("sudo", &["-n", "true"]).map(|_| &["sudo", "-n", "env"][..])
 }
 
 /// What apt would do; nobody needs to be root for that. `--no-remove` would end it before it says what it would remove.
-fn simulate(packages: &[&str]) -> Result<Simulation, String> {
+fn simulate(packages: &[&str]) -> Simulated {
     let mut command = Command::new("apt-get");
     let arguments = INSTALL.iter().filter(|argument| **argument != "--no-remove");
     let output = command.env("LC_ALL", "C").arg("--simulate").args(arguments).args(packages).output();
     let output = output.map_err(|cause| cause.to_string())?;
-    let (said, complaints) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.success() { Ok(Simulation::parse(&said)) } else { Err(format!("{said}{complaints}")) }
+    let [said, complaints] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    if output.status.success() { Ok(Simulation::parse(&said)) } else { Err(said + &complaints) }
 }
 
-/// A way to run apt as root.
-#[derive(Clone, Copy)]
-enum Administrator {
-    /// This process is root's.
-    Root,
-    /// sudo asks for no password.
-    Sudo,
+/// Downloads and unpacks packages, and writes a script for each program that starts it with its own libraries.
+fn unpack(packages: &[String], programs: &[&str]) -> Result<()> {
+    let (downloads, unpacked, bin) =
+        (tools().join("downloads"), tools().join("unpacked"), tools().join("bin"));
+    [&downloads, &unpacked, &bin].into_iter().try_for_each(fs::create_dir_all)?;
+    let mut download = Command::new("apt-get");
+    // apt's own user may not write to every folder.
+    download.args(["download", "--quiet=2", "-o", "APT::Sandbox::User=root"]).args(packages);
+    run(download.current_dir(&downloads))?;
+    for file in fs::read_dir(&downloads)? {
+        run(Command::new("dpkg-deb").arg("--extract").arg(file?.path()).arg(&unpacked))?;
+    }
+    fs::remove_dir_all(&downloads)?;
+    programs.iter().try_for_each(|program| write_script(program, &unpacked, &bin))
 }
 
-impl Administrator {
-    fn here() -> Option<Self> {
-        if output("id", &["-u"]).is_some_and(|uid| uid.trim() == "0") {
-            return Some(Self::Root);
-        }
-        output("sudo", &["-n", "true"]).map(|_| Self::Sudo)
-    }
-
-    fn apt_get(self, arguments: &[&str]) -> Command {
-        // sudo takes no variables but those that it is told.
-        let words: &[&str] = match self {
-            Self::Root => &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"],
-            Self::Sudo => &["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"],
-        };
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).args(arguments);
-        command
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::setup::{ARM_LIBC, CPP, QEMU_ARM, QEMU_RISCV};
-
-    // Recorded on Debian 12 with the `qemu-utils` of its backports.
-    const ADDS: &str = include_str!("recorded/adds.txt");
-    const REMOVES: &str = include_str!("recorded/removes.txt");
-    const DOWNGRADES: &str = include_str!("recorded/downgrades.txt");
-    const UPGRADES: &str = include_str!("recorded/upgrades.txt");
-    const NOTHING: &str = include_str!("recorded/nothing.txt");
-    const IMPOSSIBLE: &str = include_str!("recorded/impossible.txt");
-
-    fn names(packages: &[Package]) -> Vec<&str> {
-        packages.iter().map(|package| &*package.name).collect()
-    }
-
-    #[test]
-    fn additions_are_read_with_their_versions() {
-        let simulation = Simulation::parse(ADDS);
-        assert_eq!(simulation.harms, Vec::<String>::new());
-        let compiler = Package { name: "gcc-arm-none-eabi".into(), version: "15:12.2.rel1-1".into() };
-        assert_eq!(simulation.adds[1], compiler);
-        assert_eq!(
-            names(&simulation.adds),
-            ["binutils-arm-none-eabi", "gcc-arm-none-eabi", "libnewlib-dev", "libnewlib-arm-none-eabi"]
-        );
-        assert_eq!(Simulation::parse(NOTHING), Simulation::default());
-    }
-
-    #[test]
-    fn every_change_of_what_is_installed_is_a_harm() {
-        let harms = |text| Simulation::parse(text).harms;
-        assert_eq!(harms(REMOVES), ["remove qemu-utils 1:10.0.2+ds-2+deb13u1~bpo12+1"]);
-        assert_eq!(
-            harms(DOWNGRADES),
-            ["replace qemu-utils 1:10.0.2+ds-2+deb13u1~bpo12+1 by 1:7.2+dfsg-7+deb12u18+b3"]
-        );
-        let upgrade = |name: &str| format!("replace {name} 3.0.19-1~deb12u2 by 3.0.22-1~deb12u2");
-        assert_eq!(harms(UPGRADES), ["libssl-dev", "libssl3", "openssl"].map(upgrade));
-        assert_eq!(harms("Purg exim4 [4.96-15+deb12u7]"), ["remove exim4 4.96-15+deb12u7"]);
-    }
-
-    /// What apt says of the emulator as recorded, and that it adds the rest.
-    fn recorded(emulator: &'static str) -> impl Fn(&[&str]) -> Result<Simulation, String> {
-        move |packages| {
-            let text = match packages.contains(&"qemu-system-arm") {
-                true => emulator.to_owned(),
-                false => {
-                    packages.iter().map(|name| format!("Inst {name} (1.0 Debian:12 [amd64])\n")).collect()
-                }
-            };
-            Ok(Simulation::parse(&text))
-        }
-    }
-
-    #[test]
-    fn what_only_adds_is_installed_together() {
-        let plan =
-            Plan::new(&[&QEMU_ARM, &CPP], true, recorded("Inst qemu-system-arm (1 D)\nInst g++ (2 D)"));
-        let plan = plan.unwrap();
-        assert_eq!((plan.wanted, plan.unpacked), (vec!["g++", "qemu-system-arm"], vec![]));
-    }
-
-    #[test]
-    fn an_emulator_that_costs_a_package_is_unpacked() {
-        for (said, reason) in [
-            (REMOVES, "apt would remove qemu-utils 1:10.0.2+ds-2+deb13u1~bpo12+1"),
-            (
-                DOWNGRADES,
-                "apt would replace qemu-utils 1:10.0.2+ds-2+deb13u1~bpo12+1 by 1:7.2+dfsg-7+deb12u18+b3",
-            ),
-        ] {
-            let plan = Plan::new(&[&QEMU_ARM, &ARM_LIBC], true, recorded(said)).unwrap();
-            assert_eq!(plan.wanted, ["gcc-arm-none-eabi", "libnewlib-arm-none-eabi"]);
-            assert_eq!(plan.unpacked_programs, ["qemu-system-arm"]);
-            assert_eq!(plan.reasons, [reason]);
-            assert_eq!(plan.unpacked, Simulation::parse(said).adds);
-            assert!(names(&plan.unpacked).contains(&"libcapstone4"));
-            assert!(!names(&plan.unpacked).contains(&"qemu-utils"));
-        }
-    }
-
-    #[test]
-    fn what_two_emulators_share_is_unpacked_once() {
-        let plan = Plan::new(&[&QEMU_ARM, &QEMU_RISCV], true, |_| Ok(Simulation::parse(REMOVES))).unwrap();
-        assert_eq!(plan.unpacked, Simulation::parse(REMOVES).adds);
-        assert_eq!(plan.unpacked_programs, ["qemu-system-arm", "qemu-system-riscv32"]);
-        assert_eq!(plan.reasons.len(), 1);
-    }
-
-    #[test]
-    fn without_root_an_emulator_is_unpacked() {
-        let adds = recorded("Inst qemu-system-arm (1:7.2 Debian:12)");
-        let plan = Plan::new(&[&QEMU_ARM], false, adds).unwrap();
-        assert_eq!((names(&plan.unpacked), plan.wanted), (vec!["qemu-system-arm"], vec![]));
-        assert_eq!(plan.reasons, ["apt needs root"]);
-    }
-
-    #[test]
-    fn a_compiler_that_costs_a_package_is_refused_with_the_way_out() {
-        for said in [REMOVES, UPGRADES, DOWNGRADES] {
-            let refused = Plan::new(&[&ARM_LIBC], true, |_| Ok(Simulation::parse(said))).unwrap_err();
-            let refused = refused.to_string();
-            assert!(refused.contains(&Simulation::parse(said).harms.join(", ")), "{refused}");
-            assert!(refused.contains("nothing was installed"), "{refused}");
-            assert!(
-                refused.contains("`apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi`"),
-                "{refused}"
-            );
-        }
-    }
-
-    #[test]
-    fn packages_that_harm_together_alone_are_refused() {
-        let simulate = |packages: &[&str]| {
-            Ok(Simulation::parse(if packages.len() > 2 { UPGRADES } else { "Inst g++ (2 Debian:12)" }))
-        };
-        let refused = Plan::new(&[&CPP, &ARM_LIBC], true, simulate).unwrap_err().to_string();
-        assert!(refused.contains("replace libssl3"), "{refused}");
-    }
-
-    #[test]
-    fn what_apt_says_when_it_fails_is_handed_on() {
-        let refused = Plan::new(&[&QEMU_ARM], true, |_| Err(IMPOSSIBLE.into())).unwrap_err().to_string();
-        assert!(refused.contains("qemu-utils : Breaks: qemu-system-common"), "{refused}");
-    }
-
-    #[test]
-    fn nothing_that_is_installed_is_named() {
-        let only_newlib =
-            |_: &[&str]| Ok(Simulation::parse("Inst libnewlib-arm-none-eabi (3.3.0 Debian:12)"));
-        let plan = Plan::new(&[&ARM_LIBC], true, only_newlib).unwrap();
-        assert_eq!(plan.wanted, ["libnewlib-arm-none-eabi"]);
-        assert_eq!(INSTALL[1..], ["--no-remove", "--no-install-recommends", "--no-upgrade"]);
-    }
+/// Writes a script that starts a program, and finds its libraries wherever the folder is moved to.
+pub(super) fn write_script(program: &str, unpacked: &Path, bin: &Path) -> Result<()> {
+    ensure!(unpacked.join("usr/bin").join(program).exists(), "the packages hold no {program}");
+    let Some(root) = unpacked.to_str() else { bail!("{} is not UTF-8", unpacked.display()) };
+    let folders = output("find", &[root, "-name", "lib*.so.*", "-printf", "%h\n"]).context("find fails")?;
+    let folders: BTreeSet<&str> = folders.lines().filter_map(|folder| folder.strip_prefix(root)).collect();
+    let path = folders.iter().map(|folder| format!("$unpacked{folder}")).collect::<Vec<_>>().join(":");
+    let script = format!(
+        "#!/bin/sh\nunpacked=$(dirname \"$(readlink -f \"$0\")\")/../unpacked\nLD_LIBRARY_PATH=\"{path}\" exec \
+         \"$unpacked/usr/bin/{program}\" \"$@\"\n"
+    );
+    // Renamed when it is whole: that it is there says that the program is.
+    let draft = bin.join(format!("{program}.new"));
+    fs::write(&draft, script)?;
+    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755))?;
+    fs::rename(&draft, bin.join(program)).with_context(|| format!("cannot write {}", bin.display()))
 }

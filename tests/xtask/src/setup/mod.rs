@@ -2,18 +2,17 @@
 //! or downgraded.
 
 mod apt;
-mod brew;
 mod program;
-mod rustup;
-mod unpack;
+#[cfg(test)]
+mod tests;
 
-use anyhow::{Result, bail};
-use calib_run::{cargo, output, root, run};
+use std::fs;
+use std::process::Command;
 
-pub(crate) use program::{
-    ARM_GCC, ARM_LIBC, CHROMIUM, CMAKE, CPP, JAVA, OPENSSL, Program, QEMU_ARM, QEMU_RISCV, RISCV_GCC,
-    chromium,
-};
+use anyhow::{Result, bail, ensure};
+use xtask::{cargo, output, root, run, show};
+
+pub(crate) use program::*;
 
 /// What a command uses besides cargo.
 #[derive(Default)]
@@ -24,12 +23,8 @@ pub(crate) struct Needs<'a> {
     pub(crate) components: bool,
     /// Programs of the system.
     pub(crate) programs: &'a [&'a Program],
-    /// Commands of cargo's own that `cargo install` builds: the command, and its package.
-    pub(crate) cargo: &'a [(&'a str, &'a str)],
-    /// Whether mdBook is used, which `cargo install` builds, too.
-    pub(crate) mdbook: bool,
-    /// Whether cbindgen is used, which `cargo install` builds, too.
-    pub(crate) cbindgen: bool,
+    /// Packages that `cargo install` builds, each with a program of the same name.
+    pub(crate) cargo: &'a [&'a str],
 }
 
 /// Installs what is missing, or only says what is missing.
@@ -45,6 +40,12 @@ struct Step {
     work: Box<dyn FnOnce() -> Result<()>>,
 }
 
+impl Step {
+    fn of(mut command: Command) -> Self {
+        Self { shown: show(&command), work: Box::new(move || run(&mut command)) }
+    }
+}
+
 impl Setup {
     /// Sees that everything is there that a command needs, and installs what is missing after it has listed it.
     ///
@@ -53,63 +54,89 @@ impl Setup {
     /// If something is missing and may not be installed, cannot be installed, or can be installed only at the cost of what
     /// this machine has.
     pub(crate) fn provide(self, needs: &Needs<'_>) -> Result<()> {
-        let missing: Vec<(&Program, String)> =
-            needs.programs.iter().filter_map(|program| Some((*program, (program.check)().err()?))).collect();
-        let mut steps = rustup::steps(needs.targets, needs.components)?;
-        for (command, package) in needs.cargo {
-            if output("cargo", &[command, "--version"]).is_none() {
-                // What they do takes seconds; to optimise them takes minutes.
-                let shown = format!("cargo install --locked --debug {package}");
-                let mut install = cargo(&root());
-                install.args(["install", "--locked", "--debug", package]);
-                steps.push(Step { shown, work: Box::new(move || run(&mut install)) });
-            }
-        }
-        // Of mdBook pages alone: no server, and no search.
-        let programs: [(bool, &str, &[&str]); 2] = [
-            (needs.mdbook, "mdbook", &["--no-default-features", "mdbook"]),
-            (needs.cbindgen, "cbindgen", &["cbindgen"]),
-        ];
-        for (is_needed, program, arguments) in programs {
-            if is_needed && output(program, &["--version"]).is_none() {
-                let arguments = [&["install", "--locked", "--debug"], arguments].concat();
-                let shown = format!("cargo {}", arguments.join(" "));
-                let mut install = cargo(&root());
-                install.args(&arguments);
-                steps.push(Step { shown, work: Box::new(move || run(&mut install)) });
-            }
-        }
-        if steps.is_empty() && missing.is_empty() {
-            return Ok(());
-        }
-        let mut reasons: Vec<&str> = missing.iter().map(|(_, why)| &**why).collect();
+        let missing = needs.programs.iter().filter_map(|program| Some((*program, program.check().err()?)));
+        let (programs, mut reasons): (Vec<&Program>, Vec<String>) = missing.unzip();
         reasons.dedup();
         reasons.iter().for_each(|why| eprintln!("missing: {why}"));
-        if !missing.is_empty() {
-            let programs: Vec<&Program> = missing.iter().map(|(program, _)| *program).collect();
-            steps.extend(system_steps(&programs, self.may_install)?);
+        let mut steps = of_rust(needs)?;
+        if !programs.is_empty() {
+            steps.extend(of_system(&programs, self.may_install)?);
+        }
+        if steps.is_empty() {
+            return Ok(());
         }
         eprintln!("{}", if self.may_install { "installing:" } else { "to be installed:" });
         steps.iter().for_each(|step| eprintln!("  {}", step.shown));
-        if !self.may_install {
-            bail!("something is missing, and with --no-install nothing is installed");
-        }
+        ensure!(self.may_install, "something is missing, and with --no-install nothing is installed");
         steps.into_iter().try_for_each(|step| (step.work)())?;
-        match missing.iter().find_map(|(program, _)| (program.check)().err()) {
-            None => Ok(()),
-            Some(why) => bail!("still missing: {why}"),
-        }
+        programs
+            .iter()
+            .try_for_each(|program| program.check().map_err(|why| anyhow::anyhow!("still missing: {why}")))
     }
 }
 
+/// What brings Rust's missing targets and components, and programs that cargo builds.
+fn of_rust(needs: &Needs<'_>) -> Result<Vec<Step>> {
+    let is_command = |name: &str| output("cargo", &[name, "--version"]).is_some();
+    let targets = needs.targets.iter().copied().filter(|target| !has_target(target));
+    let components = [("rustfmt", "fmt"), ("clippy", "clippy")].into_iter();
+    let components = components.filter(|(_, command)| needs.components && !is_command(command));
+    let mut steps = Vec::new();
+    for (what, missing) in
+        [("target", targets.collect::<Vec<_>>()), ("component", components.map(|(name, _)| name).collect())]
+    {
+        if !missing.is_empty() {
+            let list = missing.join(" ");
+            ensure!(
+                output("rustup", &["--version"]).is_some(),
+                "rustup is missing, which installs Rust's {what}s {list}: see https://rustup.rs"
+            );
+            let mut command = Command::new("rustup");
+            command.args([what, "add"]).args(missing);
+            steps.push(Step::of(command));
+        }
+    }
+    for name in needs.cargo {
+        let is_there = match name.strip_prefix("cargo-") {
+            Some(command) => is_command(command),
+            None => output(name, &["--version"]).is_some(),
+        };
+        if !is_there {
+            let mut command = cargo(&root());
+            // What they do takes seconds; to optimise them takes minutes. Of mdBook pages alone: no server, and no search.
+            command.args(["install", "--locked", "--debug", name]);
+            command.args((*name == "mdbook").then_some("--no-default-features"));
+            steps.push(Step::of(command));
+        }
+    }
+    Ok(steps)
+}
+
+/// Whether the compiler finds the target's `core`, wherever it came from.
+fn has_target(target: &str) -> bool {
+    let folder = output("rustc", &["--print", "target-libdir", "--target", target]).unwrap_or_default();
+    let Ok(mut files) = fs::read_dir(folder.trim()) else { return false };
+    files.any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with("libcore-")))
+}
+
 /// How this system's package manager brings the programs.
-fn system_steps(programs: &[&Program], may_install: bool) -> Result<Vec<Step>> {
+fn of_system(programs: &[&Program], may_install: bool) -> Result<Vec<Step>> {
     if output("apt-get", &["--version"]).is_some() {
         return apt::steps(programs, may_install);
     }
-    if output("brew", &["--version"]).is_some() {
-        return Ok(vec![brew::step(programs)]);
+    if output("brew", &["--version"]).is_none() {
+        let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
+        bail!("there is neither apt nor Homebrew: install {}, then run this again", names.join(", "));
     }
-    let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
-    bail!("there is neither apt nor Homebrew: install {}, then run this again", names.join(", "))
+    let mut formulas: Vec<&str> = programs.iter().flat_map(|program| program.brew).copied().collect();
+    formulas.sort_unstable();
+    formulas.dedup();
+    let mut command = Command::new("brew");
+    command.arg("install").args(formulas);
+    // It neither upgrades nor cleans up what is installed.
+    command.envs(
+        ["AUTO_UPDATE", "INSTALL_UPGRADE", "INSTALLED_DEPENDENTS_CHECK", "INSTALL_CLEANUP"]
+            .map(|what| (format!("HOMEBREW_NO_{what}"), "1")),
+    );
+    Ok(vec![Step::of(command)])
 }

@@ -1,0 +1,6 @@
+//! What the driver shares with the tests: running other programs, and counting the repository's lines and options.
+
+pub mod count;
+mod process;
+
+pub use process::{beside, built, cargo, copy, output, root, run, show, tool, tools};
