@@ -1,7 +1,7 @@
 //! The options for scores that are integer codes.
 
-use calib_core::artifact::Reduction;
 use calib_core::ScoreEncoding;
+use calib_core::artifact::Reduction;
 use calib_fit::VectorKind;
 use calib_fit::artifact::CodeType;
 use clap::Args;

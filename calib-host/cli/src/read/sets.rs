@@ -6,7 +6,7 @@ use calib_fit::{ScoreKind, VectorKind};
 use calib_io::input::{self, Source, Table};
 
 use super::class_labels::{MatrixColumns, row_labels};
-use super::columns::{question_kind, question_margins, read_code_vectors, read_vectors};
+use super::columns::{read_code_vectors, read_vectors};
 use super::rows::table_labels;
 use crate::error::Error;
 
@@ -34,11 +34,6 @@ pub(crate) struct SetSource<'a> {
 pub(crate) struct SetRows {
     pub(crate) rows: Conformities,
     pub(crate) labels: Vec<i64>,
-    /// What is doubtful about the file of scores.
-    pub(crate) doubt: Option<String>,
-    pub(crate) encoding: ScoreEncoding,
-    /// Whether a row is one score of class 1.
-    pub(crate) is_binary: bool,
 }
 
 impl SetSource<'_> {
@@ -56,16 +51,14 @@ impl SetSource<'_> {
             let labels = table_labels(sources, &table, self.label_column, codes.len())?;
             labels.check_classes(2)?;
             let rows = Conformities::of_binary_codes(&codes);
-            return Ok(SetRows { rows, labels: labels.values, doubt: None, encoding, is_binary: true });
+            return Ok(SetRows { rows, labels: labels.values });
         }
         let scores = table.numbers(self.score_column)?;
         let labels = table_labels(sources, &table, self.label_column, scores.len())?;
         labels.check_classes(2)?;
-        let doubt = question_margins(&sources[0], kind, &scores.device_scores(kind)?);
         let data = input::binary_data(&scores, &labels, kind)?;
         let (rows, _) = Conformities::of_scores(&data)?;
-        let encoding = if kind == ScoreKind::Margin { ScoreEncoding::Margin } else { ScoreEncoding::F32 };
-        Ok(SetRows { rows, labels: labels.values, doubt, encoding, is_binary: true })
+        Ok(SetRows { rows, labels: labels.values })
     }
 
     fn vectors(&self, sources: &[Source], kind: VectorKind) -> Result<SetRows, Error> {
@@ -82,12 +75,11 @@ impl SetSource<'_> {
                 ConformityScore::Margin => Conformities::of_codes(&codes),
                 ConformityScore::Softmax => Conformities::of_code_probs(&codes)?,
             };
-            return Ok(SetRows { rows, labels, doubt: None, encoding, is_binary: false });
+            return Ok(SetRows { rows, labels });
         }
         let vectors = read_vectors(&sources[0], kind, self.score_column)?;
         let labels = row_labels(sources, columns, vectors.len(), vectors.classes())?.values;
         let rows = Conformities::of_vectors(&vectors, score)?;
-        let doubt = question_kind(&sources[0], &vectors);
-        Ok(SetRows { rows, labels, doubt, encoding: ScoreEncoding::F32, is_binary: false })
+        Ok(SetRows { rows, labels })
     }
 }

@@ -21,7 +21,9 @@ pub enum JobError {
     #[error("{0}")]
     Mismatch(&'static str),
     /// The rows that methods are to be judged by are those that they are fitted to.
-    #[error("the test data are the rows that every method is fitted to, and every figure would be too good to be true")]
+    #[error(
+        "the test data are the rows that every method is fitted to, and every figure would be too good to be true"
+    )]
     SameRows,
     /// No row has a calibrated probability.
     #[error("no row has a probability: all are uncalibrated")]
