@@ -281,7 +281,9 @@ fn with_options(error: &FileError) -> String {
     }
 }
 
-/// The option of a field.
+/// The option of a field, with a value if it is to have one: `--method umd` of `method=umd`.
 pub(crate) fn option(field: &str) -> String {
-    format!("--{}", field.replace('_', "-"))
+    let (name, value) = field.split_once('=').map_or((field, None), |(name, value)| (name, Some(value)));
+    let name = name.replace('_', "-");
+    value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
 }

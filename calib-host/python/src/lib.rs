@@ -9,11 +9,13 @@ mod artifact;
 mod assess;
 mod codes;
 mod command;
+mod data;
 mod errors;
 mod fit;
 mod floats;
 mod import;
 mod interrupt;
+mod jobs;
 mod plan;
 
 use pyo3::prelude::*;
@@ -29,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MismatchError", py.get_type::<errors::MismatchError>())?;
     module.add_class::<artifact::PyArtifact>()?;
     module.add_class::<assess::PyHow>()?;
+    module.add_class::<data::PyDataset>()?;
     module.add_function(wrap_pyfunction!(errors::in_python, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(apply::apply, module)?)?;
@@ -40,7 +43,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(import::imported, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported_scaling, module)?)?;
     module.add_function(wrap_pyfunction!(artifact::write_file, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::adjust, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::sets, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::threshold, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan_of_validation, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan_threshold, module)?)?;
     module.add_function(wrap_pyfunction!(command::run, module)?)?;
     Ok(())
 }
