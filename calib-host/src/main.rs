@@ -1,12 +1,8 @@
 //! The `calib` command.
-
-mod closed;
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
-use calib_cli::{Stdout, run_from};
-
 fn main() -> ExitCode {
-    let stdout = if closed::stdout_was_closed() { Stdout::Closed } else { Stdout::Open };
-    ExitCode::from(run_from(std::env::args_os(), stdout))
+    ExitCode::from(calib_cli::run_from(std::env::args_os()))
 }

@@ -1,6 +1,6 @@
 //! Assessing rows, wherever they come from: for the screen, and as JSON.
 
-use std::io;
+use std::io::{self, Write};
 
 use calib_core::Artifact;
 use calib_fit::assess::{
@@ -17,7 +17,6 @@ use calib_io::report::{CalibratedRows, ClinicalSummary, Grounds, ReportedRule, T
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::out::stdout;
 use crate::read::{OperatingRows, Subject, Surveyed};
 use crate::show;
 
@@ -335,25 +334,23 @@ impl Found {
     }
 
     /// Prints it.
-    pub(crate) fn show(&self) -> io::Result<()> {
+    pub(crate) fn show(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Predictions(found) => found.show(),
-            Self::BeforeAfter(found) => found.show(),
+            Self::Predictions(found) => found.show(out),
+            Self::BeforeAfter(found) => found.show(out),
             Self::Vectors { assessment, surface, top_k } => {
-                show::vectors(assessment, surface.as_ref(), top_k.as_ref())
+                show::vectors(out, assessment, surface.as_ref(), top_k.as_ref())
             }
             Self::ClassProbs { verdict, sides: [before, after], uncalibrated } => {
-                show::verdict(verdict)?;
-                show::each(*uncalibrated, [before, after], |(one, surface)| {
-                    show::vectors(one, surface.as_ref(), None)
+                show::verdict(out, verdict)?;
+                show::each(out, *uncalibrated, [before, after], |out, (one, surface)| {
+                    show::vectors(out, one, surface.as_ref(), None)
                 })
             }
             Self::Ranks { sides: [before, after], uncalibrated } => {
-                show::each(*uncalibrated, [before, after], show::top_k)
+                show::each(out, *uncalibrated, [before, after], show::top_k)
             }
-            Self::Operating { accuracies, alpha, .. } => {
-                show::at_operating_points(&mut stdout(), accuracies, *alpha)
-            }
+            Self::Operating { accuracies, alpha, .. } => show::at_operating_points(out, accuracies, *alpha),
         }
     }
 }
@@ -370,10 +367,10 @@ impl FoundPredictions {
         value
     }
 
-    fn show(&self) -> io::Result<()> {
-        show::assessment(&self.assessment, self.uncalibrated)?;
-        self.clinical.iter().try_for_each(|found| show::clinical("the probabilities", found))?;
-        self.groups.iter().try_for_each(show::groups)
+    fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        show::assessment(out, &self.assessment, self.uncalibrated)?;
+        self.clinical.iter().try_for_each(|found| show::clinical(out, "the probabilities", found))?;
+        self.groups.iter().try_for_each(|groups| show::groups(out, groups))
     }
 }
 
@@ -398,19 +395,19 @@ impl FoundBeforeAfter {
         value
     }
 
-    fn show(&self) -> io::Result<()> {
-        show::verdict(&self.verdict)?;
+    fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        show::verdict(out, &self.verdict)?;
         match self.are_margins {
-            true => show::after_margins(&self.both, self.uncalibrated)?,
-            false => show::before_after(&self.both, self.uncalibrated)?,
+            true => show::after_margins(out, &self.both, self.uncalibrated)?,
+            false => show::before_after(out, &self.both, self.uncalibrated)?,
         }
         if let Some(ClinicalSummary { before, after }) = &self.clinical {
-            before.iter().try_for_each(|found| show::clinical("the scores", found))?;
-            show::clinical("the calibrated probabilities", after)?;
+            before.iter().try_for_each(|found| show::clinical(out, "the scores", found))?;
+            show::clinical(out, "the calibrated probabilities", after)?;
         }
-        show::at_thresholds(&mut stdout(), &self.at_thresholds, self.alpha)?;
-        show::at_operating_points(&mut stdout(), &self.operating, self.alpha)?;
-        self.groups.iter().try_for_each(show::groups)
+        show::at_thresholds(out, &self.at_thresholds, self.alpha)?;
+        show::at_operating_points(out, &self.operating, self.alpha)?;
+        self.groups.iter().try_for_each(|groups| show::groups(out, groups))
     }
 }
 

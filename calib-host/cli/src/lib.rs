@@ -1,14 +1,13 @@
 //! The command line: what is asked (`options`), what is read (`read`), what is shown (`show`), and a file for each
 //! command (`command`).
 //!
-//! Here alone the library's errors meet the options that mend them (`hints`), and progress meets the screen (`bar`).
+//! Here alone the library's errors meet the options that mend them (`hints`), and progress meets the screen (`progress`).
 
 #![forbid(unsafe_code)]
 
-mod asked;
 mod assessing;
-mod bar;
 mod command;
+mod context;
 mod error;
 mod fitting;
 mod help;
@@ -16,30 +15,26 @@ mod hints;
 mod kinds;
 mod memory;
 mod next;
-mod notes;
 mod options;
 mod out;
 mod paths;
+mod progress;
 mod read;
+mod run;
 mod show;
+mod spinner;
 mod tables;
-mod working;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::process;
 
-use calib_io::files::remove_unfinished;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use command::Command;
+use context::Context;
 use error::Error;
 
-pub use asked::Stdout;
 pub use assessing::Assessing;
 pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
-
-/// The exit code after an interrupt, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;
@@ -65,47 +60,29 @@ struct Cli {
 /// program.
 ///
 /// It is a whole program: it prints, sets a handler for interrupts, and ends the process where help is asked for or an argument is
-/// none. A process runs it once.
+/// none.
 ///
 /// ```no_run
-/// use calib_cli::{Stdout, run_from};
-///
-/// let code = run_from(["calib", "plan", "--n", "1500", "--bins", "10"].map(Into::into), Stdout::Open);
+/// let code = calib_cli::run_from(["calib", "plan", "--n", "1500", "--bins", "10"].map(Into::into));
 /// assert_eq!(code, 0);
 /// ```
-pub fn run_from(arguments: impl IntoIterator<Item = OsString>, stdout: Stdout) -> u8 {
+pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let program = options::apart_from_rows(tables::with_options(Cli::command()));
     let program = help::laid_out(program.color(color(&arguments)));
     let matches = program.clone().try_get_matches_from(&arguments);
     let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));
-    asked::set(arguments, stdout);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let checked = matches.subcommand().map_or(Ok(()), |(name, matches)| paths::check(name, matches));
-    if let Some((_, given)) = matches.subcommand() {
-        tables::set(given, cli.quiet);
-    }
-    if !cli.command.ends_by_interrupt() {
-        // Without it an interrupt ends the program all the same, and leaves what it was writing.
-        let _ = ctrlc::set_handler(|| {
-            remove_unfinished();
-            process::exit(INTERRUPTED);
-        });
-    }
-    let at_work = working::working(matches.subcommand_name().unwrap_or_default(), cli.quiet);
-    let done = checked.and_then(|()| cli.command.run(cli.quiet, program));
-    drop(at_work);
-    if let Some((name, given)) = matches.subcommand().filter(|_| done.is_ok() && !cli.quiet) {
-        // Nothing is left to be told when standard error is closed.
-        let _ = next::tell(name, given);
-    }
+    let (_, given) = matches.subcommand().unwrap_or_else(|| unreachable!("clap asks for a command"));
+    let cx = Context::new(program, arguments, cli.quiet, given);
+    let done = cli.command.run(given, &cx);
     match done {
-        Ok(()) if cli.fail_on_warning && out::has_warned() => WARNED,
+        Ok(()) if cli.fail_on_warning && cx.has_warned() => WARNED,
         Ok(()) => 0,
         // The reader of a pipe may leave when it has seen enough.
         Err(Error::Stdout(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
-            let mut stderr = out::stderr();
+            let mut stderr = cx.stderr();
             // Nothing is left to be told when standard error is closed.
             let _ = writeln!(stderr, "error: {error}");
             if let Some(hint) = hints::hint(&error) {

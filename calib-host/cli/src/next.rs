@@ -10,15 +10,17 @@ use calib_io::files::read_artifact;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+use crate::context::Context;
 use crate::options::artifact_of;
-use crate::out::{has_warned, is_standard_output, stderr};
+use crate::out::is_standard_output;
 use crate::read::needs_logits;
+use crate::run::Run;
 
-/// Commands that say themselves what they wrote.
-const TOLD: [&str; 6] = ["fit", "threshold", "sets", "adjust", "sign", "keygen"];
+/// A command, and what for. Names in capitals stand for files that calib does not know.
+pub(crate) type Suggestion = (Vec<String>, &'static str);
 
 /// Tells on standard error which files the command wrote, and the command that usually follows; not beside JSON.
-pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
+pub(crate) fn tell<C: Run>(given: &ArgMatches, cx: &Context) -> io::Result<()> {
     if has(given, "json") {
         return Ok(());
     }
@@ -27,17 +29,17 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
         // Whoever reads it there knows what follows.
         return Ok(());
     }
-    let mut err = stderr();
+    let mut err = cx.stderr();
     for path in ["output", "svg", "html", "csv", "starter"]
         .iter()
         .filter_map(|id| given.path(id))
-        .filter(|_| !TOLD.contains(&name))
+        .filter(|_| !C::TELLS)
     {
         // A file that somebody has removed since is not worth a failure.
         let size = std::fs::metadata(&path).map(|file| format!(", {} bytes", file.len())).unwrap_or_default();
         writeln!(err, "wrote {}{size}", path.display())?;
     }
-    if let Some((words, why)) = follows(name, &given) {
+    if let Some((words, why)) = C::next(&given, cx) {
         // No path holds a zero, which is all that cannot be quoted.
         let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
         writeln!(err, "next: {line}\n      {why}")?;
@@ -46,81 +48,16 @@ pub(super) fn tell(name: &str, given: &ArgMatches) -> io::Result<()> {
 }
 
 /// What stands for rows to judge by.
-const UNSEEN: &str = "TEST: rows that nothing was fitted to";
+pub(crate) const UNSEEN: &str = "TEST: rows that nothing was fitted to";
 
-/// The command that usually follows, and what for. Names in capitals stand for files that calib does not know.
-fn follows(name: &str, given: &Given<'_>) -> Option<(Vec<String>, &'static str)> {
-    let output = given.text("output");
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let on = |command: &str, artifact: String| [words(command), vec![artifact]].concat();
-    Some(match name {
-        "fit" => {
-            let report = on("calib report", output.or_else(|| given.default_output())?);
-            (report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), UNSEEN)
-        }
-        "apply" => {
-            (on("calib assess --probs", output?), "if its rows have labels: how good the probabilities are")
-        }
-        "assess" => {
-            let (flag, path) = given.source()?;
-            let report = on("calib report", given.text("artifact")?);
-            let test = ["--calibration".into(), "CALIBRATION".into(), "--test".into(), path];
-            let kind = (flag == "--logits" || flag == "--probs").then(|| flag.to_owned());
-            let labels = given.flag("labels", "--test-labels");
-            let line = report.into_iter().chain(test).chain(labels).chain(kind).chain(given.columns());
-            (line.chain(words("-o report.html")).collect(), "CALIBRATION: the rows that it was fitted to")
-        }
-        "threshold" | "sets" => {
-            let (flag, _) = given.source()?;
-            let assess = on("calib assess", output?);
-            let test = [flag.to_owned(), "TEST".into()];
-            let labels = given.text("labels").map(|_| words("--labels TEST_LABELS")).unwrap_or_default();
-            (assess.into_iter().chain(test).chain(labels).chain(given.columns()).collect(), UNSEEN)
-        }
-        "decide" if given.text("starter").is_some() => {
-            (on("calib decide --actions", given.text("starter")?), "when its names and costs are yours")
-        }
-        "decide" => {
-            let (flag, path) = given.source()?;
-            let line = on("calib apply", output?);
-            (
-                line.into_iter().chain([flag.to_owned(), path]).chain(words("-o decided.csv")).collect(),
-                "the action for every row",
-            )
-        }
-        "adjust" => (on("calib inspect", output?), "what it promises there"),
-        "keygen" => {
-            let line = [words("calib sign ARTEFACT --key"), vec![output?], words("-o signed.bin")].concat();
-            (line, "ARTEFACT: one with a counter above 0 (calib fit --counter)")
-        }
-        "sign" => {
-            let public = format!("{}.pub", given.text("key")?);
-            ([on("calib verify", output?), vec!["--key".into(), public]].concat(), "as a device does")
-        }
-        "flash" | "push" if !has(given.0, "dry_run") => {
-            let line = ["port", "chip"].iter().find_map(|id| Some([format!("--{id}"), given.text(id)?]))?;
-            (words("calib status").into_iter().chain(line).collect(), "what the device holds")
-        }
-        // What a report warns of is no calibrator to use.
-        "report" if !has_warned() => (
-            given.applied("NEW", "calibrated.csv")?,
-            "NEW: scores to calibrate; for a device there are calib export and calib push",
-        ),
-        "plot" => (given.reported()?, "all plots on a page, with what they say"),
-        "export" => (
-            given.applied("TEST", "expected.csv")?,
-            "TEST: scores; a device must give the very probabilities of expected.csv",
-        ),
-        "inspect" => (given.judged_by_rows()?, UNSEEN),
-        "bins" => {
-            let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
-            let labels = given.flag("labels", "--labels");
-            let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
-            (line.collect(), "BINS: those that you take, of the numbers TRIED (how many are listed)")
-        }
-        "plan" => (given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"),
-        _ => return None,
-    })
+/// A text, taken apart at its spaces.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+/// The words of a command with a file behind them.
+pub(crate) fn on(command: &str, file: String) -> Vec<String> {
+    [words(command), vec![file]].concat()
 }
 
 /// Whether a flag was given; a command without it has not.
@@ -129,7 +66,7 @@ fn has(given: &ArgMatches, id: &str) -> bool {
 }
 
 /// What stood on the command line.
-struct Given<'a>(&'a ArgMatches);
+pub(crate) struct Given<'a>(&'a ArgMatches);
 
 impl Given<'_> {
     fn path(&self, id: &str) -> Option<PathBuf> {
@@ -137,24 +74,24 @@ impl Given<'_> {
     }
 
     /// An argument as it was given; `None` of a default.
-    fn text(&self, id: &str) -> Option<String> {
+    pub(crate) fn text(&self, id: &str) -> Option<String> {
         let is_given = self.0.try_contains_id(id).is_ok_and(|is_known| is_known)
             && self.0.value_source(id) == Some(ValueSource::CommandLine);
         let raw = self.0.try_get_raw(id).ok().flatten().filter(|_| is_given)?;
         raw.map(|text| text.to_string_lossy().into_owned()).next()
     }
 
-    fn flag(&self, id: &str, name: &str) -> Vec<String> {
+    pub(crate) fn flag(&self, id: &str, name: &str) -> Vec<String> {
         self.text(id).map(|value| vec![name.to_owned(), value]).unwrap_or_default()
     }
 
     /// Where `calib fit` writes if nobody says so.
-    fn default_output(&self) -> Option<String> {
+    pub(crate) fn default_output(&self) -> Option<String> {
         Some(artifact_of(Path::new(&self.source()?.1)).display().to_string())
     }
 
     /// Where scores came from, unless that can be read only once.
-    fn source(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn source(&self) -> Option<(&'static str, String)> {
         let sources = [
             ("--scores", "data"),
             ("--scores", "scores"),
@@ -167,7 +104,7 @@ impl Given<'_> {
     }
 
     /// The columns that are called otherwise than usual, and how else the table is read.
-    fn columns(&self) -> Vec<String> {
+    pub(crate) fn columns(&self) -> Vec<String> {
         let columns = ["score-column", "label-column", "cluster-column", "group-column"];
         let columns =
             columns.iter().flat_map(|name| self.flag(&name.replace('-', "_"), &format!("--{name}")));
@@ -176,7 +113,7 @@ impl Given<'_> {
     }
 
     /// The data of a fit as those that `calib report` takes, with test data beside them.
-    fn judged(&self) -> Option<Vec<String>> {
+    pub(crate) fn judged(&self) -> Option<Vec<String>> {
         // What counts and weights stand for is no row of a report.
         if ["count_column", "weight_column"].iter().any(|id| self.text(id).is_some()) {
             return None;
@@ -211,15 +148,31 @@ impl Given<'_> {
     }
 
     /// Calibrates other rows into a table.
-    fn applied(&self, rows: &str, output: &str) -> Option<Vec<String>> {
+    pub(crate) fn applied(&self, rows: &str, output: &str) -> Option<Vec<String>> {
         let (path, _, flag) = self.artifact()?;
         let words = ["calib", "apply", &path, flag, rows].map(str::to_owned).into_iter();
         let output = ["-o", output].map(str::to_owned);
         Some(words.chain(self.flag("score_column", "--score-column")).chain(output).collect())
     }
 
+    /// Assesses what was written on other rows of the same kind.
+    pub(crate) fn assessed(&self) -> Option<Suggestion> {
+        let (flag, _) = self.source()?;
+        let assess = on("calib assess", self.text("output")?);
+        let test = [flag.to_owned(), "TEST".into()];
+        let labels = self.text("labels").map(|_| words("--labels TEST_LABELS")).unwrap_or_default();
+        Some((assess.into_iter().chain(test).chain(labels).chain(self.columns()).collect(), UNSEEN))
+    }
+
+    /// Asks the device that was written to.
+    pub(crate) fn status(&self) -> Option<Suggestion> {
+        let of = |id: &str| Some([format!("--{id}"), self.text(id)?]);
+        let line = ["port", "chip"].into_iter().find_map(of).filter(|_| !has(self.0, "dry_run"))?;
+        Some((words("calib status").into_iter().chain(line).collect(), "what the device holds"))
+    }
+
     /// A report of the artefact; whoever named test rows has them again.
-    fn reported(&self) -> Option<Vec<String>> {
+    pub(crate) fn reported(&self) -> Option<Vec<String>> {
         let (path, _, flag) = self.artifact()?;
         let named = |id: &str, placeholder: &str| self.text(id).unwrap_or_else(|| placeholder.into());
         let (calibration, test) = (named("calibration", "CALIBRATION"), named("test", "TEST"));
@@ -237,7 +190,7 @@ impl Given<'_> {
     }
 
     /// How an artefact is judged: what is no calibrator has no report.
-    fn judged_by_rows(&self) -> Option<Vec<String>> {
+    pub(crate) fn judged_by_rows(&self) -> Option<Vec<String>> {
         let (path, stored, flag) = self.artifact()?;
         if !stored.artifact().header().method.has_no_calibrator() {
             return self.reported();
@@ -246,7 +199,7 @@ impl Given<'_> {
     }
 
     /// The fit of what was planned.
-    fn planned(&self) -> Option<Vec<String>> {
+    pub(crate) fn planned(&self) -> Option<Vec<String>> {
         let given = |options: &[&str]| -> Vec<String> {
             options.iter().flat_map(|name| self.flag(&name[2..].replace('-', "_"), name)).collect()
         };

@@ -8,12 +8,13 @@ use clap::ArgMatches;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::out::is_standard_output;
+use crate::run::Run;
 
 /// The options that name outputs; every other path is an input.
 const OUTPUTS: [&str; 5] = ["output", "svg", "html", "csv", "starter"];
 
 /// Refuses a command that would write where it reads, or two things on standard output, whatever the command.
-pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
+pub(crate) fn check<C: Run>(matches: &ArgMatches) -> Result<(), Error> {
     let paths = |wanted: &dyn Fn(&str) -> bool| {
         let ids = matches.ids().filter(|id| wanted(id.as_str()));
         // What is no path has another type.
@@ -24,7 +25,7 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
     let inputs = paths(&|id| !OUTPUTS.contains(&id));
     paths(&|id| OUTPUTS.contains(&id)).iter().try_for_each(|output| check_output(output, &inputs))?;
     for id in OUTPUTS {
-        let kind = kind(command, id);
+        let kind = kind::<C>(id);
         paths(&|other| other == id)
             .into_iter()
             .filter(|path| !is_standard_output(path))
@@ -32,7 +33,7 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
     }
     let is_streamed = |id: &str| paths(&|other| other == id).iter().any(|path| is_standard_output(path));
     let is_json = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
-    let refused = match (is_streamed("output"), command) {
+    let refused = match (is_streamed("output"), C::NOT_STREAMED) {
         _ if is_streamed("svg") => {
             "standard output has the answer of the command: give --svg the name of a file"
         }
@@ -43,8 +44,7 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
             "standard output has the answer of the command: give --csv the name of a file"
         }
         (false, _) => return Ok(()),
-        (true, "decide") => "standard output has the answer of the command: give -o the name of a file",
-        (true, "keygen") => "two keys are two files: give -o the name of the private one",
+        (true, Some(why)) => why,
         (true, _) if is_json => "-o - and --json both write on standard output: leave one of them out",
         (true, _) => return Ok(()),
     };
@@ -52,11 +52,11 @@ pub(super) fn check(command: &str, matches: &ArgMatches) -> Result<(), Error> {
 }
 
 /// What a command writes there, if it is always the same kind.
-fn kind(command: &str, option: &str) -> Option<FileKind> {
-    Some(match (option, command) {
-        ("output", "fit" | "threshold" | "sets" | "adjust" | "decide" | "sign") => FileKind::Artefact,
-        ("output", "report") | ("html", _) => FileKind::Page,
-        ("svg", _) => FileKind::Svg,
-        _ => return None,
-    })
+fn kind<C: Run>(option: &str) -> Option<FileKind> {
+    match option {
+        "output" => C::OUTPUT,
+        "html" => Some(FileKind::Page),
+        "svg" => Some(FileKind::Svg),
+        _ => None,
+    }
 }

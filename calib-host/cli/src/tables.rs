@@ -1,28 +1,7 @@
 //! The options that say how tables are read, which all commands take that read rows.
 
-use std::io::Write;
-use std::sync::{Arc, OnceLock};
-
-use calib_io::input::{TableNote, TableOptions};
+use calib_io::input::{TableNote, TableOptions, Tell};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-
-use crate::notes;
-use crate::out::stderr;
-
-/// The commands that read rows, and whether these have labels.
-const COMMANDS: [(&str, bool); 11] = [
-    ("fit", true),
-    ("apply", false),
-    ("assess", true),
-    ("report", true),
-    ("plot", true),
-    ("compare", true),
-    ("bins", true),
-    ("threshold", true),
-    ("sets", true),
-    ("decide", true),
-    ("adjust", false),
-];
 
 const POSITIVE_LABEL: &str = "positive_label";
 const DROP_MISSING: &str = "drop_missing";
@@ -39,22 +18,20 @@ const NEEDED: [&str; 7] = [
     "positives_column",
 ];
 
-/// How tables are read, as the command line says.
-static OPTIONS: OnceLock<Arc<TableOptions>> = OnceLock::new();
-
-/// Adds the options to the commands.
+/// Adds the options to every command that reads rows: to those with a column of scores.
 pub(super) fn with_options(program: Command) -> Command {
-    COMMANDS.into_iter().fold(program, |program, (name, has_labels)| {
-        program.mut_subcommand(name, |command| {
-            let command = command.arg(drop_missing());
-            let classes = command.get_arguments().any(|arg| arg.get_id() == CLASS_COLUMN);
-            match has_labels {
-                // A predicted class is compared with the label itself.
-                true if classes => command.arg(positive_label().conflicts_with(CLASS_COLUMN)),
-                true => command.arg(positive_label()),
-                false => command,
+    program.mut_subcommands(|command| {
+        let has = |ids: &[&str]| command.get_arguments().any(|arg| ids.contains(&arg.get_id().as_str()));
+        let has_labels = has(&["labels", "label_column", "test_labels"]);
+        match (has(&["score_column"]), has_labels) {
+            (false, _) => command,
+            (true, false) => command.arg(drop_missing()),
+            // A predicted class is compared with the label itself.
+            (true, true) if has(&[CLASS_COLUMN]) => {
+                command.arg(drop_missing()).arg(positive_label().conflicts_with(CLASS_COLUMN))
             }
-        })
+            (true, true) => command.arg(drop_missing()).arg(positive_label()),
+        }
     })
 }
 
@@ -81,61 +58,18 @@ fn drop_missing() -> Arg {
         )
 }
 
-/// Takes the options from the command line.
-pub(super) fn set(given: &ArgMatches, is_quiet: bool) {
+/// How tables are read, as a command line says.
+pub(super) fn options(given: &ArgMatches, tell: impl Fn(&TableNote) + Send + Sync + 'static) -> TableOptions {
     let text = |id: &str| given.try_get_one::<String>(id).ok().flatten().cloned();
     let leaves_out = given.try_get_one::<bool>(DROP_MISSING).ok().flatten().is_some_and(|drop| *drop);
-    let needed = NEEDED.into_iter().filter(|_| leaves_out).filter_map(text).collect();
+    let complete = NEEDED.into_iter().filter(|_| leaves_out).filter_map(text).collect();
     let positive_label = text(POSITIVE_LABEL).map(|label| label.trim().to_owned());
-    let options = TableOptions { guess: true, positive_label, complete: needed, tell: Some(tell) };
-    // There is one command a process.
-    let _ = OPTIONS.set(Arc::new(options));
-    notes::begin(is_quiet, leaves_out);
-}
-
-/// Tells it on standard error, once.
-fn tell(note: &TableNote) {
-    if notes::is_to_be_told(note) {
-        // Nothing is left to be told when standard error is closed.
-        let _ = writeln!(stderr(), "note: {note}");
-    }
-}
-
-/// How tables are read.
-pub(crate) fn options() -> &'static Arc<TableOptions> {
-    OPTIONS.get_or_init(Arc::default)
+    TableOptions { guess: true, positive_label, complete, tell: Some(Tell::new(tell)) }
 }
 
 /// The options again, for a command that reads the same table.
-pub(crate) fn arguments() -> Vec<String> {
-    let options = options();
+pub(crate) fn arguments(options: &TableOptions) -> Vec<String> {
     let positive =
         options.positive_label.iter().flat_map(|label| ["--positive-label".to_owned(), label.clone()]);
     positive.chain((!options.complete.is_empty()).then(|| "--drop-missing".to_owned())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use clap::CommandFactory;
-
-    use super::*;
-    use crate::Cli;
-
-    /// A command that takes `--score-column` reads rows.
-    #[test]
-    fn every_command_that_reads_rows_takes_the_options() {
-        let reads = |command: &&Command| command.get_arguments().any(|arg| arg.get_id() == "score_column");
-        let program = Cli::command();
-        let expected: HashSet<&str> =
-            program.get_subcommands().filter(reads).map(|command| command.get_name()).collect();
-        assert_eq!(COMMANDS.map(|(name, _)| name).into_iter().collect::<HashSet<_>>(), expected);
-        let known = |command: &Command, id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
-        for (name, has_labels) in COMMANDS {
-            let command = program.find_subcommand(name).unwrap();
-            let labels = ["labels", "label_column", "test_labels"].iter().any(|id| known(command, id));
-            assert_eq!(labels, has_labels, "{name}");
-        }
-    }
 }

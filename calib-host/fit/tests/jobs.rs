@@ -10,8 +10,8 @@ use calib_fit::operating::{OperatingError, Sharing};
 use calib_fit::sets::ConformityScore;
 use calib_fit::stats::Clusters;
 use calib_fit::{
-    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, VectorKind, artifact_bytes,
-    fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, VectorKind,
+    artifact_bytes, fit_binary,
 };
 
 const N: usize = 400;
@@ -41,8 +41,10 @@ fn calibrator() -> StoredArtifact {
     let data = BinaryData::new(scores, (0..N).map(|i| i % 40 < i / 10).collect()).unwrap();
     let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
     let rows = Some(data.rows_hash().unwrap());
-    StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions { rows, ..Default::default() }).unwrap())
-        .unwrap()
+    StoredArtifact::from_bytes(
+        &artifact_bytes(&fit, &ArtifactOptions { rows, ..Default::default() }).unwrap(),
+    )
+    .unwrap()
 }
 
 fn aimed() -> ThresholdOptions {

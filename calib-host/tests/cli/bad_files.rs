@@ -1,12 +1,16 @@
 //! Files that cannot be read or written, and artefacts that are none or not the right one.
 
+use insta::assert_snapshot;
+
 use crate::npy::f32s;
-use crate::refusal::{AGAIN, ANOTHER, good, refused, text};
+use crate::refusal::{AGAIN, good, text};
+use crate::transcript::Transcript;
 use crate::workplace::Run;
 
 #[cfg(unix)]
 #[test]
 fn files_that_cannot_be_read() {
+    let mut said = Transcript::default();
     for (line, file) in [
         ("calib fit --method isotonic --scores FILE -o out", "no.csv"),
         ("calib fit --method isotonic --scores cal.csv --labels FILE -o out", "no.csv"),
@@ -17,44 +21,39 @@ fn files_that_cannot_be_read() {
         ("calib assess --probs FILE", "no.csv"),
         ("calib inspect FILE", "no.bin"),
     ] {
-        let missing = format!("error: cannot read {file}: No such file or directory (os error 2)\n");
-        refused(&[], &line.replace("FILE", file), 3, &missing);
-        let folder = "error: cannot read .: Is a directory (os error 21)\n";
-        refused(&[], &line.replace("FILE", "."), 3, folder);
+        said.refused(&[], &line.replace("FILE", file));
+        said.refused(&[], &line.replace("FILE", "."));
     }
+    assert_snapshot!(said.0);
 }
 
 #[cfg(unix)]
 #[test]
 fn outputs_that_cannot_be_written() {
+    let mut said = Transcript::default();
     for (line, there) in [
         ("calib fit --method isotonic --scores cal.csv", ["top.bin", "cal.bin"]),
         ("calib apply cal.bin --scores cal.csv", ["labels.npy", "probs.npy"]),
         ("calib apply top.bin --logits logits.npy", ["labels.npy", "probs.npy"]),
     ] {
-        let refuse = |output: &str, stderr: &str| refused(&[], &format!("{line} -o {output}"), 4, stderr);
-        for file in there {
-            refuse(file, &format!("error: {file} exists already\n  hint: add --force to replace it\n"));
+        for output in
+            there.into_iter().chain(["no/file", "no/file --force", "cal.csv/file", ".", ". --force"])
+        {
+            said.refused(&[], &format!("{line} -o {output}"));
         }
-        let no_folder = "error: cannot write no/file: No such file or directory (os error 2)\n  \
-                         hint: create the folder of no/file first\n";
-        refuse("no/file", no_folder);
-        refuse("no/file --force", no_folder);
-        refuse("cal.csv/file", "error: cannot write cal.csv/file: Not a directory (os error 20)\n");
-        let folder =
-            "error: cannot write .: it is not a regular file\n  hint: give the name of a file with -o\n";
-        refuse(".", folder);
-        refuse(". --force", folder);
     }
+    assert_snapshot!(said.0);
 }
 
 #[test]
 fn artefacts_that_are_none() {
+    let mut said = Transcript::default();
     let place = good();
     let cal = place.bytes("cal.bin");
-    let check = |bytes: &[u8], stderr: &str| {
+    let mut check = |what: &str, bytes: &[u8]| {
+        said.note(&format!("bad.bin: {what}"));
         for line in ["calib inspect bad.bin", "calib apply bad.bin --scores cal.csv -o out"] {
-            refused(&[("bad.bin", bytes.to_vec())], line, 3, stderr);
+            said.refused(&[("bad.bin", bytes.to_vec())], line);
         }
     };
     let altered = |at: usize, change: fn(u8) -> u8| {
@@ -62,41 +61,30 @@ fn artefacts_that_are_none() {
         bytes[at] = change(bytes[at]);
         bytes
     };
-    for blank in [&[][..], &[0xFF; 4096], &[0; 4096]] {
-        check(blank, &format!("error: bad.bin: there is no artefact: the file is empty or blank\n{ANOTHER}"));
+    check("empty", &[]);
+    check("blank", &[0xFF; 4096]);
+    check("blank", &[0; 4096]);
+    check("a table", &place.bytes("cal.csv"));
+    for kept in [3, 20, 100, cal.len() - 1] {
+        check("cut off", &cal[..kept]);
     }
-    let magic = format!("error: bad.bin: not a calib artefact: it does not start with \"CALB\"\n{ANOTHER}");
-    check(&place.bytes("cal.csv"), &magic);
-    for (kept, of) in [(3, 32), (20, 32), (100, cal.len()), (cal.len() - 1, cal.len())] {
-        let cut = format!("error: bad.bin: the artefact is cut off: {kept} of {of} bytes are there\n{AGAIN}");
-        check(&cal[..kept], &cut);
-    }
-    let longer =
-        format!("error: bad.bin: there are bytes after the artefact's end at offset {}\n{AGAIN}", cal.len());
-    check(&[&cal[..], b"\0"].concat(), &longer);
-    check(
-        &altered(4, |b| b + 1),
-        "error: bad.bin: the artefact has format 2, this version of calib reads format 1\n  \
-         hint: install a newer version of calib\n",
-    );
-    // One bit of the CRC, and one of the content: what was computed differs from artefact to artefact.
-    for at in [12, cal.len() - 3] {
-        let bad = altered(at, |b| b ^ 1);
-        let stored = u32::from_le_bytes(bad[12..16].try_into().unwrap());
-        let stderr = format!(
-            "error: bad.bin: the artefact is damaged: its CRC-32C is {:08x}, {stored:08x} was written\n{AGAIN}",
-            crc32c(&bad)
-        );
-        check(&bad, &stderr);
-    }
+    check("longer", &[&cal[..], b"\0"].concat());
+    check("of the next format", &altered(4, |b| b + 1));
     // A forged content with a right CRC.
     let mut forged = altered(cal.len() - 3, |b| b ^ 1);
     let crc = crc32c(&forged);
     forged[12..16].copy_from_slice(&crc.to_le_bytes());
-    let stderr = format!(
-        "error: bad.bin: the identity is not the hash of the content: the artefact was altered\n{AGAIN}"
-    );
-    check(&forged, &stderr);
+    check("forged", &forged);
+    assert_snapshot!(said.0);
+    // One bit of the CRC, and one of the content: what was computed differs from artefact to artefact.
+    for at in [12, cal.len() - 3] {
+        let bad = altered(at, |b| b ^ 1);
+        let stored = u32::from_le_bytes(bad[12..16].try_into().unwrap());
+        let computed = format!("its CRC-32C is {:08x}, {stored:08x} was written\n", crc32c(&bad));
+        let mut said = Transcript::default();
+        said.refused(&[("bad.bin", bad)], "calib apply bad.bin --scores cal.csv -o out");
+        assert_snapshot!(said.0.replace(&computed, "CRC\n"));
+    }
 }
 
 /// The CRC-32C of an artefact, without its own four bytes.
@@ -125,36 +113,29 @@ fn a_huge_file_is_no_artefact_and_is_not_read() {
 
 #[test]
 fn artefacts_and_scores_that_do_not_belong_together() {
-    let binary = "cal.bin: takes binary scores: use --scores";
-    let top_label = "top.bin: takes vectors of 3 classes: use --logits or --probs";
-    for (form, artefact, scores) in [
-        ("cal.bin --logits logits.npy", binary, "vectors of 3 classes"),
-        ("cal.bin --probs probs.npy", binary, "vectors of 3 classes"),
-        ("top.bin --scores cal.csv", top_label, "binary scores"),
-        ("top.bin --scores scores.npy", top_label, "binary scores"),
-        ("top.bin --logits two.npy", top_label, "vectors of 2 classes"),
-        ("top.bin --probs two.npy", top_label, "vectors of 2 classes"),
+    let mut said = Transcript::default();
+    for form in [
+        "cal.bin --logits logits.npy",
+        "cal.bin --probs probs.npy",
+        "top.bin --scores cal.csv",
+        "top.bin --scores scores.npy",
+        "top.bin --logits two.npy",
+        "top.bin --probs two.npy",
     ] {
         let two = f32s(&[2, 2], [0.5; 4]).bytes();
-        let stderr = format!(
-            "error: the artefact does not fit the scores\n  artefact  {artefact}\n  scores    {scores}\n"
-        );
-        refused(&[("two.npy", two)], &format!("calib apply {form} -o out"), 1, &stderr);
+        said.refused(&[("two.npy", two)], &format!("calib apply {form} -o out"));
     }
+    assert_snapshot!(said.0);
 }
 
 #[test]
 fn apply_adds_no_column_twice() {
+    let mut said = Transcript::default();
     for column in ["prob", "bin", "epsilon", "flags", " prob "] {
         let csv = format!("score,{column}\n0.5,1\n");
-        let stderr = format!(
-            "error: bad.csv, column {}: the column to be added is there already\n  \
-             hint: bad.csv looks like an earlier output; apply to the original file\n",
-            column.trim()
-        );
-        let line = "calib apply cal.bin --scores bad.csv -o out";
-        refused(&[("bad.csv", text(&csv))], line, 3, &stderr);
+        said.refused(&[("bad.csv", text(&csv))], "calib apply cal.bin --scores bad.csv -o out");
     }
+    assert_snapshot!(said.0);
 }
 
 /// The limit on a file's size makes a write fail half-way, as a full disk does.
@@ -200,13 +181,9 @@ fn a_full_standard_output_is_told() {
 #[cfg(not(feature = "arrow"))]
 #[test]
 fn formats_that_are_not_built_in() {
-    let hint = "  hint: convert it to CSV, or install calib with its default features\n";
-    for (content, what) in [
-        (&b"PAR1"[..], "a Parquet file"),
-        (b"ARROW1\0\0", "an Arrow file"),
-        (b"\xff\xff\xff\xff", "an Arrow stream"),
-    ] {
-        let problem = format!("this is {what}, and this calib was built without the feature that reads it");
-        csv_refused(content, &format!("error: bad.csv: {problem}\n{hint}"));
+    let mut said = Transcript::default();
+    for content in [&b"PAR1"[..], b"ARROW1\0\0", b"\xff\xff\xff\xff"] {
+        said.csv(content);
     }
+    assert_snapshot!(said.0);
 }

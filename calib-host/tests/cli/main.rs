@@ -68,6 +68,7 @@ mod status;
 mod streams;
 mod tables;
 mod threshold;
+mod transcript;
 mod verdict;
 mod warned;
 mod weights;

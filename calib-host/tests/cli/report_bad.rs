@@ -1,33 +1,26 @@
 //! Data that no report or plot can be made of, and data of which only some can.
 
+use insta::assert_snapshot;
+
 use crate::npy::f32s;
-use crate::refusal::refused;
 use crate::report::place;
+use crate::transcript::Transcript;
 
 const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 5";
 
 #[test]
-fn other_numbers_of_classes_are_refused() {
-    let mismatch = "error: the artefact does not fit the scores\n  artefact  top.bin: takes vectors of 3 classes: use --logits \
-                    or --probs\n  scores    vectors of 4 classes\n";
+fn other_numbers_of_classes_and_other_lengths_are_refused() {
+    let mut said = Transcript::default();
     let four = || ("four.npy", f32s(&[40, 4], (0..160).map(|i| i as f32)).bytes());
-    let labels = "--calibration-labels labels.npy --test-labels labels.npy";
-    let line = format!("calib report top.bin --calibration logits.npy --test four.npy {labels} -o out");
-    refused(&[four()], &line, 1, mismatch);
-    let line = "calib plot reliability top.bin --test four.npy --test-labels labels.npy -o out";
-    refused(&[four()], line, 1, mismatch);
-}
-
-#[test]
-fn other_lengths_are_refused() {
     let short = || ("short.npy", f32s(&[39, 3], (0..117).map(|i| i as f32)).bytes());
-    let stderr =
-        "error: labels.npy: 40 rows, but short.npy has 39\n  hint: every row needs one score and one label\n";
-    let line = "calib report top.bin --calibration logits.npy --calibration-labels labels.npy --test short.npy --test-labels \
-                labels.npy -o out";
-    refused(&[short()], line, 3, stderr);
-    let line = "calib plot reliability top.bin --test short.npy --test-labels labels.npy -o out";
-    refused(&[short()], line, 3, stderr);
+    let labels = "--calibration-labels labels.npy --test-labels labels.npy";
+    for (file, name) in [(four(), "four.npy"), (short(), "short.npy")] {
+        let line = format!("calib report top.bin --calibration logits.npy --test {name} {labels} -o out");
+        said.refused(&[file.clone()], &line);
+        let line = format!("calib plot reliability top.bin --test {name} --test-labels labels.npy -o out");
+        said.refused(&[file], &line);
+    }
+    assert_snapshot!(said.0);
 }
 
 #[test]
@@ -61,15 +54,12 @@ fn fewer_rows_than_bins_give_a_page_that_says_so() {
 
 #[test]
 fn plots_that_an_artefact_does_not_have_are_refused() {
-    let of_classes = "error: there is no such plot: it takes an artefact that gives every class a probability, and one of its \
-                      classes\n";
+    let mut said = Transcript::default();
     let other = || ("other.csv", b"score,label\n0.25,1\n0.5,0\n0.75,1\n".to_vec());
-    refused(&[other()], "calib plot class-wise cal.bin --class 1 --test other.csv -o out", 2, of_classes);
-    let of_three =
-        "error: there is no such plot: it takes an artefact that gives each of three classes a probability\n";
-    refused(&[other()], "calib plot simplex cal.bin --test other.csv -o out", 2, of_three);
-    let predicted = "error: this class has no diagram: no test row is predicted to be of it\n";
-    refused(&[other()], "calib plot class cal.bin --class 1 --test other.csv -o out", 2, predicted);
+    for plot in ["class-wise cal.bin --class 1", "simplex cal.bin", "class cal.bin --class 1"] {
+        said.refused(&[other()], &format!("calib plot {plot} --test other.csv -o out"));
+    }
+    assert_snapshot!(said.0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::Result;
 use xtask::{beside, built, cargo, root, run};
 
 use crate::devices::TARGETS;
-use crate::setup::{ARM_GCC, ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
+use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 
 /// Runs the tests that a change should pass before it is looked at; stops at the first that fails.
@@ -17,7 +17,7 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
         setup.provide(&Needs {
             targets: &TARGETS,
             components: true,
-            programs: &[&OPENSSL, &CPP, &ARM_GCC, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
+            programs: &[&OPENSSL, &CPP, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
             ..Needs::default()
         })
     })?;

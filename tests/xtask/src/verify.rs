@@ -10,7 +10,7 @@ use xtask::{beside, built, cargo, root, run};
 
 use crate::devices::{Measure, TARGETS};
 use crate::fuzz;
-use crate::setup::{ARM_GCC, ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
+use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 use crate::wheel;
 
@@ -107,7 +107,7 @@ fn set_up(setup: Setup) -> Result<()> {
     setup.provide(&Needs {
         targets: &[&TARGETS[..], narrow].concat(),
         components: true,
-        programs: &[&OPENSSL, &CPP, &ARM_GCC, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
+        programs: &[&OPENSSL, &CPP, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
         cargo: &["cargo-deny", "mdbook", "cbindgen"],
     })
 }

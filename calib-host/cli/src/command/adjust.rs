@@ -9,10 +9,14 @@ use calib_io::files::Place;
 use calib_io::input::Table;
 use clap::{ArgGroup, Args};
 
+use crate::context::Context;
 use crate::error::{Error, option};
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on};
 use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
-use crate::out::{print_made, shown_path, stderr, write_output};
+use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
+use crate::run::Run;
 use crate::show::monitor_sentences;
 
 /// Make a binary calibrator for another prevalence.
@@ -68,25 +72,35 @@ pub(crate) struct Adjust {
     json: bool,
 }
 
-impl Adjust {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Adjust {
+    const AT_WORK: Option<&str> = Some("adjusting");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
-        let probs = self.estimate_from.as_deref().map(|path| self.probs(&named, path, quiet)).transpose()?;
+        let probs = self.estimate_from.as_deref().map(|path| self.probs(&named, path, cx)).transpose()?;
         let mut options = AdjustOptions::default();
         (options.prevalence, options.calibration_prevalence) = (self.prevalence, self.calibration_prevalence);
         (options.prevalence_alpha, options.bootstrap) = (self.prevalence_alpha, self.bootstrap as usize);
         options.seed = self.seed;
-        options.counter = self.child.of(&self.artifact, &named.stored)?;
-        options.monitors = self.monitors(&named, quiet)?;
+        options.counter = self.child.of(&self.artifact, &named.stored, cx)?;
+        options.monitors = self.monitors(&named, cx)?;
         let made = adjust(&named.stored, &options, probs.as_deref()).map_err(|cause| self.error(cause))?;
-        write_output(&self.output, self.force, made.artifact.as_bytes())?;
-        match (self.json, quiet) {
-            (true, _) => print_made(&self.output, &made.summary, None),
+        cx.write_output(&self.output, self.force, made.artifact.as_bytes())?;
+        match (self.json, cx.quiet) {
+            (true, _) => cx.print_made(&self.output, &made.summary, None),
             (false, true) => Ok(()),
-            (false, false) => self.print(&made),
+            (false, false) => self.print(&made, cx),
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((on("calib inspect", given.text("output")?), "what it promises there"))
+    }
+}
+
+impl Adjust {
     /// The error with the name of the file in place of the artefact.
     fn error(&self, cause: JobError) -> Error {
         match cause {
@@ -99,7 +113,7 @@ impl Adjust {
     }
 
     /// The monitors of the new place.
-    fn monitors(&self, named: &NamedArtifact<'_>, quiet: bool) -> Result<Option<Monitoring>, Error> {
+    fn monitors(&self, named: &NamedArtifact<'_>, cx: &Context) -> Result<Option<Monitoring>, Error> {
         let Some(path) = &self.monitor_scores else {
             return match self.monitors.are_asked() {
                 false => Ok(None),
@@ -110,19 +124,19 @@ impl Adjust {
                 )),
             };
         };
-        monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), quiet)
+        monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), cx)
     }
 
     /// What the calibrator gives for the scores of a file.
-    fn probs(&self, named: &NamedArtifact<'_>, path: &Path, quiet: bool) -> Result<Vec<f64>, Error> {
-        let source = &read_all(&[path], quiet)?[0];
+    fn probs(&self, named: &NamedArtifact<'_>, path: &Path, cx: &Context) -> Result<Vec<f64>, Error> {
+        let source = &read_all(&[path], cx)?[0];
         let table = Table::read_only(source, &[&self.score_column])?;
         let applied = named.apply_scores(&table, &self.score_column, named.score_kind(), None)?;
         Ok(applied.iter().filter_map(|row| Some(row.outcome.calibrated()?.prob.into())).collect())
     }
 
-    fn print(&self, made: &Adjusted) -> Result<(), Error> {
-        let mut err = stderr();
+    fn print(&self, made: &Adjusted, cx: &Context) -> Result<(), Error> {
+        let mut err = cx.stderr();
         let (output, shift) = (shown_path(&self.output), &made.shift);
         writeln!(
             err,

@@ -15,14 +15,16 @@ use calib_io::output::{Block, NewColumn, Part, Piece, TableFormat, send_stream, 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, on};
 use crate::options::{SCORE_COLUMN, ScoreSource};
-use crate::out::{is_standard_output, print_json, raw_stdout, shown_path, stderr, warn};
+use crate::out::{is_standard_output, shown_path};
 use crate::read::{
     BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
     doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
 };
+use crate::run::Run;
 use crate::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, action_words, class_column};
 
 /// Calibrate scores as the device does, and write a table.
@@ -130,8 +132,10 @@ impl Piece for VectorPiece {
     }
 }
 
-impl Apply {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Apply {
+    const AT_WORK: Option<&str> = Some("calibrating");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let format = self.format()?;
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let artifact = named.stored.artifact();
@@ -141,24 +145,31 @@ impl Apply {
         let Some((path, kind)) = self.source.vectors() else {
             let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
             let (path, kind) = data.or(self.source.binary()).expect("clap asks for one of the sources");
-            return self.scores(&named, format, (path, kind), quiet);
+            return self.scores(&named, format, (path, kind), cx);
         };
-        if let Some(codes) = self.codes(&named, (path, kind), quiet)? {
-            return self.code_vectors(&named, format, &codes);
+        if let Some(codes) = self.codes(&named, (path, kind), cx)? {
+            return self.code_vectors(&named, format, &codes, cx);
         }
-        self.vectors(&named, format, (path, kind), quiet)
+        self.vectors(&named, format, (path, kind), cx)
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let assess = on("calib assess --probs", given.text("output")?);
+        Some((assess, "if its rows have labels: how good the probabilities are"))
+    }
+}
+
+impl Apply {
     /// The columns of a table of scores, and what is added to them.
     fn scores(
         &self,
         named: &NamedArtifact<'_>,
         format: TableFormat,
         (path, kind): (&Path, ScoreKind),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
-        let watch = reading(quiet);
-        let mut pieces = open_table(path, &watch)?;
+        let watch = cx.reading();
+        let mut pieces = open_table(path, &watch, cx)?;
         let place = pieces.place();
         let artifact = named.stored.artifact();
         let mut words = Words::new(&artifact, self.seed);
@@ -171,17 +182,17 @@ impl Apply {
             };
             let look = |table| self.score_piece(named, table, kind, &mut words.clone()).map(drop);
             let piece = piece.map_err(|fault| pieces.first_fault(fault, look))?;
-            if std::mem::take(&mut is_first) && !quiet {
-                self.name_left_out(&piece.table.shown(piece.rows))?;
+            if std::mem::take(&mut is_first) && !cx.quiet {
+                self.name_left_out(&piece.table.shown(piece.rows), cx)?;
             }
             could_be_probs &= piece.binary.as_ref().is_some_and(|binary| binary.scores.could_be_probs());
             Ok(Some(piece))
         };
         let columns = AppliedColumns::of(&artifact);
-        let rows = self.write(format, read, |piece: &ScorePiece, rows| {
+        let rows = self.write((format, cx), read, |piece: &ScorePiece, rows| {
             self.score_part(&named.stored, columns, format, piece, rows)
         })?;
-        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)))
+        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)), cx)
     }
 
     /// What is written, by the extension of the file if nothing else says it.
@@ -195,7 +206,7 @@ impl Apply {
     /// Writes rows where they are asked for, and returns their number.
     fn write<P: Piece>(
         &self,
-        format: TableFormat,
+        (format, cx): (TableFormat, &Context),
         mut read: impl FnMut() -> Result<Option<P>, Error> + Send,
         make: impl Fn(&P, Range<usize>) -> Result<Part, Error> + Sync,
     ) -> Result<u64, Error> {
@@ -207,7 +218,7 @@ impl Apply {
         };
         if is_standard_output(&self.output) {
             let is_text = matches!(format, TableFormat::Csv | TableFormat::JsonLines);
-            let mut out = raw_stdout(is_text)?;
+            let mut out = cx.raw_stdout(is_text)?;
             let sent = send_stream((&self.output, &mut *out, format), counted, make);
             sent.map_err(|error| match error {
                 // As of everything else that is printed there.
@@ -223,7 +234,13 @@ impl Apply {
     }
 
     /// Tells what was written, and what to doubt.
-    fn tell(&self, artifact: &Artifact<'_>, rows: u64, doubt: Option<String>) -> Result<(), Error> {
+    fn tell(
+        &self,
+        artifact: &Artifact<'_>,
+        rows: u64,
+        doubt: Option<String>,
+        cx: &Context,
+    ) -> Result<(), Error> {
         let action = artifact.monitor_action().map(|action| {
             format!(
                 "on an alarm of the monitors {}: no monitor counts these rows, and they are calibrated as before an alarm",
@@ -231,13 +248,13 @@ impl Apply {
             )
         });
         let warnings: Vec<String> = doubt.into_iter().chain(action).collect();
-        warn(&warnings)?;
+        cx.warn(&warnings)?;
         if !self.json {
             return Ok(());
         }
         // A file that somebody has removed since is not worth a failure.
         let len_bytes = std::fs::metadata(&self.output).map(|file| file.len()).ok();
-        print_json(&json!({
+        cx.print_json(&json!({
             "output": self.output,
             "len_bytes": len_bytes,
             "rows": rows,
@@ -296,11 +313,11 @@ impl Apply {
         &self,
         named: &NamedArtifact<'_>,
         (path, kind): (&Path, VectorKind),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Option<CodeVectors>, Error> {
         let artifact = named.stored.artifact();
         let read = |encoding, kind| {
-            let source = &read_all(&[path], quiet)?[0];
+            let source = &read_all(&[path], cx)?[0];
             read_code_vectors(source, encoding, kind, &self.score_column)
         };
         let encoding = artifact.header().encoding;
@@ -322,6 +339,7 @@ impl Apply {
         named: &NamedArtifact<'_>,
         format: TableFormat,
         codes: &CodeVectors,
+        cx: &Context,
     ) -> Result<(), Error> {
         let artifact = named.stored.artifact();
         let vectors = match artifact.header().method.has_no_calibrator() {
@@ -334,8 +352,8 @@ impl Apply {
         }
         let words = Words::new(&artifact, self.seed);
         let mut piece = Some(VectorPiece { vectors, rule, words });
-        let rows = self.write_vectors(named, format, || Ok(piece.take()))?;
-        self.tell(&artifact, rows, None)
+        let rows = self.write_vectors(named, (format, cx), || Ok(piece.take()))?;
+        self.tell(&artifact, rows, None, cx)
     }
 
     /// The columns that the artefact's reduction asks for.
@@ -344,11 +362,11 @@ impl Apply {
         named: &NamedArtifact<'_>,
         format: TableFormat,
         (path, kind): (&Path, VectorKind),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
-        let watch = reading(quiet);
+        let watch = cx.reading();
         let name = Some(self.score_column.as_str()).filter(|name| *name != SCORE_COLUMN);
-        let mut pieces = open_matrix(path, kind, name, &watch)?;
+        let mut pieces = open_matrix(path, kind, name, (&watch, cx))?;
         let place = pieces.place().clone();
         let artifact = named.stored.artifact();
         let is_alone = artifact.header().method.has_no_calibrator();
@@ -370,17 +388,17 @@ impl Apply {
             };
             Ok(Some(VectorPiece { vectors, rule, words: own_words }))
         };
-        let rows = self.write_vectors(named, format, read)?;
-        self.tell(&artifact, rows, looks.doubt(&place.file))
+        let rows = self.write_vectors(named, (format, cx), read)?;
+        self.tell(&artifact, rows, looks.doubt(&place.file), cx)
     }
 
     fn write_vectors(
         &self,
         named: &NamedArtifact<'_>,
-        format: TableFormat,
+        output: (TableFormat, &Context),
         read: impl FnMut() -> Result<Option<VectorPiece>, Error> + Send,
     ) -> Result<u64, Error> {
-        self.write(format, read, |piece: &VectorPiece, rows| {
+        self.write(output, read, |piece: &VectorPiece, rows| {
             let artifact = named.stored.artifact();
             let applied;
             let applied = match &piece.vectors {
@@ -402,7 +420,7 @@ impl Apply {
                 _ => self.columns_of(&artifact, applied),
             };
             columns.extend(piece.rule.iter().flat_map(|rule| rule.columns(rows.clone())));
-            Ok(Part::new(format, &Block::new(columns)))
+            Ok(Part::new(output.0, &Block::new(columns)))
         })
     }
 
@@ -453,14 +471,14 @@ impl Apply {
     }
 
     /// No column goes missing unsaid.
-    fn name_left_out(&self, shown: &Shown<'_>) -> io::Result<()> {
+    fn name_left_out(&self, shown: &Shown<'_>, cx: &Context) -> io::Result<()> {
         let names: Vec<&str> = shown.left_out().collect();
         if names.is_empty() {
             return Ok(());
         }
         let output = shown_path(&self.output);
         let names = names.join(", ");
-        writeln!(stderr(), "left out of {output}, which has one value a row and column: {names}")
+        writeln!(cx.stderr(), "left out of {output}, which has one value a row and column: {names}")
     }
 }
 

@@ -12,10 +12,12 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::assessing::{Assessing, sets_json};
+use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, on, words};
 use crate::options::{AssessedOptions, ClinicalArgs, count, parse_alpha};
-use crate::out::{print_json, stdout, warn};
 use crate::read::{Assessed, Surveyed, judged_sets, question_points, question_predictions, read_counted};
+use crate::run::Run;
 use crate::show;
 
 /// Measure how good probabilities are, before and after.
@@ -78,8 +80,10 @@ enum BinningName {
     ByBin,
 }
 
-impl Assess {
-    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+impl Run for Assess {
+    const AT_WORK: Option<&str> = Some("assessing");
+
+    fn run(mut self, cx: &Context) -> Result<(), Error> {
         self.assessed = self.assessed.with_data()?;
         let by_bin = self.binning == BinningName::ByBin;
         if by_bin && self.assessed.artifact.is_none() {
@@ -92,14 +96,15 @@ impl Assess {
             bin_column: self.bin_column.as_deref(),
             by_bin,
             seed: self.seed,
+            cx,
         };
-        if let Some(surveyed) = self.surveyed(quiet)? {
-            return self.survey(&surveyed);
+        if let Some(surveyed) = self.surveyed(cx)? {
+            return self.survey(&surveyed, cx);
         }
-        let sources = asked.sources(quiet)?;
-        let judged = self.judged(&sources)?;
+        let sources = asked.sources()?;
+        let judged = self.judged(&sources, cx)?;
         if let Some((judged, true)) = &judged {
-            return self.show_judged(judged);
+            return self.show_judged(judged, cx);
         }
         let (subject, doubt) = asked.read(&sources)?;
         let assessing = self.assessing();
@@ -107,28 +112,40 @@ impl Assess {
         let clusters = subject.clusters();
         let dependence = question_predictions(&subject.first_predictions(), clusters);
         let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
-        warn(&doubts)?;
+        cx.warn(&doubts)?;
         if let (Some(clusters), false) = (clusters, self.json) {
-            show::clusters(clusters.rows(), clusters.count())?;
+            show::clusters(&mut cx.stdout(), clusters.rows(), clusters.count())?;
         }
         if let (Some((judged, _)), false) = (&judged, self.json) {
-            self.show_judged(judged)?;
+            self.show_judged(judged, cx)?;
         }
         let found = assessing.of_rows(&subject);
-        warn(found.evidence())?;
+        cx.warn(found.evidence())?;
         if !self.json {
-            return Ok(found.show()?);
+            return Ok(found.show(&mut cx.stdout())?);
         }
         let sets = judged.map(|(judged, _)| sets_json(&judged));
-        print_json(&assessing.json(&found, &doubts, sets, clusters))
+        cx.print_json(&assessing.json(&found, &doubts, sets, clusters))
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let (flag, path) = given.source()?;
+        let report = on("calib report", given.text("artifact")?);
+        let test = ["--calibration".into(), "CALIBRATION".into(), "--test".into(), path];
+        let kind = (flag == "--logits" || flag == "--probs").then(|| flag.to_owned());
+        let labels = given.flag("labels", "--test-labels");
+        let line = report.into_iter().chain(test).chain(labels).chain(kind).chain(given.columns());
+        Some((line.chain(words("-o report.html")).collect(), "CALIBRATION: the rows that it was fitted to"))
+    }
+}
+
+impl Assess {
     /// What can be assessed without all rows in memory, if it is such.
-    fn surveyed(&self, quiet: bool) -> Result<Option<Surveyed>, Error> {
+    fn surveyed(&self, cx: &Context) -> Result<Option<Surveyed>, Error> {
         let is_surveyed = self.bin_column.is_none() && self.assessing().is_of_points();
         match (is_surveyed, self.assessed.counted.columns()) {
-            (true, None) => Surveyed::read(&self.assessed, self.seed, quiet),
-            (true, Some(columns)) => read_counted(&self.assessed, columns, self.seed, quiet).map(Some),
+            (true, None) => Surveyed::read(&self.assessed, self.seed, cx),
+            (true, Some(columns)) => read_counted(&self.assessed, columns, self.seed, cx).map(Some),
             (false, None) => Ok(None),
             (false, Some(_)) => Err(Error::Usage(
                 "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
@@ -139,19 +156,19 @@ impl Assess {
     }
 
     /// Assesses it.
-    fn survey(&self, surveyed: &Surveyed) -> Result<(), Error> {
+    fn survey(&self, surveyed: &Surveyed, cx: &Context) -> Result<(), Error> {
         let assessing = self.assessing();
         let doubt = match self.assessed.counted.columns() {
             // In which order equal scores came is not known.
             Some(_) => None,
             None => question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?,
         };
-        warn(doubt.as_slice())?;
+        cx.warn(doubt.as_slice())?;
         let found = assessing.of_points(surveyed).map_err(|cause| self.on_disk(cause))?;
-        warn(found.evidence())?;
+        cx.warn(found.evidence())?;
         match self.json {
-            true => print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
-            false => Ok(found.show()?),
+            true => cx.print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
+            false => Ok(found.show(&mut cx.stdout())?),
         }
     }
 
@@ -162,7 +179,7 @@ impl Assess {
     }
 
     /// How the sets of the artefact do, and whether there is nothing else in it.
-    fn judged(&self, sources: &[Source]) -> Result<Option<(SetFigures, bool)>, Error> {
+    fn judged(&self, sources: &[Source], cx: &Context) -> Result<Option<(SetFigures, bool)>, Error> {
         let Some(path) = &self.assessed.artifact else { return Ok(None) };
         let stored = read_artifact(path)?;
         let Some(figures) = judged_sets(&self.assessed, &stored, sources, self.alpha)? else {
@@ -173,15 +190,15 @@ impl Assess {
             let same = stored.artifact().header().provenance.data_sha256
                 == input::sha256(&sources.iter().collect::<Vec<_>>());
             self.assessed.same_rows.allow(same, sources[0].path(), "the artefact was")?;
-            warn(same.then_some(SAME_ROWS).as_slice())?;
+            cx.warn(same.then_some(SAME_ROWS).as_slice())?;
         }
         Ok(Some((figures, is_alone)))
     }
 
-    fn show_judged(&self, figures: &SetFigures) -> Result<(), Error> {
+    fn show_judged(&self, figures: &SetFigures, cx: &Context) -> Result<(), Error> {
         match self.json {
-            true => print_json(&json!({"prediction_sets": sets_json(figures)})),
-            false => Ok(show::set_figures(figures, &mut stdout())?),
+            true => cx.print_json(&json!({"prediction_sets": sets_json(figures)})),
+            false => Ok(show::set_figures(figures, &mut cx.stdout())?),
         }
     }
 

@@ -17,10 +17,12 @@ use calib_io::report::SAME_ROWS;
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion, words};
 use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count, parse_alpha};
-use crate::out::{print_json, stdout, warn};
 use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
+use crate::run::Run;
 
 /// Choose the number of bins by the data.
 ///
@@ -96,11 +98,13 @@ pub(crate) struct Bins {
 /// The numbers of bins that are tried by default.
 const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
 
-impl Bins {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Bins {
+    const AT_WORK: Option<&str> = Some("trying numbers of bins");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut doubts = Vec::new();
-        let (calibration, test) = self.read(&mut doubts, quiet)?;
-        warn(&doubts)?;
+        let (calibration, test) = self.read(&mut doubts, cx)?;
+        cx.warn(&doubts)?;
         let bins: Vec<usize> = if self.bins.is_empty() {
             let fits = |bins: &usize| 2 * *bins as u64 <= calibration.len();
             DEFAULT_BINS.into_iter().filter(fits).collect()
@@ -124,7 +128,7 @@ impl Bins {
             .map(|most| [best(&tried, most, |t| t.upper_plugin), best(&tried, most, |t| t.upper_debiased)]);
         let candidates = tried.len();
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "n": calibration.len(),
                 "n_test": test.points.len(),
                 "clusters_test": test.clusters.as_ref().map(Clusters::count),
@@ -136,21 +140,30 @@ impl Bins {
                 "warnings": doubts,
             }));
         }
-        self.print(calibration.len(), &test, &tried, chosen)
+        self.print(calibration.len(), &test, &tried, chosen, cx)
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
+        let labels = given.flag("labels", "--labels");
+        let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
+        Some((line.collect(), "BINS: those that you take, of the numbers TRIED (how many are listed)"))
+    }
+}
+
+impl Bins {
     /// The table of scores.
     fn scores(&self) -> &Path {
         self.data.as_deref().or(self.scores.as_deref()).expect("clap asks for one of them")
     }
 
     /// Points to fit to, and points to judge with.
-    fn read(&self, doubts: &mut Vec<String>, quiet: bool) -> Result<(BinaryData, TestPoints), Error> {
+    fn read(&self, doubts: &mut Vec<String>, cx: &Context) -> Result<(BinaryData, TestPoints), Error> {
         let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let columns =
                 ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-            let sources = read_all(&paths, quiet)?;
+            let sources = read_all(&paths, cx)?;
             let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
             // Checks the range, too.
             let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
@@ -190,8 +203,9 @@ impl Bins {
         test: &TestPoints,
         tried: &[BinsTried],
         chosen: Option<[Option<usize>; 2]>,
+        cx: &Context,
     ) -> Result<(), Error> {
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(
             out,
             "{n} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \

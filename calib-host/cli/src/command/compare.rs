@@ -11,17 +11,18 @@ use calib_io::report::SAME_ROWS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::bar::FitBar;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{
     ClusterColumn, ClusterSource, Contenders, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number,
     count, parse_alpha,
 };
-use crate::out::{print_json, stderr, warn};
+use crate::progress::FitBar;
 use crate::read::{
     ColumnNames, MatrixColumns, ScoreColumns, matrix_labels, predictions, question_independence,
     question_kind, question_margins, question_predictions, read_all, read_vectors, score_columns,
 };
+use crate::run::Run;
 use crate::show;
 use crate::tables::arguments;
 
@@ -117,8 +118,8 @@ enum ClaimName {
     TopLabel,
 }
 
-impl Compare {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Compare {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if self.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon <= 0.0) {
             return Err(Error::Usage("epsilon is a number above 0, such as 0.05".into()));
         }
@@ -133,20 +134,20 @@ impl Compare {
                 let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
                 let contenders = self.choice.binary(self.seed, kind)?;
                 let data =
-                    self.binary((path, kind), self.labels.as_deref(), self.clusters(), &mut doubts, quiet)?;
+                    self.binary((path, kind), self.labels.as_deref(), self.clusters(), &mut doubts, cx)?;
                 let mut read = |test: &PathBuf| {
                     let labels = self.test_labels.as_deref();
-                    self.binary((test, kind), labels, self.clusters_of_test(), &mut doubts, quiet)
+                    self.binary((test, kind), labels, self.clusters_of_test(), &mut doubts, cx)
                 };
                 (contenders, data, self.test.as_ref().map(&mut read).transpose()?)
             }
-            Some((path, kind)) => self.matrices(path, kind, &mut doubts, quiet)?,
+            Some((path, kind)) => self.matrices(path, kind, &mut doubts, cx)?,
         };
-        warn(&doubts)?;
+        cx.warn(&doubts)?;
         let same = test.as_ref().is_some_and(|test| test.rows_hash() == data.rows_hash());
         let path = self.test.as_deref().unwrap_or(Path::new("-"));
         self.same_rows.allow(same, path, "every method is")?;
-        warn(same.then_some(SAME_ROWS).as_slice())?;
+        cx.warn(same.then_some(SAME_ROWS).as_slice())?;
         let split = match &test {
             Some(test) => Split::Test { n: test.len() },
             None => Split::CrossValidation { folds: self.folds.into(), repeats: self.repeats.into() },
@@ -159,24 +160,26 @@ impl Compare {
                 self.folds
             )));
         }
-        let bar = FitBar::new(contenders.len(), quiet);
+        let bar = FitBar::new(contenders.len(), cx.quiet);
         let options = self.options(split);
         let told = |done, total| bar.tell(done, total);
         let mut comparison = compare_methods(&data, test.as_ref(), &contenders, &options, &told);
         drop(bar);
         comparison.failed.extend(left_out);
         if !self.json {
-            show::comparison(&comparison)?;
-            if let Some(line) = self.fit(&comparison).filter(|_| !quiet) {
-                writeln!(stderr(), "next: {line}")?;
+            show::comparison(&mut cx.stdout(), &comparison)?;
+            if let Some(line) = self.fit(&comparison, cx).filter(|_| !cx.quiet) {
+                writeln!(cx.stderr(), "next: {line}")?;
             }
             return Ok(());
         }
         let mut value = json!(comparison);
         value["warnings"] = json!(doubts);
-        print_json(&value)
+        cx.print_json(&value)
     }
+}
 
+impl Compare {
     /// Binary scores, and what they are.
     fn binary_source(&self) -> Option<(&Path, ScoreKind)> {
         let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
@@ -184,7 +187,7 @@ impl Compare {
     }
 
     /// The command that fits what is recommended, or what is without a demand that none meets, if the data can be read again.
-    fn fit(&self, comparison: &MethodComparison) -> Option<String> {
+    fn fit(&self, comparison: &MethodComparison, cx: &Context) -> Option<String> {
         let without = || comparison.unmet.as_ref().and_then(|unmet| unmet.without.as_ref());
         let name = comparison.recommendation.as_ref().or_else(without)?;
         let (flag, path) = match (self.binary_source(), self.source.vectors()) {
@@ -221,7 +224,7 @@ impl Compare {
                 add("--alpha", self.alpha.to_string());
             }
         }
-        words.extend(arguments());
+        words.extend(arguments(&cx.tables));
         words.extend(["-o".to_owned(), format!("{}.bin", name.replace('/', "-"))]);
         shlex::try_join(words.iter().map(String::as_str)).ok()
     }
@@ -258,10 +261,10 @@ impl Compare {
         labels: Option<&Path>,
         clusters: Option<ClusterSource<'_>>,
         doubts: &mut Vec<String>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<CompareData, Error> {
         let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let columns =
             ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
         let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
@@ -277,7 +280,7 @@ impl Compare {
         path: &Path,
         kind: VectorKind,
         doubts: &mut Vec<String>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(Contenders, CompareData, Option<CompareData>), Error> {
         let claim = match self.claim {
             None | Some(ClaimName::AllClasses) => Claim::AllClasses,
@@ -285,7 +288,7 @@ impl Compare {
         };
         let mut read = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
-            let sources = read_all(&paths, quiet)?;
+            let sources = read_all(&paths, cx)?;
             let vectors = read_vectors(&sources[0], kind, &self.score_column)?;
             let columns = MatrixColumns { score: &self.score_column, label: &self.label_column };
             doubts.extend(question_kind(&sources[0], &vectors));

@@ -18,10 +18,13 @@ use calib_io::input::{self, Costs, Table, read_costs};
 use calib_io::report::{ReportedRule, SAME_ROWS, ThresholdAccuracy};
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on, words};
 use crate::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
-use crate::out::{print_json, stdout, warn, write_output};
 use crate::read::{NamedArtifact, is_fitted_to, labels_of, question_margins, read_all};
+use crate::run::Run;
 use crate::show::{Decided, Warnings, print};
 
 /// A costs file to begin with.
@@ -115,10 +118,15 @@ struct DecidedRows {
     is_calibration: bool,
 }
 
-impl Decide {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Decide {
+    const AT_WORK: Option<&str> = Some("deciding");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const NOT_STREAMED: Option<&str> =
+        Some("standard output has the answer of the command: give -o the name of a file");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(starter) = &self.starter {
-            return write_output(starter, self.force, STARTER.as_bytes());
+            return cx.write_output(starter, self.force, STARTER.as_bytes());
         }
         let costs = read_costs(self.actions.as_deref().expect("clap asks for one of the two"))?;
         let named = self.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
@@ -130,12 +138,12 @@ impl Decide {
             return Err(Error::Usage("labels and --validation go with --probs or --scores".into()));
         }
         let rows = path
-            .map(|path| self.read(path, self.labels.as_deref(), false, named.as_ref(), quiet))
+            .map(|path| self.read(path, self.labels.as_deref(), false, named.as_ref(), cx))
             .transpose()?;
         let validation_rows = self
             .validation
             .as_deref()
-            .map(|path| self.read(path, None, true, named.as_ref(), quiet))
+            .map(|path| self.read(path, None, true, named.as_ref(), cx))
             .transpose()?;
 
         let files = [(path, &rows), (self.validation.as_deref(), &validation_rows)];
@@ -146,12 +154,12 @@ impl Decide {
             self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artefact was")?;
         }
         let same = files.iter().any(|(_, rows)| is_same(rows));
-        warn(same.then_some(SAME_ROWS).as_slice())?;
+        cx.warn(same.then_some(SAME_ROWS).as_slice())?;
 
         let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
         let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose()?;
         if let (Some(output), Some(with_rule)) = (&self.output, &with_rule) {
-            write_output(output, self.force, with_rule.as_bytes())?;
+            cx.write_output(output, self.force, with_rule.as_bytes())?;
         }
         let was_signed = stored.is_some_and(|stored| stored.artifact().signature().is_some());
         let warnings = Warnings {
@@ -169,16 +177,27 @@ impl Decide {
             },
             ..Warnings::default()
         };
-        warnings.print()?;
+        warnings.print(cx)?;
         if self.json {
             let mut value = decided.to_json(self.output.as_deref());
             warnings.add_to(&mut value);
-            print_json(&value)
+            cx.print_json(&value)
         } else {
-            Ok(print(&decided, &mut stdout())?)
+            Ok(print(&decided, &mut cx.stdout())?)
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        if let Some(starter) = given.text("starter") {
+            return Some((on("calib decide --actions", starter), "when its names and costs are yours"));
+        }
+        let (flag, path) = given.source()?;
+        let line = on("calib apply", given.text("output")?).into_iter().chain([flag.to_owned(), path]);
+        Some((line.chain(words("-o decided.csv")).collect(), "the action for every row"))
+    }
+}
+
+impl Decide {
     fn decide<'c>(
         &self,
         costs: &'c Costs,
@@ -252,10 +271,10 @@ impl Decide {
         labels: Option<&Path>,
         needs_labels: bool,
         named: Option<&NamedArtifact<'_>>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<DecidedRows, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let scored = named.zip(self.scored());
         let column = if scored.is_some() { &self.score_column } else { &self.prob_column };
         let default = needs_labels.then_some("label");
@@ -268,7 +287,7 @@ impl Decide {
             None => None,
         };
         if let (Some(applied), Some((_, (_, kind)))) = (&applied, scored) {
-            warn(question_margins(&sources[0], kind, applied.iter().map(|row| &row.score)).as_slice())?;
+            cx.warn(question_margins(&sources[0], kind, applied.iter().map(|row| &row.score)).as_slice())?;
         }
         let probs = match &applied {
             Some(applied) => applied.iter().map(|row| prob(&row.outcome)).collect(),

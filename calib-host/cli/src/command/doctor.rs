@@ -11,10 +11,11 @@ use calib_io::device::serial::DeviceError;
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
-use crate::out::{print_json, stdout};
+use crate::run::Run;
 
 /// Check what firmware and devices need, and what is missing.
 ///
@@ -50,8 +51,8 @@ const TARGETS: [&str; 5] = [
     "riscv32imac-unknown-none-elf",
 ];
 
-impl Doctor {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for Doctor {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut findings: Vec<Finding> =
             [toolchain(), emulators(), serial_ports(), debug_probes()].into_iter().flatten().collect();
         findings.push(Finding {
@@ -73,9 +74,9 @@ impl Doctor {
                     "advice": finding.found.as_ref().err().map(|_| finding.advice),
                 })
             };
-            return print_json(&findings.iter().map(one).collect::<Vec<_>>());
+            return cx.print_json(&findings.iter().map(one).collect::<Vec<_>>());
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         for Finding { what, found, advice } in &findings {
             match found {
                 Ok(found) => writeln!(out, "ok       {what}: {found}")?,

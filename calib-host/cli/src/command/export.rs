@@ -7,9 +7,12 @@ use calib_io::files::read_artifact;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
-use crate::out::{is_standard_output, print_json, write_output};
+use crate::next::{Given, Suggestion};
+use crate::out::is_standard_output;
+use crate::run::Run;
 
 /// Write an artefact as source code, to be built into a firmware.
 ///
@@ -67,8 +70,8 @@ impl SourceForm {
     }
 }
 
-impl Export {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for Export {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let form = self.format.map_or_else(|| SourceForm::of(&self.output), Ok)?;
         let stored = read_artifact(&self.artifact)?;
         let text = match form {
@@ -78,9 +81,9 @@ impl Export {
         };
         let text = text.transpose()?;
         let bytes = text.as_ref().map_or(stored.as_bytes(), String::as_bytes);
-        write_output(&self.output, self.force, bytes)?;
+        cx.write_output(&self.output, self.force, bytes)?;
         match self.json {
-            true => print_json(&json!({
+            true => cx.print_json(&json!({
                 "output": self.output,
                 "len_bytes": bytes.len(),
                 "format": form.to_possible_value().map(|form| form.get_name().to_owned()),
@@ -88,5 +91,10 @@ impl Export {
             })),
             false => Ok(()),
         }
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let line = given.applied("TEST", "expected.csv")?;
+        Some((line, "TEST: scores; a device must give the very probabilities of expected.csv"))
     }
 }

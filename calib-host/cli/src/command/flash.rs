@@ -15,11 +15,13 @@ use calib_io::files::read_artifact;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion};
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
 use crate::options::ProbeOptions;
-use crate::out::{print_json, stderr};
+use crate::run::Run;
 
 /// How long a device may take after its reset until it has looked at its slots.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -60,24 +62,30 @@ pub(crate) struct Flash {
     json: bool,
 }
 
-impl Flash {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Flash {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         match (&self.artifact, &self.firmware) {
-            (Some(artifact), _) => self.calibrator(&read_artifact(artifact)?, quiet),
-            (None, Some(elf)) => self.program(elf, quiet),
+            (Some(artifact), _) => self.calibrator(&read_artifact(artifact)?, cx),
+            (None, Some(elf)) => self.program(elf, cx),
             (None, None) => unreachable!("clap asks for one of them"),
         }
     }
 
-    fn calibrator(&self, artifact: &StoredArtifact, quiet: bool) -> Result<(), Error> {
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.status()
+    }
+}
+
+impl Flash {
+    fn calibrator(&self, artifact: &StoredArtifact, cx: &Context) -> Result<(), Error> {
         let map = self.probe.map(&self.chip)?;
         let mut chip = self.probe.attach(&self.chip)?;
         let (segment, plan) = prepare(&mut chip, map, artifact)?;
-        if !quiet {
-            show(&self.chip, &plan)?;
+        if !cx.quiet {
+            show(&self.chip, &plan, cx)?;
         }
         if self.dry_run {
-            return if self.json { print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
+            return if self.json { cx.print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
         }
         let asked = self.no_verdict || self.is_asked_by_port();
         let in_memory = if asked { None } else { self.probe.report_addr(&self.chip) };
@@ -88,11 +96,11 @@ impl Flash {
         };
         let identity = artifact.artifact().identity().to_string();
         if self.json {
-            return self.print_written(Some(&identity), &written, report.as_ref());
+            return self.print_written(Some(&identity), &written, report.as_ref(), cx);
         }
-        if !quiet {
-            say_written(&written)?;
-            let mut err = stderr();
+        if !cx.quiet {
+            say_written(&written, cx)?;
+            let mut err = cx.stderr();
             match report.and_then(|report| report.slots.in_force) {
                 Some(slot) => writeln!(err, "the device says: {identity} is in force, in slot {slot}")?,
                 None => writeln!(
@@ -104,15 +112,15 @@ impl Flash {
         Ok(())
     }
 
-    fn program(&self, elf: &Path, quiet: bool) -> Result<(), Error> {
+    fn program(&self, elf: &Path, cx: &Context) -> Result<(), Error> {
         let mut chip = self.probe.attach(&self.chip)?;
         let segments = elf_segments(&mut chip, elf)?;
         let plan = flash_plan(&chip, &segments, false)?;
-        if !quiet {
-            show(&self.chip, &plan)?;
+        if !cx.quiet {
+            show(&self.chip, &plan, cx)?;
         }
         if self.dry_run {
-            return if self.json { print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
+            return if self.json { cx.print_json(&plan_json(&self.chip, &plan)) } else { Ok(()) };
         }
         let written = flash(&mut chip, &segments, &plan, |_| ())?;
         let in_memory = if self.no_verdict { None } else { self.probe.report_addr(&self.chip) };
@@ -120,11 +128,11 @@ impl Flash {
         // Not every program is calib's: one that leaves no report is no failure.
         let report = in_memory.and_then(|addr| await_report(&mut chip, addr, PATIENCE).ok());
         if self.json {
-            return self.print_written(None, &written, report.as_ref());
+            return self.print_written(None, &written, report.as_ref(), cx);
         }
-        if !quiet {
-            say_written(&written)?;
-            let mut err = stderr();
+        if !cx.quiet {
+            say_written(&written, cx)?;
+            let mut err = cx.stderr();
             match report {
                 Some(DeviceReport { status, .. }) => writeln!(
                     err,
@@ -143,8 +151,9 @@ impl Flash {
         identity: Option<&str>,
         written: &FlashReport,
         report: Option<&DeviceReport>,
+        cx: &Context,
     ) -> Result<(), Error> {
-        print_json(&json!({
+        cx.print_json(&json!({
             "chip": self.chip,
             "identity": identity,
             "sectors": written.sectors,
@@ -179,10 +188,10 @@ impl Flash {
     }
 }
 
-fn say_written(written: &FlashReport) -> Result<(), Error> {
+fn say_written(written: &FlashReport, cx: &Context) -> Result<(), Error> {
     let FlashReport { written_bytes, neighbour_bytes, .. } = written;
     Ok(writeln!(
-        stderr(),
+        cx.stderr(),
         "{written_bytes} bytes written and read back, {neighbour_bytes} bytes beside them unchanged; the chip was reset"
     )?)
 }
@@ -212,8 +221,8 @@ fn plan_json(chip: &str, plan: &FlashPlan) -> Value {
     })
 }
 
-fn show(chip: &str, plan: &FlashPlan) -> Result<(), Error> {
-    let mut err = stderr();
+fn show(chip: &str, plan: &FlashPlan, cx: &Context) -> Result<(), Error> {
+    let mut err = cx.stderr();
     writeln!(err, "{chip}: erases {} bytes", plan.erased_bytes())?;
     for sector in &plan.erased {
         writeln!(err, "  {:#010x}  {} bytes", sector.addr, sector.len_bytes)?;

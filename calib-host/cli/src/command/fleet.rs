@@ -11,11 +11,11 @@ use calib_io::report::{FileOrigin, FleetReport, Origin};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::asked::command_line;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::parse_alpha;
-use crate::out::{print_json, stdout, warn, write_output};
 use crate::read::CounterFiles;
+use crate::run::Run;
 use crate::show::{ShownFleet, verified, verified_json};
 
 /// Add up what the monitors of many devices counted.
@@ -65,8 +65,8 @@ pub(crate) struct FleetCommand {
     json: bool,
 }
 
-impl FleetCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for FleetCommand {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         // Beside counters, with which --new does not go, nothing can require it.
         if self.output.is_some() && self.new.is_none() {
             return Err(Error::Usage(
@@ -79,12 +79,12 @@ impl FleetCommand {
                 .map_err(|cause| Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause })?;
             let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
             text.push(b'\n');
-            return write_output(output, self.force, &text);
+            return cx.write_output(output, self.force, &text);
         }
         if let Some(log) = &self.verify {
-            return self.verify(&stored, log);
+            return self.verify(&stored, log, cx);
         }
-        let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, quiet)?;
+        let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, cx)?;
         let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
             // Of a device that is there twice, the file of the second.
             let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
@@ -93,12 +93,12 @@ impl FleetCommand {
         let shown =
             ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
         let warnings = shown.warnings();
-        warn(&warnings)?;
+        cx.warn(&warnings)?;
         if let Some(path) = &self.csv {
             write_file(path, self.force, |out| write_csv(&tables, out))?;
         }
         if let Some(path) = &self.html {
-            let origin = self.origin(&stored, &sources);
+            let origin = self.origin(&stored, &sources, cx);
             let page = FleetReport {
                 stored: &stored,
                 tables: &tables,
@@ -106,18 +106,20 @@ impl FleetCommand {
                 alpha: self.alpha,
                 origin: &origin,
             };
-            write_output(path, self.force, page.html()?.as_bytes())?;
+            cx.write_output(path, self.force, page.html()?.as_bytes())?;
         }
         if self.json {
             let mut value = shown.json();
             value["warnings"] = warnings.into();
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        Ok(shown.print(&mut stdout())?)
+        Ok(shown.print(&mut cx.stdout())?)
     }
+}
 
+impl FleetCommand {
     /// Works out again what devices answered.
-    fn verify(&self, stored: &StoredArtifact, log: &Path) -> Result<(), Error> {
+    fn verify(&self, stored: &StoredArtifact, log: &Path, cx: &Context) -> Result<(), Error> {
         let artifact = stored.artifact();
         let mut verifier = LogVerifier::new(&artifact)
             .map_err(|cause| Error::Log { place: Box::new(Place::file(&self.calibrator)), cause })?;
@@ -126,13 +128,13 @@ impl FleetCommand {
         })?;
         let devices = verifier.finish();
         match self.json {
-            true => print_json(&verified_json(&devices)),
-            false => Ok(verified(&devices, &mut stdout())?),
+            true => cx.print_json(&verified_json(&devices)),
+            false => Ok(verified(&devices, &mut cx.stdout())?),
         }
     }
 
     /// Which files a page comes from.
-    fn origin(&self, stored: &StoredArtifact, sources: &[Source]) -> Origin {
+    fn origin(&self, stored: &StoredArtifact, sources: &[Source], cx: &Context) -> Origin {
         let artifact = FileOrigin {
             role: "Artefact file".into(),
             name: self.calibrator.display().to_string(),
@@ -152,7 +154,7 @@ impl FleetCommand {
             files: vec![artifact, counters],
             calibration_is_the_artefacts: false,
             test_is_calibration: false,
-            command: command_line(),
+            command: cx.command_line(),
         }
     }
 }

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use calib_io::files::read_artifact;
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::{print_json, stdout};
+use crate::next::{Given, Suggestion, UNSEEN};
+use crate::run::Run;
 use crate::show::{Warnings, artifact_json, print_artifact};
 
 /// Check an artefact and show what it holds.
@@ -19,16 +21,20 @@ pub(crate) struct Inspect {
     json: bool,
 }
 
-impl Inspect {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for Inspect {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let stored = read_artifact(&self.artifact)?;
         let warnings = Warnings::of_artifact(&stored.artifact());
-        warnings.print()?;
+        warnings.print(cx)?;
         if self.json {
             let mut value = artifact_json(&stored);
             warnings.add_to(&mut value);
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        Ok(print_artifact(&self.artifact, &stored, &mut stdout())?)
+        Ok(print_artifact(&self.artifact, &stored, &mut cx.stdout())?)
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.judged_by_rows()?, UNSEEN))
     }
 }

@@ -7,8 +7,12 @@ use calib_io::files::{Place, PrivateKey, Problem, PublicKey, read_artifact};
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::{print_json, shown_path, stderr, stdout, warn, write_output};
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, on, words};
+use crate::out::shown_path;
+use crate::run::Run;
 
 /// Make a pair of keys to sign artefacts with.
 ///
@@ -67,22 +71,25 @@ pub(crate) struct Verify {
     json: bool,
 }
 
-impl Keygen {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Keygen {
+    const TELLS: bool = true;
+    const NOT_STREAMED: Option<&str> = Some("two keys are two files: give -o the name of the private one");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut public_path = self.output.clone().into_os_string();
         public_path.push(".pub");
         let public_path = PathBuf::from(public_path);
         let key = PrivateKey::generate()?;
         key.write_pair(&self.output, &public_path, self.force)?;
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "key": key.public().id().to_string(),
                 "private_key": self.output,
                 "public_key": public_path,
             }));
         }
-        if !quiet {
-            let mut err = stderr();
+        if !cx.quiet {
+            let mut err = cx.stderr();
             writeln!(
                 err,
                 "key {}: {} (keep it secret), {}",
@@ -93,10 +100,19 @@ impl Keygen {
         }
         Ok(())
     }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let line = on("calib sign ARTEFACT --key", given.text("output")?);
+        let why = "ARTEFACT: one with a counter above 0 (calib fit --counter)";
+        Some((line.into_iter().chain(words("-o signed.bin")).collect(), why))
+    }
 }
 
-impl Sign {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Sign {
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let key = PrivateKey::read(&self.key)?;
         let path = self.key.display();
         let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
@@ -104,17 +120,17 @@ impl Sign {
                 "{path} is a private key, and others than its owner can read or write it: use `chmod 600`"
             )
         });
-        warn(warnings.as_slice())?;
+        cx.warn(warnings.as_slice())?;
         let stored = read_artifact(&self.artifact)?;
         if stored.artifact().counter() == 0 {
             return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));
         }
         let signed =
             key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
-        write_output(&self.output, self.force, &signed)?;
+        cx.write_output(&self.output, self.force, &signed)?;
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "output": self.output,
                 "len_bytes": signed.len(),
                 "identity": id.to_string(),
@@ -123,8 +139,8 @@ impl Sign {
                 "warnings": warnings.as_slice(),
             }));
         }
-        if !quiet {
-            let mut err = stderr();
+        if !cx.quiet {
+            let mut err = cx.stderr();
             writeln!(
                 err,
                 "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
@@ -135,16 +151,22 @@ impl Sign {
         }
         Ok(())
     }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let public = format!("{}.pub", given.text("key")?);
+        let verify = on("calib verify", given.text("output")?);
+        Some((verify.into_iter().chain(["--key".to_owned(), public]).collect(), "as a device does"))
+    }
 }
 
-impl Verify {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for Verify {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let key = PublicKey::read(&self.key)?;
         let stored = read_artifact(&self.artifact)?;
         let verdict = key.verify(&stored);
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {
-            print_json(&json!({
+            cx.print_json(&json!({
                 "artifact": self.artifact,
                 "identity": id.to_string(),
                 "counter": counter,
@@ -156,7 +178,7 @@ impl Verify {
         match verdict {
             Ok(()) if self.json => Ok(()),
             Ok(()) => {
-                let mut out = stdout();
+                let mut out = cx.stdout();
                 writeln!(
                     out,
                     "{}: id {id}, counter {counter}, signed with key {}",

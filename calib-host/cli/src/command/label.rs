@@ -12,9 +12,10 @@ use calib_io::input::{Source, Table};
 use clap::Args;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::SerialLine;
-use crate::out::{print_json, stderr, warn};
+use crate::run::Run;
 use crate::show::{counter_warnings, counters_json};
 
 /// Tell a device what became of its predictions, when it is known.
@@ -53,8 +54,8 @@ struct Row {
     is_positive: bool,
 }
 
-impl Label {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Label {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         // What is wrong with the table is told before the device hears of it.
         let rows = self.outcomes.as_ref().map(|path| read_rows(path)).transpose()?;
         let mut link = self.line.link()?;
@@ -77,18 +78,18 @@ impl Label {
         };
         let tables = link.counters(version)?;
         if self.json {
-            print_json(&json!({
+            cx.print_json(&json!({
                 "port": self.line.port,
                 "told": told,
                 "reset": self.reset,
                 "monitors": tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>(),
             }))?;
-        } else if !quiet {
+        } else if !cx.quiet {
             let done =
                 if self.reset { "counting begins anew".into() } else { format!("{told} outcomes told") };
-            writeln!(stderr(), "{done}")?;
+            writeln!(cx.stderr(), "{done}")?;
         }
-        Ok(warn(&counter_warnings(&tables))?)
+        Ok(cx.warn(&counter_warnings(&tables))?)
     }
 }
 

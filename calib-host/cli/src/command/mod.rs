@@ -31,10 +31,12 @@ mod sql;
 mod status;
 mod threshold;
 
-use clap::Subcommand;
+use clap::{ArgMatches, Subcommand};
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::help::{Completions, Manual, Methods};
+use crate::run::carry_out;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -75,51 +77,61 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the command takes an interrupt for its end, and writes no file.
-    pub(crate) fn ends_by_interrupt(&self) -> bool {
-        #[cfg(feature = "serial")]
-        if let Self::Monitor(_) = self {
-            return true;
-        }
-        false
-    }
-
-    /// Does what is asked. `program` is the whole command line.
-    pub(crate) fn run(self, quiet: bool, program: clap::Command) -> Result<(), Error> {
+    /// Does what is asked, as it was given.
+    pub(crate) fn run(self, given: &ArgMatches, cx: &Context) -> Result<(), Error> {
         match self {
-            Self::Fit(fit) => fit.run(quiet),
-            Self::Apply(apply) => apply.run(quiet),
-            Self::Assess(assess) => assess.run(quiet),
-            Self::Decide(decide) => decide.run(quiet),
-            Self::Threshold(threshold) => threshold.run(quiet),
-            Self::Sets(sets) => sets.run(quiet),
-            Self::Adjust(adjust) => adjust.run(quiet),
-            Self::Inspect(inspect) => inspect.run(),
-            Self::Plan(plan) => plan.run(),
+            Self::Fit(fit) => carry_out(*fit, given, cx),
+            Self::Apply(apply) => carry_out(apply, given, cx),
+            Self::Assess(assess) => carry_out(assess, given, cx),
+            Self::Decide(decide) => carry_out(*decide, given, cx),
+            Self::Threshold(threshold) => carry_out(*threshold, given, cx),
+            Self::Sets(sets) => carry_out(*sets, given, cx),
+            Self::Adjust(adjust) => carry_out(adjust, given, cx),
+            Self::Inspect(inspect) => carry_out(inspect, given, cx),
+            Self::Plan(plan) => carry_out(plan, given, cx),
             #[cfg(feature = "serial")]
-            Self::Push(push) => push.run(quiet),
+            Self::Push(push) => carry_out(push, given, cx),
             #[cfg(any(feature = "serial", feature = "probe"))]
-            Self::Status(status) => status.run(),
+            Self::Status(status) => carry_out(status, given, cx),
             #[cfg(feature = "probe")]
-            Self::Flash(flash) => flash.run(quiet),
+            Self::Flash(flash) => carry_out(flash, given, cx),
             #[cfg(feature = "serial")]
-            Self::Monitor(monitor) => monitor.run(quiet),
+            Self::Monitor(monitor) => carry_out(monitor, given, cx),
             #[cfg(feature = "serial")]
-            Self::Label(label) => label.run(quiet),
-            Self::Fleet(fleet) => fleet.run(quiet),
-            Self::Sql(sql) => sql.run(quiet),
-            Self::Keygen(keygen) => keygen.run(quiet),
-            Self::Sign(sign) => sign.run(quiet),
-            Self::Verify(verify) => verify.run(),
-            Self::Bins(bins) => bins.run(quiet),
-            Self::Compare(compare) => compare.run(quiet),
-            Self::Report(report) => report.run(quiet),
-            Self::Plot(plot) => plot.run(quiet),
-            Self::Export(export) => export.run(),
-            Self::Doctor(doctor) => doctor.run(),
-            Self::Methods(methods) => methods.run(),
-            Self::Completions(completions) => completions.run(program),
-            Self::Manual(manual) => manual.run(program),
+            Self::Label(label) => carry_out(label, given, cx),
+            Self::Fleet(fleet) => carry_out(fleet, given, cx),
+            Self::Sql(sql) => carry_out(*sql, given, cx),
+            Self::Keygen(keygen) => carry_out(keygen, given, cx),
+            Self::Sign(sign) => carry_out(sign, given, cx),
+            Self::Verify(verify) => carry_out(verify, given, cx),
+            Self::Bins(bins) => carry_out(bins, given, cx),
+            Self::Compare(compare) => carry_out(*compare, given, cx),
+            Self::Report(report) => carry_out(report, given, cx),
+            Self::Plot(plot) => carry_out(plot, given, cx),
+            Self::Export(export) => carry_out(export, given, cx),
+            Self::Doctor(doctor) => carry_out(doctor, given, cx),
+            Self::Methods(methods) => carry_out(methods, given, cx),
+            Self::Completions(completions) => carry_out(completions, given, cx),
+            Self::Manual(manual) => carry_out(manual, given, cx),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Run;
+
+    #[test]
+    fn every_command_that_shows_nothing_else_shows_that_it_is_at_work() {
+        let at_work = [
+            fit::FitCommand::AT_WORK,
+            assess::Assess::AT_WORK,
+            report::ReportCommand::AT_WORK,
+            bins::Bins::AT_WORK,
+        ];
+        assert!(at_work.iter().all(Option::is_some));
+        // It counts its fits.
+        assert_eq!(compare::Compare::AT_WORK, None);
     }
 }

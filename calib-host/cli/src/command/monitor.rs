@@ -15,9 +15,11 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::fleet_log::FleetLog;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{SerialLine, parse_seconds};
-use crate::out::{escaped, stderr, stdout};
+use crate::out::escaped;
+use crate::run::Run;
 use crate::show::{counter_words, counters_json, device_json, slots_json};
 
 /// How long a look at the log waits for bytes.
@@ -96,8 +98,10 @@ enum Event {
     Interrupted,
 }
 
-impl Monitor {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Monitor {
+    const ENDS_BY_INTERRUPT: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut fleet_log = self.new_fleet_log()?;
         let (events, incoming) = mpsc::channel();
         let interrupted = events.clone();
@@ -108,7 +112,7 @@ impl Monitor {
         self.watch_line(events.clone())?;
         self.watch_log(events)?;
 
-        let mut out = stdout();
+        let mut out = cx.stdout();
         if self.format == LineForm::Csv {
             writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm")?;
             out.flush()?;
@@ -116,7 +120,7 @@ impl Monitor {
         let mut lines = 0;
         let say = |text: &str| {
             // Nothing is left to be told when standard error is closed.
-            let _ = writeln!(stderr(), "{text}");
+            let _ = writeln!(cx.stderr(), "{text}");
         };
         while self.lines.is_none_or(|wanted| lines < wanted) {
             // What waits for an interrupt keeps a sender for good.
@@ -155,12 +159,14 @@ impl Monitor {
             // Whoever reads along sees it at once.
             out.flush()?;
         }
-        if !quiet {
+        if !cx.quiet {
             say(&format!("{lines} lines"));
         }
         Ok(())
     }
+}
 
+impl Monitor {
     /// Begins the log for a fleet, if it is asked for.
     fn new_fleet_log(&self) -> Result<Option<FleetLog>, Error> {
         let Some((path, calibrator)) = self.fleet_log.as_ref().zip(self.calibrator.as_ref()) else {

@@ -11,9 +11,11 @@ use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::write_file;
 use clap::{Args, ValueEnum};
 
+use crate::context::Context;
 use crate::error::{Error, option};
+use crate::next::{Given, Suggestion};
 use crate::options::{PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence};
-use crate::out::{print_json, stdout};
+use crate::run::Run;
 
 /// What `calib fit` chooses bins for.
 const WIDE_EPSILON: f64 = 0.1;
@@ -83,13 +85,13 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
      bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
      among M candidates each has alpha / M";
 
-impl PlanCommand {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for PlanCommand {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         if self.validation.validation {
-            return self.validation.answer(self.prevalence, self.json);
+            return self.validation.answer(self.prevalence, self.json, cx);
         }
         if self.thresholds.is_asked() {
-            return self.thresholds.answer(self.prevalence, self.json);
+            return self.thresholds.answer(self.prevalence, self.json, cx);
         }
         if self.prevalence.is_some() {
             return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity"));
@@ -106,13 +108,19 @@ impl PlanCommand {
             write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
         }
         match planned.answer {
-            _ if self.json => print_json(&planned),
-            Some(PlanAnswer::Classes(answer)) => self.print_classes(answer),
-            answer if answer.is_none() && self.n.is_none() => self.print_points(&planned.curve),
-            answer => self.print_curve(bins_of(answer), &planned.curve),
+            _ if self.json => cx.print_json(&planned),
+            Some(PlanAnswer::Classes(answer)) => self.print_classes(answer, cx),
+            answer if answer.is_none() && self.n.is_none() => self.print_points(&planned.curve, cx),
+            answer => self.print_curve(bins_of(answer), &planned.curve, cx),
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"))
+    }
+}
+
+impl PlanCommand {
     fn options(&self) -> Result<PlanOptions, Error> {
         let mut options = PlanOptions::default();
         (options.n, options.bins, options.alpha) = (self.n, self.bins, self.alpha);
@@ -129,8 +137,8 @@ impl PlanCommand {
     }
 
     /// Prints the answer if there is one, and epsilon by the number of bins.
-    fn print_curve(&self, answer: Option<Plan>, curve: &[Plan]) -> Result<(), Error> {
-        let mut out = stdout();
+    fn print_curve(&self, answer: Option<Plan>, curve: &[Plan], cx: &Context) -> Result<(), Error> {
+        let mut out = cx.stdout();
         let n = answer.map_or(self.n, |plan| Some(plan.n)).unwrap_or_default();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
             let words = bins_in_words(bins as usize).unwrap_or_default();
@@ -172,8 +180,8 @@ impl PlanCommand {
     }
 
     /// Prints the points that an epsilon takes with usual numbers of bins.
-    fn print_points(&self, plans: &[Plan]) -> Result<(), Error> {
-        let mut out = stdout();
+    fn print_points(&self, plans: &[Plan], cx: &Context) -> Result<(), Error> {
+        let mut out = cx.stdout();
         writeln!(
             out,
             "epsilon {}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
@@ -188,14 +196,14 @@ impl PlanCommand {
     }
 
     /// Prints a plan for several classes.
-    fn print_classes(&self, answer: ClassPlan) -> Result<(), Error> {
+    fn print_classes(&self, answer: ClassPlan, cx: &Context) -> Result<(), Error> {
         let ClassPlan { n, points_per_bin, epsilon, divided_among, .. } = answer;
         let (name, theorem) = match self.reduction {
             Some(PlannedReduction::ClassWise) => (format!("class-wise, {divided_among} classes"), 2),
             _ => ("top-label".to_owned(), 1),
         };
         writeln!(
-            stdout(),
+            cx.stdout(),
             "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of the truth, \
              except with probability {} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}",
             self.alpha

@@ -8,11 +8,13 @@ use calib_io::report::{CalibratedRows, Figure, ReportData, ReportedRule, SAME_RO
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::ReportedOptions;
-use crate::out::{print_json, warn, write_output};
 use crate::read::{NamedArtifact, Reported, question_predictions};
+use crate::run::Run;
 
 /// Draw one of the plots of a report as SVG or PNG.
 #[derive(Args)]
@@ -94,12 +96,14 @@ enum FormatName {
     Png,
 }
 
-impl PlotCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for PlotCommand {
+    const AT_WORK: Option<&str> = Some("drawing");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let format = self.format()?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
-            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
+            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
         };
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
@@ -132,7 +136,7 @@ impl PlotCommand {
         warnings.extend(question_predictions(before, clusters));
         let evidence = data.test.evidence(&artifact.stored.artifact(), &both, clusters);
         warnings.extend(evidence.iter().map(ToString::to_string));
-        warn(&warnings)?;
+        cx.warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);
         let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
@@ -140,9 +144,9 @@ impl PlotCommand {
             FormatName::Svg => plot.file.into_bytes(),
             FormatName::Png => pixels(&plot, self.scale)?,
         };
-        write_output(&self.output, self.force, &bytes)?;
+        cx.write_output(&self.output, self.force, &bytes)?;
         match self.json {
-            true => print_json(&json!({
+            true => cx.print_json(&json!({
                 "output": self.output,
                 "len_bytes": bytes.len(),
                 "format": if format == FormatName::Png { "png" } else { "svg" },
@@ -152,6 +156,12 @@ impl PlotCommand {
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.reported()?, "all plots on a page, with what they say"))
+    }
+}
+
+impl PlotCommand {
     /// Whether the plot has a band by resampling.
     fn is_banded(&self) -> bool {
         matches!(self.plot, PlotName::CorpBefore | PlotName::Corp | PlotName::DecisionCurve)

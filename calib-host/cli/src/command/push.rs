@@ -9,9 +9,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::next::{Given, Suggestion};
 use crate::options::SerialLine;
-use crate::out::{print_json, stderr};
+use crate::run::Run;
 
 /// Send a calibrator to a device over a serial line.
 ///
@@ -30,11 +32,11 @@ pub(crate) struct Push {
     json: bool,
 }
 
-impl Push {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Push {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = read_artifact(&self.artifact)?;
         let mut link = self.line.link()?;
-        let bar = bar(quiet);
+        let bar = bar(cx);
         let mut resumed_at = None;
         let receipt = push(&mut link, &artifact, |stage| {
             // The first stage says what an earlier push has left on the device.
@@ -53,7 +55,7 @@ impl Push {
         bar.finish_and_clear();
         let receipt = receipt?;
         if self.json {
-            return print_json(&json!({
+            return cx.print_json(&json!({
                 "port": self.line.port,
                 "identity": receipt.identity.to_string(),
                 "slot": receipt.slot,
@@ -62,8 +64,8 @@ impl Push {
                 "damaged_frames": link.damaged(),
             }));
         }
-        if !quiet {
-            let mut err = stderr();
+        if !cx.quiet {
+            let mut err = cx.stderr();
             writeln!(
                 err,
                 "{}: id {} is in force, in slot {}, as installation {}",
@@ -72,10 +74,14 @@ impl Push {
         }
         Ok(())
     }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.status()
+    }
 }
 
-fn bar(quiet: bool) -> ProgressBar {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+fn bar(cx: &Context) -> ProgressBar {
+    let target = if cx.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let style = ProgressStyle::with_template("{msg:<10} {wide_bar} {bytes}/{total_bytes}");
     ProgressBar::with_draw_target(None, target).with_style(style.expect("the template is in order"))
 }

@@ -9,12 +9,13 @@ use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, ReportedR
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::asked::command_line;
+use crate::context::Context;
 use crate::error::Error;
-use crate::notes::left_out;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{ReportedOptions, count};
-use crate::out::{print_json, stderr, warn, write_output};
 use crate::read::{NamedArtifact, Reported};
+use crate::run::Run;
 
 /// With this many drawn rows in all, resampling takes a few seconds.
 const DRAWS: usize = 100_000_000;
@@ -64,11 +65,14 @@ pub(crate) struct ReportCommand {
     json: bool,
 }
 
-impl ReportCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for ReportCommand {
+    const AT_WORK: Option<&str> = Some("making the report");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Page);
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
-            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), quiet)
+            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
         };
         let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, None)?;
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
@@ -76,7 +80,7 @@ impl ReportCommand {
             read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
         let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        let mut origin = self.origin(&artifact, &calibration.sources, &test.sources);
+        let mut origin = self.origin(&artifact, [&calibration.sources, &test.sources], cx);
         origin.test_is_calibration |= same;
         // The same rows in another file, or in another order, are the same data.
         origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
@@ -90,7 +94,7 @@ impl ReportCommand {
         let operating = operating
             .map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), options.alpha));
         let doubts: Vec<String> =
-            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).chain(left_out()).collect();
+            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).chain(cx.left_out()).collect();
         let data = ReportData {
             calibration: &calibration.rows,
             test: &test.rows,
@@ -104,11 +108,24 @@ impl ReportCommand {
         let mut report = report(&artifact.stored, &data, origin, &options);
         let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
         report.labels = Labels { title, model, date, note };
-        self.write(&report, quiet)
+        self.write(&report, cx)
     }
 
+    fn next(given: &Given<'_>, cx: &Context) -> Option<Suggestion> {
+        // What a report warns of is no calibrator to use.
+        let line = given.applied("NEW", "calibrated.csv").filter(|_| !cx.has_warned())?;
+        Some((line, "NEW: scores to calibrate; for a device there are calib export and calib push"))
+    }
+}
+
+impl ReportCommand {
     /// Which files the report comes from.
-    fn origin(&self, artifact: &NamedArtifact<'_>, calibration: &[Source], test: &[Source]) -> Origin {
+    fn origin(
+        &self,
+        artifact: &NamedArtifact<'_>,
+        [calibration, test]: [&[Source]; 2],
+        cx: &Context,
+    ) -> Origin {
         let artifact_file = FileOrigin {
             role: "Artefact file".into(),
             name: self.data.artifact.display().to_string(),
@@ -128,7 +145,7 @@ impl ReportCommand {
             calibration_is_the_artefacts: of_calibration
                 == artifact.stored.artifact().header().provenance.data_sha256,
             test_is_calibration: of_calibration == of_test,
-            command: command_line(),
+            command: cx.command_line(),
         }
     }
 
@@ -150,20 +167,20 @@ impl ReportCommand {
         }))
     }
 
-    fn write(&self, report: &Report, quiet: bool) -> Result<(), Error> {
+    fn write(&self, report: &Report, cx: &Context) -> Result<(), Error> {
         if let Some(path) = &self.output {
             let page = report.html()?;
-            write_output(path, self.force, page.as_bytes())?;
+            cx.write_output(path, self.force, page.as_bytes())?;
         }
-        warn(&report.warnings)?;
-        if !quiet && !self.json {
-            let mut err = stderr();
+        cx.warn(&report.warnings)?;
+        if !cx.quiet && !self.json {
+            let mut err = cx.stderr();
             report.verdict.sentences.iter().try_for_each(|sentence| writeln!(err, "{sentence}"))?;
         }
         match (self.json, report.of_margins) {
             (false, _) => Ok(()),
-            (true, false) => print_json(report),
-            (true, true) => print_json(&report.to_json().map_err(std::io::Error::other)?),
+            (true, false) => cx.print_json(report),
+            (true, true) => cx.print_json(&report.to_json().map_err(std::io::Error::other)?),
         }
     }
 }

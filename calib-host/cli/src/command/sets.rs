@@ -8,13 +8,16 @@ use calib_fit::sets::ConformityScore;
 use calib_io::files::{Place, read_artifact};
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, named, parse_alpha, parse_classifier,
     parse_share,
 };
-use crate::out::{print_made, stderr, warn, write_output};
 use crate::read::{LabelledFiles, ScoresAre};
+use crate::run::Run;
 use crate::show;
 
 /// Find sets of classes that hold the true one.
@@ -76,8 +79,12 @@ pub(crate) struct Sets {
     json: bool,
 }
 
-impl Sets {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Sets {
+    const AT_WORK: Option<&str> = Some("finding sets");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
         let rows = LabelledFiles {
@@ -89,20 +96,26 @@ impl Sets {
             group_column: None,
             encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
         };
-        let rows = rows.read(quiet)?;
-        warn(rows.doubt.as_slice())?;
+        let rows = rows.read(cx)?;
+        cx.warn(rows.doubt.as_slice())?;
         let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
-        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id)?;
+        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
         let found = sets(&rows.data, &self.options(), &target)
             .map_err(|cause| Error::job(Place::file(self.scores().0), cause))?;
-        write_output(&self.output, self.force, found.artifact.as_bytes())?;
-        match (self.json, quiet) {
-            (true, _) => print_made(&self.output, &found.summary, Some(rows.doubt.as_slice())),
+        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
+        match (self.json, cx.quiet) {
+            (true, _) => cx.print_made(&self.output, &found.summary, Some(rows.doubt.as_slice())),
             (false, true) => Ok(()),
-            (false, false) => Ok(show::sets(&found, &self.output, &mut stderr())?),
+            (false, false) => Ok(show::sets(&found, &self.output, &mut cx.stderr())?),
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.assessed()
+    }
+}
+
+impl Sets {
     /// The file of scores, and what a row is.
     fn scores(&self) -> (&Path, ScoresAre) {
         let binary = self.source.binary().map(|(path, kind)| (path, ScoresAre::Binary(kind)));

@@ -9,11 +9,12 @@ use calib_io::files::Place;
 use calib_io::sql::{Dialect, Query, is_column_of_answer};
 use clap::{Args, ValueEnum};
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::range_of_codes;
 use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
-use crate::out::{stderr, stdout};
 use crate::read::{Counted, Opened};
+use crate::run::Run;
 
 /// Print the SQL that counts scores where they are.
 ///
@@ -89,8 +90,8 @@ enum DialectName {
 /// More rows than any table has.
 const MANY: u64 = 1 << 53;
 
-impl Sql {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for Sql {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         self.check_groups()?;
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
@@ -109,7 +110,7 @@ impl Sql {
             }
             (Some(path), None) => {
                 let column = self.group_column.as_deref();
-                let opened = Opened::read(path, &self.method, column, self.monitor_bins, quiet)?;
+                let opened = Opened::read(path, &self.method, column, self.monitor_bins, cx)?;
                 let counted = &opened.counted;
                 if counted.buckets().kind() != self.kind() {
                     return Err(Error::Usage(format!(
@@ -130,14 +131,16 @@ impl Sql {
                 (text, said)
             }
         };
-        stdout().write_all(text.as_bytes())?;
-        if !quiet {
+        cx.stdout().write_all(text.as_bytes())?;
+        if !cx.quiet {
             let groups = self.group_column.as_ref().map_or("", |_| SAME_GROUPS);
-            writeln!(stderr(), "{said}{groups}")?;
+            writeln!(cx.stderr(), "{said}{groups}")?;
         }
         Ok(())
     }
+}
 
+impl Sql {
     fn query(&self) -> Query<'_> {
         Query {
             dialect: match self.dialect {

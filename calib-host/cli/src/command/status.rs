@@ -21,14 +21,14 @@ use clap::Args;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::error::Error;
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
 #[cfg(feature = "probe")]
 use crate::options::ProbeOptions;
+use crate::run::Run;
 #[cfg(feature = "serial")]
-use crate::out::write_output;
-use crate::out::{print_json, stdout, warn};
 #[cfg(feature = "probe")]
 use crate::show::slot_json;
 #[cfg(feature = "serial")]
@@ -80,19 +80,19 @@ pub(crate) struct Status {
     json: bool,
 }
 
-impl Status {
-    pub(crate) fn run(self) -> Result<(), Error> {
+impl Run for Status {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         #[cfg(feature = "serial")]
         if let Some(port) = &self.port {
             #[cfg(feature = "probe")]
             if self.chip.is_some() {
                 return Err(Error::Usage("give either --port or --chip".into()));
             }
-            return self.of_port(port);
+            return self.of_port(port, cx);
         }
         #[cfg(feature = "probe")]
         if let Some(chip) = &self.chip {
-            return of_chip(chip, &self.probe, self.json);
+            return of_chip(chip, &self.probe, self.json, cx);
         }
         let ways = match (cfg!(feature = "serial"), cfg!(feature = "probe")) {
             (true, true) => "--port or --chip",
@@ -106,7 +106,7 @@ impl Status {
 #[cfg(feature = "serial")]
 impl Status {
     /// Shows what a device is, what its slots hold and what its monitors say.
-    fn of_port(&self, port: &str) -> Result<(), Error> {
+    fn of_port(&self, port: &str, cx: &Context) -> Result<(), Error> {
         let mut link = self.line.link(port)?;
         let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
             return Err(DeviceError::Protocol.into());
@@ -133,7 +133,7 @@ impl Status {
             let shown = |tables: &Vec<Option<Counters>>| {
                 tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>()
             };
-            print_json(&json!({
+            cx.print_json(&json!({
                 "port": port,
                 "protocol": version,
                 "device": device_json(&status),
@@ -143,28 +143,28 @@ impl Status {
                 "not_monitored": counters.as_ref().err(),
             }))?;
         } else {
-            print_device(port, &status, slots.as_ref())?;
-            print_protocol(version, standing.as_ref())?;
+            print_device(&mut cx.stdout(), port, &status, slots.as_ref())?;
+            print_protocol(&mut cx.stdout(), version, standing.as_ref())?;
             match &counters {
-                Ok(tables) => print_counters(tables)?,
-                Err(why) => writeln!(stdout(), "monitors    none: {why}")?,
+                Ok(tables) => print_counters(&mut cx.stdout(), tables)?,
+                Err(why) => writeln!(cx.stdout(), "monitors    none: {why}")?,
             }
         }
         if let Ok(tables) = &counters {
-            self.write_counters(tables)?;
-            warn(&counter_warnings(tables))?;
+            self.write_counters(tables, cx)?;
+            cx.warn(&counter_warnings(tables))?;
         }
         match (standing, slots) {
             (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
                 Err(DeviceError::FellBack { slot, fault }.into())
             }
-            (None, Some(slots)) => warn_of_damage(&slots),
+            (None, Some(slots)) => warn_of_damage(&slots, cx),
             _ => Ok(()),
         }
     }
 
     /// Writes what the device counted, if it is asked for.
-    fn write_counters(&self, tables: &[Option<Counters>]) -> Result<(), Error> {
+    fn write_counters(&self, tables: &[Option<Counters>], cx: &Context) -> Result<(), Error> {
         let Some(path) = &self.counters else { return Ok(()) };
         let of_file =
             || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -173,20 +173,20 @@ impl Status {
         let stored = stored.ok_or(DeviceError::Counters(CountersRefusal::NotMonitored))?;
         let mut text = serde_json::to_vec_pretty(&stored).map_err(io::Error::from)?;
         text.push(b'\n');
-        write_output(path, self.force, &text)
+        cx.write_output(path, self.force, &text)
     }
 }
 
 /// Warns of a slot that is neither blank nor in order, beside one in force.
 #[cfg(feature = "serial")]
-fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
+fn warn_of_damage(slots: &Slots, cx: &Context) -> Result<(), Error> {
     for (slot, content) in slots.slots.iter().enumerate() {
         if let Err(fault) = content
             && slots.in_force.is_some()
             && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
         {
             let text = "if it held a newer calibrator, the device has fallen back to an older one";
-            warn(&[format!("slot {slot}: {fault}: {text}")])?;
+            cx.warn(&[format!("slot {slot}: {fault}: {text}")])?;
         }
     }
     Ok(())
@@ -194,15 +194,15 @@ fn warn_of_damage(slots: &Slots) -> Result<(), Error> {
 
 /// Shows what the slots of a chip hold.
 #[cfg(feature = "probe")]
-fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool) -> Result<(), Error> {
+fn of_chip(chip: &str, options: &ProbeOptions, as_json: bool, cx: &Context) -> Result<(), Error> {
     let map = options.map(chip)?;
     let mut access = options.attach(chip)?;
     let survey = read_slots(&mut access, map)?.survey().map_err(FlashError::from)?;
     if as_json {
         let slots: Vec<Value> = survey.iter().map(slot_json).collect();
-        return print_json(&json!({"chip": chip, "slots": slots}));
+        return cx.print_json(&json!({"chip": chip, "slots": slots}));
     }
-    let mut out = stdout();
+    let mut out = cx.stdout();
     for (index, slot) in survey.iter().enumerate() {
         let addr = map.addr + (index as u64) * u64::from(map.len_bytes);
         match slot {

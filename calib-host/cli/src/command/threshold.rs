@@ -8,12 +8,15 @@ use calib_fit::operating::Sharing;
 use calib_io::files::{Place, read_artifact};
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
-use crate::out::{print_made, stderr, warn, write_output};
 use crate::read::{LabelledFiles, ScoresAre};
+use crate::run::Run;
 use crate::show;
 
 /// Find a threshold that promises a sensitivity or specificity.
@@ -91,8 +94,12 @@ pub(crate) struct ThresholdCommand {
     json: bool,
 }
 
-impl ThresholdCommand {
-    pub(crate) fn run(self, quiet: bool) -> Result<(), Error> {
+impl Run for ThresholdCommand {
+    const AT_WORK: Option<&str> = Some("looking for thresholds");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let (path, kind) = binary_source(self.scores.as_deref(), self.margins.as_deref())
             .expect("clap asks for one of them");
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
@@ -106,21 +113,27 @@ impl ThresholdCommand {
             group_column: self.group_column.as_deref(),
             encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
         };
-        let rows = rows.read(quiet)?;
+        let rows = rows.read(cx)?;
         let doubts = rows.doubts();
-        warn(&doubts)?;
+        cx.warn(&doubts)?;
         let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
-        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id)?;
+        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
         let found = threshold(&rows.data, &self.options(), &target)
             .map_err(|cause| Error::job(Place::file(path), cause))?;
-        write_output(&self.output, self.force, found.artifact.as_bytes())?;
-        match (self.json, quiet) {
-            (true, _) => print_made(&self.output, &found.summary, Some(&doubts)),
+        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
+        match (self.json, cx.quiet) {
+            (true, _) => cx.print_made(&self.output, &found.summary, Some(&doubts)),
             (false, true) => Ok(()),
-            (false, false) => Ok(show::thresholds(&found, &self.output, &mut stderr())?),
+            (false, false) => Ok(show::thresholds(&found, &self.output, &mut cx.stderr())?),
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        given.assessed()
+    }
+}
+
+impl ThresholdCommand {
     fn options(&self) -> ThresholdOptions {
         let mut options = ThresholdOptions::default();
         (options.sensitivity, options.specificity) = (self.sensitivity, self.specificity);

@@ -12,13 +12,13 @@ mod topics;
 mod tests;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 
-use crate::out::stderr;
+use crate::out::Plain;
 
 pub(crate) use pages::{Completions, Manual};
 pub(crate) use topics::Methods;
@@ -51,7 +51,7 @@ pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString
     if error.kind() == ErrorKind::MissingRequiredArgument {
         let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
         if let Some(command) = names.map(Command::get_name).find(|name| !topics::is_one(name)) {
-            let _ = writeln!(stderr(), "\n{}", examples::short(command));
+            let _ = writeln!(Plain(io::stderr().lock()), "\n{}", examples::short(command));
         }
     }
     process::exit(error.exit_code())

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::stdout;
+use crate::run::Run;
 
 /// Print completions for a shell
 ///
@@ -19,11 +20,11 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
-impl Completions {
-    pub(crate) fn run(self, mut program: Command) -> Result<(), Error> {
+impl Run for Completions {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut program, "calib", &mut script);
-        Ok(stdout().write_all(&script)?)
+        clap_complete::generate(self.shell, &mut cx.program.clone(), "calib", &mut script);
+        Ok(cx.stdout().write_all(&script)?)
     }
 }
 
@@ -36,16 +37,16 @@ pub(crate) struct Manual {
     command: Option<String>,
 }
 
-impl Manual {
-    pub(crate) fn run(self, program: Command) -> Result<(), Error> {
+impl Run for Manual {
+    fn run(self, cx: &Context) -> Result<(), Error> {
         let page = match self.command {
-            None => program,
+            None => cx.program.clone(),
             Some(name) => {
-                let found = program.find_subcommand(&name).cloned();
+                let found = cx.program.find_subcommand(&name).cloned();
                 found.ok_or_else(|| Error::Usage(format!("there is no command {name:?}")))?
             }
         };
-        Ok(stdout().write_all(&manual(page)?)?)
+        Ok(cx.stdout().write_all(&manual(page)?)?)
     }
 }
 

@@ -3,8 +3,9 @@
 use clap::Args;
 use std::io::Write;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::stdout;
+use crate::run::Run;
 
 /// What a command ends with.
 pub(super) const EXIT_CODES: &str = "\
@@ -66,8 +67,8 @@ pub(super) fn is_one(name: &str) -> bool {
 #[command(long_about = METHODS, help_template = "{about-with-newline}")]
 pub(crate) struct Methods {}
 
-impl Methods {
-    pub(crate) fn run(self) -> Result<(), Error> {
-        Ok(writeln!(stdout(), "{METHODS}")?)
+impl Run for Methods {
+    fn run(self, cx: &Context) -> Result<(), Error> {
+        Ok(writeln!(cx.stdout(), "{METHODS}")?)
     }
 }

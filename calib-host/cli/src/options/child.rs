@@ -7,8 +7,8 @@ use calib_fit::job::Target;
 use calib_fit::{ArtifactOptions, StoredArtifact};
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::warn;
 
 /// How new an artefact is.
 #[derive(Args)]
@@ -31,10 +31,11 @@ impl ChildOptions {
         calibrator: Option<(&Path, &'a StoredArtifact)>,
         data_sha256: [u8; 32],
         classifier: Option<ClassifierId>,
+        cx: &Context,
     ) -> Result<Target<'a>, Error> {
         let counter = self.counter.unwrap_or(0);
         Ok(match calibrator {
-            Some((path, parent)) => Target::Beside(parent, self.of(path, parent)?),
+            Some((path, parent)) => Target::Beside(parent, self.of(path, parent, cx)?),
             None => Target::Alone(ArtifactOptions {
                 data_sha256,
                 classifier,
@@ -45,7 +46,7 @@ impl ChildOptions {
     }
 
     /// The counter of an artefact made from the one at `path`. That its signature is lost is told.
-    pub(crate) fn of(&self, path: &Path, parent: &StoredArtifact) -> Result<u32, Error> {
+    pub(crate) fn of(&self, path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
         let artifact = parent.artifact();
         let (path, held) = (path.display(), artifact.counter());
         let Some(counter) = self.counter else {
@@ -57,12 +58,12 @@ impl ChildOptions {
         if counter < held {
             let sentence =
                 format!("the counter of {path} is {held}: a device that holds it refuses {counter}");
-            warn(&[sentence])?;
+            cx.warn(&[sentence])?;
         }
         if artifact.signature().is_some() {
             let sentence =
                 format!("{path} is signed, and what is made from it is not: sign that with `calib sign`");
-            warn(&[sentence])?;
+            cx.warn(&[sentence])?;
         }
         Ok(counter)
     }

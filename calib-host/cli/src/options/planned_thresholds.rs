@@ -7,8 +7,8 @@ use calib_fit::stats::percent;
 use clap::Args;
 
 use super::parse::{count, parse_share};
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::{print_json, stdout};
 
 /// What thresholds are to promise.
 #[derive(Args)]
@@ -38,15 +38,15 @@ impl PlannedThresholds {
     }
 
     /// Answers how many points it takes, and how many rows if the prevalence is known.
-    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool) -> Result<(), Error> {
+    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool, cx: &Context) -> Result<(), Error> {
         let mut options = ThresholdPlanOptions::default();
         (options.sensitivity, options.specificity) = (self.sensitivity, self.specificity);
         (options.confidence, options.groups, options.prevalence) = (self.confidence, self.groups, prevalence);
         let planned = plan_thresholds(&options).map_err(|cause| Error::options(&cause))?;
         if json {
-            return print_json(&planned);
+            return cx.print_json(&planned);
         }
-        let mut out = stdout();
+        let mut out = cx.stdout();
         let confidence = percent(self.confidence);
         for threshold in &planned.thresholds {
             let (class, level) = (threshold.class, percent(threshold.level));

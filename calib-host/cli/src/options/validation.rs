@@ -7,8 +7,8 @@ use calib_fit::job::plan_validation;
 use clap::Args;
 
 use super::parse::parse_number;
+use crate::context::Context;
 use crate::error::Error;
-use crate::out::{print_json, stdout};
 
 /// The standard errors that a validation is to reach.
 #[derive(Args)]
@@ -33,17 +33,17 @@ pub(crate) struct ValidationArgs {
 
 impl ValidationArgs {
     /// Answers how many rows it takes.
-    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool) -> Result<(), Error> {
+    pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool, cx: &Context) -> Result<(), Error> {
         let (prevalence, auc) = prevalence.zip(self.auc).expect("clap asks for both");
         let Self { se_auc, se_slope, se_intercept, .. } = *self;
         let plan = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };
         let planned = plan_validation(plan).map_err(|cause| Error::options(&cause))?;
         if json {
-            return print_json(&planned);
+            return cx.print_json(&planned);
         }
         let size = planned.validation;
         let ValidationSize { rows, positives, is_rough, .. } = size;
-        let mut out = stdout();
+        let mut out = cx.stdout();
         writeln!(out, "{rows} rows, of which {positives} with label 1 on average (Pavlou et al. 2021):")?;
         for (what, rows, se) in [
             ("area under the ROC curve", size.auc, se_auc),

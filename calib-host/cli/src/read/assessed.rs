@@ -21,9 +21,9 @@ use super::operating::OperatingRows;
 use super::rows::{
     ColumnNames, NamedArtifact, ScoreColumns, every_class, score_columns, split, table_labels, wide,
 };
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
-use crate::out::warn;
 
 /// What is to be read, and for what.
 pub(crate) struct Assessed<'a> {
@@ -34,6 +34,8 @@ pub(crate) struct Assessed<'a> {
     pub(crate) by_bin: bool,
     /// The seed of the random words that an artefact may need.
     pub(crate) seed: u64,
+    /// Where warnings go.
+    pub(crate) cx: &'a Context,
 }
 
 /// What was read.
@@ -94,7 +96,7 @@ type Read = (Subject, Option<String>);
 
 impl Assessed<'_> {
     /// Reads the files.
-    pub(crate) fn sources(&self, quiet: bool) -> Result<Vec<Source>, Error> {
+    pub(crate) fn sources(&self) -> Result<Vec<Source>, Error> {
         let source = &self.options.source;
         if source.margins.is_some() && self.options.artifact.is_none() {
             return Err(Error::Usage(
@@ -107,7 +109,7 @@ impl Assessed<'_> {
         let path = path.or(source.margins.as_deref());
         let path = path.expect("clap asks for one of the sources");
         let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
-        Ok(read_all(&paths, quiet)?)
+        Ok(read_all(&paths, self.cx)?)
     }
 
     pub(crate) fn read(&self, sources: &[Source]) -> Result<Read, Error> {
@@ -270,7 +272,7 @@ impl Assessed<'_> {
     ) -> Result<(), Error> {
         let same = artifact.is_fitted_to(rows, sources);
         self.options.same_rows.allow(same, sources[0].path(), "the artefact was")?;
-        Ok(warn(same.then_some(SAME_ROWS).as_slice())?)
+        Ok(self.cx.warn(same.then_some(SAME_ROWS).as_slice())?)
     }
 
     fn columns(&self) -> ColumnNames<'_> {

@@ -5,7 +5,6 @@ use calib_io::input::{self, Column, Source, Table};
 
 use super::columns::class_list;
 use crate::error::Error;
-use crate::tables::options;
 
 /// The columns of a matrix and of its labels.
 #[derive(Clone, Copy)]
@@ -26,7 +25,7 @@ pub(crate) fn row_labels(
     let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
         return Err(Error::Usage("--labels is needed beside a matrix".into()));
     };
-    if classes > 2 && options().positive_label.is_some() {
+    if classes > 2 && matrix.options().positive_label.is_some() {
         return Err(Error::Usage(format!(
             "--positive-label is for two classes, and here are {classes}: leave it out"
         )));

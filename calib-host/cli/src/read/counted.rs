@@ -14,19 +14,19 @@ use calib_io::report::SAME_ROWS;
 use super::files::read_all;
 use super::rows::{NamedArtifact, is_fitted_to};
 use super::surveyed::{After, Surveyed, calibrates_alone};
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
-use crate::out::warn;
 
 /// Reads a table with columns of points and of positives.
 pub(crate) fn read_counted(
     options: &AssessedOptions,
     (count, positives): (&str, &str),
     seed: u64,
-    quiet: bool,
+    cx: &Context,
 ) -> Result<Surveyed, Error> {
     let (path, column) = counted_column(options)?;
-    let sources = read_all(&[path], quiet)?;
+    let sources = read_all(&[path], cx)?;
     let table = Table::read_only(&sources[0], &[column, count, positives])?;
     if table.is_lone_array() {
         return Err(usage("--count-column needs a table: an array that is alone has no columns"));
@@ -54,7 +54,7 @@ pub(crate) fn read_counted(
     let found = Calibrated::of(applied.iter().zip(counts));
     let same = is_fitted_to(&named.stored, found.hash, || input::sha256(&[&sources[0]]));
     options.same_rows.allow(same, sources[0].path(), "the artefact was")?;
-    warn(same.then_some(SAME_ROWS).as_slice())?;
+    cx.warn(same.then_some(SAME_ROWS).as_slice())?;
     let place = || Place::file(sources[0].path());
     let data =
         |rows| BinaryData::from_counts(rows).map_err(|_| Error::input(place(), Problem::AllUncalibrated));

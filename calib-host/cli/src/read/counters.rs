@@ -6,7 +6,7 @@ use calib_fit::fleet::{DeviceCounters, FleetError};
 use calib_io::files::Place;
 use calib_io::input::{Source, counters_of};
 
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 
 /// The counters of all files, each with its file.
@@ -17,10 +17,10 @@ pub(crate) struct CounterFiles {
 }
 
 impl CounterFiles {
-    pub(crate) fn read(files: &[PathBuf], quiet: bool) -> Result<Self, Error> {
+    pub(crate) fn read(files: &[PathBuf], cx: &Context) -> Result<Self, Error> {
         let mut all = Self { sources: Vec::new(), devices: Vec::new(), paths: Vec::new() };
         for path in files {
-            let source = Source::read(path, &reading(quiet))?;
+            let source = Source::read(path, &cx.reading())?;
             let devices = counters_of(&source)?;
             all.paths.extend(devices.iter().map(|_| path.clone()));
             all.devices.extend(devices);

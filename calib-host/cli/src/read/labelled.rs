@@ -12,6 +12,7 @@ use super::columns::{question_kind, question_margins, read_code_vectors, read_ve
 use super::files::read_all;
 use super::independence::with_hint;
 use super::rows::binary_labels;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::ClusterSource;
 
@@ -62,9 +63,9 @@ impl Labelled {
 }
 
 impl LabelledFiles<'_> {
-    pub(crate) fn read(&self, quiet: bool) -> Result<Labelled, Error> {
+    pub(crate) fn read(&self, cx: &Context) -> Result<Labelled, Error> {
         let paths: Vec<&Path> = std::iter::once(self.scores.0).chain(self.labels).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let (data, doubt) = match self.scores.1 {
             ScoresAre::Binary(kind) => self.binary(&sources, kind)?,
             ScoresAre::Vectors(kind) => self.vectors(&sources, kind)?,

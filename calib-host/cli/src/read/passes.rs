@@ -9,7 +9,7 @@ use calib_io::files::Place;
 use calib_io::input::{Source, read_first_pass, read_first_pass_by_group};
 
 use super::rows::{check_group_count, one_group};
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::MethodOptions;
 
@@ -34,7 +34,7 @@ impl Opened {
         method: &MethodOptions,
         group_column: Option<&str>,
         monitor_bins: Option<u16>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Self, Error> {
         if method.is_left_open() {
             return Err(Error::Usage(
@@ -43,7 +43,7 @@ impl Opened {
                     .into(),
             ));
         }
-        let source = Source::read(path, &reading(quiet))?;
+        let source = Source::read(path, &cx.reading())?;
         let place = Place::file(path);
         let counted = match group_column {
             Some(column) => Counted::by_group(&source, &place, method, column)?,

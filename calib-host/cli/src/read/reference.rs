@@ -8,6 +8,7 @@ use calib_io::files::Place;
 use calib_io::input::Table;
 
 use super::files::read_all;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::MonitorOptions;
 
@@ -16,9 +17,9 @@ pub(crate) fn monitors_of_scores(
     monitors: &MonitorOptions,
     (path, column): (&Path, &str),
     kind: ScoreKind,
-    quiet: bool,
+    cx: &Context,
 ) -> Result<Option<Monitoring>, Error> {
-    let source = &read_all(&[path], quiet)?[0];
+    let source = &read_all(&[path], cx)?[0];
     let scores = Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?;
     monitors.of_scores(kind, &scores, &Place::file(source.path()))
 }

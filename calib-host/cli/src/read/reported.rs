@@ -10,6 +10,7 @@ use calib_io::report::{CalibratedRows, ClassProbRows};
 use super::files::read_all;
 use super::operating::OperatingRows;
 use super::rows::{ColumnNames, NamedArtifact, ReadRows};
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::{ClusterSource, ReportedOptions};
 
@@ -37,10 +38,10 @@ impl Reported {
         artifact: &NamedArtifact<'_>,
         (scores, labels): (&Path, Option<&Path>),
         (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Self, Error> {
         let paths: Vec<&Path> = std::iter::once(scores).chain(labels).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let columns =
             ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups };
         let (read, class_probs) = match artifact.stored.artifact().header().reduction {

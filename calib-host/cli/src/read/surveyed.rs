@@ -17,10 +17,9 @@ use rayon::prelude::*;
 
 use super::files::open_binary;
 use super::rows::{NamedArtifact, is_fitted_to};
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
-use crate::out::warn;
 
 /// So many points of 4 bytes are kept in memory, as by a fit; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
@@ -69,7 +68,7 @@ struct Part {
 impl Surveyed {
     /// Reads scores that need nothing but their own columns, and an artefact that calibrates them and does nothing else; `None`
     /// for everything else, of which all rows are read.
-    pub(crate) fn read(options: &AssessedOptions, seed: u64, quiet: bool) -> Result<Option<Self>, Error> {
+    pub(crate) fn read(options: &AssessedOptions, seed: u64, cx: &Context) -> Result<Option<Self>, Error> {
         let Some(scores) = options.source.scores.as_deref() else { return Ok(None) };
         let needs_rows = options.cluster_column.source(options.clusters.as_ref()).is_some()
             || options.group_column.name().is_some()
@@ -84,11 +83,11 @@ impl Surveyed {
             label_column: &options.label_column,
         };
         let Some(path) = &options.artifact else {
-            return read_scores(&files, quiet).map(|before| Some(Self { before, after: None }));
+            return read_scores(&files, cx).map(|before| Some(Self { before, after: None }));
         };
         let named = NamedArtifact::read(path, seed)?;
         match calibrates_alone(&named.stored) {
-            true => read_calibrated(options, &files, &named, quiet).map(Some),
+            true => read_calibrated(options, &files, &named, cx).map(Some),
             false => Ok(None),
         }
     }
@@ -122,10 +121,10 @@ pub(crate) fn calibrates_alone(stored: &StoredArtifact) -> bool {
         && artifact.decision().is_none()
 }
 
-fn read_scores(files: &BinaryFiles<'_>, quiet: bool) -> Result<BinaryData, Error> {
+fn read_scores(files: &BinaryFiles<'_>, cx: &Context) -> Result<BinaryData, Error> {
     let mut points = ExactCollector::new(IN_MEMORY_POINTS);
-    let watch = reading(quiet);
-    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
+    let watch = cx.reading();
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     while let Some(piece) = pieces.read_next()? {
         points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
     }
@@ -136,12 +135,12 @@ fn read_calibrated(
     options: &AssessedOptions,
     files: &BinaryFiles<'_>,
     named: &NamedArtifact<'_>,
-    quiet: bool,
+    cx: &Context,
 ) -> Result<Surveyed, Error> {
     let artifact = named.stored.artifact();
     let mut all = Collected::new(Words::new(&artifact, named.seed));
-    let watch = reading(quiet);
-    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, &watch)?;
+    let watch = cx.reading();
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     let place = pieces.place();
     while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
         all.extend(&artifact, &scores, &labels).map_err(FileError::spill)?;
@@ -152,7 +151,7 @@ fn read_calibrated(
     };
     let same = is_fitted_to(&named.stored, hash, || files_sha256(files));
     options.same_rows.allow(same, &place.file, "the artefact was")?;
-    warn(same.then_some(SAME_ROWS).as_slice())?;
+    cx.warn(same.then_some(SAME_ROWS).as_slice())?;
     Ok(surveyed)
 }
 

@@ -9,57 +9,51 @@ use calib_fit::assess::{
 use calib_fit::stats::percent_of_success;
 use calib_io::report::Verdict;
 
-use crate::out::stdout;
-
 /// How wide the column of names is.
 const NAME: usize = 18;
 
 /// Prints an assessment of predictions.
-pub(crate) fn assessment(assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
-    let mut out = stdout();
-    head(&mut out, assessment, uncalibrated)?;
+pub(crate) fn assessment(out: &mut impl Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
+    head(out, assessment, uncalibrated)?;
     for (name, estimate) in plain(assessment) {
-        line(&mut out, name, estimate)?;
+        line(out, name, estimate)?;
     }
     for (name, estimate) in binned(assessment) {
-        binned_line(&mut out, &name, &estimate)?;
+        binned_line(out, &name, &estimate)?;
     }
-    tail(&mut out, assessment)?;
-    class_lines(&mut out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
+    tail(out, assessment)?;
+    class_lines(out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
 }
 
 /// Prints an assessment of what margins were calibrated to. Margins themselves have an order and are no probabilities.
-pub(crate) fn after_margins(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
+pub(crate) fn after_margins(out: &mut impl Write, both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
     if let Some(auc) = both.before.auc {
-        let mut out = stdout();
         writeln!(out, "of the margins:")?;
-        line(&mut out, "auc", auc)?;
+        line(out, "auc", auc)?;
         writeln!(out, "of the calibrated probabilities:")?;
     }
-    assessment(&both.after, uncalibrated)
+    assessment(out, &both.after, uncalibrated)
 }
 
 /// Prints what the rows say in words, before any figure.
-pub(crate) fn verdict(verdict: &Verdict) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
     writeln!(out, "{}.", verdict.title())?;
     verdict.sentences.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
     writeln!(out)
 }
 
 /// Prints that rows belong together, before anything that rests on it.
-pub(crate) fn clusters(rows: usize, clusters: usize) -> io::Result<()> {
+pub(crate) fn clusters(out: &mut impl Write, rows: usize, clusters: usize) -> io::Result<()> {
     writeln!(
-        stdout(),
+        out,
         "{rows} rows of {clusters} clusters: resampled, and counted in exact intervals, as clusters"
     )
 }
 
 /// Prints two assessments of the same rows side by side.
-pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn before_after(out: &mut impl Write, both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
     let BeforeAfter { before, after, change } = both;
-    head(&mut out, after, uncalibrated)?;
+    head(out, after, uncalibrated)?;
     let show = |estimate: EstimateWithInterval, signed: bool| {
         let number = |value: f64| if signed { format!("{value:+.6}") } else { format!("{value:.6}") };
         match estimate.interval {
@@ -110,57 +104,58 @@ pub(crate) fn before_after(both: &BeforeAfter, uncalibrated: u64) -> io::Result<
         groups(&before.conf_ece.groups),
         groups(&after.conf_ece.groups)
     )?;
-    tail(&mut out, after)
+    tail(out, after)
 }
 
 /// Prints an assessment of vectors.
 pub(crate) fn vectors(
+    out: &mut impl Write,
     vectors: &VectorAssessment,
     surface: Option<&RocSurface>,
     top_k: Option<&TopKAssessment>,
 ) -> io::Result<()> {
-    let mut out = stdout();
     let top = &vectors.top_label;
-    head(&mut out, top, 0)?;
-    line(&mut out, "accuracy", top.accuracy)?;
-    line(&mut out, "brier", vectors.brier)?;
-    line(&mut out, "log_loss", vectors.log_loss)?;
-    binned_line(&mut out, "cw_ece", &vectors.cw_ece)?;
-    binned_line(&mut out, "marginal_ce", &vectors.marginal_ce)?;
+    head(out, top, 0)?;
+    line(out, "accuracy", top.accuracy)?;
+    line(out, "brier", vectors.brier)?;
+    line(out, "log_loss", vectors.log_loss)?;
+    binned_line(out, "cw_ece", &vectors.cw_ece)?;
+    binned_line(out, "marginal_ce", &vectors.marginal_ce)?;
     if let Some(surface) = surface {
-        surface_lines(&mut out, surface)?;
+        surface_lines(out, surface)?;
     }
     writeln!(out, "the most probable class, as a prediction:")?;
     for (name, estimate) in plain(top).into_iter().filter(|(name, _)| *name != "accuracy") {
-        line(&mut out, name, estimate)?;
+        line(out, name, estimate)?;
     }
     for (name, estimate) in binned(top) {
-        binned_line(&mut out, &name, &estimate)?;
+        binned_line(out, &name, &estimate)?;
     }
-    tail(&mut out, top)?;
+    tail(out, top)?;
     if let Some(top_k) = top_k {
-        rank_lines(&mut out, top_k)?;
+        rank_lines(out, top_k)?;
     }
-    class_lines(&mut out, "against the rest", (0u16..).zip(&vectors.class_wise))
+    class_lines(out, "against the rest", (0u16..).zip(&vectors.class_wise))
 }
 
 /// Prints an assessment of the first few ranks.
-pub(crate) fn top_k(top_k: &TopKAssessment) -> io::Result<()> {
-    rank_lines(&mut stdout(), top_k)
+pub(crate) fn top_k(out: &mut impl Write, top_k: &TopKAssessment) -> io::Result<()> {
+    rank_lines(out, top_k)
 }
 
 /// Prints assessments of the same rows before and after, one below the other.
-pub(crate) fn each<T>(
+pub(crate) fn each<T, W: Write>(
+    out: &mut W,
     uncalibrated: u64,
     both: [&T; 2],
-    mut show: impl FnMut(&T) -> io::Result<()>,
+    mut show: impl FnMut(&mut W, &T) -> io::Result<()>,
 ) -> io::Result<()> {
     if uncalibrated > 0 {
-        writeln!(stdout(), "left out, because uncalibrated: {uncalibrated}")?;
+        writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
     }
     for (name, one) in ["before", "after"].iter().zip(both) {
-        writeln!(stdout(), "{name}:")?;
-        show(one)?;
+        writeln!(out, "{name}:")?;
+        show(out, one)?;
     }
     Ok(())
 }

@@ -6,37 +6,34 @@ use calib_fit::assess::{
     ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs, Extremes, Figure,
 };
 
-use crate::out::stdout;
-
 /// How wide the column of names is.
 const NAME: usize = 18;
 
 /// Prints the clinical validation of probabilities, which `whose` names.
-pub(crate) fn clinical(whose: &str, found: &ClinicalValidation) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn clinical(out: &mut impl Write, whose: &str, found: &ClinicalValidation) -> io::Result<()> {
     writeln!(out, "clinical validation of {whose}:")?;
-    line(&mut out, "intercept", &figure(&found.cox.intercept))?;
-    line(&mut out, "slope", &figure(&found.cox.slope))?;
+    line(out, "intercept", &figure(&found.cox.intercept))?;
+    line(out, "slope", &figure(&found.cox.slope))?;
     let ratio = &found.observed_expected;
     let counts = format!(" ({} of {:.2} expected)", ratio.observed, ratio.expected);
-    line(&mut out, "observed/expected", &(figure(&ratio.ratio) + &counts))?;
+    line(out, "observed/expected", &(figure(&ratio.ratio) + &counts))?;
     let test = match found.spiegelhalter.get() {
         Ok(test) => format!("{:.4}, P = {:.2e}", test.z, test.p_value),
         Err(why) => format!("undefined: {why}"),
     };
-    line(&mut out, "Spiegelhalter z", &test)?;
-    line(&mut out, "brier", &split(&found.corp.brier))?;
-    line(&mut out, "log_loss", &split(&found.corp.log_loss))?;
-    line(&mut out, "CORP curve", &deviation(&found.corp.deviation))?;
+    line(out, "Spiegelhalter z", &test)?;
+    line(out, "brier", &split(&found.corp.brier))?;
+    line(out, "log_loss", &split(&found.corp.log_loss))?;
+    line(out, "CORP curve", &deviation(&found.corp.deviation))?;
     let spline = match found.spline.get() {
         Ok(spline) => format!("{} ({} knots)", deviation(&spline.deviation), spline.knots.len()),
         Err(why) => format!("undefined: {why}"),
     };
-    line(&mut out, "spline curve", &spline)?;
+    line(out, "spline curve", &spline)?;
     for point in found.decision_curve.iter().filter(|point| point.marked) {
         let benefit = number(EstimateWithInterval { value: point.net_benefit, interval: point.interval });
         let name = format!("net benefit, {:.4}", point.threshold);
-        line(&mut out, &name, &format!("{benefit}, of treating all {:.6}", point.treat_all))?;
+        line(out, &name, &format!("{benefit}, of treating all {:.6}", point.treat_all))?;
     }
     match extremes(&found.extremes) {
         Some(sentence) => writeln!(out, "{sentence}"),

@@ -6,11 +6,8 @@ use calib_fit::artifact::DeviceCost;
 use calib_fit::assess::EstimateWithInterval;
 use calib_fit::compare::{Claim, ComparedMethod, MethodComparison, Split};
 
-use crate::out::stdout;
-
 /// Prints a line for every method, the best first, and what to do.
-pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) -> io::Result<()> {
     let n = comparison.n;
     let judged = match comparison.claim {
         None => "",
@@ -40,7 +37,7 @@ pub(crate) fn comparison(comparison: &MethodComparison) -> io::Result<()> {
     )?;
     writeln!(out, "{:<width$} {:<30}", "uncalibrated", shown(comparison.uncalibrated, false))?;
     for method in &comparison.methods {
-        method_line(&mut out, width, method)?;
+        method_line(out, width, method)?;
     }
     for failed in &comparison.failed {
         writeln!(out, "{:<width$} not fitted: {}", failed.name, failed.reason)?;

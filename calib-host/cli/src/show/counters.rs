@@ -7,7 +7,6 @@ use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
 use serde_json::{Value, json};
 
 use super::monitors::{HOLDS, action_words, of_so_many};
-use crate::out::stdout;
 
 /// The alarms of all tables.
 pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
@@ -67,8 +66,7 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
 }
 
 /// Prints what the monitors of every table say.
-pub(crate) fn print_counters(tables: &[Option<Counters>]) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) -> io::Result<()> {
     for line in tables.iter().flatten().flat_map(counter_words) {
         writeln!(out, "{line}")?;
     }

@@ -10,11 +10,15 @@ use calib_fit::artifact::bins_in_words;
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
-use crate::out::{escaped, stdout};
+use crate::out::escaped;
 
 /// Prints what a device on a port is, and what its slots hold.
-pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn print_device(
+    out: &mut impl Write,
+    port: &str,
+    status: &Status,
+    slots: Option<&Slots>,
+) -> io::Result<()> {
     writeln!(
         out,
         "{port}: firmware {}, {} bytes of stack used",
@@ -62,8 +66,11 @@ pub(crate) fn print_device(port: &str, status: &Status, slots: Option<&Slots>) -
 }
 
 /// Prints which version of the protocol a device speaks, and what it says of its standing.
-pub(crate) fn print_protocol(version: Option<u16>, standing: Option<&Standing>) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn print_protocol(
+    out: &mut impl Write,
+    version: Option<u16>,
+    standing: Option<&Standing>,
+) -> io::Result<()> {
     match version {
         Some(version) => {
             writeln!(out, "protocol    version {version}, this calib speaks {PROTOCOL_VERSION}")?

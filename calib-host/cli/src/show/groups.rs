@@ -5,17 +5,14 @@ use std::io::{self, Write};
 use calib_fit::assess::{EstimateWithInterval, Figure, GroupAssessment, GroupComparison, Tested};
 use calib_fit::stats::percent_of_success;
 
-use crate::out::stdout;
-
 /// Prints the metrics of every group, the largest differences and the test.
-pub(crate) fn groups(comparison: &GroupComparison) -> io::Result<()> {
-    let mut out = stdout();
+pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::Result<()> {
     let percent = percent_of_success(comparison.alpha);
     writeln!(
         out,
         "by group; of each metric all groups' intervals hold together with probability {percent} % (union bound):"
     )?;
-    comparison.groups.iter().try_for_each(|group| one(&mut out, group))?;
+    comparison.groups.iter().try_for_each(|group| one(out, group))?;
     for difference in &comparison.differences {
         let interval = difference.interval.map_or(String::new(), |i| format!(" [{:.4}, {:.4}]", i.lo, i.hi));
         writeln!(

@@ -6,7 +6,7 @@ use calib_core::Artifact;
 use calib_fit::assess::{Evidence, Flaw, flaws};
 use serde_json::{Value, json};
 
-use crate::out::warn;
+use crate::context::Context;
 
 /// What speaks against a calibrator, or against how its data were read.
 #[derive(Default)]
@@ -42,8 +42,8 @@ impl Warnings {
     }
 
     /// Prints them on standard error.
-    pub(crate) fn print(&self) -> io::Result<()> {
-        warn(&self.sentences())
+    pub(crate) fn print(&self, cx: &Context) -> io::Result<()> {
+        cx.warn(&self.sentences())
     }
 
     /// Adds them to an object: evidence and flaws with their figures, and all as sentences.

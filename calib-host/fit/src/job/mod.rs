@@ -3,10 +3,10 @@
 //! A result is `Serialize`: as JSON it is what the command prints with `--json`. Imports every other room.
 
 mod adjust;
-mod codes;
 mod error;
 mod facts;
 mod plan;
+mod rows;
 mod sets;
 mod target;
 mod threshold;

@@ -3,9 +3,9 @@
 use calib_core::{QuantizedScore, ScoreEncoding};
 use serde::Serialize;
 
-use super::codes::codes;
 use super::error::JobError;
 use super::facts::Written;
+use super::rows::codes;
 use super::target::Target;
 use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, rule_sentences};
 use crate::data::{BinaryData, VectorKind};
@@ -147,7 +147,8 @@ impl Rows {
 
     fn binary(points: &BinaryData, encoding: Option<ScoreEncoding>) -> Result<Self, JobError> {
         if let Some(encoding) = encoding {
-            let (codes, hits): (Vec<QuantizedScore>, Vec<bool>) = codes(points, encoding).into_iter().unzip();
+            let (codes, hits): (Vec<QuantizedScore>, Vec<bool>) =
+                codes(points, encoding)?.into_iter().unzip();
             let labels = hits.into_iter().map(i64::from).collect();
             return Ok(Self { conformities: Conformities::of_binary_codes(&codes), labels, encoding });
         }

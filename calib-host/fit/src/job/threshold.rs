@@ -3,9 +3,9 @@
 use calib_core::decision::{Accuracy, AccuracyPromise};
 use serde::Serialize;
 
-use super::codes::codes;
 use super::error::JobError;
 use super::facts::Written;
+use super::rows::codes;
 use super::target::Target;
 use crate::artifact::{PointsFacts, PointsOnDevice, StoredArtifact, rule_sentences};
 use crate::data::BinaryData;
@@ -128,7 +128,7 @@ pub fn threshold(
         false => all.part(rows),
     };
     let keyed = |points: &BinaryData| match data.encoding() {
-        Some(encoding) => Ok(KeyedScores::of_codes(encoding, codes(points, encoding))),
+        Some(encoding) => Ok(KeyedScores::of_codes(encoding, codes(points, encoding)?)),
         None => KeyedScores::of_scores(points),
     };
     let mut groups = Vec::new();

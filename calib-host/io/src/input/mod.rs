@@ -75,6 +75,6 @@ pub use pieces::{
 pub use shown::Shown;
 pub use source::{Source, sha256};
 pub use table::Table;
-pub use unusual::options::{TableNote, TableOptions};
+pub use unusual::options::{TableNote, TableOptions, Tell};
 pub use unusual::usual::likely_column;
 pub use weights::{Sample, counted_data, counted_probs, weighted_data};

@@ -87,7 +87,8 @@ impl Source {
         Self { options: other.options.clone(), left_out: other.left_out.clone(), ..self }
     }
 
-    pub(super) fn options(&self) -> &Arc<TableOptions> {
+    /// How its tables are read.
+    pub fn options(&self) -> &Arc<TableOptions> {
         &self.options
     }
 

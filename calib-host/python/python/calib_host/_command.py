@@ -21,7 +21,10 @@ from ._native import write_file as _write_file
 
 def main() -> None:
     """The command: what the script `calib` and `python -m calib_host` run."""
-    sys.exit(_run(["calib", *sys.argv[1:]], sys.stdout is not None))
+    if sys.stdout is None:
+        # Or the first file that is written would stand for standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(_run(["calib", *sys.argv[1:]]))
 
 
 #: What the exit codes of the command mean.

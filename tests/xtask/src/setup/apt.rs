@@ -2,16 +2,15 @@
 //! come only at the cost of a package, or without root, is unpacked into `target/tools` if it runs from there.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
-use xtask::{output, run, tools};
+use anyhow::{Result, anyhow, bail, ensure};
+use xtask::{output, run};
 
 use super::{Program, Step};
 
+/// From the repository's root.
+pub(super) const UNPACK: &str = "tests/xtask/src/setup/unpack.sh";
 /// What apt is told in a simulation and in earnest.
 pub(super) const INSTALL: [&str; 4] = ["install", "--no-remove", "--no-install-recommends", "--no-upgrade"];
 
@@ -76,7 +75,7 @@ impl Plan {
         let known = |packages: &[&str]| {
             simulate(packages).map_err(|said| {
                 let (list, said) = (packages.join(" "), said.trim_end());
-                anyhow::anyhow!(
+                anyhow!(
                     "apt cannot install {list}:\n{said}\nhint: run `apt-get update`, or install what is missing yourself"
                 )
             })
@@ -119,45 +118,36 @@ fn refusal(what: &str, packages: &[&str], harms: &[String]) -> String {
 
 /// What brings the programs.
 pub(super) fn steps(programs: &[&Program], may_install: bool) -> Result<Vec<Step>> {
-    let administrator = administrator();
-    let apt_get = move |arguments: &[&str]| {
-        let mut command = Command::new(administrator.unwrap_or(&["env"])[0]);
-        // sudo takes no variables but those that it is told.
-        let words = administrator.unwrap_or_default().iter().skip(1);
-        command.args(words).args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]).args(arguments);
-        command
+    // Root, or a sudo that asks for no password and takes no variables but those that it is told.
+    let administrator = match output("id", &["-u"]) {
+        Some(uid) if uid.trim() == "0" => Some("DEBIAN_FRONTEND=noninteractive"),
+        _ => output("sudo", &["-n", "true"]).map(|_| "sudo -n env DEBIAN_FRONTEND=noninteractive"),
     };
-    // Lists that are too old name packages that are gone.
-    if may_install
-        && administrator.is_some()
-        && let Err(cause) = run(&mut apt_get(&["--quiet=2", "update"]))
-    {
-        eprintln!("going on with the lists of packages that are here: {cause}");
+    if let (true, Some(administrator)) = (may_install, administrator) {
+        // Lists that are too old name packages that are gone.
+        let line = format!("{administrator} apt-get --quiet=2 update");
+        if let Err(cause) = run(Command::new("sh").args(["-c", &line])) {
+            eprintln!("going on with the lists of packages that are here: {cause}");
+        }
     }
     let Plan { wanted, adds, unpacked, programs, reasons } =
         Plan::new(programs, administrator.is_some(), simulate)?;
     let mut steps = Vec::new();
     if !wanted.is_empty() {
-        let line = format!("apt-get {} {}", INSTALL.join(" "), wanted.join(" "));
-        ensure!(administrator.is_some(), "apt needs root: run `sudo {line}`, then this again");
-        let mut command = apt_get(&[&["--quiet=2", "--yes"], &INSTALL[..], &wanted].concat());
-        let shown = format!("{line}\n    adds {}", adds.join(", "));
-        steps.push(Step { shown, work: Box::new(move || run(&mut command)) });
+        let line = format!("{} {}", INSTALL.join(" "), wanted.join(" "));
+        let Some(administrator) = administrator else {
+            bail!("apt needs root: run `sudo apt-get {line}`, then this again");
+        };
+        let shown = format!("apt-get {line}\n    adds {}", adds.join(", "));
+        steps.push(Step { line: format!("{administrator} apt-get --quiet=2 --yes {line}"), shown });
     }
     if !unpacked.is_empty() {
         let (names, reasons, list) = (programs.join(", "), reasons.join("; "), unpacked.join(", "));
         let shown = format!("{names}, in target/tools alone: {reasons}\n    unpacks {list}");
-        steps.push(Step { shown, work: Box::new(move || unpack(&unpacked, &programs)) });
+        let (names, list) = (programs.join(" "), unpacked.join(" "));
+        steps.push(Step { line: format!("sh {UNPACK} target/tools '{names}' {list}"), shown });
     }
     Ok(steps)
-}
-
-/// What to run apt as root with: nothing but its variables, or a sudo that asks for no password.
-fn administrator() -> Option<&'static [&'static str]> {
-    if output("id", &["-u"]).is_some_and(|uid| uid.trim() == "0") {
-        return Some(&["env"]);
-    }
-    output("sudo", &["-n", "true"]).map(|_| &["sudo", "-n", "env"][..])
 }
 
 /// What apt would do; nobody needs to be root for that. `--no-remove` would end it before it says what it would remove.
@@ -169,38 +159,4 @@ fn simulate(packages: &[&str]) -> Simulated {
     let [said, complaints] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     if output.status.success() { Ok(Simulation::parse(&said)) } else { Err(said + &complaints) }
-}
-
-/// Downloads and unpacks packages, and writes a script for each program that starts it with its own libraries.
-fn unpack(packages: &[String], programs: &[&str]) -> Result<()> {
-    let (downloads, unpacked, bin) =
-        (tools().join("downloads"), tools().join("unpacked"), tools().join("bin"));
-    [&downloads, &unpacked, &bin].into_iter().try_for_each(fs::create_dir_all)?;
-    let mut download = Command::new("apt-get");
-    // apt's own user may not write to every folder.
-    download.args(["download", "--quiet=2", "-o", "APT::Sandbox::User=root"]).args(packages);
-    run(download.current_dir(&downloads))?;
-    for file in fs::read_dir(&downloads)? {
-        run(Command::new("dpkg-deb").arg("--extract").arg(file?.path()).arg(&unpacked))?;
-    }
-    fs::remove_dir_all(&downloads)?;
-    programs.iter().try_for_each(|program| write_script(program, &unpacked, &bin))
-}
-
-/// Writes a script that starts a program, and finds its libraries wherever the folder is moved to.
-pub(super) fn write_script(program: &str, unpacked: &Path, bin: &Path) -> Result<()> {
-    ensure!(unpacked.join("usr/bin").join(program).exists(), "the packages hold no {program}");
-    let Some(root) = unpacked.to_str() else { bail!("{} is not UTF-8", unpacked.display()) };
-    let folders = output("find", &[root, "-name", "lib*.so.*", "-printf", "%h\n"]).context("find fails")?;
-    let folders: BTreeSet<&str> = folders.lines().filter_map(|folder| folder.strip_prefix(root)).collect();
-    let path = folders.iter().map(|folder| format!("$unpacked{folder}")).collect::<Vec<_>>().join(":");
-    let script = format!(
-        "#!/bin/sh\nunpacked=$(dirname \"$(readlink -f \"$0\")\")/../unpacked\nLD_LIBRARY_PATH=\"{path}\" exec \
-         \"$unpacked/usr/bin/{program}\" \"$@\"\n"
-    );
-    // Renamed when it is whole: that it is there says that the program is.
-    let draft = bin.join(format!("{program}.new"));
-    fs::write(&draft, script)?;
-    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755))?;
-    fs::rename(&draft, bin.join(program)).with_context(|| format!("cannot write {}", bin.display()))
 }

@@ -6,11 +6,11 @@ mod program;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
+use std::{env, fs, io};
 
 use anyhow::{Result, bail, ensure};
-use xtask::{cargo, output, root, run, show};
+use xtask::{output, root, run, tools};
 
 pub(crate) use program::*;
 
@@ -34,15 +34,15 @@ pub(crate) struct Setup {
     pub(crate) may_install: bool,
 }
 
-/// One thing to be done, and the words for it.
+/// A line for the shell, and what is shown of it.
 struct Step {
+    line: String,
     shown: String,
-    work: Box<dyn FnOnce() -> Result<()>>,
 }
 
-impl Step {
-    fn of(mut command: Command) -> Self {
-        Self { shown: show(&command), work: Box::new(move || run(&mut command)) }
+impl From<String> for Step {
+    fn from(line: String) -> Self {
+        Self { shown: line.clone(), line }
     }
 }
 
@@ -68,55 +68,51 @@ impl Setup {
         eprintln!("{}", if self.may_install { "installing:" } else { "to be installed:" });
         steps.iter().for_each(|step| eprintln!("  {}", step.shown));
         ensure!(self.may_install, "something is missing, and with --no-install nothing is installed");
-        steps.into_iter().try_for_each(|step| (step.work)())?;
-        programs
-            .iter()
-            .try_for_each(|program| program.check().map_err(|why| anyhow::anyhow!("still missing: {why}")))
+        let at_root = |step: &Step| run(Command::new("sh").args(["-c", &step.line]).current_dir(root()));
+        steps.iter().try_for_each(at_root)?;
+        let still = programs.iter().find_map(|program| program.check().err());
+        still.map_or(Ok(()), |why| bail!("still missing: {why}"))
     }
+}
+
+/// Runs a line in a folder of its own, with what was unpacked before what is installed.
+fn shell(line: &str) -> io::Result<Output> {
+    let folder = root().join("target/set-up");
+    fs::create_dir_all(&folder)?;
+    let installed = env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(tools().join("bin")).chain(env::split_paths(&installed));
+    let path = env::join_paths(folders).map_err(io::Error::other)?;
+    Command::new("sh").args(["-c", line]).current_dir(folder).env("PATH", path).output()
+}
+
+fn succeeds(line: &str) -> bool {
+    shell(line).is_ok_and(|ended| ended.status.success())
 }
 
 /// What brings Rust's missing targets and components, and programs that cargo builds.
 fn of_rust(needs: &Needs<'_>) -> Result<Vec<Step>> {
-    let is_command = |name: &str| output("cargo", &[name, "--version"]).is_some();
-    let targets = needs.targets.iter().copied().filter(|target| !has_target(target));
-    let components = [("rustfmt", "fmt"), ("clippy", "clippy")].into_iter();
-    let components = components.filter(|(_, command)| needs.components && !is_command(command));
-    let mut steps = Vec::new();
-    for (what, missing) in
-        [("target", targets.collect::<Vec<_>>()), ("component", components.map(|(name, _)| name).collect())]
-    {
-        if !missing.is_empty() {
-            let list = missing.join(" ");
-            ensure!(
-                output("rustup", &["--version"]).is_some(),
-                "rustup is missing, which installs Rust's {what}s {list}: see https://rustup.rs"
-            );
-            let mut command = Command::new("rustup");
-            command.args([what, "add"]).args(missing);
-            steps.push(Step::of(command));
+    // The compiler finds the target's `core`, wherever it came from.
+    let has_target = |target: &&&str| {
+        succeeds(&format!("ls \"$(rustc --print target-libdir --target {target})\"/libcore-*"))
+    };
+    let targets = needs.targets.iter().filter(|target| !has_target(target));
+    let mut lines: Vec<String> = targets.map(|target| format!("rustup target add {target}")).collect();
+    for (component, trial) in [("rustfmt", "cargo fmt --version"), ("clippy", "cargo clippy --version")] {
+        if needs.components && !succeeds(trial) {
+            lines.push(format!("rustup component add {component}"));
         }
+    }
+    if !lines.is_empty() && !succeeds("rustup --version") {
+        bail!("rustup is missing, for `{}`: see https://rustup.rs", lines.join("` and `"));
     }
     for name in needs.cargo {
-        let is_there = match name.strip_prefix("cargo-") {
-            Some(command) => is_command(command),
-            None => output(name, &["--version"]).is_some(),
-        };
-        if !is_there {
-            let mut command = cargo(&root());
+        if !succeeds(&format!("{} --version", name.replace("cargo-", "cargo "))) {
             // What they do takes seconds; to optimise them takes minutes. Of mdBook pages alone: no server, and no search.
-            command.args(["install", "--locked", "--debug", name]);
-            command.args((*name == "mdbook").then_some("--no-default-features"));
-            steps.push(Step::of(command));
+            let features = if *name == "mdbook" { " --no-default-features" } else { "" };
+            lines.push(format!("CARGO_INCREMENTAL=0 cargo install --locked --debug {name}{features}"));
         }
     }
-    Ok(steps)
-}
-
-/// Whether the compiler finds the target's `core`, wherever it came from.
-fn has_target(target: &str) -> bool {
-    let folder = output("rustc", &["--print", "target-libdir", "--target", target]).unwrap_or_default();
-    let Ok(mut files) = fs::read_dir(folder.trim()) else { return false };
-    files.any(|file| file.is_ok_and(|file| file.file_name().to_string_lossy().starts_with("libcore-")))
+    Ok(lines.into_iter().map(Step::from).collect())
 }
 
 /// How this system's package manager brings the programs.
@@ -128,15 +124,11 @@ fn of_system(programs: &[&Program], may_install: bool) -> Result<Vec<Step>> {
         let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
         bail!("there is neither apt nor Homebrew: install {}, then run this again", names.join(", "));
     }
-    let mut formulas: Vec<&str> = programs.iter().flat_map(|program| program.brew).copied().collect();
-    formulas.sort_unstable();
-    formulas.dedup();
-    let mut command = Command::new("brew");
-    command.arg("install").args(formulas);
+    let formulas: Vec<&str> = programs.iter().map(|program| program.brew).collect();
     // It neither upgrades nor cleans up what is installed.
-    command.envs(
-        ["AUTO_UPDATE", "INSTALL_UPGRADE", "INSTALLED_DEPENDENTS_CHECK", "INSTALL_CLEANUP"]
-            .map(|what| (format!("HOMEBREW_NO_{what}"), "1")),
-    );
-    Ok(vec![Step::of(command)])
+    Ok(vec![Step::from(format!(
+        "HOMEBREW_NO_AUTO_UPDATE=1 HOMEBREW_NO_INSTALL_UPGRADE=1 HOMEBREW_NO_INSTALLED_DEPENDENTS_CHECK=1 \
+         HOMEBREW_NO_INSTALL_CLEANUP=1 brew install {}",
+        formulas.join(" ")
+    ))])
 }

@@ -1,45 +1,46 @@
 //! The programs that commands use, each with a trial of what it is used for.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::{env, fs, io};
 
-use xtask::{root, tools};
+use super::shell;
 
 /// A program, how it is tried, and the packages that hold it.
 pub(crate) struct Program {
     /// Its name, for people.
     pub(crate) name: &'static str,
+    /// Packages of Debian, and the formula of Homebrew.
+    pub(crate) apt: &'static [&'static str],
+    pub(crate) brew: &'static str,
     /// The shell's words for what it is used for. They fail if it cannot do it.
     pub(crate) trial: &'static str,
     /// The oldest release that the words may print.
     pub(crate) least: (u32, u32),
-    /// Packages of Debian, and formulas of Homebrew.
-    pub(crate) apt: &'static [&'static str],
-    pub(crate) brew: &'static [&'static str],
     /// Whether the program runs from any folder, so that its packages can be unpacked instead of installed.
     pub(crate) is_movable: bool,
 }
 
-type Names = &'static [&'static str];
+type Apt = &'static [&'static str];
 
-const fn program(name: &'static str, apt: Names, brew: Names, trial: &'static str) -> Program {
-    Program { name, trial, least: (0, 0), apt, brew, is_movable: false }
+const fn program(name: &'static str, apt: Apt, brew: &'static str, trial: &'static str) -> Program {
+    Program { name, apt, brew, trial, least: (0, 0), is_movable: false }
 }
 
-const fn emulator(name: &'static str, apt: Names, trial: &'static str) -> Program {
-    Program { name, trial, least: (7, 2), apt, brew: &["qemu"], is_movable: true }
+const fn emulator(name: &'static str, apt: Apt, trial: &'static str) -> Program {
+    Program { name, apt, brew: "qemu", trial, least: (7, 2), is_movable: true }
 }
 
 pub(crate) const QEMU_ARM: Program =
     emulator("qemu-system-arm", &["qemu-system-arm"], "qemu-system-arm --version");
 pub(crate) const QEMU_RISCV: Program =
     emulator("qemu-system-riscv32", &["qemu-system-misc"], "qemu-system-riscv32 --version");
-/// What the tests compare keys with: here the one of RFC 8410. LibreSSL, which macOS calls openssl, knew no Ed25519 for long.
+/// What builds the firmware in C.
+pub(crate) const CMAKE: Program =
+    program("cmake and make", &["cmake", "make"], "cmake", "cmake --version && make --version");
+/// What tests compare keys with: the one of RFC 8410. LibreSSL, which macOS calls openssl, knew no Ed25519 for long.
 pub(crate) const OPENSSL: Program = program(
     "openssl",
     &["openssl"],
-    &["openssl@3"],
+    "openssl@3",
     "printf '%s\n' '-----BEGIN PRIVATE KEY-----' MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC \
      '-----END PRIVATE KEY-----' | openssl pkey -pubout",
 );
@@ -47,33 +48,23 @@ pub(crate) const OPENSSL: Program = program(
 pub(crate) const CPP: Program = program(
     "c++",
     &["g++"],
-    &["llvm"],
+    "llvm",
     "printf '#include <vector>\nint main() { return std::vector<int>().size(); }\n' | c++ -x c++ -",
 );
-/// What exported headers are compiled with for Cortex-M: the library of this one is there only if those of all cores are.
-pub(crate) const ARM_GCC: Program = program(
-    "arm-none-eabi-gcc",
-    &["gcc-arm-none-eabi"],
-    &["arm-none-eabi-gcc"],
-    "printf '#include <stdint.h>\nint32_t half(int32_t x) { return x / 2; }\n' | arm-none-eabi-gcc -mthumb \
-     -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -ffreestanding -r -x c - -lgcc",
-);
-/// The same with a C library, for the functions that ours are measured against.
+/// What exported headers are compiled with for Cortex-M, and its C library, for the functions that ours are measured against.
+/// This core's is there only if those of all cores are.
 pub(crate) const ARM_LIBC: Program = program(
     "arm-none-eabi-gcc with newlib",
     &["gcc-arm-none-eabi", "libnewlib-arm-none-eabi"],
-    &["gcc-arm-embedded"],
-    "printf '#include <math.h>\nfloat e(float x) { return expf(x); }\n' | arm-none-eabi-gcc -mthumb -mcpu=cortex-m4 \
-     -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -r -x c - -lm -lc -lgcc",
+    "gcc-arm-embedded",
+    "printf '#include <math.h>\n#include <stdint.h>\nfloat e(float x) { return expf(x); }\n' | arm-none-eabi-gcc -mthumb \
+     -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 -nostdlib -r -x c - -lm -lc -lgcc",
 );
-/// What builds the firmware in C.
-pub(crate) const CMAKE: Program =
-    program("cmake and make", &["cmake", "make"], &["cmake"], "cmake --version && make --version");
 /// What exported headers are compiled with for RISC-V. Homebrew's has the shorter name.
 pub(crate) const RISCV_GCC: Program = program(
     "riscv64-unknown-elf-gcc",
     &["gcc-riscv64-unknown-elf"],
-    &["riscv64-elf-gcc"],
+    "riscv64-elf-gcc",
     "printf '#include <stdint.h>\nint32_t half(int32_t x) { return x / 2; }\n' | $(command -v riscv64-unknown-elf-gcc || \
      echo riscv64-elf-gcc) -march=rv32imac -mabi=ilp32 -nostdlib -ffreestanding -r -x c - -lgcc",
 );
@@ -81,13 +72,13 @@ pub(crate) const RISCV_GCC: Program = program(
 pub(crate) const CHROMIUM: Program = program(
     "Chromium",
     &["chromium", "fonts-dejavu-core"],
-    &["chromium"],
+    "chromium",
     "command -v chromium || command -v chromium-browser || command -v google-chrome || exit 127",
 );
 /// What Spark runs on.
 pub(crate) const JAVA: Program = Program {
     least: (17, 0),
-    ..program("a Java runtime", &["default-jre-headless"], &["openjdk"], "java --version")
+    ..program("a Java runtime", &["default-jre-headless"], "openjdk", "java --version")
 };
 
 impl Program {
@@ -97,11 +88,10 @@ impl Program {
     ///
     /// What is missing.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let Self { name, least, .. } = self;
-        let ended = self.run().map_err(|cause| format!("{name}: {cause}"))?;
-        let [said, complaints] =
-            [ended.stdout, ended.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        let is_old = *least > (0, 0) && release(&said).is_none_or(|release| release < *least);
+        let Self { name, trial, least, .. } = *self;
+        let ended = shell(trial).map_err(|cause| format!("{name}: {cause}"))?;
+        let said = String::from_utf8_lossy(&ended.stdout);
+        let is_old = least > (0, 0) && release(&said).is_none_or(|release| release < least);
         match ended.status.code() {
             Some(0) if is_old => {
                 let ((major, minor), first) = (least, said.lines().next().unwrap_or("no version"));
@@ -109,10 +99,11 @@ impl Program {
             }
             Some(0) => Ok(()),
             // The shell did not find it.
-            Some(127) => Err((*name).to_owned()),
+            Some(127) => Err(name.to_owned()),
             _ => {
-                let mut lines = complaints.lines();
-                let line = lines.clone().find(|line| line.contains("error")).or(lines.next());
+                let complaints = String::from_utf8_lossy(&ended.stderr);
+                let line =
+                    complaints.lines().find(|line| line.contains("error")).or(complaints.lines().next());
                 Err(format!("{name} fails: {}", line.unwrap_or("it does not say why").trim()))
             }
         }
@@ -120,18 +111,8 @@ impl Program {
 
     /// The first line that the trial prints, if it ends well: where the program is, for some.
     pub(crate) fn place(&self) -> Option<PathBuf> {
-        let ended = self.run().ok().filter(|ended| ended.status.success())?;
+        let ended = shell(self.trial).ok().filter(|ended| ended.status.success())?;
         Some(String::from_utf8_lossy(&ended.stdout).lines().next()?.into())
-    }
-
-    /// Runs the trial in a folder of its own, with what was unpacked before what is installed.
-    fn run(&self) -> io::Result<Output> {
-        let folder = root().join("target/set-up");
-        fs::create_dir_all(&folder)?;
-        let installed = env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(tools().join("bin")).chain(env::split_paths(&installed));
-        let path = env::join_paths(folders).map_err(io::Error::other)?;
-        Command::new("sh").args(["-c", self.trial]).current_dir(folder).env("PATH", path).output()
     }
 }
 

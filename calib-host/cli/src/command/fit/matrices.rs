@@ -10,9 +10,10 @@ use calib_fit::{VectorData, VectorKind, Vectors, fit_joint, joint_artifact_bytes
 use calib_io::files::Place;
 use calib_io::input::{self, Source};
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::{Chosen, over_codes};
-use crate::out::{print_json, shown_path, stderr, write_output};
+use crate::out::shown_path;
 use crate::read::{
     MatrixColumns, predictions, question_kind, question_predictions, read_all, read_code_vectors,
     read_vectors, row_labels,
@@ -28,11 +29,11 @@ impl FitCommand {
         path: &Path,
         (kind, by_margin): (VectorKind, bool),
         (reduction, is_chosen): (Reduction, bool),
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Fitted, Error> {
         let encoding = self.codes.encoding()?;
         let monitors = self.written.monitors.of_tables()?;
-        let sources = self.matrix_sources(path, quiet)?;
+        let sources = self.matrix_sources(path, cx)?;
         let mut warnings = Warnings::default();
         let (problems, rows, drawn) = match encoding {
             Some(encoding) => {
@@ -95,16 +96,16 @@ impl FitCommand {
         path: &Path,
         kind: VectorKind,
         decision: Option<&Decision>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
         let method = self.method.joint()?;
         self.written.check_joint()?;
-        let sources = self.matrix_sources(path, quiet)?;
+        let sources = self.matrix_sources(path, cx)?;
         let LabelledVectors { vectors, labels, rows, drawn, dependence } =
             self.labelled_vectors(&sources, kind)?;
         let doubts = question_kind(&sources[0], &vectors).into_iter().chain(dependence).collect();
         let warnings = Warnings { doubts, ..Warnings::default() };
-        warnings.print()?;
+        warnings.print(cx)?;
         let data = VectorData::new(&vectors, &labels).expect("the rows were checked");
         let fit =
             fit_joint(&data, &method).map_err(|cause| Error::fit(Place::file(sources[0].path()), cause));
@@ -116,14 +117,14 @@ impl FitCommand {
         let bytes =
             decided(joint_artifact_bytes(&fit, &self.options(DataOrigin { sha256, rows }, None))?, decision)?;
         let output = self.output();
-        write_output(&output, self.force, &bytes)?;
+        cx.write_output(&output, self.force, &bytes)?;
         if self.json {
             let mut value = joint_json(&fit, &output, bytes.len());
             warnings.add_to(&mut value);
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        if !quiet {
-            writeln!(stderr(), "{}", joint_summary(&fit, &shown_path(&output).to_string(), bytes.len()))?;
+        if !cx.quiet {
+            writeln!(cx.stderr(), "{}", joint_summary(&fit, &shown_path(&output).to_string(), bytes.len()))?;
         }
         Ok(())
     }
@@ -133,9 +134,9 @@ impl FitCommand {
     }
 
     /// The files of a matrix and its labels.
-    fn matrix_sources(&self, path: &Path, quiet: bool) -> Result<Vec<Source>, Error> {
+    fn matrix_sources(&self, path: &Path, cx: &Context) -> Result<Vec<Source>, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        Ok(read_all(&paths, quiet)?)
+        Ok(read_all(&paths, cx)?)
     }
 
     /// A matrix with its labels, checked against each other: all rows, or one of each cluster.

@@ -19,14 +19,17 @@ use calib_io::files::check_output;
 use calib_io::input::{Costs, Sample, Source, is_matrix, read_costs};
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::{Chosen, check_written};
+use crate::kinds::FileKind;
+use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::{
     ClusterColumn, ClusterSource, CodeOptions, CounterOptions, MethodOptions, PassOptions, PointOptions,
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
-use crate::out::{print_json, stderr, write_output};
-use crate::read::{monitors_of_scores, read_all};
+use crate::read::monitors_of_scores;
+use crate::run::Run;
 use crate::show::{ShownFit, Warnings};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
@@ -118,32 +121,43 @@ struct Fitted {
     monitors: Option<Monitoring>,
 }
 
-impl FitCommand {
-    pub(crate) fn run(mut self, quiet: bool) -> Result<(), Error> {
+impl Run for FitCommand {
+    const AT_WORK: Option<&str> = Some("fitting");
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const TELLS: bool = true;
+
+    fn run(mut self, cx: &Context) -> Result<(), Error> {
         if let counters @ [_, ..] = self.counters.files()? {
-            return self.recalibrate(counters, quiet);
+            return self.recalibrate(counters, cx);
         }
-        match self.fitted(quiet) {
-            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause)) => {
+        match self.fitted(cx) {
+            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause, cx)) => {
                 self.source = ScoreSource::of_probs(self.data.take());
-                self.fitted(quiet)
+                self.fitted(cx)
             }
             done => done,
         }
     }
 
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let report = on("calib report", given.text("output").or_else(|| given.default_output())?);
+        Some((report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), UNSEEN))
+    }
+}
+
+impl FitCommand {
     /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
     /// could not be read as such.
-    fn holds_classes(&self, file: &Path, cause: &Error) -> bool {
+    fn holds_classes(&self, file: &Path, cause: &Error, cx: &Context) -> bool {
         // Standard input cannot be read again.
         let is_of_file =
             matches!(cause, Error::File(_)) && file != Path::new("-") && self.group_column.is_none();
         let holds = |sources: Vec<Source>| is_matrix(&sources[0], &self.score_column).unwrap_or_default();
-        is_of_file && read_all(&[file], true).is_ok_and(holds)
+        is_of_file && Source::read_all_with(&[file], &cx.tables, &|_| ()).is_ok_and(holds)
     }
 
     /// Fits and writes what was named.
-    fn fitted(&self, quiet: bool) -> Result<(), Error> {
+    fn fitted(&self, cx: &Context) -> Result<(), Error> {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
@@ -174,16 +188,16 @@ impl FitCommand {
         let decision = decision.as_ref();
         let Fitted { fit, origin, warnings, chosen, monitors } = match (self.source.vectors(), reduction) {
             (None, None) => match self.passes.first() {
-                Some(first) => self.passes(first, quiet)?,
-                None => self.binary(quiet)?,
+                Some(first) => self.passes(first, cx)?,
+                None => self.binary(cx)?,
             },
             (Some(_), _) if self.group_column.is_some() => {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
             }
             (Some((path, kind)), Some(reduction)) => {
-                self.reduced(path, (kind, by_margin), (reduction, asked.is_none()), quiet)?
+                self.reduced(path, (kind, by_margin), (reduction, asked.is_none()), cx)?
             }
-            (Some((path, kind)), None) => return self.joint(path, kind, decision, quiet),
+            (Some((path, kind)), None) => return self.joint(path, kind, decision, cx),
             (None, Some(_)) => {
                 return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
             }
@@ -191,10 +205,10 @@ impl FitCommand {
         let fit = if compact { fit.compacted()? } else { fit };
         let fit = self.written.stated(fit, chosen.as_ref().and_then(Chosen::share));
         let bytes = decided(artifact_bytes(&fit, &self.options(origin, monitors))?, decision)?;
-        write_output(&self.output(), self.force, &bytes)?;
+        cx.write_output(&self.output(), self.force, &bytes)?;
         let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
         let chosen = chosen.map(|chosen| chosen.why);
-        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, quiet)
+        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, cx)
     }
 
     /// Binary scores, and what they are.
@@ -222,10 +236,10 @@ impl FitCommand {
         &self,
         sample: &Sample,
         kind: ScoreKind,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Option<Monitoring>, Error> {
         match &self.monitor_scores {
-            Some(path) => monitors_of_scores(&self.written.monitors, (path, &self.score_column), kind, quiet),
+            Some(path) => monitors_of_scores(&self.written.monitors, (path, &self.score_column), kind, cx),
             None => self.written.monitors.of_sample(sample),
         }
     }
@@ -265,21 +279,21 @@ impl FitCommand {
         (fit, stored): (&calib_fit::Fit, &StoredArtifact),
         warnings: Warnings,
         chosen: Option<String>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<(), Error> {
-        warnings.print()?;
+        warnings.print(cx)?;
         let output = self.output();
         let shown = ShownFit::new(fit, stored, &output);
         if self.json {
             let mut value = shown.json();
             value["chosen"] = chosen.into();
             warnings.add_to(&mut value);
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        if quiet {
+        if cx.quiet {
             return Ok(());
         }
-        let mut err = stderr();
+        let mut err = cx.stderr();
         for line in shown.lines() {
             writeln!(err, "{line}")?;
         }

@@ -11,11 +11,10 @@ use calib_io::files::Place;
 use calib_io::input::{self, Sample, Source, read_second_pass, read_second_pass_by_group};
 
 use super::{DataOrigin, FitCommand, Fitted, usage};
-use crate::bar::reading;
+use crate::context::Context;
 use crate::error::Error;
 use crate::read::{Counted, Opened};
 use crate::show::Warnings;
-use crate::tables;
 
 /// A fit, and the monitors that go with it.
 type Monitored = (Fit, Option<Monitoring>);
@@ -28,18 +27,18 @@ struct Answers<'a> {
 
 impl FitCommand {
     /// Fits the tables of both passes: the same artefact as all rows have, but for the hash of the rows, which are not there.
-    pub(super) fn passes(&self, first: &Path, quiet: bool) -> Result<Fitted, Error> {
-        self.check_passes()?;
+    pub(super) fn passes(&self, first: &Path, cx: &Context) -> Result<Fitted, Error> {
+        self.check_passes(cx)?;
         let column = self.group_column.as_deref();
         // Edges of other scores are known already.
         let own_bins = self.written.monitors.own_bins().filter(|_| self.monitor_scores.is_none());
-        let opened = Opened::read(first, &self.method, column, own_bins, quiet)?;
+        let opened = Opened::read(first, &self.method, column, own_bins, cx)?;
         let second = self.passes.second();
-        let second = second.map(|path| Source::read(path, &reading(quiet))).transpose()?;
+        let second = second.map(|path| Source::read(path, &cx.reading())).transpose()?;
         let answers = Answers { first: &opened.place, second: second.as_ref() };
         let (fit, monitors) = match &opened.counted {
             Counted::Together { first, method, open } => {
-                self.together((first, open), method, &answers, quiet)?
+                self.together((first, open), method, &answers, cx)?
             }
             Counted::ByGroup { first, options, open } => {
                 let column = column.expect("what is counted by group has a column of groups");
@@ -62,7 +61,7 @@ impl FitCommand {
         (first, open): (&FirstPass, &[f64]),
         method: &BinaryMethod,
         answers: &Answers<'_>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Monitored, Error> {
         let kind = first.buckets().kind();
         let counted = answers.second.map(|source| read_second_pass(source, kind)).transpose()?;
@@ -70,7 +69,7 @@ impl FitCommand {
         let data = data.map_err(|cause| Error::pass(answers.place(), cause))?;
         let fit = fit_binary(&data, method, self.written.divided_alpha())
             .map_err(|cause| Error::fit(answers.first.clone(), cause))?;
-        let monitors = self.monitors_of(&Sample::Points(data), kind, quiet)?;
+        let monitors = self.monitors_of(&Sample::Points(data), kind, cx)?;
         Ok((fit.with_spreads([Some(first.spread())]), monitors))
     }
 
@@ -93,11 +92,11 @@ impl FitCommand {
     }
 
     /// Refuses what takes rows, of which counts have none.
-    fn check_passes(&self) -> Result<(), Error> {
+    fn check_passes(&self, cx: &Context) -> Result<(), Error> {
         let refused = [
             (self.clusters().is_some(), "--cluster-column draws a row of each cluster, and counts have none"),
             (
-                !tables::options().complete.is_empty(),
+                cx.leaves_out(),
                 "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
             (self.points.are_aggregated(), "both passes say themselves how many points a row is"),

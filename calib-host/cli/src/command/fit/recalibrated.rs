@@ -9,9 +9,9 @@ use calib_io::files::{Place, read_artifact};
 use calib_io::input::{self, Source};
 
 use super::FitCommand;
+use crate::context::Context;
 use crate::error::Error;
 use crate::options::ChildOptions;
-use crate::out::{print_json, stderr, warn, write_output};
 use crate::read::CounterFiles;
 use crate::show::ShownRecalibration;
 
@@ -20,13 +20,12 @@ const ANY_ALPHA: f64 = 0.05;
 
 impl FitCommand {
     /// Gives a calibrator new values: the shares of positives among the outcomes that devices counted with it.
-    pub(super) fn recalibrate(&self, files: &[PathBuf], quiet: bool) -> Result<(), Error> {
+    pub(super) fn recalibrate(&self, files: &[PathBuf], cx: &Context) -> Result<(), Error> {
         let path = self.counters.calibrator();
         let before = read_artifact(path)?;
-        let (now, earlier) =
-            (CounterFiles::read(files, quiet)?, CounterFiles::read(self.counters.since(), quiet)?);
+        let (now, earlier) = (CounterFiles::read(files, cx)?, CounterFiles::read(self.counters.since(), cx)?);
         let sources: Vec<&Source> = now.sources.iter().chain(&earlier.sources).collect();
-        let counter = ChildOptions::at(self.written.counter).of(path, &before)?;
+        let counter = ChildOptions::at(self.written.counter).of(path, &before, cx)?;
         let how = Recalibration {
             alpha: self.written.alpha,
             alpha_spent: self.written.alpha_spent,
@@ -54,7 +53,7 @@ impl FitCommand {
                 }
             })?;
         let output = self.output();
-        write_output(&output, self.force, &made.bytes)?;
+        cx.write_output(&output, self.force, &made.bytes)?;
         let stored = StoredArtifact::from_bytes(&made.bytes).expect("just written");
         let shown = ShownRecalibration {
             before: &before,
@@ -65,14 +64,14 @@ impl FitCommand {
             output: &output,
         };
         let warnings = shown.warnings();
-        warn(&warnings)?;
+        cx.warn(&warnings)?;
         if self.json {
             let mut value = shown.json();
             value["warnings"] = warnings.into();
-            return print_json(&value);
+            return cx.print_json(&value);
         }
-        if !quiet {
-            let mut err = stderr();
+        if !cx.quiet {
+            let mut err = cx.stderr();
             shown.lines().iter().try_for_each(|line| writeln!(err, "{line}"))?;
         }
         Ok(())

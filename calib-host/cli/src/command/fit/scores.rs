@@ -8,6 +8,7 @@ use calib_fit::{FitError, ScoreKind};
 use calib_io::files::Place;
 use calib_io::input::{self, BinaryFiles, Sample, Table};
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::{
     Chosen, fit_points, fit_sample, over_codes, range_of_codes, warnings_of, warnings_of_sample,
@@ -20,16 +21,16 @@ use super::{DataOrigin, FitCommand, Fitted, usage};
 
 impl FitCommand {
     /// Fits scores and labels.
-    pub(super) fn binary(&self, quiet: bool) -> Result<Fitted, Error> {
+    pub(super) fn binary(&self, cx: &Context) -> Result<Fitted, Error> {
         // Weights, counts, codes, clusters and rounded scores are aggregated or drawn from: those tables are read as a whole.
         let encoding = self.codes.encoding()?;
         let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
         if let Some(column) = &self.group_column {
-            return self.grouped((path, kind), column, quiet);
+            return self.grouped((path, kind), column, cx);
         }
         let as_a_whole = self.points.are_aggregated() || self.clusters().is_some();
         if encoding.is_some() || kind == ScoreKind::Margin || as_a_whole || self.written.is_compact() {
-            return self.aggregated((path, kind), encoding, quiet);
+            return self.aggregated((path, kind), encoding, cx);
         }
         let files = BinaryFiles {
             scores: path,
@@ -37,7 +38,7 @@ impl FitCommand {
             score_column: &self.score_column,
             label_column: &self.label_column,
         };
-        let input = read_binary(&files, quiet)?;
+        let input = read_binary(&files, cx)?;
         let fit = fit_points((&self.method, &self.written), &input.data, (kind, None), &input.scores)?;
         let input_place = input.scores.clone();
         let rows = input.data.rows_hash().map_err(|cause| Error::fit(input_place.clone(), cause))?;
@@ -48,13 +49,13 @@ impl FitCommand {
         let spread = input.data.spread().map_err(|cause| Error::fit(input_place, cause))?;
         let mut warnings = warnings_of(&input.data).map_err(|cause| Error::fit(input.scores, cause))?;
         warnings.doubts.extend(question_independence(&input.data, None));
-        let monitors = self.monitors_of(&Sample::Points(input.data), kind, quiet)?;
+        let monitors = self.monitors_of(&Sample::Points(input.data), kind, cx)?;
         let origin = DataOrigin { sha256: input.sha256, rows };
         Ok(Fitted { fit: fit.with_spreads([Some(spread)]), origin, warnings, chosen, monitors })
     }
 
     /// Fits scores of groups, each of which has a table of its own.
-    fn grouped(&self, (path, kind): (&Path, ScoreKind), column: &str, quiet: bool) -> Result<Fitted, Error> {
+    fn grouped(&self, (path, kind): (&Path, ScoreKind), column: &str, cx: &Context) -> Result<Fitted, Error> {
         if self.points.are_weighted() || self.clusters().is_some() {
             return Err(usage(
                 "--group-column goes with points that count the same: leave out weights and clusters",
@@ -63,7 +64,7 @@ impl FitCommand {
         let encoding = self.codes.encoding()?;
         let monitors = self.written.monitors.of_tables()?;
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let names: Vec<&str> = [&*self.score_column, &*self.label_column, column]
             .into_iter()
             .chain(self.points.columns())
@@ -124,10 +125,10 @@ impl FitCommand {
         &self,
         (path, kind): (&Path, ScoreKind),
         encoding: Option<ScoreEncoding>,
-        quiet: bool,
+        cx: &Context,
     ) -> Result<Fitted, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, quiet)?;
+        let sources = read_all(&paths, cx)?;
         let names: Vec<&str> =
             [&*self.score_column, &*self.label_column].into_iter().chain(self.points.columns()).collect();
         let table = Table::read_only(&sources[0], &names)?;
@@ -161,7 +162,7 @@ impl FitCommand {
             _ => None,
         };
         // Of the scores as they are: that rounded ones have no monitors is said when the artefact is written.
-        let monitors = self.monitors_of(&sample, kind, quiet)?;
+        let monitors = self.monitors_of(&sample, kind, cx)?;
         let sample = if encoding.is_none() && self.written.is_compact() { sample.rounded() } else { sample };
         let fit_error = |cause| {
             let one_class = matches!(cause, FitError::OneClass { .. });

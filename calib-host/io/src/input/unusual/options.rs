@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::files::quoted;
 
@@ -30,7 +31,24 @@ pub struct TableOptions {
     /// [`class_columns`]: crate::input::vectors_named
     pub complete: Vec<String>,
     /// Is told what was guessed, and what was left out; of one file the same may be told several times.
-    pub tell: Option<fn(&TableNote)>,
+    pub tell: Option<Tell>,
+}
+
+/// A function that takes notes.
+#[derive(Clone)]
+pub struct Tell(Arc<dyn Fn(&TableNote) + Send + Sync>);
+
+impl Tell {
+    /// Notes go to this function, from any thread.
+    pub fn new(tell: impl Fn(&TableNote) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+}
+
+impl fmt::Debug for Tell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tell")
+    }
 }
 
 /// What was guessed about a table, or left out of it.
@@ -151,7 +169,7 @@ impl fmt::Display for TableNote {
 impl TableOptions {
     /// Tells it to whoever asked for that.
     pub(in crate::input) fn note(&self, note: &TableNote) {
-        if let Some(tell) = self.tell {
+        if let Some(Tell(tell)) = &self.tell {
             tell(note);
         }
     }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use calib_io::files::{Progress, Unit};
 use indicatif::{FormattedDuration, ProgressBar, ProgressFinish, ProgressStyle};
 
-use crate::working::give_way;
+use crate::spinner::Spinner;
 
 /// Shows how far the reading of files is, unless all is to be quiet.
-pub(crate) fn reading(quiet: bool) -> impl Fn(Progress<'_>) + Sync {
+pub(crate) fn reading(spinner: Spinner, quiet: bool) -> impl Fn(Progress<'_>) + Sync {
     let shown = Mutex::new(None::<ProgressBar>);
     move |progress| {
-        give_way();
+        spinner.give_way();
         let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
         if quiet || progress.done >= progress.total {
             // A bar goes away with its last owner.

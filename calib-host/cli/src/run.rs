@@ -1,0 +1,57 @@
+//! What every command has, and how one is carried out.
+
+use std::process;
+
+use calib_io::files::remove_unfinished;
+use clap::ArgMatches;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::kinds::FileKind;
+use crate::next::{self, Given, Suggestion};
+use crate::paths;
+
+/// The exit code after an interrupt, as shells have it.
+const INTERRUPTED: i32 = 130;
+
+/// A command. What is a constant here is true of all its runs.
+pub(crate) trait Run: Sized {
+    /// What it is doing, if that may take long and nothing else shows it.
+    const AT_WORK: Option<&str> = None;
+    /// What `-o` will hold, if it is always the same kind.
+    const OUTPUT: Option<FileKind> = None;
+    /// Why `-o -` is refused, if it is.
+    const NOT_STREAMED: Option<&str> = None;
+    /// Whether it says itself what it wrote.
+    const TELLS: bool = false;
+    /// Whether it takes an interrupt for its end, and writes no file.
+    const ENDS_BY_INTERRUPT: bool = false;
+
+    /// Does what is asked.
+    fn run(self, cx: &Context) -> Result<(), Error>;
+
+    /// The command that usually follows.
+    fn next(_: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        None
+    }
+}
+
+/// Checks the files that were named, does what is asked, and tells what to do next.
+pub(crate) fn carry_out<C: Run>(command: C, given: &ArgMatches, cx: &Context) -> Result<(), Error> {
+    if !C::ENDS_BY_INTERRUPT {
+        // Without it an interrupt ends the program all the same, and leaves what it was writing.
+        let _ = ctrlc::set_handler(|| {
+            remove_unfinished();
+            process::exit(INTERRUPTED);
+        });
+    }
+    paths::check::<C>(given)?;
+    let at_work = cx.at_work(C::AT_WORK);
+    let done = command.run(cx);
+    drop(at_work);
+    if done.is_ok() && !cx.quiet {
+        // Nothing is left to be told when standard error is closed.
+        let _ = next::tell::<C>(given, cx);
+    }
+    done
+}
