@@ -66,6 +66,7 @@ pub mod decision;
 pub mod journal;
 pub mod monitor;
 pub mod outcome;
+pub mod predict;
 pub mod score;
 pub mod slot;
 pub mod table;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use calib_core::artifact::TableForm;
-use calib_core::wire::RequestBody;
+use calib_core::wire::{Question, RequestBody, Scores};
 use calib_core::{Artifact, Margin};
 use calib_firmware::AlarmRule;
 use rand::{RngExt, SeedableRng};
@@ -38,16 +38,29 @@ pub fn margins(
             _ => 1.0 / rng.random_range(-1.0f32..1.0),
         });
     }
-    let mut requests: Vec<RequestBody> =
-        margins.into_iter().filter(|margin| margin.is_finite()).map(RequestBody::Margin).collect();
+    let mut requests: Vec<RequestBody> = margins
+        .into_iter()
+        .filter(|margin| margin.is_finite())
+        .map(|scores| RequestBody::predict(Scores::Margin(scores)))
+        .collect();
     if let TableForm::MarginRandomized(table) = form {
         for &tie in table.ties() {
             for word in [0, tie.wrapping_sub(1), tie, tie.wrapping_add(1), u32::MAX] {
-                requests.extend(edges.iter().map(|&margin| RequestBody::MarginWithWord { margin, word }));
+                requests.extend(edges.iter().map(|&margin| {
+                    RequestBody::Predict(Question {
+                        group: None,
+                        word: Some(word),
+                        scores: Scores::Margin(margin),
+                    })
+                }));
             }
         }
     } else {
-        requests.push(RequestBody::MarginWithWord { margin: 0.5, word: 7 });
+        requests.push(RequestBody::Predict(Question {
+            group: None,
+            word: Some(7),
+            scores: Scores::Margin(0.5),
+        }));
     }
     asked(emulator, rule, artifact, requests)
 }
@@ -100,7 +113,7 @@ fn leads_of_logits(rng: &mut Xoshiro256PlusPlus, artifact: &Artifact<'_>, count:
         }
         rows.push(row);
     }
-    rows.into_iter().map(|row| RequestBody::Logits(row.into_iter().collect())).collect()
+    rows.into_iter().map(|row| RequestBody::predict(Scores::Logits(row.into_iter().collect()))).collect()
 }
 
 fn leads_of_codes(
@@ -133,7 +146,7 @@ fn leads_of_codes(
         let base = rng.random_range(apart..=max_key);
         rows.push((0..classes).map(|_| base - rng.random_range(0..=apart)).collect::<Vec<u16>>());
     }
-    rows.into_iter().map(|row| RequestBody::Codes(row.into_iter().collect())).collect()
+    rows.into_iter().map(|row| RequestBody::predict(Scores::Codes(row.into_iter().collect()))).collect()
 }
 
 /// The margins between a table's bins.

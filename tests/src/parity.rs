@@ -4,13 +4,13 @@ use crate::classifier::CodedRows;
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
-    ClassesPrediction, Prediction, Ranked, RawScore, ReplyBody, RequestBody, Scores, TopKPrediction, Values,
+    Answer, OtherClasses, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, Values,
 };
 use calib_core::{
     Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
     TopLabelCodeMargin, TopLabelMargin,
 };
-use calib_firmware::{AlarmRule, Classifier, Kind};
+use calib_firmware::{AlarmRule, Classifier, Task};
 use calib_linear::LinearModel;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -22,8 +22,8 @@ use crate::Emulator;
 pub struct Parity {
     /// The host's replies, in order.
     pub replies: Vec<ReplyBody>,
-    /// Their predictions: of the predicted class, or the first.
-    pub predictions: Vec<Prediction>,
+    /// The answers among them.
+    pub predictions: Vec<Answer>,
     /// A line for each that the device answered differently.
     pub differences: Vec<String>,
 }
@@ -39,33 +39,15 @@ enum Input {
 }
 
 impl Input {
-    /// What a request gives to the calibrator, whatever the classifier.
-    fn of(request: &RequestBody) -> Result<Self> {
-        Ok(match request {
-            RequestBody::Score(score) | RequestBody::ScoreWithWord { score, .. } => {
-                Self::Score(TopLabel { class: 1, score: Score::new(*score)? })
-            }
-            RequestBody::Margin(margin) | RequestBody::MarginWithWord { margin, .. } => {
-                Self::Margin(Margin::new(*margin)?)
-            }
-            RequestBody::Logits(row) => Self::Logits(row.to_vec()),
-            RequestBody::Probs(row) => Self::Probs(row.to_vec()),
-            RequestBody::Code(key) => Self::Key(*key),
-            RequestBody::Codes(keys) => Self::Keys(keys.to_vec()),
-            RequestBody::Ask(question) => return Self::of_scores(&question.scores),
-            other => bail!("{other:?} holds no score"),
-        })
-    }
-
-    /// What a question gives to the calibrator.
-    fn of_scores(scores: &Scores) -> Result<Self> {
-        Self::of(&match scores {
-            Scores::Score(score) => RequestBody::Score(*score),
-            Scores::Margin(margin) => RequestBody::Margin(*margin),
-            Scores::Logits(row) => RequestBody::Logits(row.clone()),
-            Scores::Probs(row) => RequestBody::Probs(row.clone()),
-            Scores::Code(key) => RequestBody::Code(*key),
-            Scores::Codes(keys) => RequestBody::Codes(keys.clone()),
+    /// What a question gives to the calibrator, whatever the classifier.
+    fn of(question: &Question) -> Result<Self> {
+        Ok(match &question.scores {
+            Scores::Score(score) => Self::Score(TopLabel { class: 1, score: Score::new(*score)? }),
+            Scores::Margin(margin) => Self::Margin(Margin::new(*margin)?),
+            Scores::Logits(row) => Self::Logits(row.to_vec()),
+            Scores::Probs(row) => Self::Probs(row.to_vec()),
+            Scores::Code(key) => Self::Key(*key),
+            Scores::Codes(keys) => Self::Keys(keys.to_vec()),
             other => bail!("{other:?} hold no score"),
         })
     }
@@ -73,9 +55,9 @@ impl Input {
     /// What the classifier makes of features.
     fn of_features(model: &LinearModel, row: &[f32]) -> Result<Self> {
         let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
-        Ok(match model.kind() {
-            Kind::Binary => Self::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
-            Kind::TopLabel { .. } => Self::Logits(model.logits(row).map_err(refused)?),
+        Ok(match model.task() {
+            Task::Binary => Self::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
+            Task::TopLabel { .. } => Self::Logits(model.logits(row).map_err(refused)?),
         })
     }
 
@@ -95,7 +77,15 @@ impl Input {
 ///
 /// If the request holds no score, code or vector, or none that the artefact takes.
 pub fn expected(rule: AlarmRule, artifact: &Artifact<'_>, request: &RequestBody) -> Result<ReplyBody> {
-    reply(rule, artifact, &Input::of(request)?, request.word())
+    let question = question(request)?;
+    reply(rule, artifact, &Input::of(question)?, question.word)
+}
+
+fn question(request: &RequestBody) -> Result<&Question> {
+    match request {
+        RequestBody::Predict(question) => Ok(question),
+        other => bail!("{other:?} asks for no prediction"),
+    }
 }
 
 /// Sends requests for predictions to the device, and compares the answers with the host's, bit for bit.
@@ -109,8 +99,8 @@ pub fn asked(
     artifact: &Artifact<'_>,
     requests: impl IntoIterator<Item = RequestBody>,
 ) -> Result<Parity> {
-    let question = |request| Ok((Input::of(&request)?, request));
-    compare(emulator, rule, artifact, requests.into_iter().map(question).collect::<Result<_>>()?)
+    let with_input = |request| Ok((Input::of(question(&request)?)?, request));
+    compare(emulator, rule, artifact, requests.into_iter().map(with_input).collect::<Result<_>>()?)
 }
 
 /// Sends features to the device and compares class, score, probability, bin, epsilon, flags, alarm and action with what the
@@ -125,7 +115,9 @@ pub fn classified_rows(
     artifact: &Artifact<'_>,
     features: &[Vec<f32>],
 ) -> Result<Parity> {
-    let question = |row: &Vec<f32>| Ok((Input::of_features(model, row)?, RequestBody::Classify(values(row))));
+    let question = |row: &Vec<f32>| {
+        Ok((Input::of_features(model, row)?, RequestBody::predict(Scores::Features(values(row)))))
+    };
     let questions = features.iter().map(question).collect::<Result<_>>()?;
     compare(emulator, model.parameters().alarm, artifact, questions)
 }
@@ -146,7 +138,7 @@ pub fn coded_rows(
     let inputs = rows.keys().zip(rows.floats());
     let questions = inputs.zip(&rows.rows.features).map(|((keys, floats), features)| {
         let input = if takes_codes { Input::Keys(keys) } else { Input::Logits(floats) };
-        (input, RequestBody::Classify(values(features)))
+        (input, RequestBody::predict(Scores::Features(values(features))))
     });
     compare(emulator, rule, artifact, questions.collect())
 }
@@ -181,13 +173,15 @@ pub fn bare_scores(
     let mut requests = Vec::with_capacity(cases.len());
     for (table, score) in cases {
         requests.push(match artifact.calibrator() {
-            Calibrator::Binary(_) if artifact.is_randomized() => {
-                RequestBody::ScoreWithWord { score, word: rng.random() }
-            }
-            Calibrator::Binary(_) => RequestBody::Score(score),
+            Calibrator::Binary(_) if artifact.is_randomized() => RequestBody::Predict(Question {
+                group: None,
+                word: Some(rng.random()),
+                scores: Scores::Score(score),
+            }),
+            Calibrator::Binary(_) => RequestBody::predict(Scores::Score(score)),
             Calibrator::TopLabel(_) | Calibrator::TopK(_) | Calibrator::Vector(_) => {
                 let classes = usize::from(artifact.header().classes);
-                RequestBody::Probs(values(&vector(table % classes, score, classes)))
+                RequestBody::predict(Scores::Probs(values(&vector(table % classes, score, classes))))
             }
             _ => bail!("the artefact does not take scores that are floats"),
         });
@@ -217,9 +211,9 @@ pub fn vectors(
             // Coarse logits, of which the largest are often equal.
             logits.iter_mut().for_each(|logit| *logit = logit.round());
         }
-        requests.push(RequestBody::Logits(values(&logits)));
+        requests.push(RequestBody::predict(Scores::Logits(values(&logits))));
         if !logits_only {
-            requests.push(RequestBody::Probs(values(&softmax(&logits)?)));
+            requests.push(RequestBody::predict(Scores::Probs(values(&softmax(&logits)?))));
         }
     }
     asked(emulator, rule, artifact, requests)
@@ -267,7 +261,7 @@ pub fn code_vectors(
             rows.push(row);
         }
     }
-    let request = |keys: Vec<u16>| RequestBody::Codes(keys.into_iter().collect());
+    let request = |keys: Vec<u16>| RequestBody::predict(Scores::Codes(keys.into_iter().collect()));
     asked(emulator, rule, artifact, rows.into_iter().map(request))
 }
 
@@ -309,20 +303,20 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
         (None, Outcome::Uncalibrated(_)) => true,
     };
     let action = |outcome: &Outcome| decision.as_ref().map(|decision| decision.decide(outcome));
-    let of_class = |class: u16, score: RawScore, outcome: Outcome| {
+    let of_class = |class: u16, score: ScoreEcho, outcome: Outcome| {
         let (alarm, action) = (alarm(&outcome), action(&outcome));
-        Prediction { class, score, outcome, alarm, word, action }
+        Answer { word, action, ..Answer::new(Ranked { class, score, outcome }, alarm) }
     };
-    let prediction = |top: TopLabel, outcome| of_class(top.class, RawScore::F32(top.score), outcome);
+    let prediction = |top: TopLabel, outcome| of_class(top.class, ScoreEcho::F32(top.score), outcome);
     Ok(match (artifact.calibrator(), input.vector()?) {
         (Calibrator::Binary(calibrator), _) => {
             let Input::Score(top) = *input else { bail!("a vector for a binary artefact") };
-            ReplyBody::Prediction(prediction(top, calibrator.calibrate_with(top.score, word)))
+            ReplyBody::Answer(prediction(top, calibrator.calibrate_with(top.score, word)))
         }
         (Calibrator::BinaryCode(calibrator), _) => {
             let Input::Key(key) = *input else { bail!("no code for an artefact over codes") };
             let outcome = calibrator.calibrate(QuantizedScore::from_key(calibrator.encoding(), key)?)?;
-            ReplyBody::Prediction(of_class(1, RawScore::Code(key), outcome))
+            ReplyBody::Answer(of_class(1, ScoreEcho::Code(key), outcome))
         }
         (Calibrator::TopLabelCode(calibrator), _) => {
             let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
@@ -331,12 +325,12 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let class = keys.iter().position(|&key| key == most).context("it is there")? as u16;
             let outcome =
                 calibrator.calibrate(class, QuantizedScore::from_key(calibrator.encoding(), most)?)?;
-            ReplyBody::Prediction(of_class(class, RawScore::Code(most), outcome))
+            ReplyBody::Answer(of_class(class, ScoreEcho::Code(most), outcome))
         }
         (Calibrator::BinaryMargin(calibrator), _) => {
             let Input::Margin(margin) = *input else { bail!("no margin for an artefact over margins") };
             let outcome = calibrator.calibrate_with(margin, word);
-            ReplyBody::Prediction(of_class(1, RawScore::Margin(margin), outcome))
+            ReplyBody::Answer(of_class(1, ScoreEcho::Margin(margin), outcome))
         }
         (Calibrator::TopLabelMargin(calibrator), _) => {
             let Input::Logits(row) = input else { bail!("no logits for an artefact by margin") };
@@ -344,7 +338,7 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             // Both zeros are the same logit: their difference is 0, not -0.
             let margin = Margin::new((most - second).min(f32::MAX) + 0.0)?;
             let outcome = calibrator.calibrate_with(TopLabelMargin { class, margin }, word);
-            ReplyBody::Prediction(of_class(class, RawScore::Margin(margin), outcome))
+            ReplyBody::Answer(of_class(class, ScoreEcho::Margin(margin), outcome))
         }
         (Calibrator::TopLabelCodeMargin(calibrator), _) => {
             let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
@@ -352,26 +346,26 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let top = TopLabelCodeMargin::from_keys(calibrator.encoding(), keys)?;
             ensure!((top.class(), top.lead()) == (class, most - second), "another lead than by sorting");
             let outcome = calibrator.calibrate(top)?;
-            ReplyBody::Prediction(of_class(class, RawScore::Lead(most - second), outcome))
+            ReplyBody::Answer(of_class(class, ScoreEcho::Lead(most - second), outcome))
         }
         (Calibrator::TopLabel(calibrator), Some(vector)) => {
             let top = vector.top_label();
-            ReplyBody::Prediction(prediction(top, calibrator.calibrate_with(top, word)))
+            ReplyBody::Answer(prediction(top, calibrator.calibrate_with(top, word)))
         }
         (Calibrator::TopK(calibrator), Some(vector)) => {
-            let ranked: Vec<Ranked> = calibrator
-                .calibrate_all(vector, word)?
-                .map(|(top, outcome)| Ranked { class: top.class, score: RawScore::F32(top.score), outcome })
-                .collect();
-            let (alarm, action) = (alarm(&ranked[0].outcome), action(&ranked[0].outcome));
-            ReplyBody::TopK(TopKPrediction { ranked: ranked.into_iter().collect(), alarm, word, action })
+            let mut ranked = calibrator.calibrate_all(vector, word)?;
+            let (top, outcome) = ranked.next().context("there is at least one rank")?;
+            let of_rank = |(top, outcome): (TopLabel, Outcome)| prediction(top, outcome).first();
+            let others = OtherClasses::Ranked(ranked.map(of_rank).collect());
+            ReplyBody::Answer(Answer { others, ..prediction(top, outcome) })
         }
         (Calibrator::Vector(calibrator), Some(vector)) => {
             let mut space = vec![0.0; calibrator.space()];
             let probs = calibrator.calibrate(vector, word, &mut space)?;
             let top = vector.top_label();
-            let top = prediction(top, calibrator.outcome(top, word, probs));
-            ReplyBody::Classes(ClassesPrediction { top, probs: probs.iter().collect() })
+            let others = probs.iter().map(|prob| prob.unwrap_or(f32::NAN)).collect();
+            let others = OtherClasses::Probs(others);
+            ReplyBody::Answer(Answer { others, ..prediction(top, calibrator.outcome(top, word, probs)) })
         }
         _ => bail!("the artefact does not take such an input"),
     })
@@ -386,15 +380,10 @@ fn first_two<S: Copy + PartialOrd>(scores: &[S]) -> Option<(u16, [S; 2])> {
     Some((first as u16, [scores[first], scores[second]]))
 }
 
-/// The prediction of the predicted class, or the first.
-fn first(reply: &ReplyBody) -> Option<Prediction> {
+/// The answer to a question.
+fn answer(reply: &ReplyBody) -> Option<&Answer> {
     match reply {
-        ReplyBody::Prediction(prediction) => Some(*prediction),
-        ReplyBody::TopK(TopKPrediction { ranked, alarm, word, action }) => {
-            let &Ranked { class, score, outcome } = ranked.first()?;
-            Some(Prediction { class, score, outcome, alarm: *alarm, word: *word, action: *action })
-        }
-        ReplyBody::Classes(classes) => Some(classes.top),
+        ReplyBody::Answer(answer) => Some(answer),
         _ => None,
     }
 }
@@ -416,9 +405,9 @@ fn compare(
     let mut parity = Parity { replies: Vec::new(), predictions: Vec::new(), differences: Vec::new() };
     for (row, (got, (input, request))) in replies.iter().zip(&questions).enumerate() {
         let word = match request {
-            RequestBody::ScoreWithWord { word, .. } | RequestBody::MarginWithWord { word, .. } => Some(*word),
+            RequestBody::Predict(Question { word: Some(word), .. }) => Some(*word),
             // A word that the device drew itself is its to tell.
-            _ if artifact.is_randomized() => first(got).and_then(|prediction| prediction.word),
+            _ if artifact.is_randomized() => answer(got).and_then(|answer| answer.word),
             _ => None,
         };
         let expected = reply(rule, artifact, input, word)?;
@@ -426,7 +415,7 @@ fn compare(
         if bits(got) != bits(&expected) {
             parity.differences.push(format!("row {row}: host {expected:?}, device {got:?}"));
         }
-        parity.predictions.extend(first(&expected));
+        parity.predictions.extend(answer(&expected).cloned());
         parity.replies.push(expected);
     }
     Ok(parity)

@@ -89,6 +89,7 @@ pub use layout::{FORMAT_VERSION, PREFIX_LEN, SectionKind};
 pub use monitor_action::MonitorAction;
 pub use monitors::{Alarms, MonitorParts, Monitors};
 pub use parsed::Artifact;
+pub(crate) use parsed::Rule;
 pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};
 pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};

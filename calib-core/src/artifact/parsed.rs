@@ -48,7 +48,7 @@ pub struct Artifact<'a> {
 /// What is done: an artefact says it in one way at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-enum Rule<'a> {
+pub(crate) enum Rule<'a> {
     None,
     Decision(DecisionRule<'a>),
     OperatingPoints(OperatingPoints<'a>),
@@ -217,6 +217,11 @@ impl<'a> Artifact<'a> {
     /// Returns the tables, one per binary problem of the reduction.
     pub const fn tables(&self) -> &Tables<'a> {
         &self.tables
+    }
+
+    /// Returns what is done.
+    pub(crate) const fn rule(&self) -> &Rule<'a> {
+        &self.rule
     }
 
     /// Returns the decision rule, if the artefact has one.

@@ -109,8 +109,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         let completed = if clears { Step::Clear { at: 0 } } else { Step::Done };
         install.next = match next {
             Step::MakeSure => {
-                if let Some(Current { slot, record }) = self.current {
-                    self.region.make_sure(slot, record.len_bytes)?;
+                if let Some(Current { slot, .. }) = self.current {
+                    self.region.make_sure(slot)?;
                 }
                 if is_held { completed } else { Step::Erase { at: 0 } }
             }

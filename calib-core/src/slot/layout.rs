@@ -73,23 +73,22 @@ pub enum LayoutError {
 }
 
 impl SlotLayout {
-    /// Returns the length of the longest artefact that is installed in a slot, in bytes: that of the slot but for 288 bytes, which
-    /// hold the record and the marks.
+    /// Returns the length of the longest artefact that fits a slot, in bytes: that of the slot except for 288 bytes, which hold the
+    /// record and the marks.
     pub const fn max_artifact_len_bytes(&self) -> u32 {
         self.len_bytes.saturating_sub(TRAILER_LEN + SPARE_MARKS * MARK_LEN as u32)
     }
 
-    /// Returns the offset of the record in a slot. An artefact could be that long before there were spare marks.
+    /// Returns the offset of the record in a slot.
     pub(super) const fn record_at(&self) -> u32 {
         self.len_bytes.saturating_sub(TRAILER_LEN)
     }
 
-    /// Returns the offsets of the marks of an artefact of this length: first the one that installs it, then the spare ones, as far as
-    /// the artefact leaves room.
-    pub(super) fn marks(&self, len_bytes: u32) -> impl Iterator<Item = u32> + use<> {
-        let (record_at, end) = (self.record_at(), len_bytes.next_multiple_of(UNIT_LEN));
+    /// Returns the offsets of the marks: first the one that installs an artefact, then the spare ones.
+    pub(super) fn marks(&self) -> impl Iterator<Item = u32> + use<> {
+        let record_at = self.record_at();
         let spare = (1..=SPARE_MARKS).map(move |index| record_at.saturating_sub(index * UNIT_LEN));
-        core::iter::once(record_at + RECORD_LEN as u32).chain(spare.filter(move |&at| at >= end))
+        core::iter::once(record_at + RECORD_LEN as u32).chain(spare)
     }
 
     pub(super) fn check<F: NorFlash>(&self, flash: &F) -> Result<(), LayoutError> {

@@ -32,10 +32,10 @@ impl<F: NorFlash> Region<F> {
         unit.iter().all(|&byte| byte == self.layout.erased.byte())
     }
 
-    /// Reads the marks of an artefact of this length.
-    pub(super) fn marks(&mut self, slot: usize, len_bytes: u32) -> Marks {
+    /// Reads the marks of a slot.
+    pub(super) fn marks(&mut self, slot: usize) -> Marks {
         let mut marks = Marks::default();
-        for at in self.layout.marks(len_bytes) {
+        for at in self.layout.marks() {
             marks.places += 1;
             match self.unit(slot, at) {
                 Ok(unit) if unit == self.mark() => marks.complete += 1,
@@ -53,7 +53,7 @@ impl<F: NorFlash> Region<F> {
     ///
     /// If the flash fails, or does not hold the mark.
     pub(super) fn write_first_mark(&mut self, slot: usize) -> Result<(), InstallError<F::Error>> {
-        let at = self.layout.marks(0).next().unwrap_or_default();
+        let at = self.layout.marks().next().unwrap_or_default();
         self.write_unit(slot, at, &self.mark())
     }
 
@@ -65,10 +65,10 @@ impl<F: NorFlash> Region<F> {
     ///
     /// [`InstallError::NoMark`] if too few units are blank. If the flash fails, or does not hold what was written, and no other unit
     /// takes its place.
-    pub(super) fn make_sure(&mut self, slot: usize, len_bytes: u32) -> Result<(), InstallError<F::Error>> {
-        let mut missing = SURE_MARKS.saturating_sub(self.marks(slot, len_bytes).complete);
+    pub(super) fn make_sure(&mut self, slot: usize) -> Result<(), InstallError<F::Error>> {
+        let mut missing = SURE_MARKS.saturating_sub(self.marks(slot).complete);
         let mut failure = InstallError::NoMark;
-        for at in self.layout.marks(len_bytes) {
+        for at in self.layout.marks() {
             if missing == 0 {
                 break;
             }

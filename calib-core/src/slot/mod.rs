@@ -9,8 +9,7 @@
 //!         len - 32     first mark: every bit programmed
 //! ```
 //!
-//! A unit has 32 bytes, and is made of whole write units of the flash. An artefact installed before there were spare marks may
-//! reach into their place; it has as many as there is room for behind it.
+//! A unit has 32 bytes, and is made of whole write units of the flash.
 //!
 //! # States of a slot, and who moves it
 //!

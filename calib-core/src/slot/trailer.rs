@@ -53,12 +53,10 @@ impl Trailer {
 impl<F: NorFlash> Region<F> {
     /// Reads record and marks of a slot.
     pub(super) fn trailer(&mut self, slot: usize) -> Trailer {
-        let record_at = self.layout.record_at();
-        let bytes: Option<[u8; RECORD_LEN]> = self.unit(slot, record_at).ok();
-        let record = bytes.and_then(|bytes| Record::parse(&bytes)).filter(|r| r.len_bytes <= record_at);
-        // Without a record the spare marks may be a part of an artefact.
-        let len_bytes = record.map_or(if bytes.is_some() { record_at } else { 0 }, |r| r.len_bytes);
-        let marks = self.marks(slot, len_bytes);
+        let bytes: Option<[u8; RECORD_LEN]> = self.unit(slot, self.layout.record_at()).ok();
+        let max = self.layout.max_artifact_len_bytes();
+        let record = bytes.and_then(|bytes| Record::parse(&bytes)).filter(|record| record.len_bytes <= max);
+        let marks = self.marks(slot);
         match (record, bytes) {
             (Some(record), _) if marks.complete > 0 => Trailer::Complete(record),
             (None, Some(_)) if marks.complete > 0 => Trailer::Damaged,

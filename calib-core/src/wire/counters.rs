@@ -1,4 +1,4 @@
-//! The part of the device protocol about what the monitors of the calibrator in force counted. Since version 5.
+//! The part of the device protocol about what the monitors of the calibrator in force counted.
 
 use core::fmt;
 
@@ -116,7 +116,7 @@ pub struct PredictionOutcome {
     pub known: u32,
 }
 
-/// Why a device does not tell what its monitors counted, or does not count an outcome. Since version 5.
+/// Why a device does not tell what its monitors counted, or does not count an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use super::stuffing::{Framer, unstuff};
 use crate::artifact::CRC_32C;
 
 /// The length of the longest frame in bytes, rounded up.
-pub const MAX_FRAME: usize = 704;
+pub const MAX_FRAME: usize = 608;
 
 /// Why a frame was not encoded or decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum FrameError {
     TooLong,
     /// The bytes are not COBS, or the CRC does not match.
     Damaged,
-    /// The frame is intact, and its content is not one message: it comes from somebody who speaks a later version of the protocol.
+    /// The frame is intact, and its content is not one message: its sender speaks another version of the protocol.
     Unknown {
         /// The number of the request, with which every message begins.
         id: u32,
@@ -127,6 +127,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::{Identity, MonitorAction};
+    use crate::decision::{ClassSet, Verdict};
     use crate::monitor::LogEvidence;
     use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval};
     use crate::score::{MAX_TOP_K, Score};
@@ -134,7 +135,9 @@ mod tests {
 
     fn longest() -> Request {
         let features = core::iter::repeat_n(f32::MIN_POSITIVE, MAX_VALUES).collect();
-        Request { id: u32::MAX, body: RequestBody::Measure { features, repeat: u16::MAX } }
+        let (group, word) = (Some(u8::MAX), Some(u32::MAX));
+        let question = Question { group, word, scores: Scores::Features(features) };
+        Request { id: u32::MAX, body: RequestBody::Predict(question) }
     }
 
     /// The longest replies: every number takes as many bytes as any.
@@ -147,13 +150,23 @@ mod tests {
             flags: BinFlags::EMPTY,
             interval: Some(interval),
         });
-        let (class, score, word) = (u16::MAX, RawScore::F32(Score::ONE), Some(u32::MAX));
-        let top = Prediction { class, score, outcome, alarm: true, word, action: Some(u8::MAX) };
-        let probs = core::iter::repeat_n(Some(f32::MIN_POSITIVE), MAX_VALUES).collect();
-        let ranked = core::iter::repeat_n(Ranked { class, score, outcome }, MAX_TOP_K).collect();
+        let (class, score) = (u16::MAX, ScoreEcho::F32(Score::ONE));
+        let answer = |others| {
+            ReplyBody::Answer(Answer {
+                word: Some(u32::MAX),
+                action: Some(u8::MAX),
+                group: Some(u8::MAX),
+                verdict: Some(Verdict::Positive),
+                set: Some((0..ClassSet::MAX_CLASSES as u16).collect()),
+                others,
+                ..Answer::new(Ranked { class, score, outcome }, true)
+            })
+        };
+        let probs = core::iter::repeat_n(f32::MIN_POSITIVE, MAX_VALUES).collect();
+        let ranked = core::iter::repeat_n(Ranked { class, score, outcome }, MAX_TOP_K - 1).collect();
         [
-            ReplyBody::Classes(ClassesPrediction { top, probs }),
-            ReplyBody::TopK(TopKPrediction { ranked, alarm: true, word, action: Some(u8::MAX) }),
+            answer(OtherClasses::Probs(probs)),
+            answer(OtherClasses::Ranked(ranked)),
             ReplyBody::Counters(longest_counters()),
         ]
         .map(|body| Reply { id: u32::MAX, body })
@@ -195,7 +208,7 @@ mod tests {
         assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(chunk)]);
         assert_eq!(encode(&longest(), &mut [0; 100]), Err(FrameError::TooLong));
         let keys = core::iter::repeat_n(u16::MAX, MAX_VALUES).collect();
-        let codes = Request { id: u32::MAX, body: RequestBody::Codes(keys) };
+        let codes = Request { id: u32::MAX, body: RequestBody::predict(Scores::Codes(keys)) };
         let frame = encode(&codes, &mut buf).unwrap();
         assert_eq!(feed(&mut FrameReader::new(), frame), [Ok(codes)]);
         for reply in longest_replies() {
@@ -206,11 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn requests_keep_their_numbers() {
+    fn requests_have_their_numbers() {
         for (body, bytes) in [
-            (RequestBody::Code(200), &[7, 7, 0xC8, 1][..]),
-            (RequestBody::Install, &[7, 11]),
-            (RequestBody::Codes([200, 56, 0].into_iter().collect()), &[7, 12, 3, 0xC8, 1, 56, 0]),
+            (RequestBody::predict(Scores::Code(200)), &[7, 1, 0, 0, 5, 0xC8, 1][..]),
+            (RequestBody::Install, &[7, 6]),
+            (
+                RequestBody::predict(Scores::Codes([200, 56, 0].into_iter().collect())),
+                &[7, 1, 0, 0, 6, 3, 0xC8, 1, 56, 0],
+            ),
         ] {
             assert_eq!(postcard::to_slice(&Request { id: 7, body }, &mut [0; 16]).unwrap(), bytes);
         }
@@ -219,7 +235,7 @@ mod tests {
     #[test]
     fn every_single_bit_flip_is_refused() {
         let mut buf = [0; MAX_FRAME];
-        let request = Request { id: 7, body: RequestBody::Score(0.25) };
+        let request = Request { id: 7, body: RequestBody::predict(Scores::Score(0.25)) };
         let frame = encode(&request, &mut buf).unwrap().to_vec();
         for bit in 0..8 * (frame.len() - 1) {
             let mut bad = frame.clone();

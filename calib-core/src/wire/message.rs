@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::counters::{Counters, CountersRefusal, PredictionOutcome};
-use super::prediction::{Answer, ClassesPrediction, Prediction, TopKPrediction};
-use super::question::{Keys, Question, Scores, ScoresRef, Values};
+use super::prediction::Answer;
+use super::question::{Question, Scores, Values};
 use super::update::{Chunk, Slots, UpdateRefusal, UpdateStatus};
 use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Reduction};
 use crate::decision::AlarmRule;
+use crate::predict::Mismatch;
 use crate::score::{CodeError, LogitsError, ProbsError, ScoreEncoding, ScoreError};
 use crate::slot::{PassedOver, SlotFault};
 
-/// The version of the device protocol, which a device tells when it is asked for it. Devices of version 1 do not answer that.
+/// The version of the device protocol, which a device states in its [status](Status::protocol).
 ///
-/// A version adds messages, behind those that there are, and changes none. A device answers a request that it does not know with
-/// [`Refusal::Unknown`].
-pub const PROTOCOL_VERSION: u16 = 5;
+/// A device answers a request that it does not know with [`Refusal::Unknown`].
+pub const PROTOCOL_VERSION: u16 = 1;
 
 /// A short name.
 pub type Name = heapless::String<32>;
@@ -36,14 +36,8 @@ pub struct Request {
 pub enum RequestBody {
     /// State the device and its calibrator.
     Status,
-    /// Classify these features and calibrate the result.
-    Classify(Values),
-    /// Calibrate the score of class 1 of a binary classifier.
-    Score(f32),
-    /// Calibrate the prediction in these logits: by the softmax or by the lead of the largest logit, as the calibrator takes it.
-    Logits(Values),
-    /// Calibrate the prediction in these probabilities.
-    Probs(Values),
+    /// Calibrate these scores, or what the classifier makes of these features, and state all that the calibrator says of them.
+    Predict(Question),
     /// Classify these features and calibrate the result, `repeat` times each, and state how long it took.
     Measure {
         /// The features.
@@ -51,18 +45,6 @@ pub enum RequestBody {
         /// The number of repetitions, at least 1.
         repeat: u16,
     },
-    /// Calibrate the score of class 1 of a binary classifier with this random word, instead of a word that the device draws.
-    /// The device cannot tell whether the word is random: the epsilon of a randomised calibrator holds only if the host drew the
-    /// word anew, uniformly over all `u32` and without regard to the score.
-    ScoreWithWord {
-        /// The score.
-        score: f32,
-        /// The word.
-        word: u32,
-    },
-    /// Calibrate the integer code of the score of class 1, given as a [key](crate::score::QuantizedScore::key) of the
-    /// calibrator's encoding.
-    Code(u16),
     /// State what the slots hold, and how far an update is.
     Slots,
     /// Prepare for this artefact. If the same artefact was announced before, keep what was received.
@@ -82,33 +64,14 @@ pub enum RequestBody {
     /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to 256 bytes.
     /// The host repeats the request until the artefact is installed.
     Install,
-    /// Calibrate the prediction in these integer codes of the calibrator's encoding: by the highest code or by its lead, as the
-    /// calibrator takes it.
-    Codes(Keys),
-    /// State the [version](PROTOCOL_VERSION) of the protocol. Since version 2.
-    Version,
-    /// State which calibrator answers, and what is answered. Since version 2.
-    Standing,
-    /// Calibrate the margin of class 1 of a binary classifier. Since version 3.
-    Margin(f32),
-    /// Calibrate the margin of class 1 of a binary classifier with this random word, as [`RequestBody::ScoreWithWord`]. Since
-    /// version 3.
-    MarginWithWord {
-        /// The margin.
-        margin: f32,
-        /// The word.
-        word: u32,
-    },
-    /// Calibrate scores of any kind, for a group if need be, and say all that the calibrator says of them. Since version 4.
-    Ask(Question),
-    /// State what the monitors of this table counted, and what they make of it. Since version 5.
+    /// State what the monitors of this table counted, and what they make of it.
     Counters {
         /// The table, as an index of the calibrator's.
         table: u16,
     },
-    /// Count the outcome of a prediction of before. Since version 5.
+    /// Count the outcome of an earlier prediction.
     Outcome(PredictionOutcome),
-    /// Set the counters of all tables of this calibrator back to nothing, and their alarms with them. Since version 5.
+    /// Set the counters of all tables of this calibrator back to 0, and their alarms with them.
     ResetCounters {
         /// The calibrator.
         calibrator: Identity,
@@ -116,83 +79,28 @@ pub enum RequestBody {
 }
 
 impl RequestBody {
-    /// Returns the scores of a request for a prediction; `None` of a request for something else.
+    /// Asks for the prediction of these scores, without a group or a random word.
     ///
     /// ```
-    /// use calib_core::wire::{RequestBody, ScoresRef};
+    /// use calib_core::wire::{RequestBody, Scores};
     ///
-    /// assert_eq!(RequestBody::Margin(-2.5).scores(), Some(ScoresRef::Margin(-2.5)));
-    /// assert_eq!(RequestBody::Status.scores(), None);
+    /// assert!(RequestBody::predict(Scores::Margin(-2.5)).is_trial());
+    /// assert!(!RequestBody::Status.is_trial());
     /// ```
-    pub fn scores(&self) -> Option<ScoresRef<'_>> {
-        Some(match self {
-            Self::Classify(values) => ScoresRef::Features(values),
-            Self::Score(score) | Self::ScoreWithWord { score, .. } => ScoresRef::Score(*score),
-            Self::Margin(margin) | Self::MarginWithWord { margin, .. } => ScoresRef::Margin(*margin),
-            Self::Logits(values) => ScoresRef::Logits(values),
-            Self::Probs(values) => ScoresRef::Probs(values),
-            Self::Code(key) => ScoresRef::Code(*key),
-            Self::Codes(keys) => ScoresRef::Codes(keys),
-            Self::Ask(question) => question.scores.by_ref(),
-            Self::Status
-            | Self::Measure { .. }
-            | Self::Slots
-            | Self::Announce { .. }
-            | Self::Chunk { .. }
-            | Self::Install
-            | Self::Version
-            | Self::Standing
-            | Self::Counters { .. }
-            | Self::Outcome(_)
-            | Self::ResetCounters { .. } => return None,
-        })
-    }
-
-    /// Returns the random word that the host gave in place of the device's, if it did.
-    pub const fn word(&self) -> Option<u32> {
-        match self {
-            Self::ScoreWithWord { word, .. } | Self::MarginWithWord { word, .. } => Some(*word),
-            Self::Ask(Question { word, .. }) => *word,
-            _ => None,
-        }
-    }
-
-    /// Returns the code of the group that the host named, if it did.
-    pub const fn group(&self) -> Option<u8> {
-        match self {
-            Self::Ask(question) => question.group,
-            _ => None,
-        }
+    pub const fn predict(scores: Scores) -> Self {
+        Self::Predict(Question { group: None, word: None, scores })
     }
 
     /// Tells whether the request gives the scores that a classifier would, or keeps the device busy for as long as the host likes.
     pub const fn is_trial(&self) -> bool {
         match self {
-            Self::Score(_)
-            | Self::Logits(_)
-            | Self::Probs(_)
-            | Self::Measure { .. }
-            | Self::ScoreWithWord { .. }
-            | Self::Code(_)
-            | Self::Codes(_)
-            | Self::Margin(_)
-            | Self::MarginWithWord { .. } => true,
-            Self::Ask(question) => !matches!(question.scores, Scores::Features(_)) || question.word.is_some(),
-            Self::Status
-            | Self::Classify(_)
-            | Self::Slots
-            | Self::Announce { .. }
-            | Self::Chunk { .. }
-            | Self::Install
-            | Self::Version
-            | Self::Standing
-            | Self::Counters { .. }
-            | Self::Outcome(_)
-            | Self::ResetCounters { .. } => false,
+            Self::Measure { .. } => true,
+            Self::Predict(question) => question.is_trial(),
+            _ => false,
         }
     }
 
-    /// Tells whether the request brings outcomes or sets counters back. Whoever may do that can silence a monitor.
+    /// Tells whether the request brings outcomes or sets counters back. Anyone who may do that can silence a monitor.
     pub const fn changes_counters(&self) -> bool {
         matches!(self, Self::Outcome(_) | Self::ResetCounters { .. })
     }
@@ -216,8 +124,8 @@ pub struct Reply {
 pub enum ReplyBody {
     /// To [`RequestBody::Status`].
     Status(Status),
-    /// To every request for a calibrated result, from a calibrator of one probability, or without a calibrator.
-    Prediction(Prediction),
+    /// To [`RequestBody::Predict`].
+    Answer(Answer),
     /// To [`RequestBody::Measure`].
     Measurement(Measurement),
     /// The request could not be met.
@@ -226,41 +134,9 @@ pub enum ReplyBody {
     Slots(Slots),
     /// To [`RequestBody::Announce`], [`RequestBody::Chunk`] and [`RequestBody::Install`].
     Update(UpdateStatus),
-    /// To every request for a calibrated result, from a calibrator of the first few classes.
-    TopK(TopKPrediction),
-    /// To every request for a calibrated result, from a calibrator of all classes.
-    Classes(ClassesPrediction),
-    /// To [`RequestBody::Version`]: the device's [version](PROTOCOL_VERSION) of the protocol.
-    Version(u16),
-    /// To [`RequestBody::Standing`].
-    Standing(Standing),
-    /// To [`RequestBody::Ask`].
-    Answer(Answer),
     /// To [`RequestBody::Counters`], [`RequestBody::Outcome`] and [`RequestBody::ResetCounters`]: of the table that was asked for, the
     /// prediction's, or the first that is monitored.
     Counters(Counters),
-}
-
-/// Which calibrator answers, and what is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Standing {
-    /// The calibrator; `None` if there is none.
-    pub held: Option<Held>,
-    /// The slot that may hold a newer calibrator than this one, and is of no use: the device has fallen back.
-    pub passed_over: Option<PassedOver>,
-    /// What is answered.
-    pub questions: Questions,
-}
-
-/// The calibrator that answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Held {
-    /// The artefact's identity.
-    pub identity: Identity,
-    /// The artefact's counter; 0 if it has none.
-    pub counter: u32,
 }
 
 /// What anybody on the line may ask of a device.
@@ -277,6 +153,8 @@ pub enum Questions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Status {
+    /// The [version](PROTOCOL_VERSION) of the protocol that the device speaks.
+    pub protocol: u16,
     /// The firmware's version.
     pub firmware: Name,
     /// The classifier's name.
@@ -293,6 +171,10 @@ pub struct Status {
     pub stack_high_water_bytes: u32,
     /// The calibrator, or why there is none.
     pub calibrator: Result<CalibratorStatus, Missing>,
+    /// The slot that may hold a newer calibrator than the active one, and is of no use: the device has fallen back.
+    pub passed_over: Option<PassedOver>,
+    /// What is answered.
+    pub questions: Questions,
 }
 
 /// A device's calibrator.
@@ -301,6 +183,8 @@ pub struct Status {
 pub struct CalibratorStatus {
     /// The artefact's identity.
     pub identity: Identity,
+    /// The artefact's counter; 0 if it has none.
+    pub counter: u32,
     /// The artefact's length in bytes.
     pub len_bytes: u32,
     /// The binary method.
@@ -380,19 +264,29 @@ pub enum Refusal {
     Code(CodeError),
     /// The update does not go on, for this reason.
     Update(UpdateRefusal),
-    /// The device does not know this request: its protocol has a lower version. The alarm is as before.
+    /// The device does not know this request: it speaks another version of the protocol. The alarm is as before.
     Unknown,
     /// The device was built not to answer this request: see [`Questions`]. The alarm is as before.
     SwitchedOff,
     /// The classifier gives the predicted class with its code, and the calibrator takes the code's lead, or the other way round.
-    /// Since version 3.
     ClassScore,
-    /// The calibrator has tables or thresholds for groups with the codes below this number, and the request names none of them. Since
-    /// version 4.
+    /// The calibrator has tables or thresholds for groups with the codes below this number, and the request names none of them.
     Group(u8),
     /// The calibrator has prediction sets, for which it takes the codes of all classes; the classifier gives the predicted class's
-    /// alone. Since version 4.
+    /// alone.
     AllClasses,
-    /// The monitors do not answer, for this reason. Since version 5.
+    /// The monitors do not answer, for this reason.
     Counters(CountersRefusal),
+}
+
+impl From<Mismatch> for Refusal {
+    fn from(mismatch: Mismatch) -> Self {
+        match mismatch {
+            Mismatch::Kind { classes } => Self::Kind { classes },
+            Mismatch::Encoding(encoding) => Self::Encoding(encoding),
+            Mismatch::ClassScore => Self::ClassScore,
+            Mismatch::AllClasses => Self::AllClasses,
+            Mismatch::Group(groups) => Self::Group(groups),
+        }
+    }
 }

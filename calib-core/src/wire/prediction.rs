@@ -2,23 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::question::MAX_VALUES;
+use super::question::Values;
 use crate::decision::{ClassSet, Verdict};
 use crate::outcome::Outcome;
-use crate::score::{MAX_TOP_K, Margin, Score};
+use crate::predict::{self, Ranked, RankedList, ScoreEcho};
 
-/// A calibrated probability for every class, `None` for an uncalibrated class.
-pub type ClassProbList = heapless::Vec<Option<f32>, MAX_VALUES>;
-/// The first few classes.
-pub type RankedList = heapless::Vec<Ranked, MAX_TOP_K>;
-/// A prediction with its calibrated probability.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// To [`RequestBody::Predict`](super::RequestBody::Predict): the prediction with all that the calibrator says of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Prediction {
+pub struct Answer {
     /// The class of the score and the probability: 1 for a binary classifier, otherwise the predicted class.
     pub class: u16,
     /// The classifier's score. Not a probability.
-    pub score: RawScore,
+    pub score: ScoreEcho,
     /// The calibrated probability, or why there is none.
     pub outcome: Outcome,
     /// Whether the alarm is raised.
@@ -28,70 +24,56 @@ pub struct Prediction {
     pub word: Option<u32>,
     /// The action of the calibrator's decision rule, as an index. `None` if there is no rule or no calibrator.
     pub action: Option<u8>,
-}
-
-/// The first few classes with their calibrated probabilities.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct TopKPrediction {
-    /// The classes in descending order of score, as many as the calibrator has ranks.
-    pub ranked: RankedList,
-    /// Whether the alarm is raised by the probability of the first class.
-    pub alarm: bool,
-    /// The random word of all ranks, as in [`Prediction::word`].
-    pub word: Option<u32>,
-    /// The action for the first class, as in [`Prediction::action`].
-    pub action: Option<u8>,
-}
-
-/// A class with its calibrated probability.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Ranked {
-    /// The class.
-    pub class: u16,
-    /// The classifier's score for it. Not a probability.
-    pub score: RawScore,
-    /// The calibrated probability, or why there is none.
-    pub outcome: Outcome,
-}
-
-/// Every class's calibrated probability.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ClassesPrediction {
-    /// The class that the classifier predicts, with its probability. This probability decides about the alarm,
-    /// whether or not another class has a higher one. The random word is the same for all classes.
-    pub top: Prediction,
-    /// The probabilities in the order of the classes, `None` for an uncalibrated class. The calibrator's reduction says whether they
-    /// sum to one.
-    pub probs: ClassProbList,
-}
-
-/// A score in the form in which the calibrator took it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum RawScore {
-    /// A float.
-    F32(Score),
-    /// The key of an integer code.
-    Code(u16),
-    /// A margin: of class 1 of a binary classifier, otherwise the lead of the predicted class's logit. Since version 3.
-    Margin(Margin),
-    /// The lead of the predicted class's code, in codes. Since version 3.
-    Lead(u16),
-}
-
-/// To [`RequestBody::Ask`](super::RequestBody::Ask): the prediction with all that the calibrator says of it. Since version 4.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Answer {
-    /// The prediction; of a calibrator of several classes the one of the predicted class.
-    pub prediction: Prediction,
     /// The group whose tables or thresholds were used; `None` if the calibrator has no groups.
     pub group: Option<u8>,
     /// What the calibrator's thresholds say; `None` if it has none.
     pub verdict: Option<Verdict>,
     /// The classes in the prediction set; `None` if the calibrator has no sets.
     pub set: Option<ClassSet>,
+    /// The other classes, if the calibrator says something of them. The random word is the same for all classes.
+    pub others: OtherClasses,
+}
+
+/// What a calibrator says of the classes besides the predicted one, which alone decides about the alarm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and no allocator to box it")]
+pub enum OtherClasses {
+    /// Nothing: it gives one probability.
+    None,
+    /// The classes after the first, of a calibrator of the first few classes.
+    Ranked(RankedList),
+    /// The probability of every class, the predicted one included, in the order of the classes: NaN for an uncalibrated class. The
+    /// calibrator's reduction says whether they sum to one.
+    Probs(Values),
+}
+
+impl Answer {
+    /// Makes the answer that says nothing but this.
+    pub const fn new(first: Ranked, alarm: bool) -> Self {
+        let Ranked { class, score, outcome } = first;
+        let (word, action, group, verdict, set) = (None, None, None, None, None);
+        let others = OtherClasses::None;
+        Self { class, score, outcome, alarm, word, action, group, verdict, set, others }
+    }
+
+    /// Returns the predicted class with its probability.
+    pub const fn first(&self) -> Ranked {
+        Ranked { class: self.class, score: self.score, outcome: self.outcome }
+    }
+}
+
+impl From<predict::OtherClasses<'_>> for OtherClasses {
+    fn from(others: predict::OtherClasses<'_>) -> Self {
+        match others {
+            predict::OtherClasses::None => Self::None,
+            predict::OtherClasses::Ranked(others) => Self::Ranked(others),
+            predict::OtherClasses::Probs(probs) => {
+                let mut list = Values::new();
+                // A device answers no more than there is room for.
+                probs.iter().for_each(|prob| _ = list.push(prob.unwrap_or(f32::NAN)));
+                Self::Probs(list)
+            }
+        }
+    }
 }

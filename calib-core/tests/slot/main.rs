@@ -90,7 +90,7 @@ fn open(flash: Flash, buffer: &mut Buffer) -> Store {
     SlotStore::open(flash, LAYOUT, Admission::new(Anybody, OURS), buffer).unwrap().0
 }
 
-/// Writes a slot as it was before there were spare marks, whatever the artefact's length.
+/// Writes a slot with its record and its first mark, whatever the artefact's length.
 fn put_long(flash: &mut Flash, slot: usize, artefact: &ArtifactBuffer<256>, sequence: u32) {
     let bytes = artefact.as_bytes();
     let parsed = Artifact::parse(bytes).unwrap();

@@ -1,6 +1,7 @@
 //! The marks: how many make sure of a calibrator, and where they go.
 
 use calib_core::slot::{InstallError, SlotFault};
+use calib_core::{ArtifactBuffer, SlotStore};
 
 use crate::flash::{Flash, SLOT_LEN};
 use crate::{Buffer, OURS, artefact, open, put};
@@ -110,33 +111,25 @@ fn a_place_that_fails_or_cannot_be_read_is_passed_by() {
     assert_eq!(marks(store.flash()), [0, 2, 4, 5]);
 }
 
-/// Before there were spare marks, an artefact could reach up to the record.
+/// An artefact may reach up to the spare marks, and no further.
 #[test]
-fn a_long_artefact_of_an_older_device_is_read_and_replaced_if_it_leaves_room() {
-    let new = artefact(2, 0.75, OURS);
-    for (spare, outcome) in [(7, Some(1)), (3, Some(1)), (2, None), (0, None)] {
-        let len = SLOT_LEN - 64 - 32 * spare - 8;
-        let long = crate::artefact_of_len(1, len);
+fn an_artefact_in_the_place_of_a_spare_mark_is_neither_installed_nor_read() {
+    const MAX: usize = SLOT_LEN - 288;
+    let (longest, beyond) = (crate::artefact_of_len(1, MAX), crate::artefact_of_len(1, MAX + 4));
+    for (long, fits) in [(&longest, true), (&beyond, false)] {
         let mut flash = Flash::erased();
-        crate::put_long(&mut flash, 0, &long, 1);
-        let mut buffer = ArtifactBufferOf::new();
+        crate::put_long(&mut flash, 0, long, 1);
+        let mut buffer = ArtifactBuffer::<256>::new();
         let (mut store, loaded) =
-            calib_core::SlotStore::open(flash, crate::LAYOUT, crate::admission(), &mut buffer).unwrap();
-        assert_eq!(loaded.unwrap().bytes(), long.as_bytes(), "{spare} places");
-        let installed = store.install(new.as_bytes());
-        match outcome {
-            Some(slot) => {
-                assert_eq!(installed.unwrap().slot, slot, "{spare} places");
-                assert!(PLACES[..4].iter().all(|&at| is_mark(store.flash(), at)), "{spare} places");
-            }
-            None => assert_eq!(installed.unwrap_err(), InstallError::NoMark, "{spare} places"),
-        }
-        let max = SLOT_LEN as u32 - 288;
-        if len as u32 > max {
-            let too_large = InstallError::TooLarge { len_bytes: len as u32, max };
+            SlotStore::open(flash, crate::LAYOUT, crate::admission(), &mut buffer).unwrap();
+        if fits {
+            assert_eq!(loaded.unwrap().bytes(), long.as_bytes());
+            assert_eq!(store.install(artefact(2, 0.75, OURS).as_bytes()).unwrap().slot, 1);
+            assert!(PLACES[..4].iter().all(|&at| is_mark(store.flash(), at)));
+        } else {
+            assert_eq!(loaded.unwrap_err(), [SlotFault::Altered, SlotFault::Blank]);
+            let too_large = InstallError::TooLarge { len_bytes: MAX as u32 + 4, max: MAX as u32 };
             assert_eq!(store.install(long.as_bytes()).unwrap_err(), too_large);
         }
     }
 }
-
-type ArtifactBufferOf = calib_core::ArtifactBuffer<256>;

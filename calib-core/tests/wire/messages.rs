@@ -1,4 +1,4 @@
-//! A message of every kind. What was said in 0.1.0 comes first, in its order.
+//! A message of every kind.
 
 use calib_core::artifact::{
     GroupsError, Guarantee, KeyId, Method, MonitorAction, Reduction, SectionKind, TableFault, Theorem,
@@ -8,11 +8,10 @@ use calib_core::monitor::LogEvidence;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
 use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    ActionOnAlarm, Answer, CalibratorStatus, Chunk, ClassProbList, ClassesPrediction, Counters,
-    CountersRefusal, Held, Kept, Keys, KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION,
-    Prediction, PredictionOutcome, Question, Questions, Raised, Ranked, RankedList, RawScore, Refusal, Reply,
-    ReplyBody, Request, RequestBody, Scores, Slots, Standing, Status, TopKPrediction, UpdateRefusal,
-    UpdateStatus, Values, Watched,
+    ActionOnAlarm, Answer, CalibratorStatus, Chunk, Counters, CountersRefusal, Kept, Keys, KnownOutcomes,
+    Measurement, Missing, Name, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions,
+    Raised, Ranked, RankedList, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots,
+    Status, UpdateRefusal, UpdateStatus, Values, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -31,26 +30,14 @@ fn numbered<T>(kind: &str, bodies: Vec<T>) -> impl Iterator<Item = (String, T)> 
 
 pub(crate) fn requests() -> Vec<(String, Request)> {
     let values: Values = [0.25, -1.5].into_iter().collect();
-    let keys: Keys = [200, 56, 0].into_iter().collect();
     let chunk: Chunk = [1, 2, 0, 255].into_iter().collect();
     let bodies = vec![
         RequestBody::Status,
-        RequestBody::Classify(values.clone()),
-        RequestBody::Score(0.93),
-        RequestBody::Logits(values.clone()),
-        RequestBody::Probs(values.clone()),
         RequestBody::Measure { features: values, repeat: 300 },
-        RequestBody::ScoreWithWord { score: 0.5, word: 0xDEAD_BEEF },
-        RequestBody::Code(200),
         RequestBody::Slots,
         RequestBody::Announce { len_bytes: 188, crc: 0x0102_0304 },
         RequestBody::Chunk { offset: 256, bytes: chunk },
         RequestBody::Install,
-        RequestBody::Codes(keys),
-        RequestBody::Version,
-        RequestBody::Standing,
-        RequestBody::Margin(-2.5),
-        RequestBody::MarginWithWord { margin: -2.5, word: 0xDEAD_BEEF },
     ];
     let bodies = bodies.into_iter().chain(questions()).chain(about_counters()).collect();
     numbered("request", bodies).map(|(name, body)| (name, Request { id: 7, body })).collect()
@@ -74,7 +61,7 @@ fn questions() -> Vec<RequestBody> {
         .zip(scores)
         .map(|(i, scores): (usize, _)| {
             let (group, word) = given[i % 3];
-            RequestBody::Ask(Question { group, word, scores })
+            RequestBody::Predict(Question { group, word, scores })
         })
         .collect()
 }
@@ -133,17 +120,16 @@ fn counters() -> Vec<ReplyBody> {
 }
 
 fn answers() -> Vec<ReplyBody> {
-    let prediction = Prediction {
-        class: 1,
-        score: RawScore::F32(Score::new(0.5).unwrap()),
-        outcome: Outcome::Uncalibrated(Uncalibrated::NoTable),
-        alarm: true,
-        word: None,
-        action: None,
-    };
+    let (class, score) = (1, ScoreEcho::F32(Score::new(0.5).unwrap()));
+    let outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
     let answer = |group, verdict, set: Option<&[u16]>| {
         let set = set.map(|classes| classes.iter().copied().collect());
-        ReplyBody::Answer(Answer { prediction, group, verdict, set })
+        ReplyBody::Answer(Answer {
+            group,
+            verdict,
+            set,
+            ..Answer::new(Ranked { class, score, outcome }, true)
+        })
     };
     vec![
         answer(None, None, None),
@@ -161,16 +147,16 @@ pub(crate) fn replies() -> Vec<(String, Reply)> {
         .chain(numbered("refusal", refusals().into_iter().map(ReplyBody::Refused).collect()))
         .chain(numbered("slots", slots()))
         .chain(numbered("update", updates()))
-        .chain(numbered("version", [2, 300, 3, 4, PROTOCOL_VERSION].map(ReplyBody::Version).to_vec()))
-        .chain(numbered("standing", standings()))
         .chain(numbered("answer", answers()))
         .chain(numbered("counters", counters()));
     kinds.map(|(name, body)| (name, Reply { id: 0x0102_0304, body })).collect()
 }
 
 fn statuses() -> Vec<ReplyBody> {
+    let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Tail { offset: 300 } });
     let status = |alarm_rule, calibrator| {
         ReplyBody::Status(Status {
+            protocol: PROTOCOL_VERSION,
             firmware: Name::try_from("0.1.0").unwrap(),
             classifier: Name::try_from("fever").unwrap(),
             classifier_id: ID,
@@ -179,12 +165,25 @@ fn statuses() -> Vec<ReplyBody> {
             alarm_rule,
             stack_high_water_bytes: 1234,
             calibrator,
+            passed_over: None,
+            questions: Questions::All,
         })
     };
     let held = |method, reduction, guarantee, encoding| {
         let identity = Identity(*b"identity");
-        let (len_bytes, bins, n, actions) = (188, 10, 5000, 3);
-        Ok(CalibratorStatus { identity, len_bytes, method, reduction, bins, n, guarantee, encoding, actions })
+        let (counter, len_bytes, bins, n, actions) = (4, 188, 10, 5000, 3);
+        Ok(CalibratorStatus {
+            identity,
+            counter,
+            len_bytes,
+            method,
+            reduction,
+            bins,
+            n,
+            guarantee,
+            encoding,
+            actions,
+        })
     };
     let missing = |missing| status(AlarmRule::Below(0.5), Err(missing));
     let mut all = Vec::new();
@@ -221,6 +220,9 @@ fn statuses() -> Vec<ReplyBody> {
         all.push(missing(Missing::Artifact(error)));
     }
     all.push(missing(Missing::Monitors));
+    let ReplyBody::Status(plain) = all[0].clone() else { unreachable!("they are statuses") };
+    let questions = Questions::NoTrials;
+    all.push(ReplyBody::Status(Status { protocol: 300, passed_over, questions, ..plain }));
     all
 }
 
@@ -324,7 +326,7 @@ fn predictions() -> Vec<ReplyBody> {
     let calibrated = |epsilon, flags, interval| {
         Outcome::Calibrated(Calibrated { prob: 0.75, bin: 300, epsilon, flags, interval })
     };
-    let score = RawScore::F32(Score::new(0.93).unwrap());
+    let score = ScoreEcho::F32(Score::new(0.93).unwrap());
     let outcomes = [
         calibrated(None, BinFlags::NONE, None),
         calibrated(Some(0.05), BinFlags::EMPTY, Some(ProbInterval { lo: 0.5, hi: 0.875 })),
@@ -333,20 +335,21 @@ fn predictions() -> Vec<ReplyBody> {
         Outcome::Uncalibrated(Uncalibrated::BadArtifact),
         Outcome::Uncalibrated(Uncalibrated::OtherClassifier),
     ];
-    let top = |outcome| Prediction { class: 1, score, outcome, alarm: true, word: None, action: None };
-    let mut all: Vec<ReplyBody> = outcomes.map(|outcome| ReplyBody::Prediction(top(outcome))).to_vec();
+    let top = |outcome| Answer::new(Ranked { class: 1, score, outcome }, true);
+    let mut all: Vec<ReplyBody> = outcomes.map(|outcome| ReplyBody::Answer(top(outcome))).to_vec();
     let (word, action) = (Some(0xDEAD_BEEF), Some(2));
-    let coded = Prediction { score: RawScore::Code(200), alarm: false, word, action, ..top(outcomes[1]) };
-    all.push(ReplyBody::Prediction(coded));
+    let coded = Answer { score: ScoreEcho::Code(200), alarm: false, word, action, ..top(outcomes[1]) };
+    all.push(ReplyBody::Answer(coded));
     let ranked: RankedList =
         outcomes[1..3].iter().map(|&outcome| Ranked { class: 5, score, outcome }).collect();
-    all.push(ReplyBody::TopK(TopKPrediction { ranked, alarm: true, word, action }));
-    let probs: ClassProbList = [Some(0.75), None, Some(0.25)].into_iter().collect();
-    all.push(ReplyBody::Classes(ClassesPrediction { top: top(outcomes[1]), probs }));
+    let others = OtherClasses::Ranked(ranked);
+    all.push(ReplyBody::Answer(Answer { word, action, others, ..top(outcomes[1]) }));
+    let others = OtherClasses::Probs([0.75, f32::NAN, 0.25].into_iter().collect());
+    all.push(ReplyBody::Answer(Answer { others, ..top(outcomes[1]) }));
     let (repeat, empty_ticks, classify_ticks, calibrate_ticks) = (300, 1, 70_000, 200);
     all.push(ReplyBody::Measurement(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks }));
-    for score in [RawScore::Margin(Margin::new(-2.5).unwrap()), RawScore::Lead(300)] {
-        all.push(ReplyBody::Prediction(Prediction { score, ..top(outcomes[1]) }));
+    for score in [ScoreEcho::Margin(Margin::new(-2.5).unwrap()), ScoreEcho::Lead(300)] {
+        all.push(ReplyBody::Answer(Answer { score, ..top(outcomes[1]) }));
     }
     all
 }
@@ -442,15 +445,4 @@ fn progress() -> [UpdateStatus; 3] {
 
 fn updates() -> Vec<ReplyBody> {
     progress().map(ReplyBody::Update).to_vec()
-}
-
-fn standings() -> Vec<ReplyBody> {
-    let held = Some(Held { identity: Identity(*b"identity"), counter: 4 });
-    let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Tail { offset: 300 } });
-    [
-        Standing { held: None, passed_over: None, questions: Questions::All },
-        Standing { held, passed_over, questions: Questions::NoTrials },
-    ]
-    .map(ReplyBody::Standing)
-    .to_vec()
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use calib_core::monitor::{ChangeMonitor, LogEvidence, ShiftMonitor};
 use calib_core::wire::{
-    Counters, FrameReader, Kept, KnownOutcomes, MAX_FRAME, Prediction, Raised, RawScore, Reply, ReplyBody,
-    Request, RequestBody, Watched, encode,
+    Answer, Counters, FrameReader, Kept, KnownOutcomes, MAX_FRAME, Raised, Ranked, Reply, ReplyBody, Request,
+    RequestBody, ScoreEcho, Watched, encode,
 };
 use calib_core::{BinFlags, Calibrated, Outcome, Score};
 use calib_host::StoredArtifact;
@@ -42,20 +42,10 @@ impl Device {
         if self.shift.total().is_multiple_of(16) {
             self.shift.look(&reference, alarms.shift);
         }
-        ReplyBody::Prediction(Prediction {
-            class: 1,
-            score: RawScore::F32(Score::new(0.5).unwrap()),
-            outcome: Outcome::Calibrated(Calibrated {
-                prob: 0.5,
-                bin,
-                epsilon: None,
-                flags: BinFlags::NONE,
-                interval: None,
-            }),
-            alarm: false,
-            word: None,
-            action: None,
-        })
+        let (prob, flags) = (0.5, BinFlags::NONE);
+        let outcome = Outcome::Calibrated(Calibrated { prob, bin, epsilon: None, flags, interval: None });
+        let score = ScoreEcho::F32(Score::new(0.5).unwrap());
+        ReplyBody::Answer(Answer::new(Ranked { class: 1, score, outcome }, false))
     }
 
     fn counters(&mut self) -> ReplyBody {

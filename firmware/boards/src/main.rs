@@ -60,7 +60,7 @@ fn run(board: Board) -> ! {
     let Ok(alarm) = Alarm::new(alarm, ALARM_RULE);
     let mut monitors = monitors::take();
     let room = monitors.room();
-    let slot = Slot::read_watched(slot::bytes(), trust::trust(), CLASSIFIER.id(), CLASSIFIER.kind(), room);
+    let slot = Slot::read_watched(slot::bytes(), trust::trust(), CLASSIFIER.id(), CLASSIFIER.task(), room);
     let mut device = Device::with_parts((&CLASSIFIER, alarm, meter, entropy, &mut monitors), slot);
     // A line without errors never ends.
     match serve(&mut frames, &mut device) {

@@ -16,7 +16,7 @@ pub(crate) fn run(board: Board) -> ! {
     let mut monitors = monitors::take();
     let admission = Admission::new(trust::trust(), CLASSIFIER.id()).watched(monitors.room());
     let (mut staged, mut buffer) = (ArtifactBuffer::<{ board::WORDS }>::new(), ArtifactBuffer::new());
-    let Ok(mut updater) = Updater::open(flash, board::LAYOUT, admission, CLASSIFIER.kind(), &mut staged)
+    let Ok(mut updater) = Updater::open(flash, board::LAYOUT, admission, CLASSIFIER.task(), &mut staged)
     else {
         panic!("the slots do not fit the flash");
     };

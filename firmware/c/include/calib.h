@@ -257,7 +257,7 @@
 /**
  * Bytes of the longest reply.
  */
-#define CALIB_REPLY_BYTES 704
+#define CALIB_REPLY_BYTES 608
 
 /**
  * It worked.

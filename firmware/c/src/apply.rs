@@ -1,7 +1,8 @@
 //! Applying an open calibrator.
 
+use calib_core::predict::{OtherClasses, Output, Prediction};
 use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
-use calib_firmware::{Calibration, Output, Slot};
+use calib_firmware::Slot;
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::error::{
@@ -10,31 +11,8 @@ use crate::error::{
 };
 use crate::memory::{self, Place, Span};
 use crate::monitors;
-use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
-use crate::vectors::{Vector, encoding_of_codes, keys, of_keys, of_logits, of_probs};
-
-/// The action, the verdict and the set of an output, and whether the alarm is raised.
-fn rules(slot: &Slot<'_>, output: &Output<'_>, first: &Calibration, group: Option<u8>) -> Result<Rules> {
-    let verdict = slot.verdict(&first.score, group).map_err(of_refusal)?;
-    let set = slot.prediction_set(output).map_err(of_refusal)?;
-    let action = slot.decision().map(|rule| rule.decide(&first.outcome));
-    let alarm = match (slot.decision(), verdict, set) {
-        (Some(rule), ..) => Some(rule.is_raised_by(&first.outcome)),
-        (None, Some((_, raised)), _) => Some(raised),
-        (None, None, Some(set)) => Some(set.alone().is_none()),
-        (None, None, None) => None,
-    };
-    Ok(Rules { action, verdict: verdict.map(|(verdict, _)| verdict), set, alarm })
-}
-
-fn result(
-    slot: &Slot<'_>,
-    output: &Output<'_>,
-    first: &Calibration,
-    group: Option<u8>,
-) -> Result<calib_result_t> {
-    Ok(calib_result_t::new(first.class, &first.outcome, rules(slot, output, first, group)?))
-}
+use crate::result::{Told, calib_options_t, calib_result_t, options};
+use crate::vectors::{Vector, encoding, encoding_of_codes, keys, of_keys, of_logits, of_probs};
 
 /// Of several probabilities none is counted: the options may name no monitors.
 fn one_probability(options: Result<Told>) -> Result<Told> {
@@ -63,15 +41,12 @@ unsafe fn apply<'o>(
         let [others @ .., _] = &own;
         // SAFETY: the caller's. What is not handed over is not counted.
         let place = unsafe { Place::new(place, &[others, read]) }?;
-        opened.in_group(options, |slot, word, group| {
-            let output = output(slot, &own)?;
-            let first = slot.calibrate(output, word).map_err(of_refusal)?;
-            let result = result(slot, &output, &first, group)?;
-            // SAFETY: the caller's.
-            unsafe { monitors::count(options.monitors, opened.artifact(), group, &first, place.span()) }?;
-            place.write(result);
-            Ok(())
-        })
+        let query = options.query(output(opened.slot(), &own)?);
+        let prediction = opened.slot().predict(&query).map_err(of_refusal)?;
+        // SAFETY: the caller's.
+        unsafe { monitors::count(options.monitors, opened.slot().artifact(), &prediction, place.span()) }?;
+        place.write(calib_result_t::new(&prediction));
+        Ok(())
     });
     code(done)
 }
@@ -106,13 +81,11 @@ unsafe fn apply_all(
         let room = room.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;
         // SAFETY: the caller's.
         let output = unsafe { of(vector, count) }?;
-        let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
         let probs = memory::filled(room, f32::NAN);
-        opened.in_group(options, |slot, word, group| {
-            let (first, _) = slot.calibrate_classes(vector, word, probs).map_err(of_refusal)?;
-            place.write(result(slot, &output, &first, group)?);
-            Ok(())
-        })
+        let (prediction, _) =
+            opened.slot().predict_classes(&options.query(output), probs).map_err(of_refusal)?;
+        place.write(calib_result_t::new(&prediction));
+        Ok(())
     });
     code(done)
 }
@@ -143,19 +116,14 @@ unsafe fn apply_top_k(
         let room = room.get_mut(..opened.top_k()).ok_or(CALIB_ERROR_LENGTH)?;
         // SAFETY: the caller's.
         let output = unsafe { of(vector, count) }?;
-        let vector = output.vector().ok_or(CALIB_ERROR_KIND)?;
-        opened.in_group(options, |slot, word, group| {
-            let ranked = slot.calibrate_top_k(vector, word).map_err(of_refusal)?;
-            let first = ranked.first().ok_or(CALIB_ERROR_KIND)?;
-            let first = result(slot, &output, first, group)?;
-            for (place, calibration) in room.iter_mut().zip(&ranked) {
-                place.write(calib_result_t::of(calibration));
-            }
-            if let Some(place) = room.first_mut() {
-                place.write(first);
-            }
-            Ok(())
-        })
+        let (first, others) =
+            opened.slot().predict_classes(&options.query(output), &mut []).map_err(of_refusal)?;
+        let OtherClasses::Ranked(others) = others else { return Err(CALIB_ERROR_KIND) };
+        let others = others.into_iter().map(Prediction::from);
+        for (place, prediction) in room.iter_mut().zip(core::iter::once(first).chain(others)) {
+            place.write(calib_result_t::new(&prediction));
+        }
+        Ok(())
     });
     code(done)
 }
@@ -173,7 +141,7 @@ pub unsafe extern "C" fn calib_apply_score(
     result: *mut calib_result_t,
 ) -> i32 {
     let output =
-        |_: &Slot<'_>, _: &[Span]| Score::new(score).map(Output::Binary).map_err(|_| CALIB_ERROR_SCORE);
+        |_: &Slot<'_>, _: &[Span]| Score::new(score).map(Output::Score).map_err(|_| CALIB_ERROR_SCORE);
     // SAFETY: the caller's.
     unsafe { apply(calibrator, options, result, &[], output) }
 }
@@ -291,7 +259,7 @@ pub unsafe extern "C" fn calib_apply_i8(
 ) -> i32 {
     let read = [Span::of_slice(codes, count), Span::of_slice(space, count)];
     let output = |slot: &Slot<'_>, others: &[Span]| {
-        if !matches!(slot.encoding(), Ok(ScoreEncoding::I8 { .. })) {
+        if !matches!(encoding(slot), Some(ScoreEncoding::I8 { .. })) {
             return Err(CALIB_ERROR_ENCODING);
         }
         let key = |code: i8| (i16::from(code) + 128) as u16;
@@ -318,7 +286,7 @@ pub unsafe extern "C" fn calib_apply_u8(
 ) -> i32 {
     let read = [Span::of_slice(codes, count), Span::of_slice(space, count)];
     let output = |slot: &Slot<'_>, others: &[Span]| {
-        if !matches!(slot.encoding(), Ok(ScoreEncoding::U8 { .. })) {
+        if !matches!(encoding(slot), Some(ScoreEncoding::U8 { .. })) {
             return Err(CALIB_ERROR_ENCODING);
         }
         // SAFETY: the caller's.

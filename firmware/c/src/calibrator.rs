@@ -1,14 +1,11 @@
 //! An artefact where it lies: opening, describing, applying.
 
-use calib_core::artifact::Reduction;
-use calib_core::wire::Questions;
 use calib_core::{Anybody, Artifact, Calibrator, ClassifierId};
-use calib_firmware::{Kind, Slot};
+use calib_firmware::{Slot, Task};
 
 use crate::described::{encoding, method, reduction, theorem};
-use crate::error::{Result, code, of_missing, of_parsing, of_refusal};
+use crate::error::{Result, code, of_missing, of_parsing};
 use crate::memory::{self, Place, Span};
-use crate::result::Told;
 
 /// Words, of 8 bytes, of a `calib_calibrator_t`.
 #[cfg(target_pointer_width = "32")]
@@ -121,17 +118,10 @@ pub(crate) struct Opened {
     bytes: Span,
     groups: u8,
     has_thresholds: bool,
+    has_sets: bool,
     top_k: u16,
     all_floats: u16,
     classes: u16,
-}
-
-/// The kind of classifier that an artefact is for.
-pub(crate) fn kind(artifact: &Artifact<'_>) -> Kind {
-    match artifact.header().reduction {
-        Reduction::Binary => Kind::Binary,
-        _ => Kind::TopLabel { classes: artifact.header().classes },
-    }
 }
 
 impl Opened {
@@ -146,20 +136,20 @@ impl Opened {
         };
         let groups = artifact.groups().map_or(0, |groups| groups.count() as u8);
         let has_thresholds = artifact.operating_points().is_some();
+        let has_sets = artifact.prediction_sets().is_some();
         let classes = artifact.header().classes;
-        Ok(Self { slot, bytes, groups, has_thresholds, top_k, all_floats, classes })
+        Ok(Self { slot, bytes, groups, has_thresholds, has_sets, top_k, all_floats, classes })
     }
 
     pub(crate) fn info(&self) -> Result<calib_info_t> {
         let status = self.slot.status().map_err(of_missing)?;
-        let counter = self.slot.standing(Questions::All).held.map_or(0, |held| held.counter);
         let guarantee = status.guarantee;
         let (encoding, scale, zero_point) = encoding(status.encoding);
         Ok(calib_info_t {
             n: status.n,
             identity: status.identity.0,
             len_bytes: status.len_bytes,
-            counter,
+            counter: status.counter,
             bins: status.bins,
             alpha: guarantee.map_or(0.0, |guarantee| guarantee.alpha),
             epsilon: guarantee.map_or(0.0, |guarantee| guarantee.epsilon),
@@ -176,7 +166,7 @@ impl Opened {
             groups: self.groups,
             actions: status.actions,
             has_thresholds: self.has_thresholds.into(),
-            has_sets: self.slot.prediction_sets().is_some().into(),
+            has_sets: self.has_sets.into(),
             reserved: 0,
         })
     }
@@ -201,19 +191,9 @@ impl Opened {
         self.top_k.into()
     }
 
-    /// Does something with the tables of the group that the options name.
-    pub(crate) fn in_group<R>(
-        &self,
-        Told { word, group, .. }: Told,
-        work: impl FnOnce(&Slot<'static>, Option<u32>, Option<u8>) -> Result<R>,
-    ) -> Result<R> {
-        if self.groups == 0 {
-            return work(&self.slot, word, None);
-        }
-        // The calibrator that others may be looking at stays as it is.
-        let mut slot = self.slot.clone();
-        let group = slot.select(group).map_err(of_refusal)?;
-        work(&slot, word, group)
+    /// The slot with the calibrator.
+    pub(crate) const fn slot(&self) -> &Slot<'static> {
+        &self.slot
     }
 }
 
@@ -245,7 +225,7 @@ pub unsafe extern "C" fn calib_open(
             // SAFETY: the caller's.
             ClassifierId(unsafe { memory::copied(classifier.cast()) }?)
         };
-        Opened::new(Slot::read(bytes, Anybody, id, kind(&artifact)), &artifact, place)
+        Opened::new(Slot::read(bytes, Anybody, id, Task::of(&artifact)), &artifact, place)
     };
     // SAFETY: the caller's.
     code(unsafe { memory::open(calibrator, &[&read], make) })

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_void};
 
 use calib_core::wire::Refusal;
 use calib_core::{AlarmRule, ClassifierId, Logits, Margin, Probs, Score};
-use calib_firmware::{Classifier, Entropy, Features, Kind, Meter, Output, Scratch};
+use calib_firmware::{Classifier, Entropy, Features, Meter, Output, Scratch, Task};
 use embedded_hal::digital::{Error, ErrorKind, ErrorType, OutputPin};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_NULL, Result};
@@ -155,10 +155,10 @@ impl Classifier for Own {
         self.features
     }
 
-    fn kind(&self) -> Kind {
+    fn task(&self) -> Task {
         match self.output {
-            CALIB_OUTPUT_SCORE | CALIB_OUTPUT_MARGIN => Kind::Binary,
-            _ => Kind::TopLabel { classes: self.classes },
+            CALIB_OUTPUT_SCORE | CALIB_OUTPUT_MARGIN => Task::Binary,
+            _ => Task::TopLabel { classes: self.classes },
         }
     }
 
@@ -167,7 +167,7 @@ impl Classifier for Own {
         features: Features<'_>,
         scratch: &'s mut Scratch,
     ) -> core::result::Result<Output<'s>, Refusal> {
-        let count = if self.kind() == Kind::Binary { 1 } else { self.classes.into() };
+        let count = if self.task() == Task::Binary { 1 } else { self.classes.into() };
         // There are at most as many classes.
         let output = scratch.get_mut(..count).unwrap_or_default();
         output.fill(f32::NAN);
@@ -181,7 +181,7 @@ impl Classifier for Own {
         }
         let first = output.first().copied().unwrap_or(f32::NAN);
         match self.output {
-            CALIB_OUTPUT_SCORE => Score::new(first).map(Output::Binary).map_err(Refusal::Score),
+            CALIB_OUTPUT_SCORE => Score::new(first).map(Output::Score).map_err(Refusal::Score),
             CALIB_OUTPUT_MARGIN => Margin::new(first).map(Output::Margin).map_err(Refusal::Score),
             CALIB_OUTPUT_LOGITS => Logits::new(output).map(Output::Logits).map_err(Refusal::Logits),
             _ => Probs::new(output).map(Output::Probs).map_err(Refusal::Probs),

@@ -2,7 +2,10 @@
 
 use core::mem::MaybeUninit;
 
-use calib_core::wire::{FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values};
+use calib_core::predict::Prediction;
+use calib_core::wire::{
+    Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values,
+};
 use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte_with};
 
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t, text};
@@ -13,7 +16,7 @@ use crate::error::{
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
 use crate::memory::{self, Place, Span, State};
 use crate::monitors::{Watching, calib_monitors_t};
-use crate::result::{Rules, Told, calib_options_t, calib_result_t, options};
+use crate::result::{Told, calib_options_t, calib_result_t, options};
 use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, buffer_span};
 use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
@@ -24,7 +27,7 @@ pub const CALIB_DEVICE_WORDS: usize = 432;
 #[cfg(target_pointer_width = "64")]
 pub const CALIB_DEVICE_WORDS: usize = 496;
 /// Bytes of the longest reply.
-pub const CALIB_REPLY_BYTES: usize = 704;
+pub const CALIB_REPLY_BYTES: usize = 608;
 
 const _: () = assert!(CALIB_REPLY_BYTES == MAX_FRAME);
 
@@ -123,7 +126,7 @@ impl OpenDevice {
         // SAFETY: the caller's.
         let received: &'static mut Buffer = unsafe { &mut *staged };
         let mut updater =
-            Updater::open(flash, layout, admission, classifier.kind(), received).map_err(of_layout)?;
+            Updater::open(flash, layout, admission, classifier.task(), received).map_err(of_layout)?;
         // SAFETY: the caller's.
         let device =
             Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, watching)) });
@@ -283,12 +286,12 @@ pub unsafe extern "C" fn calib_device_classify(
         let features = Values::from_slice(features).map_err(|_| CALIB_ERROR_LENGTH)?;
         let question = Question { group, word: None, scores: Scores::Features(features) };
         let device = opened.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
-        let reply = device.answer(&Request { id: 0, body: RequestBody::Ask(question) });
+        let reply = device.answer(&Request { id: 0, body: RequestBody::Predict(question) });
         match reply.map_err(|_| CALIB_ERROR_ALARM)?.body {
             ReplyBody::Answer(answer) => {
-                let calib_core::wire::Prediction { class, outcome, alarm, action, .. } = answer.prediction;
-                let rules = Rules { action, verdict: answer.verdict, set: answer.set, alarm: Some(alarm) };
-                place.write(calib_result_t::new(class, &outcome, rules));
+                let (first, alarm) = (answer.first(), Some(answer.alarm));
+                let Answer { group, verdict, set, action, .. } = answer;
+                place.write(calib_result_t::new(&Prediction { first, group, verdict, set, action, alarm }));
                 Ok(())
             }
             ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),

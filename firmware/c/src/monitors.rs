@@ -1,9 +1,10 @@
 //! Monitors: counting what is calibrated, and noticing that it is no longer like the calibration.
 
+use calib_core::predict::{Prediction, Ranked};
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Counters, CountersRefusal, PredictionOutcome, Refusal, ReplyBody, RequestBody};
 use calib_core::{Artifact, Identity};
-use calib_firmware::{Calibration, NoMonitors, Watch};
+use calib_firmware::{NoMonitors, Watch};
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::counters::calib_counters_t;
@@ -121,7 +122,7 @@ impl Watch for OpenMonitors {
         self.counted().is_alarmed()
     }
 
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         self.counters().count(artifact, group, prediction);
     }
 
@@ -138,8 +139,7 @@ impl Watch for OpenMonitors {
 pub(crate) unsafe fn count(
     monitors: *mut calib_monitors_t,
     artifact: Option<&Artifact<'_>>,
-    group: Option<u8>,
-    prediction: &Calibration,
+    prediction: &Prediction,
     handed_over: Span,
 ) -> Result<()> {
     if monitors.is_null() {
@@ -149,7 +149,7 @@ pub(crate) unsafe fn count(
     let count = |opened: &mut OpenMonitors| {
         handed_over.apart_from(&opened.own(monitors))?;
         opened.check(artifact)?;
-        opened.count(artifact, group, prediction);
+        opened.count(artifact, prediction.group, &prediction.first);
         Ok(())
     };
     // SAFETY: the caller's.
@@ -220,7 +220,7 @@ impl Watch for Watching {
         self.look(OpenMonitors::is_alarmed).unwrap_or(false)
     }
 
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         self.with(|opened| {
             opened.go_on_with(Some(artifact));
             opened.count(artifact, group, prediction);

@@ -1,8 +1,8 @@
 //! What is said of one output of the classifier.
 
 use calib_core::decision::{ClassSet, Verdict};
+use calib_core::predict::{Output, Prediction, Query, Ranked};
 use calib_core::{Outcome, Uncalibrated};
-use calib_firmware::Calibration;
 
 use crate::error::{CALIB_ERROR_ARGUMENT, Result};
 use crate::memory;
@@ -145,33 +145,31 @@ pub(crate) unsafe fn options(options: *const calib_options_t) -> Result<Told> {
     }
 }
 
-/// What there is to say besides the outcome.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rules {
-    pub(crate) action: Option<u8>,
-    pub(crate) verdict: Option<Verdict>,
-    pub(crate) set: Option<ClassSet>,
-    /// Whether the alarm is raised; `None` if nothing says so.
-    pub(crate) alarm: Option<bool>,
+impl Told {
+    /// An output with the word and the group that the options name.
+    pub(crate) const fn query(self, output: Output<'_>) -> Query<'_> {
+        Query { output, group: self.group, word: self.word }
+    }
 }
 
 impl calib_result_t {
-    pub(crate) fn new(class_index: u16, outcome: &Outcome, rules: Rules) -> Self {
+    pub(crate) fn new(prediction: &Prediction) -> Self {
+        let Prediction { first: Ranked { class, outcome, .. }, verdict, set, action, alarm, .. } = prediction;
         let mut result = Self {
             prob: f32::NAN,
             epsilon: 0.0,
             interval_low: 0.0,
             interval_high: 1.0,
-            set: words(rules.set.unwrap_or_default()),
-            class_index,
+            set: words(set.unwrap_or_default()),
+            class_index: *class,
             bin: 0,
             reason: CALIB_CALIBRATED,
             flags: 0,
             has_interval: 0,
-            has_set: rules.set.is_some().into(),
-            action: rules.action.unwrap_or(CALIB_NO_ACTION),
-            verdict: verdict(rules.verdict),
-            alarm: match rules.alarm {
+            has_set: set.is_some().into(),
+            action: action.unwrap_or(CALIB_NO_ACTION),
+            verdict: self::verdict(*verdict),
+            alarm: match *alarm {
                 Some(raised) => raised.into(),
                 None if outcome.calibrated().is_none() => CALIB_ALARM_RAISED,
                 None => CALIB_ALARM_NO_RULE,
@@ -197,11 +195,6 @@ impl calib_result_t {
             }
         }
         result
-    }
-
-    /// Of one calibrated output, without rules.
-    pub(crate) fn of(calibration: &Calibration) -> Self {
-        Self::new(calibration.class, &calibration.outcome, Rules::default())
     }
 }
 

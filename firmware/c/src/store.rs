@@ -2,9 +2,9 @@
 
 use calib_core::slot::Admitted;
 use calib_core::{Admission, ArtifactBuffer, ClassifierId, SlotStore};
-use calib_firmware::Slot;
+use calib_firmware::{Slot, Task};
 
-use crate::calibrator::{Opened, calib_calibrator_t, kind};
+use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::error::{
     CALIB_ERROR_LENGTH, CALIB_ERROR_TOO_LARGE, CALIB_OK, Result, code, of_fault, of_faults, of_install,
     of_layout,
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn calib_store_load(
             let buffer: &'static mut Buffer = unsafe { &mut *opened.buffer };
             let admitted: Admitted<'static> = opened.store.load(buffer).map_err(of_faults)?;
             let artifact = *admitted.artifact();
-            let slot = Slot::admitted(Ok(admitted), kind(&artifact));
+            let slot = Slot::admitted(Ok(admitted), Task::of(&artifact));
             Opened::new(slot, &artifact, Span::of(opened.buffer))
         };
         // SAFETY: the caller's.

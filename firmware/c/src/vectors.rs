@@ -32,9 +32,14 @@ pub(crate) unsafe fn of_probs<'o>(probs: *const f32, count: usize) -> Result<Out
     Probs::new(probs).map(Output::Probs).map_err(|_| CALIB_ERROR_SCORE)
 }
 
+/// What kind of number the calibrator takes for a score.
+pub(crate) fn encoding(slot: &Slot<'_>) -> Option<ScoreEncoding> {
+    slot.artifact().map(|artifact| artifact.header().encoding)
+}
+
 /// The encoding of the codes that the calibrator takes.
 pub(crate) fn encoding_of_codes(slot: &Slot<'_>) -> Result<ScoreEncoding> {
-    slot.encoding().ok().filter(ScoreEncoding::is_quantized).ok_or(CALIB_ERROR_ENCODING)
+    encoding(slot).filter(ScoreEncoding::is_quantized).ok_or(CALIB_ERROR_ENCODING)
 }
 
 /// The codes of all classes, as keys.

@@ -1,6 +1,6 @@
 //! The alarm: what a calibrated probability is for.
 
-use calib_core::{AlarmRule, DecisionRule, Outcome};
+use calib_core::{AlarmRule, Outcome};
 use embedded_hal::digital::OutputPin;
 
 /// A pin that is high while attention is needed.
@@ -37,17 +37,7 @@ impl<P: OutputPin> Alarm<P> {
         self.set(raised)
     }
 
-    /// Raises or clears the alarm as a calibrator's own decision rule says, in place of the built-in one, and returns
-    /// whether it is raised. Without a calibrated probability it is.
-    ///
-    /// # Errors
-    ///
-    /// The pin's.
-    pub fn follow(&mut self, rule: &DecisionRule<'_>, outcome: &Outcome) -> Result<bool, P::Error> {
-        self.set(rule.is_raised_by(outcome))
-    }
-
-    /// Raises or clears the alarm as a calibrator's thresholds or prediction sets say, and returns whether it is raised.
+    /// Raises or clears the alarm as a calibrator says, and returns whether it is raised.
     ///
     /// # Errors
     ///

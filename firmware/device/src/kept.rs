@@ -3,11 +3,12 @@
 use calib_core::Artifact;
 use calib_core::Identity;
 use calib_core::journal::{Journal, JournalLayout, JournalLayoutError};
+use calib_core::predict::Ranked;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Kept, ReplyBody, RequestBody};
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Calibration, Monitors, Watch, log};
+use crate::{Monitors, Watch, log};
 
 /// [`Monitors`] that save their counters in flash, in sectors of their own: whenever so many predictions and outcomes were counted, and
 /// whenever an alarm is raised. What was counted since is lost with the power, which delays an alarm and raises none. A save that fails, as
@@ -103,7 +104,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
         self.monitors.is_alarmed()
     }
 
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         self.monitors.count(artifact, group, prediction);
         self.save_if_due();
     }
@@ -138,7 +139,7 @@ mod tests {
     use std::vec::Vec;
 
     use calib_core::artifact::{MonitorParts, Reduction, Table, TableForm};
-    use calib_core::wire::{Counters, RawScore};
+    use calib_core::wire::{Counters, ScoreEcho};
     use calib_core::{BinFlags, Calibrated, Erased, Outcome, Score, StepTable};
 
     use super::*;
@@ -165,11 +166,11 @@ mod tests {
         for &bin in bins {
             let calibrated =
                 Calibrated { prob: 0.5, bin, epsilon: None, flags: BinFlags::NONE, interval: None };
-            let score = RawScore::F32(Score::ONE);
+            let score = ScoreEcho::F32(Score::ONE);
             monitors.count(
                 artifact,
                 None,
-                &Calibration { class: 1, score, outcome: Outcome::Calibrated(calibrated) },
+                &Ranked { class: 1, score, outcome: Outcome::Calibrated(calibrated) },
             );
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use calib_core::{ClassifierId, Score, wire::Refusal};
-//! use calib_firmware::{Classifier, Features, Kind, Output, Scratch};
+//! use calib_firmware::{Classifier, Features, Task, Output, Scratch};
 //!
 //! /// Class 1 is as likely as its only feature says.
 //! struct Thermometer;
@@ -26,13 +26,13 @@
 //!         1
 //!     }
 //!
-//!     fn kind(&self) -> Kind {
-//!         Kind::Binary
+//!     fn task(&self) -> Task {
+//!         Task::Binary
 //!     }
 //!
 //!     fn classify<'s>(&self, features: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
 //!         let hot = features.iter().all(|&degrees_celsius| degrees_celsius > 38.0);
-//!         Ok(Output::Binary(if hot { Score::ONE } else { Score::ZERO }))
+//!         Ok(Output::Score(if hot { Score::ONE } else { Score::ZERO }))
 //!     }
 //! }
 //! ```
@@ -72,17 +72,18 @@ mod watch;
 
 pub use alarm::Alarm;
 pub use calib_core::AlarmRule;
-pub use classifier::{Classifier, Kind, Output, Scratch};
+pub use calib_core::predict::{Output, Task};
+pub use classifier::{Classifier, Scratch};
 pub use device::Device;
 pub use entropy::{Entropy, NoEntropy};
 pub use features::Features;
 pub use kept::KeptMonitors;
-pub use linear::{LinearClassifier, LinearLayer};
+pub use linear::{LinearClassifier, LinearLayer, linear_output};
 pub use meter::Meter;
 pub use monitors::{LOOK_EVERY, Monitors};
 pub use report::Report;
 pub use serve::{ServeError, serve, serve_updatable, take_byte, take_byte_with};
 pub use serve_async::serve_async;
-pub use slot::{Calibration, Gives, Slot};
+pub use slot::Slot;
 pub use update::{NoUpdate, Update, Updater};
 pub use watch::{NoMonitors, Watch};

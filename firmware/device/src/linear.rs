@@ -4,7 +4,7 @@ use calib_core::score::sigmoid;
 use calib_core::wire::{MAX_VALUES, Refusal};
 use calib_core::{ClassifierId, Logits, Score};
 
-use crate::{Classifier, Features, Kind, Output, Scratch};
+use crate::{Classifier, Features, Output, Scratch, Task};
 
 /// A linear classifier over standardised features, made while compiling and kept in flash.
 ///
@@ -54,8 +54,8 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for LinearClassifie
         FEATURES as u16
     }
 
-    fn kind(&self) -> Kind {
-        Kind::of_outputs(OUTPUTS as u16)
+    fn task(&self) -> Task {
+        Task::of_outputs(OUTPUTS as u16)
     }
 
     fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
@@ -67,14 +67,7 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for LinearClassifie
             bias: &self.bias,
         };
         layer.write_logits(features, &mut standardised, scratch);
-        Output::from_logits(scratch.first_chunk::<OUTPUTS>().map_or(&[], |logits| logits))
-    }
-}
-
-impl Kind {
-    /// The problem of a classifier with so many linear outputs: binary with one, otherwise a class each.
-    pub const fn of_outputs(outputs: u16) -> Self {
-        if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
+        linear_output(scratch.first_chunk::<OUTPUTS>().map_or(&[], |logits| logits))
     }
 }
 
@@ -119,27 +112,25 @@ impl<R: AsRef<[f32]>> LinearLayer<'_, R> {
     }
 }
 
-impl<'a> Output<'a> {
-    /// The output of a linear classifier: the sigmoid of a single logit, and of several the logits themselves.
-    ///
-    /// ```
-    /// use calib_core::Score;
-    /// use calib_firmware::{Kind, Output};
-    ///
-    /// assert_eq!(Output::from_logits(&[0.0]), Ok(Output::Binary(Score::new(0.5).unwrap())));
-    /// assert!(Output::from_logits(&[0.0, 1.0, -1.0]).unwrap().is_of(Kind::TopLabel { classes: 3 }));
-    /// // An infinite logit is a fault, not certainty.
-    /// assert!(Output::from_logits(&[f32::INFINITY]).is_err());
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Score`] if a single logit is not finite, and [`Refusal::Logits`] if several are none.
-    pub fn from_logits(logits: &'a [f32]) -> Result<Self, Refusal> {
-        match *logits {
-            [logit] => score(logit).map(Self::Binary),
-            _ => Logits::new(logits).map(Self::Logits).map_err(Refusal::Logits),
-        }
+/// The output of a linear classifier: the sigmoid of a single logit, and of several the logits themselves.
+///
+/// ```
+/// use calib_core::Score;
+/// use calib_firmware::{Output, Task, linear_output};
+///
+/// assert_eq!(linear_output(&[0.0]), Ok(Output::Score(Score::new(0.5).unwrap())));
+/// assert!(Task::TopLabel { classes: 3 }.gives(&linear_output(&[0.0, 1.0, -1.0]).unwrap()));
+/// // An infinite logit is a fault, not certainty.
+/// assert!(linear_output(&[f32::INFINITY]).is_err());
+/// ```
+///
+/// # Errors
+///
+/// [`Refusal::Score`] if a single logit is not finite, and [`Refusal::Logits`] if several are none.
+pub fn linear_output(logits: &[f32]) -> Result<Output<'_>, Refusal> {
+    match *logits {
+        [logit] => score(logit).map(Output::Score),
+        _ => Logits::new(logits).map(Output::Logits).map_err(Refusal::Logits),
     }
 }
 
@@ -167,9 +158,9 @@ mod tests {
         let mut scratch = [0.0; MAX_VALUES];
         let features = Features::new(&features, classifier.feature_count())?;
         let output = classifier.classify(features, &mut scratch)?;
-        assert!(output.is_of(classifier.kind()));
+        assert!(classifier.task().gives(&output));
         Ok(match output {
-            Output::Binary(score) => std::vec![score.get()],
+            Output::Score(score) => std::vec![score.get()],
             _ => scratch[..O].to_vec(),
         })
     }
@@ -178,7 +169,7 @@ mod tests {
     fn one_output_is_a_score() {
         const BINARY: LinearClassifier<2, 1> =
             LinearClassifier::new("b", ID, [1.0, 2.0], [0.5, 0.25], [[2.0, -4.0]], [0.5]);
-        assert_eq!(BINARY.kind(), Kind::Binary);
+        assert_eq!(BINARY.task(), Task::Binary);
         // (3 - 1) / 2 * 2 - (6 - 2) / 4 * 4 + 0.5
         assert_eq!(classify(&BINARY, [3.0, 6.0]), Ok(std::vec![sigmoid(-1.5).unwrap().get()]));
     }
@@ -187,7 +178,7 @@ mod tests {
     fn several_outputs_are_logits() {
         let several =
             LinearClassifier::new("s", ID, [0.0], [2.0], [[1.0], [-1.0], [0.0]], [0.0, 1.0, f32::MIN]);
-        assert_eq!(several.kind(), Kind::TopLabel { classes: 3 });
+        assert_eq!(several.task(), Task::TopLabel { classes: 3 });
         assert_eq!(classify(&several, [3.0]), Ok(std::vec![6.0, -5.0, f32::MIN]));
     }
 

@@ -1,7 +1,7 @@
 //! What the firmware logs, with the feature `defmt`.
 
 use calib_core::Outcome;
-use calib_core::wire::{CalibratorStatus, FrameError, Missing, Prediction, RawScore, Refusal};
+use calib_core::wire::{CalibratorStatus, FrameError, Missing, Refusal, ScoreEcho};
 
 /// A line through defmt; without it the arguments are only type-checked.
 macro_rules! log {
@@ -37,15 +37,14 @@ pub(crate) fn answered(id: u32) {
     log!(trace, "answered {}", id);
 }
 
-pub(crate) fn prediction(prediction: &Prediction) {
-    let Prediction { class, score, alarm, .. } = *prediction;
+pub(crate) fn prediction(class: u16, score: ScoreEcho, outcome: Outcome, alarm: bool) {
     // A code and its lead are logged as the integers that they are: an f32 holds them exactly.
     let score = match score {
-        RawScore::F32(score) => score.get(),
-        RawScore::Margin(margin) => margin.get(),
-        RawScore::Code(key) | RawScore::Lead(key) => key.into(),
+        ScoreEcho::F32(score) => score.get(),
+        ScoreEcho::Margin(margin) => margin.get(),
+        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => key.into(),
     };
-    match prediction.outcome {
+    match outcome {
         Outcome::Calibrated(calibrated) => {
             let (prob, bin) = (calibrated.prob, calibrated.bin);
             log!(debug, "class {} score {} prob {} bin {} alarm {}", class, score, prob, bin, alarm);

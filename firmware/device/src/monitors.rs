@@ -2,14 +2,15 @@
 
 use calib_core::artifact::{Header, HeaderFlags, Monitors as Section, Reduction};
 use calib_core::monitor::{LogEvidence, TableMonitors};
+use calib_core::predict::Ranked;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
     ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
-    Raised, RawScore, Refusal, ReplyBody, RequestBody, Watched,
+    Raised, Refusal, ReplyBody, RequestBody, ScoreEcho, Watched,
 };
 use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 
-use crate::{Calibration, Watch, log};
+use crate::{Watch, log};
 
 /// How many predictions there are from one look at the evidence of a shift to the next, unless somebody asks in between.
 pub const LOOK_EVERY: u32 = 16;
@@ -103,12 +104,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
     }
 
     /// Counts a prediction; `None` if its table is not monitored.
-    fn count_in(
-        &mut self,
-        artifact: &Artifact<'_>,
-        group: Option<u8>,
-        prediction: &Calibration,
-    ) -> Option<()> {
+    fn count_in(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) -> Option<()> {
         let section = artifact.monitors()?;
         let table = table_of(artifact.header(), group, prediction.class)?;
         let reference = section.to_count(table).filter(|reference| reference.bins() <= BINS)?;
@@ -345,7 +341,7 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
         self.tables.iter().any(is_alarmed)
     }
 
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         // What is not counted is said when somebody asks for the counters.
         let _ = self.count_in(artifact, group, prediction);
     }
@@ -413,11 +409,11 @@ fn is_untold(artifact: &Artifact<'_>, section: &Section<'_>, table: usize) -> bo
 }
 
 /// By what a monitor with bins of its own finds the bin.
-fn key(score: &RawScore) -> u32 {
+fn key(score: &ScoreEcho) -> u32 {
     match score {
-        RawScore::F32(score) => score.to_bits(),
-        RawScore::Margin(margin) => margin.key(),
-        RawScore::Code(key) | RawScore::Lead(key) => (*key).into(),
+        ScoreEcho::F32(score) => score.to_bits(),
+        ScoreEcho::Margin(margin) => margin.key(),
+        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => (*key).into(),
     }
 }
 

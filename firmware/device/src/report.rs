@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{BINARY, ID, Line, StopWatch, TestFlash, binary_artifact};
-    use crate::{Alarm, AlarmRule, Kind, NoEntropy, NoMonitors, NoUpdate, Updater, serve_updatable};
+    use crate::{Alarm, AlarmRule, NoEntropy, NoMonitors, NoUpdate, Task, Updater, serve_updatable};
 
     const LAYOUT: SlotLayout = SlotLayout { offsets: [0, 1024], len_bytes: 1024, erased: Erased::Ones };
 
@@ -65,7 +65,7 @@ mod tests {
             TestFlash::new(2048),
             LAYOUT,
             Admission::new(Anybody, ID),
-            Kind::Binary,
+            Task::Binary,
             &mut staged,
         )
         .unwrap();

@@ -25,7 +25,7 @@ pub enum ServeError<S, P> {
 /// Answers requests one after the other until the line ends or fails.
 ///
 /// Damaged frames are logged and dropped without a reply, as a reply could not name the request; the host
-/// asks again. A request of a later version of the protocol is refused.
+/// asks again. A request that the device does not know is refused.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ where
 /// ) -> Result<(), ServeError<S::Error, P::Error>> {
 ///     let (mut staged, mut buffer) = (ArtifactBuffer::<512>::new(), ArtifactBuffer::new());
 ///     let admission = Admission::new(Anybody, classifier.id());
-///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.kind(), &mut staged)
+///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.task(), &mut staged)
 ///         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
 ///     let parts = (classifier, alarm, timer, NoEntropy, NoMonitors);
 ///     serve_updatable(&mut uart, parts, &mut updater, &mut buffer, |_| {})
@@ -320,7 +320,7 @@ where
 mod tests {
     use std::vec::Vec;
 
-    use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Values};
+    use calib_core::wire::{Refusal, Reply, ReplyBody, RequestBody, Scores, Values};
     use calib_core::{Anybody, Outcome, ScoreError, Uncalibrated};
     use embedded_hal_mock::eh1::MockError;
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn answers_good_frames_between_damaged_ones() {
-        let good = frame(1, RequestBody::Score(0.1));
+        let good = frame(1, RequestBody::predict(Scores::Score(0.1)));
         let mut flipped = good.clone();
         flipped[3] ^= 0x10;
         let cut = &good[..good.len() - 4];
@@ -358,11 +358,11 @@ mod tests {
             &good[..],
             &flipped,
             cut,
-            &frame(2, RequestBody::Score(0.2)),
-            &frame(3, RequestBody::Score(0.8)),
+            &frame(2, RequestBody::predict(Scores::Score(0.2))),
+            &frame(3, RequestBody::predict(Scores::Score(0.8))),
             &overlong,
             b"\0\0\0",
-            &frame(4, RequestBody::Score(f32::NAN)),
+            &frame(4, RequestBody::predict(Scores::Score(f32::NAN))),
             &frame(5, RequestBody::Status)[..4],
         ]
         .concat();
@@ -376,7 +376,7 @@ mod tests {
         let probs: Vec<_> = replies
             .iter()
             .filter_map(|reply| match &reply.body {
-                ReplyBody::Prediction(prediction) => Some(calibrated(prediction.outcome)),
+                ReplyBody::Answer(prediction) => Some(calibrated(prediction.outcome)),
                 _ => None,
             })
             .collect();
@@ -392,13 +392,13 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_a_later_version_is_answered_and_leaves_the_alarm() {
+    fn a_request_of_another_version_is_answered_and_leaves_the_alarm() {
         // Number 9, a kind that is not known; number 300, a known kind with a field more.
         let input = [
-            frame(1, RequestBody::Score(0.1)),
+            frame(1, RequestBody::predict(Scores::Score(0.1))),
             intact(&[9, 100, 1, 2, 3]),
             intact(&[0xAC, 2, 0, 1]),
-            frame(2, RequestBody::Version),
+            frame(2, RequestBody::Status),
         ]
         .concat();
         let mut line = Line::new(&input);
@@ -409,47 +409,22 @@ mod tests {
         for reply in &replies[1..3] {
             assert_eq!(reply.body, ReplyBody::Refused(Refusal::Unknown));
         }
-        assert_eq!(replies[3].body, ReplyBody::Version(wire::PROTOCOL_VERSION));
-    }
-
-    /// A host of 0.1.0: it sends the bytes that it always sent, and knows the replies of version 1 alone.
-    #[test]
-    fn an_old_host_is_answered_in_its_own_words() {
-        let golden = include_str!("../../../calib-core/tests/wire/golden.txt");
-        let hex = |hex: &str| -> Vec<u8> {
-            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
-        };
-        let old = golden.lines().filter(|line| line.starts_with("request-")).take(13);
-        let input: Vec<u8> = old.flat_map(|line| hex(line.split_once(' ').unwrap().1)).collect();
-        let mut line = Line::new(&input);
-        // Seven ask for a prediction: features, two scores, and four that go with other classifiers.
-        use State::{High, Low};
-        let pin = [Low, High, High, High, Low, High, High].map(Transaction::set);
-        assert_eq!(run(&mut line, &pin), Ok(()));
-        let replies = line.replies();
-        assert_eq!(replies.len(), 13);
-        for reply in replies {
-            assert_eq!(reply.id, 7);
-            let newer = matches!(
-                reply.body,
-                ReplyBody::Version(_)
-                    | ReplyBody::Standing(_)
-                    | ReplyBody::Refused(Refusal::Unknown | Refusal::SwitchedOff)
-            );
-            assert!(!newer, "{reply:?}");
-        }
+        assert!(
+            matches!(&replies[3].body, ReplyBody::Status(status) if status.protocol == wire::PROTOCOL_VERSION)
+        );
     }
 
     #[test]
     fn answers_over_a_dead_calibrator() {
-        let input = frame(9, RequestBody::Classify(Values::from_slice(&[0.0, 0.0]).unwrap()));
+        let input =
+            frame(9, RequestBody::predict(Scores::Features(Values::from_slice(&[0.0, 0.0]).unwrap())));
         let mut line = Line::new(&input);
         let mut pin = Mock::new(&[State::High, State::High].map(Transaction::set));
         let alarm = Alarm::new(pin.clone(), AlarmRule::AtLeast(0.5)).unwrap();
         let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
         assert_eq!(serve(&mut line, &mut device), Ok(()));
         pin.done();
-        let [Reply { id: 9, body: ReplyBody::Prediction(prediction) }] = &line.replies()[..] else {
+        let [Reply { id: 9, body: ReplyBody::Answer(prediction) }] = &line.replies()[..] else {
             panic!("not one prediction");
         };
         assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
@@ -457,7 +432,7 @@ mod tests {
 
     #[test]
     fn stops_when_the_line_or_the_pin_fails() {
-        let input = frame(1, RequestBody::Score(0.1));
+        let input = frame(1, RequestBody::predict(Scores::Score(0.1)));
         let low = Transaction::set(State::Low);
 
         let mut line = Line { end: Err(ErrorKind::NotConnected), ..Line::new(&input) };

@@ -50,7 +50,7 @@ use crate::{Alarm, Classifier, Entropy, Meter, Report, ServeError, Update, Updat
 /// ) -> Result<(), ServeError<S::Error, P::Error>> {
 ///     let (mut staged, mut buffer) = (ArtifactBuffer::<512>::new(), ArtifactBuffer::new());
 ///     let admission = Admission::new(Anybody, classifier.id());
-///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.kind(), &mut staged)
+///     let mut updater = Updater::open(flash, LAYOUT, admission, classifier.task(), &mut staged)
 ///         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
 ///     let parts = (classifier, alarm, timer, NoEntropy, NoMonitors);
 ///     serve_async(&mut uart, parts, &mut updater, &mut buffer, |_| {}).await
@@ -118,7 +118,7 @@ mod tests {
 
     use calib_core::artifact::crc32c;
     use calib_core::wire::{
-        self, Chunk, MAX_CHUNK, Missing, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
+        self, Chunk, MAX_CHUNK, Missing, Reply, ReplyBody, Request, RequestBody, Scores, UpdateStatus,
     };
     use calib_core::{Admission, Anybody, Erased, SlotLayout};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
@@ -185,7 +185,7 @@ mod tests {
     fn requests() -> Vec<u8> {
         let artifact = binary_artifact(Some(ID));
         let bytes = artifact.as_bytes();
-        let predict = || RequestBody::Classify(values(&[-9.0, 0.0]));
+        let predict = || RequestBody::predict(Scores::Features(values(&[-9.0, 0.0])));
         let mut bodies = Vec::from([RequestBody::Status, predict()]);
         bodies.push(RequestBody::Announce { len_bytes: bytes.len() as u32, crc: crc32c(bytes) });
         bodies.extend(bytes.chunks(MAX_CHUNK).enumerate().map(|(place, part)| RequestBody::Chunk {
@@ -215,7 +215,7 @@ mod tests {
         let (mut staged, mut buffer) = (ArtifactBuffer::<256>::new(), ArtifactBuffer::new());
         let admission = Admission::new(Anybody, ID);
         let mut updater =
-            Updater::open(TestFlash::new(2048), LAYOUT, admission, BINARY.kind(), &mut staged).unwrap();
+            Updater::open(TestFlash::new(2048), LAYOUT, admission, BINARY.task(), &mut staged).unwrap();
         work((&BINARY, alarm, StopWatch { ticks: None }, NoEntropy, NoMonitors), &mut updater, &mut buffer);
         pin.done();
     }
@@ -259,7 +259,7 @@ mod tests {
             let (mut staged, mut buffer) = (ArtifactBuffer::<256>::new(), ArtifactBuffer::new());
             let admission = Admission::new(Anybody, ID);
             let mut updater =
-                Updater::open(TestFlash::new(2048), LAYOUT, admission, BINARY.kind(), &mut staged).unwrap();
+                Updater::open(TestFlash::new(2048), LAYOUT, admission, BINARY.task(), &mut staged).unwrap();
             let parts = (&BINARY, alarm, StopWatch { ticks: None }, NoEntropy, NoMonitors);
             let (served, _) = block_on(serve_async(&mut slow, parts, &mut updater, &mut buffer, |_| {}));
             let kind = end.err().unwrap_or(ErrorKind::BrokenPipe);

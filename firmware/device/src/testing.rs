@@ -18,7 +18,7 @@ use embedded_io::ErrorKind;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
 use crate::{
-    Alarm, AlarmRule, Classifier, Device, Entropy, Features, Kind, LinearClassifier, Meter, Output, Scratch,
+    Alarm, AlarmRule, Classifier, Device, Entropy, Features, LinearClassifier, Meter, Output, Scratch, Task,
 };
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"testing!");
@@ -245,8 +245,8 @@ macro_rules! of_three_codes {
                 3
             }
 
-            fn kind(&self) -> Kind {
-                Kind::TopLabel { classes: 3 }
+            fn task(&self) -> Task {
+                Task::TopLabel { classes: 3 }
             }
 
             fn classify<'s>(&self, codes: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {

@@ -7,7 +7,7 @@ use calib_core::{Admission, ArtifactBuffer, SlotLayout, SlotStore};
 use embedded_hal::digital::OutputPin;
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::{Alarm, Classifier, Device, Entropy, Kind, Meter, Slot, Watch};
+use crate::{Alarm, Classifier, Device, Entropy, Meter, Slot, Task, Watch};
 
 /// Answers the requests of an update.
 pub trait Update {
@@ -29,7 +29,7 @@ pub struct NoUpdate;
 #[derive(Debug)]
 pub struct Updater<'b, F, T, const WORDS: usize> {
     store: SlotStore<F, T>,
-    kind: Kind,
+    task: Task,
     staged: &'b mut ArtifactBuffer<WORDS>,
     state: State,
     replaced: bool,
@@ -84,7 +84,7 @@ impl<F: NorFlash, T: Trust, const WORDS: usize> Update for Updater<'_, F, T, WOR
 }
 
 impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
-    /// Takes the flash with the slots, for a classifier of this kind, and a buffer to receive artefacts in, whatever it
+    /// Takes the flash with the slots, for a classifier of this task, and a buffer to receive artefacts in, whatever it
     /// holds.
     ///
     /// If `admission` demands signatures, the device answers no [trials](RequestBody::is_trial) and takes no outcomes, otherwise all:
@@ -97,7 +97,7 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         flash: F,
         layout: SlotLayout,
         admission: Admission<T>,
-        kind: Kind,
+        task: Task,
         staged: &'b mut ArtifactBuffer<WORDS>,
     ) -> Result<Self, LayoutError> {
         // What is loaded here is looked at again by `load`; the store knows its slot from now on.
@@ -106,7 +106,7 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         let is_keyed = store.admission().trusted_key().is_some();
         let questions = if is_keyed { Questions::NoTrials } else { Questions::All };
         let (state, replaced, takes_outcomes) = (State::Idle, false, !is_keyed);
-        Ok(Self { store, kind, staged, state, replaced, questions, takes_outcomes })
+        Ok(Self { store, task, staged, state, replaced, questions, takes_outcomes })
     }
 
     /// The same, for a device that answers these questions.
@@ -135,7 +135,7 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
     pub fn load<'l>(&mut self, buffer: &'l mut ArtifactBuffer<WORDS>) -> Slot<'l> {
         self.replaced = false;
         let loaded = self.store.load(buffer);
-        Slot::admitted(loaded, self.kind).passing_over(self.store.passed_over())
+        Slot::admitted(loaded, self.task).passing_over(self.store.passed_over())
     }
 
     /// Joins the parts of a device around the calibrator in force, which is loaded into a buffer first. It answers the questions, and takes
@@ -260,7 +260,7 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
             self.state = State::Idle;
             return Err(UpdateRefusal::Crc);
         }
-        Slot::fits(bytes, self.kind).map_err(UpdateRefusal::Refused)?;
+        Slot::fits(bytes, self.task).map_err(UpdateRefusal::Refused)?;
         let begun = self.store.begin(bytes);
         self.replaced |= matches!(begun, Err(InstallError::Reload));
         Ok(begun?)
@@ -284,7 +284,7 @@ mod tests {
 
     fn updater(staged: &mut ArtifactBuffer<WORDS>) -> Updater<'_, TestFlash, Anybody, WORDS> {
         let admission = Admission::new(Anybody, ID);
-        Updater::open(TestFlash::new(2048), LAYOUT, admission, Kind::Binary, staged).unwrap()
+        Updater::open(TestFlash::new(2048), LAYOUT, admission, Task::Binary, staged).unwrap()
     }
 
     fn ask(updater: &mut impl Update, request: RequestBody) -> Result<UpdateStatus, UpdateRefusal> {
@@ -471,14 +471,14 @@ mod tests {
         push(&mut updater, older.as_bytes(), 64).unwrap();
         push(&mut updater, newer.as_bytes(), 64).unwrap();
         let mut buffer = ArtifactBuffer::new();
-        let standing = updater.load(&mut buffer).standing(Questions::All);
-        assert_eq!((standing.held.map(|held| held.counter), standing.passed_over), (Some(0), None));
+        let slot = updater.load(&mut buffer);
+        assert_eq!((slot.status().map(|held| held.counter), slot.passed_over()), (Ok(0), None));
         updater.store.flash_mut().spoil(LAYOUT.offsets[1] + 40, 4);
-        let passed_over = updater.load(&mut buffer).standing(Questions::All).passed_over;
+        let passed_over = updater.load(&mut buffer).passed_over();
         assert_eq!(passed_over, Some(PassedOver { slot: 1, fault: SlotFault::Altered }));
         // Until a newer one is there again.
         push(&mut updater, newer.as_bytes(), 64).unwrap();
-        assert_eq!(updater.load(&mut buffer).standing(Questions::All).passed_over, None);
+        assert_eq!(updater.load(&mut buffer).passed_over(), None);
     }
 
     /// Takes every signature.
@@ -500,7 +500,7 @@ mod tests {
         assert_eq!(updater(&mut staged).questions(), Questions::All);
         let admission = Admission::new(Owner, ID);
         let flash = TestFlash::new(2048);
-        let mut keyed = Updater::open(flash, LAYOUT, admission, Kind::Binary, &mut staged).unwrap();
+        let mut keyed = Updater::open(flash, LAYOUT, admission, Task::Binary, &mut staged).unwrap();
         assert_eq!(keyed.questions(), Questions::NoTrials);
         let artifact = binary_artifact(Some(ID));
         assert_eq!(push(&mut keyed, artifact.as_bytes(), 64), Err(UpdateRefusal::NoCounter));

@@ -4,7 +4,7 @@ use calib_core::Artifact;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{CountersRefusal, Refusal, ReplyBody, RequestBody};
 
-use crate::Calibration;
+use calib_core::predict::Ranked;
 
 /// Counts predictions and their outcomes, or does not: [`Monitors`](crate::Monitors), or [`NoMonitors`] where every byte of memory
 /// counts.
@@ -20,7 +20,7 @@ pub trait Watch {
     fn is_alarmed(&self) -> bool;
 
     /// Counts a prediction by the calibrator that was begun with. `group` is the one whose tables were used.
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration);
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked);
 
     /// Answers a request about counters, given the calibrator that was begun with. A device that takes no outcomes does not come here
     /// with a request that [changes](RequestBody::changes_counters) some.
@@ -45,7 +45,7 @@ impl<W: Watch> Watch for &mut W {
         (**self).is_alarmed()
     }
 
-    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Calibration) {
+    fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         (**self).count(artifact, group, prediction);
     }
 
@@ -74,7 +74,7 @@ impl Watch for NoMonitors {
         false
     }
 
-    fn count(&mut self, _: &Artifact<'_>, _: Option<u8>, _: &Calibration) {}
+    fn count(&mut self, _: &Artifact<'_>, _: Option<u8>, _: &Ranked) {}
 
     fn answer(&mut self, _: Option<&Artifact<'_>>, _: &RequestBody, _: bool) -> ReplyBody {
         ReplyBody::Refused(Refusal::Counters(CountersRefusal::NotBuilt))

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use calib_core::wire::{MAX_VALUES, Refusal};
 use calib_core::{ClassifierId, Score};
-use calib_firmware::{Classifier, Features, Kind, LinearLayer, Output, Scratch};
+use calib_firmware::{Classifier, Features, LinearLayer, Output, Scratch, Task, linear_output};
 use serde::{Deserialize, Serialize};
 
 use crate::{LinearParameters, ModelError, ModelFault};
@@ -104,9 +104,9 @@ impl LinearModel {
     /// As [`LinearModel::logits`], [`Refusal::Score`] if the logit is not finite, and [`Refusal::Kind`] if the
     /// classifier is not binary.
     pub fn score(&self, features: &[f32]) -> Result<Score, Refusal> {
-        match Output::from_logits(&self.logits(features)?)? {
-            Output::Binary(score) => Ok(score),
-            _ => Err(Refusal::Kind { classes: self.kind().classes() }),
+        match linear_output(&self.logits(features)?)? {
+            Output::Score(score) => Ok(score),
+            _ => Err(Refusal::Kind { classes: self.task().classes() }),
         }
     }
 
@@ -141,13 +141,13 @@ impl Classifier for LinearModel {
         self.parameters.mean.len() as u16
     }
 
-    fn kind(&self) -> Kind {
-        Kind::of_outputs(self.parameters.bias.len() as u16)
+    fn task(&self) -> Task {
+        Task::of_outputs(self.parameters.bias.len() as u16)
     }
 
     fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
         self.write_logits(features, scratch);
-        Output::from_logits(scratch.get(..self.parameters.bias.len()).unwrap_or_default())
+        linear_output(scratch.get(..self.parameters.bias.len()).unwrap_or_default())
     }
 }
 

@@ -3,7 +3,7 @@
 use calib_core::score::{CodeVector, CodeVectorError};
 use calib_core::wire::{MAX_VALUES, Refusal};
 use calib_core::{ClassifierId, Logits, QuantizedScore, ScoreEncoding};
-use calib_firmware::{Classifier, Features, Kind, Output, Scratch};
+use calib_firmware::{Classifier, Features, Output, Scratch, Task};
 
 use crate::Codes;
 
@@ -86,8 +86,8 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for Network<FEATURE
         FEATURES as u16
     }
 
-    fn kind(&self) -> Kind {
-        Kind::of_outputs(OUTPUTS as u16)
+    fn task(&self) -> Task {
+        Task::of_outputs(OUTPUTS as u16)
     }
 
     fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
@@ -147,10 +147,10 @@ mod tests {
         const OUT: Codes = Codes { scale: 0.1, zero_point: -7 };
         let run = |codes: &[i8; 3]| codes.map(|code| OUT.dequantize(code));
         let network = Network::new("n", ID, IN, OUT, Gives::Logits, run);
-        assert_eq!((network.kind(), network.feature_count()), (Kind::TopLabel { classes: 3 }, 3));
+        assert_eq!((network.task(), network.feature_count()), (Task::TopLabel { classes: 3 }, 3));
         let mut scratch = [f32::NAN; MAX_VALUES];
         let output = network.classify(features(&[-128.0, 100.4, 99.0]), &mut scratch).unwrap();
-        assert!(output.is_of(network.kind()));
+        assert!(network.task().gives(&output));
         let Output::QuantizedLogits { codes, logits } = output else { panic!("{output:?}") };
         assert_eq!((codes.keys(), codes.encoding()), (&[0, 228, 227][..], network.encoding()));
         let stands_for = codes.keys().iter().map(|&key| QuantizedScore::from_key(network.encoding(), key));
@@ -169,7 +169,7 @@ mod tests {
 
         let network = Network::new("n", ID, IN, IN, Gives::Logits, |codes: &[i8; 1]| codes.map(f32::from));
         let output = network.classify(features(&[-5.0]), &mut scratch).unwrap();
-        assert!(output.is_of(Kind::Binary) && matches!(output, Output::Code(score) if score.code() == -5));
+        assert!(Task::Binary.gives(&output) && matches!(output, Output::Code(score) if score.code() == -5));
     }
 
     /// As many classes as there is memory for.

@@ -3,12 +3,13 @@
 use core::convert::Infallible;
 
 use calib_core::journal::JournalLayout;
+use calib_core::predict::Query;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Questions, Refusal, Request, RequestBody};
 use calib_core::{AlarmRule, Anybody, ClassifierId, Erased, Outcome, Uncalibrated};
 use calib_firmware::{
-    Alarm, Classifier, Device, Entropy, Features, Gives, KeptMonitors, Kind, LinearClassifier, Meter,
-    Monitors, Output, Slot, Watch,
+    Alarm, Classifier, Device, Entropy, Features, KeptMonitors, LinearClassifier, Meter, Monitors, Output,
+    Slot, Task, Watch,
 };
 use embedded_hal::digital::{ErrorType, OutputPin};
 use embedded_storage::nor_flash::ReadNorFlash;
@@ -67,7 +68,7 @@ pub(crate) fn alarm() -> Alarm<Pin> {
 
 fn answer<C: Classifier>(classifier: C) {
     let room = from(MonitorRoom { tables: 1, bins: 15 });
-    let slot = Slot::read_watched(bytes(), Anybody, classifier.id(), classifier.kind(), room);
+    let slot = Slot::read_watched(bytes(), Anybody, classifier.id(), classifier.task(), room);
     let mut monitors = from(Monitors::<15, 10>::new());
     let device = Device::with_parts((classifier, alarm(), Board, Board, &mut monitors), slot);
     let mut device = device.answering(from(Questions::All)).taking_outcomes(any());
@@ -83,7 +84,7 @@ fn kept() {
     let layout = from(JournalLayout { offset: 0, len_bytes: 8192, erased: Erased::Ones });
     let Ok(mut monitors) = KeptMonitors::<_, 15, 10>::open(Flash, layout, any()) else { return };
     keep((monitors.room(), monitors.is_alarmed()));
-    let slot = Slot::read_watched(bytes(), Anybody, BINARY.id(), BINARY.kind(), monitors.room());
+    let slot = Slot::read_watched(bytes(), Anybody, BINARY.id(), BINARY.task(), monitors.room());
     let mut device = Device::with_parts((&BINARY, alarm(), Board, Board, &mut monitors), slot);
     keep(device.answer(&from(Request { id: 0, body: RequestBody::Status })));
     keep(monitors.free().capacity());
@@ -95,23 +96,18 @@ fn steps(classifier: &impl Classifier) {
     let Ok(features) = Features::new(floats(), classifier.feature_count()) else { return };
     let output: Result<Output<'_>, Refusal> = classifier.classify(features, &mut scratch);
     let Ok(output) = output else { return };
-    let slot = Slot::read(bytes(), Anybody, classifier.id(), from(Kind::Binary));
-    keep((slot.status(), slot.encoding(), slot.is_randomized()));
+    let slot = Slot::read(bytes(), Anybody, classifier.id(), from(Task::Binary));
+    keep((slot.status(), slot.is_randomized()));
     let mut space = from([0.0; 2 * calib_core::wire::MAX_VALUES]);
     let mut alarm = alarm();
-    let outcome = match (slot.gives(), output.vector()) {
-        (Gives::TopK, Some(vector)) => {
-            slot.calibrate_top_k(vector, from(None)).ok().and_then(|ranked| Some(ranked.first()?.outcome))
-        }
-        (Gives::Classes, Some(vector)) => {
-            slot.calibrate_classes(vector, from(None), &mut space).ok().map(|(first, _)| first.outcome)
-        }
-        _ => slot.calibrate(output, from(None)).ok().map(|calibration| calibration.outcome),
-    };
-    let outcome = outcome.unwrap_or(Outcome::Uncalibrated(Uncalibrated::Class));
-    keep(match slot.decision() {
-        Some(rule) => alarm.follow(rule, &outcome),
-        None => alarm.update(&outcome),
+    let query = from(Query { output, group: None, word: None });
+    keep((slot.shape(), slot.calibrate(&query), slot.calibrate_classes(&query, &mut space).is_ok()));
+    keep(slot.predict(&query));
+    let Ok((prediction, others)) = slot.predict_classes(&query, &mut space) else { return };
+    keep(calib_core::wire::OtherClasses::from(others));
+    keep(match prediction.alarm {
+        Some(is_raised) => alarm.set(is_raised),
+        None => alarm.update(&prediction.first.outcome),
     });
     keep(alarm.raise());
 }

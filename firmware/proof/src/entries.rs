@@ -2,6 +2,7 @@
 //!
 //! Each function takes everything that the compiler could otherwise know from its caller, and returns all of the result.
 
+use calib_core::predict::{Output, Prediction, Query};
 use calib_core::score::{ClassCountError, EncodingError};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction,
@@ -14,7 +15,7 @@ use calib_core::{
     TopLabelCode, TopLabelCodeCalibrator, TopLabelCodeMargin, TopLabelCodeMarginCalibrator, TopLabelMargin,
     TopLabelMarginCalibrator,
 };
-use calib_firmware::{Calibration, Output, Slot};
+use calib_firmware::Slot;
 
 use crate::any::{any, bytes, floats, from, keep, margin, score, words};
 
@@ -157,8 +158,8 @@ entries! {
     }
 
     /// What the firmware's library calls, of whatever calibrator there is in the slot.
-    fn slot(slot: &Slot<'_>, output: Output<'_>, word: Option<u32>) -> Result<Calibration, Refusal> {
-        slot.calibrate(output, word)
+    fn slot(slot: &Slot<'_>, query: &Query<'_>) -> Result<Prediction, Refusal> {
+        slot.predict(query)
     }
 }
 
@@ -231,9 +232,9 @@ pub(crate) fn prove() {
         bytes(),
         calib_core::Anybody,
         from(calib_core::ClassifierId([0; 8])),
-        from(calib_firmware::Kind::Binary),
+        from(calib_firmware::Task::Binary),
     );
-    keep(slot(&held, from(Output::Binary(score())), from(None)));
+    keep(slot(&held, &from(Query { output: Output::Score(score()), group: None, word: None })));
 }
 
 fn margin_tables() {

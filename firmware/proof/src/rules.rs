@@ -58,7 +58,7 @@ pub(crate) fn prove() {
         keep((codes.encoding(), codes.classes(), codes.keys(), codes.top_label(), codes.top_label_margin()));
     }
     let body = from(RequestBody::Status);
-    keep((body.scores(), body.word(), body.group(), body.is_trial()));
+    keep((body.is_trial(), body.changes_counters()));
     keep(decode::<calib_core::wire::Reply>(from(&mut [])).is_ok());
     let Ok(artifact) = Artifact::parse(bytes()) else { return };
     if let Some(held) = artifact.operating_points() {

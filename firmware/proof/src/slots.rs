@@ -3,7 +3,7 @@
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::RequestBody;
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
-use calib_firmware::{Kind, Update, Updater};
+use calib_firmware::{Task, Update, Updater};
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 
 use crate::any::{any, bytes, from, keep};
@@ -64,7 +64,7 @@ pub(crate) fn prove() {
     store(&mut buffer);
     let admission = Admission::new(Anybody, ClassifierId([0; 8]));
     let mut staged = ArtifactBuffer::<WORDS>::new();
-    let Ok(mut updater) = Updater::open(Flash, layout(), admission, from(Kind::Binary), &mut staged) else {
+    let Ok(mut updater) = Updater::open(Flash, layout(), admission, from(Task::Binary), &mut staged) else {
         return;
     };
     keep(updater.answer(&from(RequestBody::Slots)));

@@ -105,17 +105,13 @@ fn watch(artifact: &calib_core::Artifact<'_>, bin: usize) {
 
 #[cfg(feature = "any-calibrator")]
 fn any_calibrator() {
+    use calib_core::predict::Query;
     use calib_core::{Anybody, ClassifierId};
-    use calib_firmware::{Kind, Output, Slot};
+    use calib_firmware::{Output, Slot, Task};
 
-    let slot = Slot::read(black_box(&[]), Anybody, black_box(ClassifierId([0; 8])), black_box(Kind::Binary));
-    let output = black_box(Output::Binary(score()));
-    let word = black_box(None);
-    let _ = black_box(slot.calibrate(output, word));
-    if let Some(vector) = output.vector() {
-        let _ = black_box(slot.calibrate_top_k(vector, word));
-        let _ = black_box(slot.calibrate_classes(vector, word, black_box(&mut [])));
-    }
+    let slot = Slot::read(black_box(&[]), Anybody, black_box(ClassifierId([0; 8])), black_box(Task::Binary));
+    let query = black_box(Query { output: Output::Score(score()), group: None, word: None });
+    let _ = black_box(slot.predict_classes(&query, black_box(&mut [])));
 }
 
 #[cfg(feature = "frames")]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::artifact::Reduction;
-use calib_core::wire::{Prediction, ReplyBody, RequestBody};
+use calib_core::wire::{Answer, OtherClasses, ReplyBody, RequestBody, Scores};
 use calib_core::{ClassifierId, Outcome, ScoreEncoding};
 use calib_host::io::files::read_artifact;
 use calib_linear::AlarmRule;
@@ -43,12 +43,17 @@ pub(crate) fn answers(artifact: &Path, kind: &str, rows: &Path) -> Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     for reply in device.pipeline(requests)? {
         let line: Vec<String> = match reply {
-            ReplyBody::Prediction(Prediction { class, outcome, .. }) => vec![of_outcome(class, &outcome)],
-            ReplyBody::TopK(top) => {
-                top.ranked.iter().map(|ranked| of_outcome(ranked.class, &ranked.outcome)).collect()
+            ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) => {
+                let prob =
+                    |(class, &prob): (u16, &f32)| of_prob(class, Some(prob).filter(|prob| !prob.is_nan()));
+                (0..).zip(&probs).map(prob).collect()
             }
-            ReplyBody::Classes(classes) => {
-                classes.probs.iter().enumerate().map(|(class, prob)| of_prob(class as u16, *prob)).collect()
+            ReplyBody::Answer(Answer { class, outcome, others, .. }) => {
+                let mut line = vec![of_outcome(class, &outcome)];
+                if let OtherClasses::Ranked(others) = others {
+                    line.extend(others.iter().map(|ranked| of_outcome(ranked.class, &ranked.outcome)));
+                }
+                line
             }
             other => bail!("the device answers with {other:?}"),
         };
@@ -68,12 +73,12 @@ fn request(kind: &str, encoding: ScoreEncoding, row: &[[u8; 4]]) -> Result<Reque
             .with_context(|| format!("{code} is no code"))
     };
     Ok(match (kind, row) {
-        ("score", [score]) => RequestBody::Score(f32::from_le_bytes(*score)),
-        ("margin", [margin]) => RequestBody::Margin(f32::from_le_bytes(*margin)),
-        ("code", [code]) => RequestBody::Code(key(code)?),
-        ("codes", _) => RequestBody::Codes(row.iter().map(key).collect::<Result<_>>()?),
-        ("probs", _) => RequestBody::Probs(floats().collect()),
-        ("logits", _) => RequestBody::Logits(floats().collect()),
+        ("score", [score]) => RequestBody::predict(Scores::Score(f32::from_le_bytes(*score))),
+        ("margin", [margin]) => RequestBody::predict(Scores::Margin(f32::from_le_bytes(*margin))),
+        ("code", [code]) => RequestBody::predict(Scores::Code(key(code)?)),
+        ("codes", _) => RequestBody::predict(Scores::Codes(row.iter().map(key).collect::<Result<_>>()?)),
+        ("probs", _) => RequestBody::predict(Scores::Probs(floats().collect())),
+        ("logits", _) => RequestBody::predict(Scores::Logits(floats().collect())),
         _ => bail!("{kind} of {} numbers: there are score, margin, code, codes, probs and logits", row.len()),
     })
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use calib_core::artifact::crc32c;
 use calib_core::slot::Receipt;
 use calib_core::wire::{
-    FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus, decode, encode,
+    FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, Scores, UpdateStatus, decode,
+    encode,
 };
 use calib_fit::StoredArtifact;
 use calib_io::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
@@ -23,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&choice, sent)) = data.split_first() else { return };
     match choice % 4 {
         0 => answers(sent),
-        1 => standing(sent),
+        1 => status(sent),
         2 => pushed(sent),
         _ => received(sent),
     }
@@ -33,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
 fn answers(sent: &[u8]) {
     let answer = RefCell::default();
     let mut link = link(Line::new(sent, &answer));
-    for question in [RequestBody::Status, RequestBody::Slots, RequestBody::Score(0.5)] {
+    for question in [RequestBody::Status, RequestBody::Slots, RequestBody::predict(Scores::Score(0.5))] {
         answer.take();
         let asked = link.ask(&question);
         check(&asked, answer.take());
@@ -41,20 +42,13 @@ fn answers(sent: &[u8]) {
     }
 }
 
-/// The version, and what only version 2 can say.
-fn standing(sent: &[u8]) {
+/// The status, which is believed only of a device of this version.
+fn status(sent: &[u8]) {
     let answer = RefCell::default();
     let mut link = link(Line::new(sent, &answer));
-    let Some(version) = told(link.protocol_version()) else { return };
-    answer.take();
-    let standing = told(link.standing(version));
-    let answer = answer.take();
-    if version.is_none_or(|version| version < 2) {
-        assert!(matches!(standing, Some(None)) && answer.is_none(), "an older device is not asked");
-    } else if let Some(standing) = standing {
-        let Some(Ok(Reply { body: ReplyBody::Standing(said), .. })) = answer else { panic!("{answer:?}") };
-        assert_eq!(standing, Some(said));
-    }
+    let Some(status) = told(link.status()) else { return };
+    let Some(Ok(Reply { body: ReplyBody::Status(said), .. })) = answer.take() else { panic!("no status") };
+    assert_eq!(status, said);
 }
 
 /// A push, which succeeds only on a device that says so and has the artefact in force. `Line` looks at what is sent.

@@ -6,14 +6,13 @@ use std::convert::Infallible;
 
 use calib_core::artifact::crc32c;
 use calib_core::wire::{
-    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus,
-};
+    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus, Scores};
 use calib_core::{
     Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, Uncalibrated,
 };
 use calib_drivers::RamFlash;
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Kind, LinearClassifier, Meter, Monitors, NoEntropy, Updater,
+    Alarm, AlarmRule, Classifier, Task, LinearClassifier, Meter, Monitors, NoEntropy, Updater,
     serve_updatable,
 };
 use embedded_hal::digital::{ErrorType as PinError, OutputPin};
@@ -54,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
     for reply in replies {
         match reply.body {
             ReplyBody::Update(UpdateStatus::Installed(receipt)) => in_force = Some(receipt.identity),
-            ReplyBody::Prediction(prediction) => {
+            ReplyBody::Answer(prediction) => {
                 let answers = matches!(
                     prediction.outcome,
                     Outcome::Calibrated(_) | Outcome::Uncalibrated(Uncalibrated::EmptyBin)
@@ -75,7 +74,7 @@ fn updater<'m>(
     staged: &'m mut ArtifactBuffer<112>,
 ) -> Updater<'m, RamFlash<'m, 4, 256>, Anybody, 112> {
     let admission = Admission::new(Anybody, CLASSIFIER.id());
-    Updater::open(RamFlash::new(memory), LAYOUT, admission, Kind::Binary, staged).expect("the slots fit")
+    Updater::open(RamFlash::new(memory), LAYOUT, admission, Task::Binary, staged).expect("the slots fit")
 }
 
 /// The numbers of the requests in these bytes, those that are not known among them.
@@ -97,7 +96,7 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
     while let [kind, len, rest @ ..] = data {
         let (part, later) = rest.split_at(rest.len().min(usize::from(*len)));
         data = later;
-        requests.push(match kind % 9 {
+        requests.push(match kind % 8 {
             0 => RequestBody::Announce { len_bytes: part.len() as u32, crc: crc32c(part) },
             1 => RequestBody::Announce { len_bytes: u32::from(*len) << (kind % 24), crc: 0 },
             2 => RequestBody::Chunk { offset: 0, bytes: Chunk::from_slice(part).expect("up to 255 bytes") },
@@ -105,11 +104,10 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
                 offset: u32::from(*len),
                 bytes: Chunk::from_slice(part).expect("up to 255 bytes"),
             },
-            4 => RequestBody::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0)),
+            4 => RequestBody::predict(Scores::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0))),
             5 => RequestBody::Slots,
             6 => RequestBody::Install,
-            7 => RequestBody::Version,
-            _ => RequestBody::Standing,
+            _ => RequestBody::Status,
         });
     }
     requests

@@ -1,6 +1,6 @@
 //! Frames that are none.
 
-use calib_core::wire::{self, FrameReader, MAX_FRAME, Request, RequestBody};
+use calib_core::wire::{self, FrameReader, MAX_FRAME, Request, RequestBody, Scores};
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -8,7 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub(super) fn malformed(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     loop {
         let mut good = [0; MAX_FRAME];
-        let request = Request { id: random.next_u32(), body: RequestBody::Score(random.random()) };
+        let request =
+            Request { id: random.next_u32(), body: RequestBody::predict(Scores::Score(random.random())) };
         let good = wire::encode(&request, &mut good).expect("it fits");
         let mut frame = match random.random_range(0..5) {
             // One bit wrong, or two.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::classifier::SEED;
 use anyhow::{Context, Result, bail};
 use calib_core::artifact::crc32c;
-use calib_core::wire::{MAX_CHUNK, Prediction, ReplyBody, RequestBody, UpdateStatus};
+use calib_core::wire::{Answer, MAX_CHUNK, ReplyBody, RequestBody, Scores, UpdateStatus};
 use calib_core::{Calibrator, Outcome, Score, Uncalibrated};
 use calib_host::StoredArtifact;
 use rand::{RngExt, SeedableRng};
@@ -128,7 +128,8 @@ impl<'a> Load<'a> {
         let mut asked = Vec::new();
         for _ in 0..count {
             let score = Score::new(self.random.random_range(0.0..=1.0)).context("a score")?;
-            let id = self.ask(RequestBody::Score(score.get()), Question::Score { updating })?;
+            let id =
+                self.ask(RequestBody::predict(Scores::Score(score.get())), Question::Score { updating })?;
             asked.push((id, score));
         }
         Ok(asked)
@@ -153,7 +154,7 @@ impl<'a> Load<'a> {
         for (id, score) in asked {
             let expected = expected(self.in_force, score)?;
             match self.device.receive(id)? {
-                ReplyBody::Prediction(Prediction { outcome, .. }) if outcome == expected => {}
+                ReplyBody::Answer(Answer { outcome, .. }) if outcome == expected => {}
                 other => bail!("the device answered {other:?} instead of {expected:?}"),
             }
         }

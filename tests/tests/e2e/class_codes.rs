@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_core::artifact::Reduction;
-use calib_core::wire::{ReplyBody, RequestBody};
+use calib_core::wire::{ReplyBody, RequestBody, Scores};
 use calib_host::apply::{AppliedVector, apply_code_vectors};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::data::CodeVectors;
@@ -54,11 +54,11 @@ fn host_and_device_agree(board: Board, classes: usize) {
 
         // The rows that were fitted, as `calib apply` has them.
         let rows = codes.rows().take(100);
-        let request = |row: &[u16]| RequestBody::Codes(row.iter().copied().collect());
+        let request = |row: &[u16]| RequestBody::predict(Scores::Codes(row.iter().copied().collect()));
         let replies = deployed.device.pipeline(rows.map(request)).unwrap();
         let (what, artifact) = (&deployed.what, deployed.artifact());
         for (reply, applied) in replies.iter().zip(apply_code_vectors(&artifact, &codes).unwrap()) {
-            let ReplyBody::Prediction(got) = reply else { panic!("{what}: {reply:?}") };
+            let ReplyBody::Answer(got) = reply else { panic!("{what}: {reply:?}") };
             let AppliedVector::TopLabel(expected) = applied else { panic!("{what}: {applied:?}") };
             assert_eq!((got.class, got.outcome), (expected.class, expected.outcome), "{what}");
         }

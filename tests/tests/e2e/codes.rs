@@ -1,6 +1,6 @@
 //! Fits to integer codes, made as `calib fit` makes them, on the device: the same bits for every code.
 
-use calib_core::wire::{RawScore, RequestBody};
+use calib_core::wire::{RequestBody, ScoreEcho, Scores};
 use calib_core::{Calibrator, Outcome, QuantizedScore, ScoreEncoding};
 use calib_host::apply::apply_codes;
 use calib_host::artifact::{CodesError, CompileError};
@@ -54,7 +54,7 @@ fn host_and_device_agree(
     let bytes = artifact_bytes(&fit, &options).unwrap();
     let image = Image::stand_in(Board::Mps2An386, 1);
     let mut deployed = image.deploy(name, &bytes);
-    let sent = deployed.asked(asked.iter().map(|&key| RequestBody::Code(key)));
+    let sent = deployed.asked(asked.iter().map(|&key| RequestBody::predict(Scores::Code(key))));
     assert_eq!(sent.predictions.len(), asked.len());
 
     let (name, artifact) = (&deployed.what, deployed.artifact());
@@ -65,7 +65,7 @@ fn host_and_device_agree(
     let applied = apply_codes(&artifact, &quantized).unwrap().unwrap();
     assert_eq!(applied.len(), asked.len());
     for (((got, &key), &code), applied) in sent.predictions.iter().zip(&asked).zip(&quantized).zip(&applied) {
-        assert_eq!((got.class, got.score), (1, RawScore::Code(key)), "{name}");
+        assert_eq!((got.class, got.score), (1, ScoreEcho::Code(key)), "{name}");
         assert_eq!(applied.outcome, got.outcome, "{name}: {key}");
         let Outcome::Calibrated(calibrated) = got.outcome else { panic!("{name}: {key} is uncalibrated") };
         // The fit to the scores that the codes stand for gives the same probability.

@@ -2,7 +2,7 @@
 
 use calib_core::monitor::{LogEvidence, TableMonitors};
 use calib_core::wire::{
-    Counters, PredictionOutcome, Raised, RawScore, ReplyBody, RequestBody, Values, Watched,
+    Counters, PredictionOutcome, Raised, ReplyBody, RequestBody, ScoreEcho, Scores, Values, Watched,
 };
 use calib_core::{Artifact, Calibrator, Score};
 use calib_firmware::LOOK_EVERY;
@@ -104,13 +104,13 @@ fn counts_agree(board: Board) {
     // Between them trials, which are not counted.
     let requests = stream.iter().flat_map(|&x| {
         let features: Values = [x].into_iter().collect();
-        [RequestBody::Classify(features), RequestBody::Score(0.99)]
+        [RequestBody::predict(Scores::Features(features)), RequestBody::predict(Scores::Score(0.99))]
     });
     let replies = device.pipeline(requests).unwrap();
     for (&x, reply) in stream.iter().zip(replies.iter().step_by(2)) {
         let score = image.model.score(&[x]).unwrap();
-        let ReplyBody::Prediction(prediction) = reply else { panic!("{reply:?}") };
-        assert_eq!(prediction.score, RawScore::F32(score));
+        let ReplyBody::Answer(prediction) = reply else { panic!("{reply:?}") };
+        assert_eq!(prediction.score, ScoreEcho::F32(score));
         host.count(score);
     }
     let found = counters(&mut device, RequestBody::Counters { table: 0 });

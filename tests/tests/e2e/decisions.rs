@@ -3,7 +3,7 @@
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
-use calib_core::wire::{Prediction, ReplyBody, RequestBody};
+use calib_core::wire::{Answer, ReplyBody, RequestBody};
 use calib_core::{Calibrator, Identity, Outcome, Score, ScoreEncoding, StepTable};
 use calib_firmware::AlarmRule;
 use calib_host::StoredArtifact;
@@ -85,7 +85,7 @@ fn the_device_decides_as_the_host_does() {
 
     // The action is the cheapest one at the probability, by exact comparison with the thresholds; each is taken.
     let mut taken = [0; 4];
-    for Prediction { outcome, action, alarm, .. } in &parity.predictions {
+    for Answer { outcome, action, alarm, .. } in &parity.predictions {
         let Outcome::Calibrated(calibrated) = outcome else { panic!("uncalibrated") };
         let below = envelope.thresholds.iter().filter(|t| t.is_below(calibrated.prob.into())).count();
         let expected = envelope.actions[below];

@@ -7,8 +7,8 @@ use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
 };
 use calib_core::wire::{
-    self, MAX_FRAME, MAX_VALUES, Measurement, Missing, Prediction, RawScore, Refusal, ReplyBody, Request,
-    RequestBody, Status, Values,
+    self, Answer, MAX_FRAME, MAX_VALUES, Measurement, Missing, Refusal, ReplyBody, Request, RequestBody,
+    ScoreEcho, Scores, Status, Values,
 };
 use calib_core::{
     Anybody, Artifact, BinFlags, Calibrator, ClassifierId, Identity, Outcome, ParseError, Score,
@@ -148,17 +148,17 @@ fn status(device: &mut Emulator) -> Status {
     }
 }
 
-fn prediction(reply: &ReplyBody) -> Prediction {
+fn prediction(reply: &ReplyBody) -> &Answer {
     match reply {
-        ReplyBody::Prediction(prediction) => *prediction,
+        ReplyBody::Answer(answer) => answer,
         other => panic!("not a prediction: {other:?}"),
     }
 }
 
 /// Equal in every bit, which `==` on floats does not say.
-fn assert_same_bits(device: Prediction, top: TopLabel, outcome: Outcome, input: &str) {
+fn assert_same_bits(device: &Answer, top: TopLabel, outcome: Outcome, input: &str) {
     assert_eq!(device.class, top.class, "{input}");
-    assert_eq!(device.score, RawScore::F32(top.score), "{input}");
+    assert_eq!(device.score, ScoreEcho::F32(top.score), "{input}");
     assert_eq!(device.outcome, outcome, "{input}");
     if let (Outcome::Calibrated(device), Outcome::Calibrated(host)) = (device.outcome, outcome) {
         assert_eq!(device.prob.to_bits(), host.prob.to_bits(), "{input}");
@@ -176,12 +176,12 @@ fn assert_uncalibrated(image: &Image, slot: Option<&[u8]>, missing: Missing, rea
 
     let row = values(&inputs(image, 1)[0]);
     let classes = usize::from(status.classes);
-    let mut requests = vec![RequestBody::Classify(row)];
+    let mut requests = vec![RequestBody::predict(Scores::Features(row))];
     if status.classes == 2 {
-        requests.extend([0.0, 0.5, 1.0].map(RequestBody::Score));
+        requests.extend([0.0, 0.5, 1.0].map(|scores| RequestBody::predict(Scores::Score(scores))));
     } else {
-        requests.push(RequestBody::Logits(values(&vec![1.0; classes])));
-        requests.push(RequestBody::Probs(values(&vec![1.0 / classes as f32; classes])));
+        requests.push(RequestBody::predict(Scores::Logits(values(&vec![1.0; classes]))));
+        requests.push(RequestBody::predict(Scores::Probs(values(&vec![1.0 / classes as f32; classes]))));
     }
     let asked = requests.len();
     for reply in device.pipeline(requests).unwrap() {
@@ -265,7 +265,9 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     scores.extend(edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up()]));
     let mut random = Random(17);
     scores.resize_with(scores.len() + random_inputs(10_000), || random.between(0.0, 1.0));
-    let replies = device.pipeline(scores.iter().copied().map(RequestBody::Score)).unwrap();
+    let replies = device
+        .pipeline(scores.iter().copied().map(|scores| RequestBody::predict(Scores::Score(scores))))
+        .unwrap();
     assert_eq!(replies.len(), scores.len());
     let mut bins = BTreeSet::new();
     for (score, reply) in scores.iter().zip(&replies) {
@@ -280,7 +282,8 @@ fn a_binary_device_agrees_with_the_host_bit_for_bit() {
     assert_eq!(bins.len(), 15, "every bin was hit");
 
     let inputs = inputs(binary(), 500);
-    let replies = device.pipeline(inputs.iter().map(|x| RequestBody::Classify(values(x)))).unwrap();
+    let replies =
+        device.pipeline(inputs.iter().map(|x| RequestBody::predict(Scores::Features(values(x))))).unwrap();
     for (input, reply) in inputs.iter().zip(&replies) {
         let top = TopLabel { class: 1, score: model.score(input).unwrap() };
         let host = calibrator.calibrate(top.score);
@@ -293,20 +296,21 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     let Image { model, .. } = quaternary();
     let artifact = quaternary_artifact(Some(model.id()));
     let Calibrator::TopLabel(calibrator) = artifact.parse().calibrator() else { panic!("not top-label") };
-    let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.kind());
+    let slot = Slot::read(artifact.bytes(), Anybody, model.id(), model.task());
     let mut device = quaternary().start_fast(artifact.bytes());
 
     let inputs = inputs(quaternary(), 500);
-    let replies = device.pipeline(inputs.iter().map(|x| RequestBody::Classify(values(x)))).unwrap();
+    let replies =
+        device.pipeline(inputs.iter().map(|x| RequestBody::predict(Scores::Features(values(x))))).unwrap();
     let mut classes = BTreeSet::new();
     for (input, reply) in inputs.iter().zip(&replies) {
         let mut scratch = [0.0; MAX_VALUES];
         let features = Features::new(input, model.feature_count()).unwrap();
         let output = model.classify(features, &mut scratch).unwrap();
-        let host = slot.calibrate(output, None).unwrap();
+        let host = slot.calibrate(&output.into()).unwrap();
         classes.insert(host.class);
         let device = prediction(reply);
-        let RawScore::F32(score) = host.score else { panic!("not a float") };
+        let ScoreEcho::F32(score) = host.score else { panic!("not a float") };
         let top = TopLabel { class: host.class, score };
         assert_same_bits(device, top, host.outcome, &format!("features {input:?}"));
         let trusted = matches!(host.outcome, Outcome::Calibrated(calibrated) if calibrated.prob >= 0.6);
@@ -315,7 +319,8 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
     assert_eq!(classes.len(), 4, "every class was predicted");
 
     let logits: Vec<Vec<f32>> = inputs.iter().map(|input| model.logits(input).unwrap()).collect();
-    let replies = device.pipeline(logits.iter().map(|z| RequestBody::Logits(values(z)))).unwrap();
+    let replies =
+        device.pipeline(logits.iter().map(|z| RequestBody::predict(Scores::Logits(values(z))))).unwrap();
     for (logits, reply) in logits.iter().zip(&replies) {
         let checked = calib_core::Logits::new(logits).unwrap();
         let (top, host) = calibrator.calibrate_logits(checked).unwrap();
@@ -335,7 +340,8 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
         }
     }
     assert!(!rows.is_empty());
-    let replies = device.pipeline(rows.iter().map(|row| RequestBody::Probs(values(row)))).unwrap();
+    let replies =
+        device.pipeline(rows.iter().map(|row| RequestBody::predict(Scores::Probs(values(row))))).unwrap();
     for (row, reply) in rows.iter().zip(&replies) {
         let probs = calib_core::Probs::new(row).unwrap();
         let (top, host) = calibrator.calibrate_probs(probs).unwrap();
@@ -347,10 +353,11 @@ fn a_multi_class_device_agrees_with_the_host_bit_for_bit() {
 fn damaged_frames_are_dropped_and_good_ones_answered() {
     let artifact = binary_artifact(None);
     let mut device = binary().start(Some(artifact.bytes()));
-    let expected = ask(&mut device, RequestBody::Score(0.3));
+    let expected = ask(&mut device, RequestBody::predict(Scores::Score(0.3)));
 
     let mut buf = [0; MAX_FRAME];
-    let good = wire::encode(&Request { id: 7, body: RequestBody::Score(0.9) }, &mut buf).unwrap();
+    let good =
+        wire::encode(&Request { id: 7, body: RequestBody::predict(Scores::Score(0.9)) }, &mut buf).unwrap();
     let mut flipped = good.to_vec();
     flipped[2] ^= 0x08;
     let mut overlong = vec![1; 2 * MAX_FRAME];
@@ -358,7 +365,7 @@ fn damaged_frames_are_dropped_and_good_ones_answered() {
     let cut = [&good[..good.len() / 2], &[0]].concat();
     for damage in [&b"\0\0"[..], b"hello\n\0", &flipped, &overlong, &cut] {
         device.send_bytes(damage).unwrap();
-        assert_eq!(ask(&mut device, RequestBody::Score(0.3)), expected);
+        assert_eq!(ask(&mut device, RequestBody::predict(Scores::Score(0.3))), expected);
     }
     let logs = device.logs().unwrap();
     let dropped = logs.iter().filter(|line| line.contains("frame dropped")).count();
@@ -374,17 +381,26 @@ fn what_cannot_be_answered_is_refused() {
         ReplyBody::Refused(refusal) => refusal,
         other => panic!("not refused: {other:?}"),
     };
-    assert_eq!(refused(RequestBody::Score(f32::NAN)), Refusal::Score(ScoreError::NaN));
-    assert_eq!(refused(RequestBody::Score(f32::INFINITY)), Refusal::Score(ScoreError::Infinite));
-    assert_eq!(refused(RequestBody::Score(-0.1)), Refusal::Score(ScoreError::OutOfRange(-0.1)));
-    assert_eq!(refused(RequestBody::Logits(values(&[0.0, 1.0]))), Refusal::Kind { classes: 2 });
+    assert_eq!(refused(RequestBody::predict(Scores::Score(f32::NAN))), Refusal::Score(ScoreError::NaN));
     assert_eq!(
-        refused(RequestBody::Classify(values(&features[1..]))),
+        refused(RequestBody::predict(Scores::Score(f32::INFINITY))),
+        Refusal::Score(ScoreError::Infinite)
+    );
+    assert_eq!(
+        refused(RequestBody::predict(Scores::Score(-0.1))),
+        Refusal::Score(ScoreError::OutOfRange(-0.1))
+    );
+    assert_eq!(
+        refused(RequestBody::predict(Scores::Logits(values(&[0.0, 1.0])))),
+        Refusal::Kind { classes: 2 }
+    );
+    assert_eq!(
+        refused(RequestBody::predict(Scores::Features(values(&features[1..])))),
         Refusal::FeatureCount { expected: 30, got: 29 }
     );
     assert_eq!(refused(RequestBody::Measure { features: values(&features), repeat: 0 }), Refusal::Measure);
     features[29] = f32::NAN;
-    assert_eq!(refused(RequestBody::Classify(values(&features))), Refusal::Feature(29));
+    assert_eq!(refused(RequestBody::predict(Scores::Features(values(&features)))), Refusal::Feature(29));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use calib_core::artifact::{
 use calib_core::table::{
     CodeTable, InterpolatedTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
 };
-use calib_core::wire::{Measurement, Refusal, ReplyBody, RequestBody, Values};
+use calib_core::wire::{Measurement, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
 use calib_core::{
     Artifact, ArtifactBuffer, BinFlags, Calibrator, Identity, Outcome, ProbInterval, ScoreEncoding,
     StepTable, Uncalibrated,
@@ -127,7 +127,7 @@ fn floats_agree(name: &str, held: &Held) {
     let mut deployed = image.deploy_counting(name, held.buffer.as_bytes());
 
     let scores = scores(form.edges());
-    let sent = deployed.asked(scores.iter().map(|&score| RequestBody::Score(score)));
+    let sent = deployed.asked(scores.iter().map(|&score| RequestBody::predict(Scores::Score(score))));
     let has_empty = (0..form.bins()).any(|bin| artifact.tables().bin_flags(0, bin as u16) == BinFlags::EMPTY);
     let uncalibrated = |parity: &Parity| {
         let empty = Outcome::Uncalibrated(Uncalibrated::EmptyBin);
@@ -145,7 +145,11 @@ fn floats_agree(name: &str, held: &Held) {
     for &score in form.edges().iter().chain(&[0.0, 0.5, 1.0]) {
         for tie in ties {
             for word in [0, tie.wrapping_sub(1), *tie, tie.wrapping_add(1), u32::MAX] {
-                requests.push(RequestBody::ScoreWithWord { score, word });
+                requests.push(RequestBody::Predict(Question {
+                    group: None,
+                    word: Some(word),
+                    scores: Scores::Score(score),
+                }));
             }
         }
     }
@@ -171,7 +175,7 @@ fn cost(device: &mut Emulator) -> u32 {
 
 fn refuses_codes(device: &mut Emulator) {
     let refused = ReplyBody::Refused(Refusal::Encoding(ScoreEncoding::F32));
-    assert_eq!(device.request(RequestBody::Code(5)).unwrap(), refused);
+    assert_eq!(device.request(RequestBody::predict(Scores::Code(5))).unwrap(), refused);
 }
 
 #[test]
@@ -248,7 +252,7 @@ fn codes_agree(name: &str, encoding: ScoreEncoding, codes: impl Iterator<Item = 
     assert!(matches!(artifact.calibrator(), Calibrator::BinaryCode(_)), "{name}: not over codes");
     let image = Image::stand_in(Board::Mps2An386, 1);
     let mut deployed = image.deploy(name, held.buffer.as_bytes());
-    let requests: Vec<RequestBody> = codes.map(RequestBody::Code).collect();
+    let requests: Vec<RequestBody> = codes.map(|scores| RequestBody::predict(Scores::Code(scores))).collect();
     let asked = requests.len();
     assert_eq!(calibrated(&deployed.asked(requests)), asked, "{name}");
     println!("{name}: {} bytes", artifact.len_bytes());
@@ -257,9 +261,9 @@ fn codes_agree(name: &str, encoding: ScoreEncoding, codes: impl Iterator<Item = 
     // A float is no code.
     let features = Values::from_slice(&[0.6]).unwrap();
     for body in [
-        RequestBody::Score(0.5),
-        RequestBody::ScoreWithWord { score: 0.5, word: 1 },
-        RequestBody::Classify(features),
+        RequestBody::predict(Scores::Score(0.5)),
+        RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Score(0.5) }),
+        RequestBody::predict(Scores::Features(features)),
     ] {
         assert_eq!(device.request(body).unwrap(), ReplyBody::Refused(Refusal::Encoding(encoding)));
     }

@@ -1,6 +1,6 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
-use calib_core::wire::{Refusal, ReplyBody, RequestBody};
+use calib_core::wire::{Answer, OtherClasses, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
@@ -32,17 +32,19 @@ fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
         let (all, calibrated) = (sent.predictions.len(), calibrated(&sent));
         assert!(calibrated == all || has_empty_cells(&deployed.artifact()) && calibrated * 2 > all, "{name}");
         for reply in &sent.replies {
-            let ReplyBody::Classes(reply) = reply else { panic!("{name}: {reply:?}") };
-            if reply.probs.iter().all(Option::is_none) {
+            let ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) = reply else {
+                panic!("{name}: {reply:?}")
+            };
+            if probs.iter().all(|prob| prob.is_nan()) {
                 assert!(calibrated < all, "{name}: {reply:?}");
                 continue;
             }
-            let sum: f32 = reply.probs.iter().map(|prob| prob.unwrap()).sum();
-            assert!(reply.probs.len() == classes && (sum - 1.0).abs() < 1e-4, "{name}: {reply:?}");
+            let sum: f32 = probs.iter().sum();
+            assert!(probs.len() == classes && (sum - 1.0).abs() < 1e-4, "{name}: {reply:?}");
         }
         // A function of logits refuses probabilities.
         let probs = vec![1.0 / classes as f32; classes].into_iter().collect();
-        let reply = deployed.device.request(RequestBody::Probs(probs)).unwrap();
+        let reply = deployed.device.request(RequestBody::predict(Scores::Probs(probs))).unwrap();
         let refused = matches!(reply, ReplyBody::Refused(Refusal::Kind { .. }));
         let Calibrator::Vector(calibrator) = deployed.artifact().calibrator() else { panic!("{name}") };
         assert_eq!(refused, calibrator.needs_logits(), "{name}: {reply:?}");

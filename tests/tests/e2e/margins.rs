@@ -8,7 +8,7 @@ use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, MarginFunction, MarginScaling, MarginTable,
     MarginVennAbersTable, RandomizedMarginTable,
 };
-use calib_core::wire::{Refusal, ReplyBody, RequestBody};
+use calib_core::wire::{Question, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{BinFlags, Identity, Margin, Outcome, ScoreEncoding, ScoreError, Uncalibrated};
 use calib_tests::Board;
 use rand::{RngExt, SeedableRng};
@@ -158,14 +158,22 @@ fn margins_agree(board: Board) {
             other => panic!("{name}: not refused: {other:?}"),
         };
         for body in [
-            RequestBody::Score(0.5),
-            RequestBody::ScoreWithWord { score: 0.5, word: 1 },
-            RequestBody::Code(5),
+            RequestBody::predict(Scores::Score(0.5)),
+            RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Score(0.5) }),
+            RequestBody::predict(Scores::Code(5)),
         ] {
             assert_eq!(refused(body), Refusal::Encoding(encoding), "{name}");
         }
-        assert_eq!(refused(RequestBody::Margin(f32::NAN)), Refusal::Score(ScoreError::NaN), "{name}");
-        let infinite = RequestBody::MarginWithWord { margin: f32::NEG_INFINITY, word: 1 };
+        assert_eq!(
+            refused(RequestBody::predict(Scores::Margin(f32::NAN))),
+            Refusal::Score(ScoreError::NaN),
+            "{name}"
+        );
+        let infinite = RequestBody::Predict(Question {
+            group: None,
+            word: Some(1),
+            scores: Scores::Margin(f32::NEG_INFINITY),
+        });
         assert_eq!(refused(infinite), Refusal::Score(ScoreError::Infinite), "{name}");
         println!("{name}: {} bytes, {} margins", bytes.len(), sent.replies.len());
     }
@@ -186,9 +194,9 @@ fn codes_agree(board: Board) {
         let mut deployed = image.deploy("int16 codes", &bytes);
         let around = keys.iter().flat_map(|&edge| [edge - 1, edge, edge + 1]);
         let all = around.chain((0..=u16::MAX).step_by(51)).chain([u16::MAX]);
-        let sent = deployed.asked(all.map(RequestBody::Code));
+        let sent = deployed.asked(all.map(|scores| RequestBody::predict(Scores::Code(scores))));
         assert_eq!(calibrated(&sent), sent.replies.len());
-        let margin = deployed.device.request(RequestBody::Margin(0.5)).unwrap();
+        let margin = deployed.device.request(RequestBody::predict(Scores::Margin(0.5))).unwrap();
         assert_eq!(margin, ReplyBody::Refused(Refusal::Encoding(I16)));
     }
 }
@@ -209,7 +217,7 @@ fn leads_agree(board: Board, classes: u16) {
         let sent = deployed.leads(VECTORS, 9);
         assert!(calibrated(&sent) * 2 > sent.replies.len(), "{name}");
         let row = [0.5, 0.5].into_iter().chain([0.0].into_iter().cycle()).take(classes.into()).collect();
-        let probs = deployed.device.request(RequestBody::Probs(row)).unwrap();
+        let probs = deployed.device.request(RequestBody::predict(Scores::Probs(row))).unwrap();
         assert_eq!(probs, ReplyBody::Refused(Refusal::Encoding(encoding)), "{name}");
         println!("{name}: {} bytes, {} vectors", bytes.len(), sent.replies.len());
     }

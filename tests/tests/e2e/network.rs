@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use calib_core::artifact::Reduction;
-use calib_core::wire::{RawScore, ReplyBody, RequestBody};
+use calib_core::wire::{ReplyBody, RequestBody, ScoreEcho, Scores};
 use calib_host::data::CodeVectors;
 use calib_host::joint::VectorScalingMethod;
 use calib_host::reduction::{Problems, fit_reduction};
@@ -124,11 +124,12 @@ fn counts(board: Board, case: &NetworkCase, elf: &Path, rows: &CodedRows) {
     let what = format!("{} on {}", case.network.name, board.name());
     let mut device = Emulator::start_on(board, elf, None).unwrap();
     let features = rows.rows.features[0].iter().copied().collect();
-    let ReplyBody::Prediction(bare) = device.request(RequestBody::Classify(features)).unwrap() else {
+    let ReplyBody::Answer(bare) = device.request(RequestBody::predict(Scores::Features(features))).unwrap()
+    else {
         panic!("{what}: refused")
     };
     let top = rows.keys().next().unwrap().into_iter().max().unwrap();
-    assert_eq!((bare.score, bare.alarm), (RawScore::Code(top), true), "{what}");
+    assert_eq!((bare.score, bare.alarm), (ScoreEcho::Code(top), true), "{what}");
     assert!(bare.outcome.calibrated().is_none(), "{what}");
     let [each, _] = instructions(board, &mut device, rows);
     let ReplyBody::Status(status) = device.request(RequestBody::Status).unwrap() else { panic!("{what}") };

@@ -1,7 +1,7 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
 use calib_core::artifact::Reduction;
-use calib_core::wire::ReplyBody;
+use calib_core::wire::{Answer, OtherClasses, ReplyBody};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, Umd, artifact_bytes};
@@ -57,16 +57,14 @@ fn host_and_device_agree(classes: usize) {
 
         assert!(calibrated(&sent) * 2 > sent.predictions.len(), "{reduction}");
         for reply in &sent.replies {
-            let kind = match reply {
-                ReplyBody::Prediction(_) => {
-                    matches!(reduction, Reduction::TopLabel | Reduction::Confidence)
-                }
-                ReplyBody::TopK(reply) => reduction.top_k() == Some(reply.ranked.len()),
-                ReplyBody::Classes(reply) => {
-                    reply.probs.len() == classes
+            let ReplyBody::Answer(Answer { others, .. }) = reply else { panic!("{reduction}: {reply:?}") };
+            let kind = match others {
+                OtherClasses::None => matches!(reduction, Reduction::TopLabel | Reduction::Confidence),
+                OtherClasses::Ranked(others) => reduction.top_k() == Some(1 + others.len()),
+                OtherClasses::Probs(probs) => {
+                    probs.len() == classes
                         && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
                 }
-                _ => false,
             };
             assert!(kind, "{reduction}: {reply:?}");
         }

@@ -8,7 +8,7 @@ use calib_core::decision::{
     Threshold, Thresholds, Verdict,
 };
 use calib_core::wire::{
-    Answer, MAX_FRAME, Prediction, Question, RawScore, ReplyBody, RequestBody, Scores, encode,
+    Answer, MAX_FRAME, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, encode,
 };
 use calib_core::{
     BinFlags, Calibrated, Identity, Logits, Margin, Outcome, Score, ScoreEncoding, StepTable, Uncalibrated,
@@ -70,12 +70,12 @@ fn write_points(writer: &mut ArtifactWriter<'_>, keys: &[(u32, u32)], refer_rais
 /// Asks all questions, and demands these answers, bit for bit.
 fn answers(image: &Image, name: &str, bytes: &[u8], asked: Vec<(Question, Answer)>) {
     let mut device = image.start_fast(bytes);
-    let requests = asked.iter().map(|(question, _)| RequestBody::Ask(question.clone()));
+    let requests = asked.iter().map(|(question, _)| RequestBody::Predict(question.clone()));
     let replies = device.pipeline(requests).unwrap_or_else(|error| panic!("{name}: {error:#}"));
     assert_eq!(replies.len(), asked.len(), "{name}");
     let bits = |reply: &ReplyBody| encode(reply, &mut [0; MAX_FRAME]).unwrap().to_vec();
     for (reply, (question, answer)) in replies.iter().zip(&asked) {
-        let expected = ReplyBody::Answer(*answer);
+        let expected = ReplyBody::Answer(answer.clone());
         assert_eq!(bits(reply), bits(&expected), "{name}: {question:?}: host {expected:?}, device {reply:?}");
     }
     println!("{name}: {} bytes, {} questions", bytes.len(), asked.len());
@@ -90,10 +90,10 @@ fn verdict(is_at_least: impl Fn(usize) -> bool) -> Verdict {
 }
 
 /// The answer to a binary score by thresholds alone.
-fn by_thresholds(score: RawScore, group: Option<u8>, verdict: Verdict, refer_raises: bool) -> Answer {
+fn by_thresholds(score: ScoreEcho, group: Option<u8>, verdict: Verdict, refer_raises: bool) -> Answer {
     let alarm = verdict == Verdict::Positive || refer_raises && verdict == Verdict::Refer;
-    let prediction = Prediction { class: 1, score, outcome: NO_TABLE, alarm, word: None, action: None };
-    Answer { prediction, group, verdict: Some(verdict), set: None }
+    let answer = Answer::new(Ranked { class: 1, score, outcome: NO_TABLE }, alarm);
+    Answer { group, verdict: Some(verdict), ..answer }
 }
 
 /// Thresholds of probabilities, margins and codes, one or two, of one group and of three, "never" among them.
@@ -118,7 +118,7 @@ fn thresholds_agree(board: Board) {
         let (lower, upper) = keys[i % 3];
         let verdict = verdict(|end| value >= f32::from_bits([lower, upper][end]));
         let question = Question { group: Some(group), word: None, scores: Scores::Score(value) };
-        (question, by_thresholds(RawScore::F32(score), Some(group), verdict, true))
+        (question, by_thresholds(ScoreEcho::F32(score), Some(group), verdict, true))
     });
     answers(&image, "thresholds of probabilities", &bytes, asked.collect());
 
@@ -133,7 +133,7 @@ fn thresholds_agree(board: Board) {
         let asked = margins.into_iter().map(|value| {
             let verdict = verdict(|end| value >= ends[end]);
             let question = Question { group: None, word: None, scores: Scores::Margin(value) };
-            let score = RawScore::Margin(Margin::new(value).unwrap());
+            let score = ScoreEcho::Margin(Margin::new(value).unwrap());
             (question, by_thresholds(score, None, verdict, refer_raises))
         });
         answers(&image, "thresholds of margins", &bytes, asked.collect());
@@ -144,7 +144,7 @@ fn thresholds_agree(board: Board) {
     let asked = (0..256u16).map(|key| {
         let verdict = if key < 100 { Verdict::Negative } else { Verdict::Refer };
         let question = Question { group: None, word: None, scores: Scores::Code(key) };
-        (question, by_thresholds(RawScore::Code(key), None, verdict, false))
+        (question, by_thresholds(ScoreEcho::Code(key), None, verdict, false))
     });
     answers(&image, "thresholds of codes", &bytes, asked.collect());
 }
@@ -182,9 +182,9 @@ fn groups_agree(board: Board) {
             }),
         };
         let verdict = verdict(|end| value.to_bits() >= [keys[group].0, keys[group].1][end]);
-        let score = RawScore::F32(Score::new(value).unwrap());
+        let score = ScoreEcho::F32(Score::new(value).unwrap());
         let mut answer = by_thresholds(score, Some(group as u8), verdict, false);
-        answer.prediction.outcome = outcome;
+        answer.outcome = outcome;
         let scores = Scores::Score(value);
         (Question { group: Some(group as u8), word: None, scores }, answer)
     });
@@ -192,10 +192,9 @@ fn groups_agree(board: Board) {
 }
 
 /// The answer to a vector by its set alone: the predicted class, and the alarm unless it is alone.
-fn by_set(class: u16, score: RawScore, set: ClassSet) -> Answer {
+fn by_set(class: u16, score: ScoreEcho, set: ClassSet) -> Answer {
     let alarm = set.len() != 1;
-    let prediction = Prediction { class, score, outcome: NO_TABLE, alarm, word: None, action: None };
-    Answer { prediction, group: None, verdict: None, set: Some(set) }
+    Answer { set: Some(set), ..Answer::new(Ranked { class, score, outcome: NO_TABLE }, alarm) }
 }
 
 /// For every class its entry and the largest entry of the others.
@@ -273,12 +272,12 @@ fn sets_agree(board: Board, classes: u16) {
             }
             let (scores, score) = match encoding.is_quantized() {
                 true => {
-                    let top = RawScore::Code(keys[usize::from(class)]);
+                    let top = ScoreEcho::Code(keys[usize::from(class)]);
                     (Scores::Codes(keys.iter().copied().collect()), top)
                 }
                 false => {
                     let top = Score::new(softmax[usize::from(class)]).unwrap();
-                    (Scores::Logits(logits.iter().copied().collect()), RawScore::F32(top))
+                    (Scores::Logits(logits.iter().copied().collect()), ScoreEcho::F32(top))
                 }
             };
             (Question { group: None, word: None, scores }, by_set(class, score, set))

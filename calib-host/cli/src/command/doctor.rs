@@ -1,11 +1,13 @@
 //! `calib doctor`
 
+#[cfg(feature = "serial")]
+use std::cmp::Ordering;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use calib_core::wire::PROTOCOL_VERSION;
 #[cfg(feature = "serial")]
-use calib_core::wire::{ReplyBody, RequestBody};
+use calib_core::wire;
+use calib_core::wire::PROTOCOL_VERSION;
 #[cfg(feature = "serial")]
 use calib_io::device::serial::DeviceError;
 use clap::Args;
@@ -62,7 +64,7 @@ impl Run for Doctor {
         });
         #[cfg(feature = "serial")]
         if let Some(port) = &self.port {
-            findings.push(of_device(port, protocol_of(port, &self.line)));
+            findings.push(of_device(port, self.line.link(port).and_then(|mut link| link.status())));
         }
         if self.json {
             let one = |finding: &Finding| {
@@ -156,33 +158,25 @@ fn of_port(name: &str) -> Finding {
     }
 }
 
-/// The version of a device's firmware, and that of its protocol if it says it.
+/// What there is to say about a device that was asked what it is.
 #[cfg(feature = "serial")]
-fn protocol_of(port: &str, options: &LineOptions) -> Result<(String, Option<u16>), DeviceError> {
-    let mut link = options.link(port)?;
-    let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
-        return Err(DeviceError::Protocol);
-    };
-    Ok((status.firmware.as_str().to_owned(), link.protocol_version()?))
-}
-
-/// What there is to say about a device that was asked for its protocol.
-#[cfg(feature = "serial")]
-fn of_device(port: &str, asked: Result<(String, Option<u16>), DeviceError>) -> Finding {
+fn of_device(port: &str, asked: Result<wire::Status, DeviceError>) -> Finding {
     let what = format!("device on {port}");
     match asked {
-        Ok((firmware, Some(version))) if version > PROTOCOL_VERSION => {
-            let found = Err(format!("firmware {firmware}, protocol version {version}"));
-            Finding { what, found, advice: "install a newer version of calib, to use all that it answers" }
-        }
-        Ok((firmware, Some(version))) => {
-            let found = Ok(format!("firmware {firmware}, protocol version {version}"));
-            Finding { what, found, advice: "" }
-        }
-        Ok((firmware, None)) => {
-            let found =
-                Err(format!("firmware {firmware}, protocol version 1: it does not answer what is newer"));
-            Finding { what, found, advice: "build its firmware with this version of calib" }
+        Ok(status) => {
+            let found = format!("firmware {}, protocol version {}", status.firmware, status.protocol);
+            match status.protocol.cmp(&PROTOCOL_VERSION) {
+                Ordering::Equal => Finding { what, found: Ok(found), advice: "" },
+                Ordering::Greater => Finding {
+                    what,
+                    found: Err(found),
+                    advice: "install a newer version of calib, to use all that it answers",
+                },
+                Ordering::Less => {
+                    let advice = "build its firmware with this version of calib";
+                    Finding { what, found: Err(found), advice }
+                }
+            }
         }
         Err(error) => Finding { what, found: Err(error.to_string()), advice: "try `calib status --port`" },
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::artifact::{HeaderFlags, MonitorAction, Reduction};
-use calib_core::wire::{Counters, Prediction, Raised, RawScore, ReplyBody};
+use calib_core::wire::{Answer, Counters, Raised, ReplyBody, ScoreEcho};
 use calib_core::{Artifact, BinFlags};
 use calib_fit::StoredArtifact;
 use calib_fit::fleet::{
@@ -52,14 +52,14 @@ impl FleetLog {
     pub(super) fn hear(&mut self, reply: &ReplyBody) -> Result<(), Error> {
         match reply {
             // What was predicted before the device said that it has counted nothing is not of this log.
-            ReplyBody::Prediction(prediction) if self.has_begun => self.predicted(prediction),
+            ReplyBody::Answer(answer) if self.has_begun => self.predicted(answer),
             ReplyBody::Counters(counters) => self.counted(counters),
             _ => Ok(()),
         }
     }
 
-    fn predicted(&mut self, prediction: &Prediction) -> Result<(), Error> {
-        let Some((table, bin)) = place_of(&self.calibrator.artifact(), prediction) else { return Ok(()) };
+    fn predicted(&mut self, answer: &Answer) -> Result<(), Error> {
+        let Some((table, bin)) = place_of(&self.calibrator.artifact(), answer) else { return Ok(()) };
         if let Some(count) =
             self.predictions.get_mut(table).and_then(|counts| counts.get_mut(usize::from(bin)))
         {
@@ -142,7 +142,9 @@ impl FleetLog {
 fn check(artifact: &Artifact<'_>) -> Result<Vec<Vec<u64>>, &'static str> {
     let monitors = artifact.monitors().ok_or("it has no monitors: fit it with --monitor")?;
     if artifact.header().flags.contains(HeaderFlags::GROUPED) {
-        return Err("a device does not say of which group a prediction was, so that no log tells its table");
+        return Err(
+            "a log does not keep of which group a prediction was, so that it does not tell its table",
+        );
     }
     if artifact.monitor_action() == Some(MonitorAction::Uncalibrated) {
         return Err(
@@ -154,18 +156,18 @@ fn check(artifact: &Artifact<'_>) -> Result<Vec<Vec<u64>>, &'static str> {
 }
 
 /// In which table and bin of the monitors the firmware counts a prediction; `None` if it does not.
-fn place_of(artifact: &Artifact<'_>, prediction: &Prediction) -> Option<(usize, u16)> {
+fn place_of(artifact: &Artifact<'_>, answer: &Answer) -> Option<(usize, u16)> {
     let monitors = artifact.monitors()?;
     let table = match artifact.header().reduction {
         Reduction::Binary | Reduction::Confidence => 0,
-        Reduction::TopLabel => usize::from(prediction.class),
+        Reduction::TopLabel => usize::from(answer.class),
         _ => return None,
     };
     monitors.to_count(table)?;
-    let key = match prediction.score {
-        RawScore::F32(score) => score.to_bits(),
-        RawScore::Margin(margin) => margin.key(),
-        RawScore::Code(key) | RawScore::Lead(key) => key.into(),
+    let key = match answer.score {
+        ScoreEcho::F32(score) => score.to_bits(),
+        ScoreEcho::Margin(margin) => margin.key(),
+        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => key.into(),
     };
     if let Some(own) = monitors.own_bin(table, key) {
         return Some((table, u16::try_from(own).ok()?));
@@ -173,5 +175,5 @@ fn place_of(artifact: &Artifact<'_>, prediction: &Prediction) -> Option<(usize, 
     let bins = artifact.tables().get(table).map_or(0, |table| table.form.bins() as u16);
     let is_empty = |bin| artifact.tables().bin_flags(table, bin).contains(BinFlags::EMPTY);
     // Nothing is counted of a table where a device could not tell every bin.
-    (!(0..bins).any(is_empty)).then_some((table, prediction.outcome.calibrated()?.bin))
+    (!(0..bins).any(is_empty)).then_some((table, answer.outcome.calibrated()?.bin))
 }

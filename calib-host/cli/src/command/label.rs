@@ -59,8 +59,7 @@ impl Run for Label {
         // What is wrong with the table is told before the device hears of it.
         let rows = self.outcomes.as_ref().map(|path| read_rows(path)).transpose()?;
         let mut link = self.line.link()?;
-        let version = link.protocol_version()?;
-        let tables = link.counters(version)?;
+        let tables = link.counters()?;
         let none = DeviceError::Counters(CountersRefusal::NotMonitored);
         let in_force = match tables.iter().flatten().next() {
             Some(counters) => counters.calibrator,
@@ -76,7 +75,7 @@ impl Run for Label {
                 0
             }
         };
-        let tables = link.counters(version)?;
+        let tables = link.counters()?;
         if self.json {
             cx.print_json(&json!({
                 "port": self.line.port,

@@ -6,7 +6,9 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use calib_core::wire::{CountersRefusal, Prediction, RawScore, Refusal, Reply, ReplyBody, RequestBody};
+use calib_core::wire::{
+    CountersRefusal, OtherClasses, Ranked, Refusal, Reply, ReplyBody, RequestBody, ScoreEcho,
+};
 use calib_core::{BinFlags, Outcome, Uncalibrated};
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{Chip, log_addr};
@@ -345,29 +347,24 @@ fn words_of_monitors(reply: &ReplyBody) -> Vec<String> {
 /// A line for each class of a prediction; none for what is no prediction.
 fn csv_lines(reply: &Reply) -> Vec<String> {
     match &reply.body {
-        ReplyBody::Prediction(top) => vec![csv_line(reply.id, top)],
-        ReplyBody::Classes(classes) => vec![csv_line(reply.id, &classes.top)],
-        ReplyBody::TopK(top) => {
-            let as_prediction = |rank: &calib_core::wire::Ranked| Prediction {
-                class: rank.class,
-                score: rank.score,
-                outcome: rank.outcome,
-                alarm: top.alarm,
-                word: top.word,
-                action: top.action,
+        ReplyBody::Answer(answer) => {
+            let others: &[Ranked] = match &answer.others {
+                OtherClasses::Ranked(others) => others,
+                OtherClasses::None | OtherClasses::Probs(_) => &[],
             };
-            top.ranked.iter().map(|rank| csv_line(reply.id, &as_prediction(rank))).collect()
+            let all = std::iter::once(answer.first()).chain(others.iter().copied());
+            all.map(|class| csv_line(reply.id, &class, answer.alarm)).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn csv_line(request: u32, prediction: &Prediction) -> String {
-    let Prediction { class, score, outcome, alarm, .. } = prediction;
+fn csv_line(request: u32, prediction: &Ranked, alarm: bool) -> String {
+    let Ranked { class, score, outcome } = prediction;
     let score = match score {
-        RawScore::F32(score) => score.get().to_string(),
-        RawScore::Margin(margin) => margin.get().to_string(),
-        RawScore::Code(key) | RawScore::Lead(key) => key.to_string(),
+        ScoreEcho::F32(score) => score.get().to_string(),
+        ScoreEcho::Margin(margin) => margin.get().to_string(),
+        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => key.to_string(),
     };
     let outcome = match (outcome.calibrated(), outcome) {
         (Some(c), _) => {
@@ -376,17 +373,14 @@ fn csv_line(request: u32, prediction: &Prediction) -> String {
             format!("{},{},{epsilon},{mark}", c.prob, c.bin)
         }
         (None, Outcome::Uncalibrated(reason)) => format!(",,,{reason}"),
-        // What older firmware says of a bin without calibration points.
         (None, Outcome::Calibrated(_)) => format!(",,,{}", Uncalibrated::EmptyBin),
     };
-    format!("{:.3},{request},{class},{score},{outcome},{}", now_s(), u8::from(*alarm))
+    format!("{:.3},{request},{class},{score},{outcome},{}", now_s(), u8::from(alarm))
 }
 
 fn json_line(reply: &Reply) -> Value {
     let body = match &reply.body {
-        ReplyBody::Prediction(prediction) => json!({"prediction": prediction}),
-        ReplyBody::Classes(classes) => json!({"classes": classes}),
-        ReplyBody::TopK(ranked) => json!({"top_k": ranked}),
+        ReplyBody::Answer(answer) => json!({"prediction": answer}),
         ReplyBody::Status(status) => json!({"status": device_json(status)}),
         ReplyBody::Slots(slots) => json!({"slots": slots_json(slots)}),
         ReplyBody::Counters(counters) => json!({"monitors": counters_json(counters)}),
@@ -415,15 +409,14 @@ mod tests {
 
     use super::*;
 
-    /// Older firmware sends the midpoint of a bin without calibration points, with a flag.
+    /// The midpoint of a bin without calibration points has a flag.
     #[test]
     fn a_midpoint_is_shown_as_uncalibrated() {
         let midpoint =
             Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
         let line = |outcome| {
-            let score = RawScore::F32(Score::ZERO);
-            let line =
-                csv_line(7, &Prediction { class: 1, score, outcome, alarm: true, word: None, action: None });
+            let score = ScoreEcho::F32(Score::ZERO);
+            let line = csv_line(7, &Ranked { class: 1, score, outcome }, true);
             line.split_once(',').unwrap().1.to_owned()
         };
         let uncalibrated = "7,1,0,,,,no calibration point is in the score's bin,1";
@@ -433,10 +426,10 @@ mod tests {
         assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1");
         let of_score = |score| {
             let outcome = Outcome::Calibrated(calibrated);
-            csv_line(7, &Prediction { class: 4, score, outcome, alarm: false, word: None, action: None })
+            csv_line(7, &Ranked { class: 4, score, outcome }, false)
         };
-        assert!(of_score(RawScore::Margin(Margin::new(-2.5).unwrap())).ends_with(",7,4,-2.5,0.25,2,,,0"));
-        assert!(of_score(RawScore::Lead(300)).ends_with(",7,4,300,0.25,2,,,0"));
+        assert!(of_score(ScoreEcho::Margin(Margin::new(-2.5).unwrap())).ends_with(",7,4,-2.5,0.25,2,,,0"));
+        assert!(of_score(ScoreEcho::Lead(300)).ends_with(",7,4,300,0.25,2,,,0"));
         let beyond = Calibrated { flags: BinFlags::OUT_OF_RANGE, ..midpoint };
         assert_eq!(line(Outcome::Calibrated(beyond)), "7,1,0,0.25,2,,out-of-range,1");
     }

@@ -6,12 +6,12 @@ use std::io::Write;
 #[cfg(feature = "serial")]
 use std::path::PathBuf;
 
+#[cfg(feature = "serial")]
+use calib_core::slot::PassedOver;
 #[cfg(feature = "probe")]
 use calib_core::slot::SlotContent;
 #[cfg(feature = "serial")]
-use calib_core::slot::{PassedOver, SlotFault};
-#[cfg(feature = "serial")]
-use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody, Slots, Standing};
+use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody};
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{FlashError, read_slots};
 #[cfg(feature = "serial")]
@@ -46,7 +46,7 @@ use crate::show::{
 /// warning.
 ///
 /// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
-/// use. Firmware of protocol version 1 does not say so: then a damaged slot is a warning on standard error.
+/// use.
 #[derive(Args)]
 pub(crate) struct Status {
     /// The serial port, such as /dev/ttyACM0.
@@ -108,9 +108,7 @@ impl Status {
     /// Shows what a device is, what its slots hold and what its monitors say.
     fn of_port(&self, port: &str, cx: &Context) -> Result<(), Error> {
         let mut link = self.line.link(port)?;
-        let ReplyBody::Status(status) = link.ask(&RequestBody::Status)? else {
-            return Err(DeviceError::Protocol.into());
-        };
+        let status = link.status()?;
         let slots = match link.ask(&RequestBody::Slots) {
             Ok(ReplyBody::Slots(slots)) => Some(slots),
             // Firmware with one slot refuses, which is no failure.
@@ -118,9 +116,7 @@ impl Status {
             Ok(_) => return Err(DeviceError::Protocol.into()),
             Err(error) => return Err(error.into()),
         };
-        let version = link.protocol_version()?;
-        let standing = link.standing(version)?;
-        let counters = match link.counters(version) {
+        let counters = match link.counters() {
             // A device that counts nothing is no failure, unless it is asked for what it counted.
             Err(error @ (DeviceError::UnknownRequest | DeviceError::Counters(_)))
                 if self.counters.is_none() =>
@@ -135,16 +131,16 @@ impl Status {
             };
             cx.print_json(&json!({
                 "port": port,
-                "protocol": version,
+                "protocol": status.protocol,
                 "device": device_json(&status),
                 "slots": slots.as_ref().map(slots_json),
-                "standing": standing.as_ref().map(standing_json),
+                "standing": standing_json(&status),
                 "monitors": counters.as_ref().ok().map(shown),
                 "not_monitored": counters.as_ref().err(),
             }))?;
         } else {
             print_device(&mut cx.stdout(), port, &status, slots.as_ref())?;
-            print_protocol(&mut cx.stdout(), version, standing.as_ref())?;
+            print_protocol(&mut cx.stdout(), &status)?;
             match &counters {
                 Ok(tables) => print_counters(&mut cx.stdout(), tables)?,
                 Err(why) => writeln!(cx.stdout(), "monitors    none: {why}")?,
@@ -154,12 +150,9 @@ impl Status {
             self.write_counters(tables, cx)?;
             cx.warn(&counter_warnings(tables))?;
         }
-        match (standing, slots) {
-            (Some(Standing { passed_over: Some(PassedOver { slot, fault }), .. }), _) => {
-                Err(DeviceError::FellBack { slot, fault }.into())
-            }
-            (None, Some(slots)) => warn_of_damage(&slots, cx),
-            _ => Ok(()),
+        match status.passed_over {
+            Some(PassedOver { slot, fault }) => Err(DeviceError::FellBack { slot, fault }.into()),
+            None => Ok(()),
         }
     }
 
@@ -175,21 +168,6 @@ impl Status {
         text.push(b'\n');
         cx.write_output(path, self.force, &text)
     }
-}
-
-/// Warns of a slot that is neither blank nor in order, beside one in force.
-#[cfg(feature = "serial")]
-fn warn_of_damage(slots: &Slots, cx: &Context) -> Result<(), Error> {
-    for (slot, content) in slots.slots.iter().enumerate() {
-        if let Err(fault) = content
-            && slots.in_force.is_some()
-            && !matches!(fault, SlotFault::Blank | SlotFault::Uncommitted)
-        {
-            let text = "if it held a newer calibrator, the device has fallen back to an older one";
-            cx.warn(&[format!("slot {slot}: {fault}: {text}")])?;
-        }
-    }
-    Ok(())
 }
 
 /// Shows what the slots of a chip hold.

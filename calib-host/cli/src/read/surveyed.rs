@@ -11,7 +11,7 @@ use calib_fit::assess::{ChangedRows, Prediction};
 use calib_fit::data::{ExactCollector, RowsHash};
 use calib_fit::{BinaryData, ScoreKind, StoredArtifact, stop};
 use calib_io::files::{FileError, Place, Problem};
-use calib_io::input::{self, BinaryFiles, BinaryPiece, Source};
+use calib_io::input::{self, BinaryChunk, BinaryFiles, Source};
 use calib_io::report::SAME_ROWS;
 use rayon::prelude::*;
 
@@ -142,7 +142,7 @@ fn read_calibrated(
     let watch = cx.reading();
     let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     let place = pieces.place();
-    while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
+    while let Some(BinaryChunk { scores, labels }) = pieces.read_next()? {
         all.extend(&artifact, &scores, &labels).map_err(FileError::spill)?;
     }
     let found = all.finish(&named.stored).map_err(FileError::spill)?;

@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 
 use calib_core::slot::SlotContent;
-use calib_core::wire::{
-    CalibratorStatus, Held, PROTOCOL_VERSION, Questions, Slots, Standing, Status, UpdateStatus,
-};
+use calib_core::wire::{CalibratorStatus, PROTOCOL_VERSION, Questions, Slots, Status, UpdateStatus};
 use calib_fit::artifact::bins_in_words;
 use serde_json::{Value, json};
 
@@ -65,41 +63,29 @@ pub(crate) fn print_device(
     Ok(())
 }
 
-/// Prints which version of the protocol a device speaks, and what it says of its standing.
-pub(crate) fn print_protocol(
-    out: &mut impl Write,
-    version: Option<u16>,
-    standing: Option<&Standing>,
-) -> io::Result<()> {
-    match version {
-        Some(version) => {
-            writeln!(out, "protocol    version {version}, this calib speaks {PROTOCOL_VERSION}")?
-        }
-        None => writeln!(
-            out,
-            "protocol    version 1: the firmware does not say, as it is older than this calib, which speaks {PROTOCOL_VERSION}"
-        )?,
-    }
-    let Some(Standing { held, questions, .. }) = standing else { return Ok(()) };
-    if let Some(Held { identity, counter }) = held {
+/// Prints which version of the protocol a device speaks, from which calibrator it answers, and what it does not answer.
+pub(crate) fn print_protocol(out: &mut impl Write, status: &Status) -> io::Result<()> {
+    writeln!(out, "protocol    version {}, this calib speaks {PROTOCOL_VERSION}", status.protocol)?;
+    if let Ok(CalibratorStatus { identity, counter, .. }) = status.calibrator {
         writeln!(out, "answers     from {identity}, counter {counter}")?;
     }
-    if *questions == Questions::NoTrials {
+    if status.questions == Questions::NoTrials {
         writeln!(out, "answers     neither scores from the line nor measurements")?;
     }
     Ok(())
 }
 
-/// What a device says of its standing, as JSON.
-pub(crate) fn standing_json(standing: &Standing) -> Value {
+/// Which calibrator a device answers from, as JSON.
+pub(crate) fn standing_json(status: &Status) -> Value {
+    let held = status.calibrator.as_ref().ok();
     json!({
-        "identity": standing.held.map(|held| held.identity.to_string()),
-        "counter": standing.held.map(|held| held.counter),
-        "passed_over": standing.passed_over.map(|over| json!({
+        "identity": held.map(|held| held.identity.to_string()),
+        "counter": held.map(|held| held.counter),
+        "passed_over": status.passed_over.map(|over| json!({
             "slot": over.slot,
             "reason": over.fault.to_string(),
         })),
-        "answers_trials": standing.questions == Questions::All,
+        "answers_trials": status.questions == Questions::All,
     })
 }
 

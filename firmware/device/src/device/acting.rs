@@ -73,7 +73,7 @@ fn of_action(action: Option<MonitorAction>) -> Aligned {
 type Acting<'a, W> = Device<'a, &'static LinearClassifier<2, 1>, Record, StopWatch, Dice, W>;
 
 fn acting<'a, W: Watch>(bytes: &'a Aligned, room: MonitorRoom, watch: W) -> Acting<'a, W> {
-    let slot = Slot::read_watched(bytes.as_bytes(), Anybody, ID, BINARY.kind(), room);
+    let slot = Slot::read_watched(bytes.as_bytes(), Anybody, ID, BINARY.task(), room);
     let alarm = Alarm::new(Record::default(), AlarmRule::AtLeast(0.5)).unwrap();
     Device::with_parts((&BINARY, alarm, StopWatch { ticks: None }, Dice(0), watch), slot)
 }
@@ -89,8 +89,8 @@ fn ask<W: Watch>(device: &mut Acting<'_, W>, body: RequestBody) -> ReplyBody {
 
 /// The outcome of features in this bin, and whether the alarm is said to be raised.
 fn predict<W: Watch>(device: &mut Acting<'_, W>, bin: usize) -> (Result<f32, Uncalibrated>, bool) {
-    match ask(device, RequestBody::Classify(values(&[[-9.0, 0.0, 9.0][bin], 0.0]))) {
-        ReplyBody::Prediction(prediction) => (prob(prediction.outcome), prediction.alarm),
+    match ask(device, RequestBody::predict(Scores::Features(values(&[[-9.0, 0.0, 9.0][bin], 0.0])))) {
+        ReplyBody::Answer(prediction) => (prob(prediction.outcome), prediction.alarm),
         other => panic!("{other:?}"),
     }
 }
@@ -130,7 +130,7 @@ fn from_an_alarm_of_a_shift_on_answers_are_as_the_action_says() {
         // The one that brings the alarm, and those after it; trials, too.
         assert_eq!(predict(&mut device, 0), (answer, true), "{action:?}");
         assert_eq!(predict(&mut device, 0), (answer, true));
-        let ReplyBody::Prediction(trial) = ask(&mut device, RequestBody::Score(0.1)) else {
+        let ReplyBody::Answer(trial) = ask(&mut device, RequestBody::predict(Scores::Score(0.1))) else {
             panic!("refused")
         };
         assert_eq!((prob(trial.outcome), trial.alarm), (answer, true));
@@ -204,13 +204,13 @@ fn a_device_that_could_not_do_it_does_not_use_the_calibrator() {
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
         assert_eq!(status.calibrator, Err(Missing::Monitors));
         // Nor does a slot that knows of no monitors.
-        let plain = Slot::read(bytes.as_bytes(), Anybody, ID, BINARY.kind());
+        let plain = Slot::read(bytes.as_bytes(), Anybody, ID, BINARY.task());
         assert_eq!(plain.status(), Err(Missing::Monitors));
     }
     let bytes = of_action(Some(MonitorAction::Alarm));
     assert!(watched(&bytes).slot.status().is_ok());
     let telling = of_action(None);
-    assert!(Slot::read(telling.as_bytes(), Anybody, ID, BINARY.kind()).status().is_ok());
+    assert!(Slot::read(telling.as_bytes(), Anybody, ID, BINARY.task()).status().is_ok());
 }
 
 /// What thresholds say is of the same scores as what is no longer told.
@@ -225,7 +225,7 @@ fn a_verdict_is_withheld_with_the_probability() {
         let answers: Vec<Answer> = (0..LOOK + 1)
             .map(|_| {
                 let scores = Scores::Features(values(&[-9.0, 0.0]));
-                match ask(&mut device, RequestBody::Ask(Question { group: None, word: None, scores })) {
+                match ask(&mut device, RequestBody::Predict(Question { group: None, word: None, scores })) {
                     ReplyBody::Answer(answer) => answer,
                     other => panic!("{other:?}"),
                 }
@@ -233,7 +233,7 @@ fn a_verdict_is_withheld_with_the_probability() {
             .collect();
         for (at, answer) in (1..).zip(&answers) {
             let verdict = if at < LOOK { Some(Verdict::Negative) } else { expected };
-            assert_eq!((answer.verdict, answer.prediction.alarm), (verdict, at >= LOOK), "{at}");
+            assert_eq!((answer.verdict, answer.alarm), (verdict, at >= LOOK), "{at}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::testing::{
     header, values, write_by,
 };
 use crate::{
-    Alarm, AlarmRule, Classifier, Device, Kind, LOOK_EVERY, LinearClassifier, Monitors, NoMonitors, Slot,
+    Alarm, AlarmRule, Classifier, Device, LOOK_EVERY, LinearClassifier, Monitors, NoMonitors, Slot, Task,
     Watch,
 };
 
@@ -47,7 +47,7 @@ type Counting<'a, W, C = &'static LinearClassifier<2, 1>> = Device<'a, C, Lamp, 
 
 fn counting<'a, C: Classifier, W: Watch>(classifier: C, slot: &'a [u8], watch: W) -> Counting<'a, W, C> {
     let alarm = Alarm::new(Lamp, AlarmRule::AtLeast(0.5)).unwrap();
-    let slot = Slot::read(slot, Anybody, classifier.id(), classifier.kind());
+    let slot = Slot::read(slot, Anybody, classifier.id(), classifier.task());
     Device::with_parts((classifier, alarm, StopWatch { ticks: None }, Dice(0), watch), slot)
 }
 
@@ -73,7 +73,7 @@ const FIRST: RequestBody = RequestBody::Counters { table: 0 };
 
 /// Features of which the binary classifier makes a score in this bin of [`monitored`]: below 0.2, below 0.7, above.
 fn in_bin(bin: usize) -> RequestBody {
-    RequestBody::Classify(values(&[[-9.0, 0.0, 9.0][bin], 0.0]))
+    RequestBody::predict(Scores::Features(values(&[[-9.0, 0.0, 9.0][bin], 0.0])))
 }
 
 const ALARMS: MonitorParts<'_> =
@@ -118,19 +118,19 @@ fn the_classifiers_own_predictions_are_counted_and_what_the_line_makes_up_is_not
     let slot = binary();
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<3, 1>::new());
     for bin in [0, 2, 2, 1, 2] {
-        assert!(matches!(ask(&mut device, in_bin(bin)), ReplyBody::Prediction(_)));
+        assert!(matches!(ask(&mut device, in_bin(bin)), ReplyBody::Answer(_)));
     }
-    let question = |word, scores| RequestBody::Ask(Question { group: None, word, scores });
+    let question = |word, scores| RequestBody::Predict(Question { group: None, word, scores });
     let features = || Scores::Features(values(&[-9.0, 0.0]));
     assert!(matches!(ask(&mut device, question(None, features())), ReplyBody::Answer(_)));
     for trial in [
-        RequestBody::Score(0.1),
-        RequestBody::ScoreWithWord { score: 0.1, word: 7 },
+        RequestBody::predict(Scores::Score(0.1)),
+        RequestBody::Predict(Question { group: None, word: Some(7), scores: Scores::Score(0.1) }),
         question(None, Scores::Score(0.1)),
         question(Some(7), features()),
         // Not answered at all.
-        RequestBody::Classify(values(&[0.0])),
-        RequestBody::Classify(values(&[f32::NAN, 0.0])),
+        RequestBody::predict(Scores::Features(values(&[0.0]))),
+        RequestBody::predict(Scores::Features(values(&[f32::NAN, 0.0]))),
         RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 9 },
     ] {
         ask(&mut device, trial);
@@ -252,7 +252,7 @@ fn each_class_and_each_group_has_counters_of_its_own() {
     let mut device = counting(&TERNARY, slot.as_bytes(), Monitors::<3, 3>::new());
     // Classes 0 and 2 for sure, and class 1, which is not monitored.
     for features in [[9.0, -9.0], [9.0, -9.0], [-9.0, -9.0], [-9.0, 9.0]] {
-        ask(&mut device, RequestBody::Classify(values(&features)));
+        ask(&mut device, RequestBody::predict(Scores::Features(values(&features))));
     }
     for (table, expected) in [(0, [0, 0, 2]), (2, [0, 0, 1])] {
         let found = counters(&mut device, RequestBody::Counters { table });
@@ -275,7 +275,7 @@ fn each_class_and_each_group_has_counters_of_its_own() {
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<3, 2>::new());
     for group in [1, 1, 0] {
         let scores = Scores::Features(values(&[9.0, 0.0]));
-        ask(&mut device, RequestBody::Ask(Question { group: Some(group), word: None, scores }));
+        ask(&mut device, RequestBody::Predict(Question { group: Some(group), word: None, scores }));
     }
     for (table, expected) in [(0, [0, 0, 1]), (1, [0, 0, 2])] {
         assert_eq!(counters(&mut device, RequestBody::Counters { table }).predictions, expected);
@@ -295,7 +295,7 @@ fn monitors_may_have_bins_of_their_own() {
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<3, 1>::new());
     // 0.5 itself is in the upper bin; the table's is the middle one.
     for features in [[0.0, 0.0], [-0.125, 0.0], [9.0, 0.0]] {
-        ask(&mut device, RequestBody::Classify(values(&features)));
+        ask(&mut device, RequestBody::predict(Scores::Features(values(&features))));
     }
     let found = counters(&mut device, RequestBody::Outcome(told(1, 1, 0)));
     assert_eq!(found.predictions, [1, 2]);
@@ -333,7 +333,7 @@ fn what_is_not_counted_is_said() {
     // Several probabilities a prediction: they are not independent of each other.
     let class_wise = monitored(Reduction::ClassWise, 3, &MonitorParts { gaps, ..ALARMS });
     let mut several = counting(&TERNARY, class_wise.as_bytes(), Monitors::<3, 3>::new());
-    ask(&mut several, RequestBody::Classify(values(&[9.0, -9.0])));
+    ask(&mut several, RequestBody::predict(Scores::Features(values(&[9.0, -9.0]))));
     assert_eq!(refused(&mut several, FIRST), CountersRefusal::NotMonitored);
     let mut none = counting(&BINARY, slot.as_bytes(), NoMonitors);
     ask(&mut none, in_bin(0));
@@ -382,9 +382,9 @@ fn a_full_counter_stops_all_and_says_so() {
 fn two_classes_by_confidence_share_a_table() {
     let slot = monitored(Reduction::Confidence, 3, &MonitorParts { gaps: &[&GAPS], ..ALARMS });
     let mut device = counting(&TERNARY, slot.as_bytes(), Monitors::<3, 1>::new());
-    assert_eq!(TERNARY.kind(), Kind::TopLabel { classes: 3 });
+    assert_eq!(TERNARY.task(), Task::TopLabel { classes: 3 });
     for features in [[9.0, -9.0], [-9.0, 9.0]] {
-        ask(&mut device, RequestBody::Classify(values(&features)));
+        ask(&mut device, RequestBody::predict(Scores::Features(values(&features))));
     }
     assert_eq!(counters(&mut device, RequestBody::Outcome(told(1, 2, 0))).predictions, [0, 0, 2]);
 }
@@ -398,7 +398,7 @@ fn a_table_without_room_is_not_counted_and_others_are() {
     let mut monitors = Monitors::<3, 3>::new();
     let mut device = counting(&TERNARY, slot.as_bytes(), &mut monitors);
     for features in [[9.0, -9.0], [9.0, -9.0], [-9.0, -9.0]] {
-        ask(&mut device, RequestBody::Classify(values(&features)));
+        ask(&mut device, RequestBody::predict(Scores::Features(values(&features))));
     }
     let room = CountersRefusal::Room { tables: 3, bins: 3 };
     assert_eq!(refused(&mut device, FIRST), room);
@@ -407,6 +407,6 @@ fn a_table_without_room_is_not_counted_and_others_are() {
     assert_eq!(monitors.total(), 0);
     let mut device = counting(&TERNARY, slot.as_bytes(), &mut monitors);
     // In the third of the first class's four bins.
-    ask(&mut device, RequestBody::Classify(values(&[2.0, -2.0])));
+    ask(&mut device, RequestBody::predict(Scores::Features(values(&[2.0, -2.0]))));
     assert_eq!(monitors.total(), 0);
 }

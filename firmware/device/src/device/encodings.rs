@@ -2,7 +2,7 @@
 
 use calib_core::artifact::Reduction;
 use calib_core::score::{CodeError, LogitsError};
-use calib_core::wire::{RawScore, Refusal, ReplyBody, RequestBody};
+use calib_core::wire::{Question, Refusal, ReplyBody, RequestBody, ScoreEcho, Scores};
 use calib_core::{Margin, Outcome, ScoreEncoding, ScoreError, Uncalibrated};
 use embedded_hal_mock::eh1::digital::State;
 
@@ -21,19 +21,22 @@ fn codes_and_floats_are_never_taken_for_each_other() {
     let mut device =
         device(&BINARY, slot.as_bytes(), &[State::Low, State::High, State::High, State::High, State::High]);
     for (key, prob) in [(127, 0.25), (128, 0.75)] {
-        let ReplyBody::Prediction(prediction) = ask(&mut device, RequestBody::Code(key)) else {
+        let ReplyBody::Answer(prediction) = ask(&mut device, RequestBody::predict(Scores::Code(key))) else {
             panic!("refused");
         };
-        assert_eq!((prediction.class, prediction.score), (1, RawScore::Code(key)));
+        assert_eq!((prediction.class, prediction.score), (1, ScoreEcho::Code(key)));
         assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, None));
     }
     let refused = |body| match body {
         ReplyBody::Refused(refusal) => refusal,
         other => panic!("not refused: {other:?}"),
     };
-    let code = ask(&mut device, RequestBody::Code(256));
+    let code = ask(&mut device, RequestBody::predict(Scores::Code(256)));
     assert_eq!(refused(code), Refusal::Code(CodeError::OutOfRange(256)));
-    for body in [RequestBody::Score(0.5), RequestBody::Classify(values(&[0.0, 0.0]))] {
+    for body in [
+        RequestBody::predict(Scores::Score(0.5)),
+        RequestBody::predict(Scores::Features(values(&[0.0, 0.0]))),
+    ] {
         assert_eq!(refused(ask(&mut device, body)), Refusal::Encoding(encoding));
     }
     let measure = RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 1 };
@@ -45,16 +48,16 @@ fn codes_and_floats_are_never_taken_for_each_other() {
 fn codes_of_several_classes_are_calibrated_by_the_first_of_the_largest() {
     let slot = top_label_code_artifact();
     let mut device = device(&Quantized, slot.as_bytes(), &[State::Low, State::High, State::Low, State::High]);
-    let of_features = |features: &[f32]| RequestBody::Classify(values(features));
-    let of_keys = |keys: &[u16]| RequestBody::Codes(keys.iter().copied().collect());
+    let of_features = |features: &[f32]| RequestBody::predict(Scores::Features(values(features)));
+    let of_keys = |keys: &[u16]| RequestBody::predict(Scores::Codes(keys.iter().copied().collect()));
     for (body, class, key, prob) in [
         (of_keys(&[191, 65, 0]), 0, 191, Some(0.25)),
         (of_keys(&[192, 192, 64]), 0, 192, Some(0.75)),
         (of_features(&[-28.0, -28.0, -128.0]), 0, 100, Some(0.25)),
         (of_features(&[-100.0, -50.0, 5.0]), 2, 133, None),
     ] {
-        let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
-        assert_eq!((prediction.class, prediction.score), (class, RawScore::Code(key)));
+        let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
+        assert_eq!((prediction.class, prediction.score), (class, ScoreEcho::Code(key)));
         match prob {
             Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
             None => assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
@@ -69,15 +72,15 @@ fn codes_of_several_classes_are_never_taken_for_something_else() {
         ReplyBody::Refused(refusal) => refusal,
         other => panic!("not refused: {other:?}"),
     };
-    let codes = |keys: &[u16]| RequestBody::Codes(keys.iter().copied().collect());
+    let codes = |keys: &[u16]| RequestBody::predict(Scores::Codes(keys.iter().copied().collect()));
     let over_codes = top_label_code_artifact();
     let mut held = device(&TERNARY, over_codes.as_bytes(), &[State::High; 5]);
     for (body, refusal) in [
         (codes(&[1, 2]), Refusal::Kind { classes: 3 }),
         (codes(&[1, 2, 256]), Refusal::Code(CodeError::OutOfRange(128))),
-        (RequestBody::Code(7), Refusal::Kind { classes: 3 }),
-        (RequestBody::Probs(values(&[0.5, 0.25, 0.25])), Refusal::Encoding(SOFTMAX)),
-        (RequestBody::Classify(values(&[1.0, 0.0])), Refusal::Encoding(SOFTMAX)),
+        (RequestBody::predict(Scores::Code(7)), Refusal::Kind { classes: 3 }),
+        (RequestBody::predict(Scores::Probs(values(&[0.5, 0.25, 0.25]))), Refusal::Encoding(SOFTMAX)),
+        (RequestBody::predict(Scores::Features(values(&[1.0, 0.0]))), Refusal::Encoding(SOFTMAX)),
         // This one leaves the alarm alone.
         (RequestBody::Measure { features: values(&[0.0, 0.0]), repeat: 1 }, Refusal::Encoding(SOFTMAX)),
     ] {
@@ -98,10 +101,10 @@ fn codes_of_several_classes_are_never_taken_for_something_else() {
     }
 
     let mut none = device(&TERNARY, &[], &[State::High]);
-    let ReplyBody::Prediction(prediction) = ask(&mut none, codes(&[1, 40_000, 40_000])) else {
+    let ReplyBody::Answer(prediction) = ask(&mut none, codes(&[1, 40_000, 40_000])) else {
         panic!("refused")
     };
-    assert_eq!((prediction.class, prediction.score), (1, RawScore::Code(40_000)));
+    assert_eq!((prediction.class, prediction.score), (1, ScoreEcho::Code(40_000)));
     assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
     none.alarm.free().done();
 }
@@ -111,18 +114,20 @@ fn a_code_for_a_calibrator_of_floats_or_for_none() {
     let slot = binary_artifact(None);
     let mut floats = device(&BINARY, slot.as_bytes(), &[State::High]);
     let refusal = Refusal::Encoding(ScoreEncoding::F32);
-    assert_eq!(ask(&mut floats, RequestBody::Code(7)), ReplyBody::Refused(refusal));
+    assert_eq!(ask(&mut floats, RequestBody::predict(Scores::Code(7))), ReplyBody::Refused(refusal));
     floats.alarm.free().done();
 
     let mut none = device(&BINARY, &[], &[State::High]);
-    let ReplyBody::Prediction(prediction) = ask(&mut none, RequestBody::Code(7)) else { panic!("refused") };
-    assert_eq!(prediction.score, RawScore::Code(7));
+    let ReplyBody::Answer(prediction) = ask(&mut none, RequestBody::predict(Scores::Code(7))) else {
+        panic!("refused")
+    };
+    assert_eq!(prediction.score, ScoreEcho::Code(7));
     assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
     none.alarm.free().done();
 
     let mut ternary = device(&TERNARY, &[], &[State::High]);
     let refusal = Refusal::Kind { classes: 3 };
-    assert_eq!(ask(&mut ternary, RequestBody::Code(7)), ReplyBody::Refused(refusal));
+    assert_eq!(ask(&mut ternary, RequestBody::predict(Scores::Code(7))), ReplyBody::Refused(refusal));
     ternary.alarm.free().done();
 }
 
@@ -132,13 +137,22 @@ fn margins_are_calibrated_and_the_calibrators_rule_decides() {
     let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, State::Low, State::High, State::Low]);
     let (below, edge) = ((-2.5f32).next_down(), -2.5);
     for (body, margin, prob, action, word) in [
-        (RequestBody::Margin(below), below, 0.05, 0, None),
-        (RequestBody::Margin(edge), edge, 0.4, 0, None),
-        (RequestBody::MarginWithWord { margin: f32::MAX, word: 9 }, f32::MAX, 0.9, 1, Some(9)),
-        (RequestBody::Margin(-0.0), 0.0, 0.4, 0, None),
+        (RequestBody::predict(Scores::Margin(below)), below, 0.05, 0, None),
+        (RequestBody::predict(Scores::Margin(edge)), edge, 0.4, 0, None),
+        (
+            RequestBody::Predict(Question { group: None, word: Some(9), scores: Scores::Margin(f32::MAX) }),
+            f32::MAX,
+            0.9,
+            1,
+            Some(9),
+        ),
+        (RequestBody::predict(Scores::Margin(-0.0)), 0.0, 0.4, 0, None),
     ] {
-        let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
-        assert_eq!((prediction.class, prediction.score), (1, RawScore::Margin(Margin::new(margin).unwrap())));
+        let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
+        assert_eq!(
+            (prediction.class, prediction.score),
+            (1, ScoreEcho::Margin(Margin::new(margin).unwrap()))
+        );
         assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, word));
         assert_eq!((prediction.action, prediction.alarm), (Some(action), action == 1));
     }
@@ -152,11 +166,19 @@ fn a_randomised_calibrator_of_margins_is_given_a_word() {
     let slot = randomized_margin_artifact();
     let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, State::High, State::High]);
     for (body, prob, word) in [
-        (RequestBody::Margin(-1.0), 0.25, 0x1000_0000),
-        (RequestBody::Margin(-1.0), 0.75, 0x2000_0000),
-        (RequestBody::MarginWithWord { margin: -1.0, word: 0x1800_0000 }, 0.75, 0x1800_0000),
+        (RequestBody::predict(Scores::Margin(-1.0)), 0.25, 0x1000_0000),
+        (RequestBody::predict(Scores::Margin(-1.0)), 0.75, 0x2000_0000),
+        (
+            RequestBody::Predict(Question {
+                group: None,
+                word: Some(0x1800_0000),
+                scores: Scores::Margin(-1.0),
+            }),
+            0.75,
+            0x1800_0000,
+        ),
     ] {
-        let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
+        let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
         assert_eq!((calibrated(prediction.outcome), prediction.word), (prob, Some(word)));
         assert_eq!(prediction.outcome.calibrated().unwrap().epsilon, Some(0.125));
     }
@@ -169,15 +191,15 @@ fn logits_are_calibrated_by_their_lead_if_the_calibrator_takes_it() {
     let states = [State::Low, State::High, State::Low, State::High, State::Low];
     let mut device = device(&TERNARY, slot.as_bytes(), &states);
     for (body, class, lead, prob) in [
-        (RequestBody::Logits(values(&[3.0, 1.5, -9.0])), 0, 1.5, Some(0.25)),
-        (RequestBody::Logits(values(&[3.0, 1.0, 0.5])), 0, 2.0, Some(0.75)),
+        (RequestBody::predict(Scores::Logits(values(&[3.0, 1.5, -9.0]))), 0, 1.5, Some(0.25)),
+        (RequestBody::predict(Scores::Logits(values(&[3.0, 1.0, 0.5]))), 0, 2.0, Some(0.75)),
         // Ties go to the lowest class, with a lead of 0.
-        (RequestBody::Logits(values(&[5.0, 5.0, 5.0])), 0, 0.0, Some(0.25)),
-        (RequestBody::Logits(values(&[-3.0, -2.0, f32::MAX])), 2, f32::MAX, None),
-        (RequestBody::Classify(values(&[0.5, 4.5])), 1, 4.0, Some(0.125)),
+        (RequestBody::predict(Scores::Logits(values(&[5.0, 5.0, 5.0]))), 0, 0.0, Some(0.25)),
+        (RequestBody::predict(Scores::Logits(values(&[-3.0, -2.0, f32::MAX]))), 2, f32::MAX, None),
+        (RequestBody::predict(Scores::Features(values(&[0.5, 4.5]))), 1, 4.0, Some(0.125)),
     ] {
-        let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
-        let score = RawScore::Margin(Margin::new(lead).unwrap());
+        let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
+        let score = ScoreEcho::Margin(Margin::new(lead).unwrap());
         assert_eq!((prediction.class, prediction.score), (class, score));
         match prob {
             Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
@@ -195,15 +217,15 @@ fn codes_of_logits_are_calibrated_by_their_lead_if_the_calibrator_takes_it() {
     let slot = top_label_code_margin_artifact();
     let mut device =
         device(&LeadOfCodes, slot.as_bytes(), &[State::Low, State::High, State::Low, State::High]);
-    let of_keys = |keys: &[u16]| RequestBody::Codes(keys.iter().copied().collect());
+    let of_keys = |keys: &[u16]| RequestBody::predict(Scores::Codes(keys.iter().copied().collect()));
     for (body, class, lead, prob) in [
         (of_keys(&[100, 93, 0]), 0, 7, Some(0.25)),
         (of_keys(&[100, 92, 0]), 0, 8, Some(0.75)),
         (of_keys(&[0, 255, 0]), 1, 255, Some(0.125)),
-        (RequestBody::Classify(values(&[-100.0, -50.0, 5.0])), 2, 55, None),
+        (RequestBody::predict(Scores::Features(values(&[-100.0, -50.0, 5.0]))), 2, 55, None),
     ] {
-        let ReplyBody::Prediction(prediction) = ask(&mut device, body) else { panic!("refused") };
-        assert_eq!((prediction.class, prediction.score), (class, RawScore::Lead(lead)));
+        let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
+        assert_eq!((prediction.class, prediction.score), (class, ScoreEcho::Lead(lead)));
         match prob {
             Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
             None => assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
@@ -225,34 +247,42 @@ fn refuses<C: Classifier>(classifier: &'static C, slot: &[u8], questions: &[(Req
 fn margins_and_probabilities_are_never_taken_for_each_other() {
     let margins = Refusal::Encoding(ScoreEncoding::Margin);
     let floats = Refusal::Encoding(ScoreEncoding::F32);
-    let codes = |keys: &[u16]| RequestBody::Codes(keys.iter().copied().collect());
-    let with_word = |margin| RequestBody::MarginWithWord { margin, word: 1 };
+    let codes = |keys: &[u16]| RequestBody::predict(Scores::Codes(keys.iter().copied().collect()));
+    let with_word = |margin| {
+        RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Margin(margin) })
+    };
     refuses(
         &BINARY,
         margin_artifact().as_bytes(),
         &[
-            (RequestBody::Score(0.5), margins),
-            (RequestBody::ScoreWithWord { score: 0.5, word: 1 }, margins),
-            (RequestBody::Classify(values(&[0.0, 0.0])), margins),
-            (RequestBody::Code(7), margins),
-            (RequestBody::Margin(f32::NAN), Refusal::Score(ScoreError::NaN)),
-            (RequestBody::Margin(f32::INFINITY), Refusal::Score(ScoreError::Infinite)),
+            (RequestBody::predict(Scores::Score(0.5)), margins),
+            (
+                RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Score(0.5) }),
+                margins,
+            ),
+            (RequestBody::predict(Scores::Features(values(&[0.0, 0.0]))), margins),
+            (RequestBody::predict(Scores::Code(7)), margins),
+            (RequestBody::predict(Scores::Margin(f32::NAN)), Refusal::Score(ScoreError::NaN)),
+            (RequestBody::predict(Scores::Margin(f32::INFINITY)), Refusal::Score(ScoreError::Infinite)),
             (with_word(f32::NEG_INFINITY), Refusal::Score(ScoreError::Infinite)),
-            (RequestBody::Logits(values(&[1.0, 2.0])), Refusal::Kind { classes: 2 }),
+            (RequestBody::predict(Scores::Logits(values(&[1.0, 2.0]))), Refusal::Kind { classes: 2 }),
         ],
     );
-    let two = &[(RequestBody::Margin(0.5), floats), (with_word(0.5), floats)];
+    let two = &[(RequestBody::predict(Scores::Margin(0.5)), floats), (with_word(0.5), floats)];
     refuses(&BINARY, binary_artifact(Some(ID)).as_bytes(), two);
     let over_codes = Refusal::Encoding(ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 });
-    refuses(&BINARY, code_artifact().as_bytes(), &[(RequestBody::Margin(0.5), over_codes)]);
+    refuses(&BINARY, code_artifact().as_bytes(), &[(RequestBody::predict(Scores::Margin(0.5)), over_codes)]);
     refuses(
         &TERNARY,
         top_label_margin_artifact().as_bytes(),
         &[
-            (RequestBody::Probs(values(&[0.5, 0.25, 0.25])), margins),
+            (RequestBody::predict(Scores::Probs(values(&[0.5, 0.25, 0.25]))), margins),
             (codes(&[1, 2, 3]), margins),
-            (RequestBody::Margin(0.5), Refusal::Kind { classes: 3 }),
-            (RequestBody::Logits(values(&[0.0, 1.0, f32::NAN])), Refusal::Logits(LogitsError::NaN(2))),
+            (RequestBody::predict(Scores::Margin(0.5)), Refusal::Kind { classes: 3 }),
+            (
+                RequestBody::predict(Scores::Logits(values(&[0.0, 1.0, f32::NAN]))),
+                Refusal::Logits(LogitsError::NaN(2)),
+            ),
         ],
     );
     let logits = Refusal::Encoding(LOGITS);
@@ -260,8 +290,8 @@ fn margins_and_probabilities_are_never_taken_for_each_other() {
         &TERNARY,
         top_label_code_margin_artifact().as_bytes(),
         &[
-            (RequestBody::Logits(values(&[0.5, 0.25, 0.25])), logits),
-            (RequestBody::Probs(values(&[0.5, 0.25, 0.25])), logits),
+            (RequestBody::predict(Scores::Logits(values(&[0.5, 0.25, 0.25]))), logits),
+            (RequestBody::predict(Scores::Probs(values(&[0.5, 0.25, 0.25]))), logits),
             (codes(&[1, 2, 256]), Refusal::Code(CodeError::OutOfRange(128))),
             (codes(&[1, 2]), Refusal::Kind { classes: 3 }),
         ],
@@ -270,7 +300,7 @@ fn margins_and_probabilities_are_never_taken_for_each_other() {
 
 #[test]
 fn a_code_and_its_lead_are_never_taken_for_each_other() {
-    let features = || RequestBody::Classify(values(&[1.0, 2.0, 3.0]));
+    let features = || RequestBody::predict(Scores::Features(values(&[1.0, 2.0, 3.0])));
     let (by_code, by_lead) = (top_label_code_artifact(), top_label_code_margin_artifact());
     refuses(&LeadOfCodes, by_code.as_bytes(), &[(features(), Refusal::ClassScore)]);
     refuses(&Quantized, by_lead.as_bytes(), &[(features(), Refusal::ClassScore)]);
@@ -281,10 +311,10 @@ fn a_code_and_its_lead_are_never_taken_for_each_other() {
 #[test]
 fn a_margin_without_a_calibrator_is_told_and_never_a_number() {
     let mut none = device(&BINARY, &[], &[State::High]);
-    let ReplyBody::Prediction(prediction) = ask(&mut none, RequestBody::Margin(-2.5)) else {
+    let ReplyBody::Answer(prediction) = ask(&mut none, RequestBody::predict(Scores::Margin(-2.5))) else {
         panic!("refused")
     };
-    assert_eq!(prediction.score, RawScore::Margin(Margin::new(-2.5).unwrap()));
+    assert_eq!(prediction.score, ScoreEcho::Margin(Margin::new(-2.5).unwrap()));
     assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoArtifact));
     none.alarm.free().done();
 }

@@ -2,11 +2,12 @@
 
 use core::hint::black_box;
 
+use calib_core::predict::{OutputShape, Query};
 use calib_core::wire::{Measurement, Refusal};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
-use crate::{Classifier, Entropy, Features, Gives, Meter};
+use crate::{Classifier, Entropy, Features, Meter};
 
 impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W> Device<'_, C, P, M, E, W> {
     pub(super) fn measure(&mut self, features: &[f32], repeat: u16) -> Result<Measurement, Refusal> {
@@ -25,23 +26,18 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W> Device<'_, C, P, M, E
         let output = classifier.classify(features, scratch)?;
         // Drawing it is the board's cost, not the calibrator's.
         let word = if slot.is_randomized() { entropy.word() } else { None };
-        let calibrate_ticks = match (slot.gives(), output.vector()) {
-            (Gives::TopK, Some(vector)) => {
-                slot.calibrate_top_k(vector, word)?;
+        let query = Query { output, group: None, word };
+        let calibrate_ticks = match slot.shape() {
+            OutputShape::One => {
+                slot.calibrate(&query)?;
                 repeated(meter, repeat, || {
-                    let _ = black_box(slot.calibrate_top_k(black_box(vector), black_box(word)));
+                    let _ = black_box(slot.calibrate(black_box(&query)));
                 })?
             }
-            (Gives::Classes, Some(vector)) => {
-                slot.calibrate_classes(vector, word, space)?;
+            OutputShape::TopK | OutputShape::Classes => {
+                slot.calibrate_classes(&query, space)?;
                 repeated(meter, repeat, || {
-                    let _ = black_box(slot.calibrate_classes(black_box(vector), black_box(word), space));
-                })?
-            }
-            _ => {
-                slot.calibrate(output, word)?;
-                repeated(meter, repeat, || {
-                    let _ = black_box(slot.calibrate(black_box(output), black_box(word)));
+                    let _ = black_box(slot.calibrate_classes(black_box(&query), space));
                 })?
             }
         };
@@ -58,7 +54,7 @@ fn repeated(meter: &mut impl Meter, repeat: u16, mut work: impl FnMut()) -> Resu
 mod tests {
     use calib_core::ScoreError;
     use calib_core::artifact::Reduction;
-    use calib_core::wire::{ReplyBody, RequestBody};
+    use calib_core::wire::{ReplyBody, RequestBody, Scores};
     use embedded_hal_mock::eh1::digital::State;
 
     use super::*;
@@ -75,7 +71,7 @@ mod tests {
                 reply,
                 ReplyBody::Measurement(Measurement { repeat: 3, calibrate_ticks: 40, .. })
             ));
-            for body in [RequestBody::Score(0.5), RequestBody::Code(3)] {
+            for body in [RequestBody::predict(Scores::Score(0.5)), RequestBody::predict(Scores::Code(3))] {
                 assert_eq!(ask(&mut device, body), ReplyBody::Refused(Refusal::Kind { classes: 3 }));
             }
             device.alarm.free().done();

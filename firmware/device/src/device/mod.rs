@@ -10,7 +10,6 @@ mod measure;
 mod predict;
 #[cfg(test)]
 mod predicting;
-mod rest;
 #[cfg(test)]
 mod rules;
 
@@ -46,7 +45,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy> Device<'a, C, P, M, 
     /// `slot` is the whole calibrator slot and starts at a multiple of 4 in memory. Its signature is not looked at, see
     /// [`Slot::read`]; a device that demands one is served by [`serve_updatable`](crate::serve_updatable).
     pub fn new(classifier: C, slot: &'a [u8], trust: Anybody, alarm: Alarm<P>, meter: M, entropy: E) -> Self {
-        let slot = Slot::read(slot, trust, classifier.id(), classifier.kind());
+        let slot = Slot::read(slot, trust, classifier.id(), classifier.task());
         Self::with_slot(classifier, slot, alarm, meter, entropy)
     }
 
@@ -110,8 +109,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
                 ReplyBody::Refused(Refusal::SwitchedOff)
             }
             RequestBody::Status => ReplyBody::Status(self.status()),
-            RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
-            RequestBody::Standing => ReplyBody::Standing(self.slot.standing(self.questions)),
+            RequestBody::Predict(question) => return self.predict(request.id, question),
             RequestBody::Measure { features, repeat } => match self.measure(features, *repeat) {
                 Ok(measurement) => ReplyBody::Measurement(measurement),
                 Err(refusal) => ReplyBody::Refused(refusal),
@@ -127,21 +125,23 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
                 self.hold_alarm()?;
                 body
             }
-            scores => return self.predict(request.id, scores),
         };
         Ok(Reply { id: request.id, body })
     }
 
     fn status(&mut self) -> Status {
         Status {
+            protocol: PROTOCOL_VERSION,
             firmware: fitting(env!("CARGO_PKG_VERSION")),
             classifier: fitting(self.classifier.name()),
             classifier_id: self.classifier.id(),
             features: self.classifier.feature_count(),
-            classes: self.classifier.kind().classes(),
+            classes: self.classifier.task().classes(),
             alarm_rule: self.alarm.rule(),
             stack_high_water_bytes: self.meter.stack_high_water_bytes(),
             calibrator: self.slot.status(),
+            passed_over: self.slot.passed_over(),
+            questions: self.questions,
         }
     }
 }
@@ -159,7 +159,7 @@ fn fitting(text: &str) -> Name {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::wire::{Held, Missing, Standing};
+    use calib_core::wire::{Missing, Question, Scores};
     use calib_core::{Identity, ParseError};
     use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
 
@@ -182,11 +182,10 @@ mod tests {
     fn tells_the_protocol_and_which_calibrator_answers() {
         let slot = binary_artifact(Some(ID));
         let mut device = device(&BINARY, slot.as_bytes(), &[]);
-        let version = ask(&mut device, RequestBody::Version);
-        assert_eq!(version, ReplyBody::Version(PROTOCOL_VERSION));
-        let held = Some(Held { identity: Identity([1; 8]), counter: 0 });
-        let standing = Standing { held, passed_over: None, questions: Questions::All };
-        assert_eq!(ask(&mut device, RequestBody::Standing), ReplyBody::Standing(standing));
+        let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
+        let held = status.calibrator.map(|held| (held.identity, held.counter));
+        assert_eq!((status.protocol, held), (PROTOCOL_VERSION, Ok((Identity([1; 8]), 0))));
+        assert_eq!((status.passed_over, status.questions), (None, Questions::All));
         device.alarm.free().done();
     }
 
@@ -197,28 +196,25 @@ mod tests {
         let mut device = device(&BINARY, slot.as_bytes(), &[State::Low]).answering(Questions::NoTrials);
         let features = || values(&[-9.0, 0.0]);
         for trial in [
-            RequestBody::Score(0.0),
-            RequestBody::ScoreWithWord { score: 0.0, word: 1 },
-            RequestBody::Logits(features()),
-            RequestBody::Probs(features()),
-            RequestBody::Code(0),
-            RequestBody::Codes([0, 1].into_iter().collect()),
-            RequestBody::Margin(-9.0),
-            RequestBody::MarginWithWord { margin: -9.0, word: 1 },
+            RequestBody::predict(Scores::Score(0.0)),
+            RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Score(0.0) }),
+            RequestBody::predict(Scores::Logits(features())),
+            RequestBody::predict(Scores::Probs(features())),
+            RequestBody::predict(Scores::Code(0)),
+            RequestBody::predict(Scores::Codes([0, 1].into_iter().collect())),
+            RequestBody::predict(Scores::Margin(-9.0)),
+            RequestBody::Predict(Question { group: None, word: Some(1), scores: Scores::Margin(-9.0) }),
             RequestBody::Measure { features: features(), repeat: u16::MAX },
         ] {
             assert_eq!(ask(&mut device, trial), ReplyBody::Refused(Refusal::SwitchedOff));
         }
         // What the classifier itself makes of features still counts.
-        let reply = ask(&mut device, RequestBody::Classify(features()));
-        assert!(matches!(reply, ReplyBody::Prediction(prediction) if !prediction.alarm));
-        assert!(matches!(ask(&mut device, RequestBody::Status), ReplyBody::Status(_)));
+        let reply = ask(&mut device, RequestBody::predict(Scores::Features(features())));
+        assert!(matches!(reply, ReplyBody::Answer(prediction) if !prediction.alarm));
         let refused = ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable));
         assert_eq!(ask(&mut device, RequestBody::Install), refused);
-        let ReplyBody::Standing(standing) = ask(&mut device, RequestBody::Standing) else {
-            panic!("refused")
-        };
-        assert_eq!(standing.questions, Questions::NoTrials);
+        let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
+        assert_eq!(status.questions, Questions::NoTrials);
         device.alarm.free().done();
     }
 
@@ -232,7 +228,7 @@ mod tests {
         ]);
         let alarm = Alarm::new(pin, AlarmRule::AtLeast(0.5)).unwrap();
         let mut device = Device::new(&BINARY, &[], Anybody, alarm, StopWatch { ticks: None }, NoEntropy);
-        let request = Request { id: 1, body: RequestBody::Score(0.5) };
+        let request = Request { id: 1, body: RequestBody::predict(Scores::Score(0.5)) };
         assert_eq!(device.answer(&request), Err(failure));
         device.alarm.free().done();
     }

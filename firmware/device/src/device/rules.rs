@@ -8,7 +8,7 @@ use calib_core::decision::{
     Thresholds, Verdict,
 };
 use calib_core::score::CodeVector;
-use calib_core::wire::{Answer, Prediction, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
+use calib_core::wire::{Answer, Question, Refusal, ReplyBody, RequestBody, Scores, Values};
 use calib_core::{
     Anybody, ClassifierId, Logits, Margin, Outcome, QuantizedScore, ScoreEncoding, StepTable, Uncalibrated,
 };
@@ -18,12 +18,12 @@ use crate::testing::{
     Aligned, BINARY, ID, LOGITS, Quantized, SOFTMAX, TERNARY, ask, calibrated, device, header, values,
     write_by,
 };
-use crate::{Classifier, Features, Kind, Output, Scratch, Slot};
+use crate::{Classifier, Features, Output, Scratch, Slot, Task};
 
 const NO_CLASS: [u16; 0] = [];
 
 fn asked(group: Option<u8>, scores: Scores) -> RequestBody {
-    RequestBody::Ask(Question { group, word: None, scores })
+    RequestBody::Predict(Question { group, word: None, scores })
 }
 
 fn answer<C: Classifier>(
@@ -78,15 +78,14 @@ fn the_alarm_follows_the_thresholds() {
         let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, middle, State::High, State::Low]);
         for (score, verdict) in [(0.2, Verdict::Negative), (0.25, Verdict::Refer), (0.75, Verdict::Positive)]
         {
-            let Answer { prediction, verdict: got, group, set } =
-                answer(&mut device, Some(7), Scores::Score(score));
-            assert_eq!((got, group, set), (Some(verdict), None, None));
-            assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::NoTable));
-            assert_eq!(prediction.alarm, verdict == Verdict::Positive || refer_raises && score == 0.25);
+            let got = answer(&mut device, Some(7), Scores::Score(score));
+            assert_eq!((got.verdict, got.group, got.set), (Some(verdict), None, None));
+            assert_eq!(got.outcome, Outcome::Uncalibrated(Uncalibrated::NoTable));
+            assert_eq!(got.alarm, verdict == Verdict::Positive || refer_raises && score == 0.25);
         }
-        // A request of before gets the answer of before, and the same alarm.
-        let reply = ask(&mut device, RequestBody::Score(0.2));
-        assert!(matches!(reply, ReplyBody::Prediction(Prediction { alarm: false, action: None, .. })));
+        // Without a group it is the same.
+        let reply = ask(&mut device, RequestBody::predict(Scores::Score(0.2)));
+        assert!(matches!(reply, ReplyBody::Answer(Answer { alarm: false, action: None, .. })));
         device.alarm.free().done();
     }
 }
@@ -110,7 +109,7 @@ fn thresholds_are_of_margins_and_of_codes_too() {
     for (key, verdict) in [(199, Verdict::Negative), (255, Verdict::Refer)] {
         assert_eq!(answer(&mut codes, None, Scores::Code(key)).verdict, Some(verdict));
     }
-    let refused = ask(&mut codes, RequestBody::Margin(0.0));
+    let refused = ask(&mut codes, RequestBody::predict(Scores::Margin(0.0)));
     assert_eq!(refused, ReplyBody::Refused(Refusal::Encoding(SOFTMAX)));
     codes.alarm.free().done();
 }
@@ -128,7 +127,7 @@ fn each_group_has_its_own_thresholds_and_a_request_without_one_is_refused() {
     let refused = ReplyBody::Refused(Refusal::Group(2));
     assert_eq!(ask(&mut device, asked(Some(2), Scores::Score(0.0))), refused);
     assert_eq!(ask(&mut device, asked(None, Scores::Score(0.0))), refused);
-    assert_eq!(ask(&mut device, RequestBody::Score(0.0)), refused);
+    assert_eq!(ask(&mut device, RequestBody::predict(Scores::Score(0.0))), refused);
     device.alarm.free().done();
 }
 
@@ -146,13 +145,16 @@ fn each_group_has_its_own_tables_whichever_was_asked_for_before() {
     let mut device = device(&BINARY, slot.as_bytes(), &states);
     for (group, prob) in [(1, 0.875), (0, 0.25), (1, 0.875)] {
         let answer = answer(&mut device, Some(group), Scores::Score(0.5));
-        assert_eq!((calibrated(answer.prediction.outcome), answer.group), (prob, Some(group)));
+        assert_eq!((calibrated(answer.outcome), answer.group), (prob, Some(group)));
     }
-    assert_eq!(ask(&mut device, RequestBody::Score(0.5)), ReplyBody::Refused(Refusal::Group(2)));
+    assert_eq!(
+        ask(&mut device, RequestBody::predict(Scores::Score(0.5))),
+        ReplyBody::Refused(Refusal::Group(2))
+    );
     // What the classifier makes of features is the same.
     let features = Scores::Features(values(&[-9.0, 0.0]));
-    assert_eq!(calibrated(answer(&mut device, Some(0), features.clone()).prediction.outcome), 0.125);
-    assert_eq!(calibrated(answer(&mut device, Some(1), features).prediction.outcome), 0.75);
+    assert_eq!(calibrated(answer(&mut device, Some(0), features.clone()).outcome), 0.125);
+    assert_eq!(calibrated(answer(&mut device, Some(1), features).outcome), 0.75);
     device.alarm.free().done();
 }
 
@@ -174,7 +176,7 @@ fn only_a_class_alone_leaves_the_alarm_low() {
     assert_eq!(classes(answer(&mut strict, None, logits(&[0.0, 9.0, 0.0]))), [1]);
     assert_eq!(classes(answer(&mut strict, None, logits(&[0.0, 1.0, 0.75]))), NO_CLASS);
     // Margins are of logits, not of probabilities.
-    let refused = ask(&mut strict, RequestBody::Probs(values(&[0.5, 0.25, 0.25])));
+    let refused = ask(&mut strict, RequestBody::predict(Scores::Probs(values(&[0.5, 0.25, 0.25]))));
     assert_eq!(refused, ReplyBody::Refused(Refusal::Encoding(ScoreEncoding::F32)));
     strict.alarm.free().done();
 
@@ -182,7 +184,7 @@ fn only_a_class_alone_leaves_the_alarm_low() {
     let mut lax = device(&TERNARY, slot.as_bytes(), &[State::High, State::Low]);
     let probs = |row: &[f32]| Scores::Probs(values(row));
     let both = answer(&mut lax, None, probs(&[0.5, 0.25, 0.25]));
-    assert_eq!((both.prediction.alarm, both.verdict), (true, None));
+    assert_eq!((both.alarm, both.verdict), (true, None));
     assert_eq!(classes(both), [0, 1, 2]);
     assert_eq!(classes(answer(&mut lax, None, probs(&[0.0, 0.125, 0.875]))), [2]);
     lax.alarm.free().done();
@@ -204,8 +206,8 @@ impl Classifier for AllCodes {
         0
     }
 
-    fn kind(&self) -> Kind {
-        Kind::TopLabel { classes: 3 }
+    fn task(&self) -> Task {
+        Task::TopLabel { classes: 3 }
     }
 
     fn classify<'s>(&self, _: Features<'_>, _: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
@@ -241,8 +243,8 @@ fn sets_of_quantised_logits_are_of_codes_or_of_what_they_stand_for() {
     let of_floats = sets_alone(ScoreEncoding::F32, Conformity::Margin, Margin::new(0.5).unwrap().key());
     let of_codes = |encoding| sets_alone(encoding, Conformity::Margin, Conformity::code_key(-10));
     let set = |artifact: &Aligned| {
-        let slot = Slot::read(artifact.as_bytes(), Anybody, ID, Kind::TopLabel { classes: 3 });
-        slot.prediction_set(&output).map(|set| set.unwrap().classes().collect::<Vec<_>>())
+        let slot = Slot::read(artifact.as_bytes(), Anybody, ID, Task::TopLabel { classes: 3 });
+        slot.predict(&output.into()).map(|prediction| prediction.set.unwrap().classes().collect::<Vec<_>>())
     };
     assert_eq!(set(&of_floats), Ok(std::vec![1]));
     assert_eq!(set(&of_codes(LOGITS)), Ok(std::vec![1, 2]));

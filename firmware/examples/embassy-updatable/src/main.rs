@@ -9,7 +9,7 @@ use calib_core::journal::JournalLayout;
 use calib_core::wire::Refusal;
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Score, SlotLayout};
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Entropy, Features, KeptMonitors, Kind, Meter, Output as Said, Scratch,
+    Alarm, AlarmRule, Classifier, Entropy, Features, KeptMonitors, Task, Meter, Output as Said, Scratch,
     Updater, serve_async,
 };
 use embassy_embedded_hal::flash::partition::BlockingPartition;
@@ -61,8 +61,8 @@ impl Classifier for Fever {
         1
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Binary
+    fn task(&self) -> Task {
+        Task::Binary
     }
 
     fn classify<'s>(&self, features: Features<'_>, _: &'s mut Scratch) -> Result<Said<'s>, Refusal> {
@@ -109,7 +109,7 @@ async fn serve(mut line: BufferedUart, alarm: Output<'static>, flash: Chip) {
     let slots = BlockingPartition::new(chip, SLOTS_AT, 2 * SECTOR);
     let counters = BlockingPartition::new(chip, COUNTERS_AT, 2 * SECTOR);
     let admission = Admission::new(Anybody, Fever.id());
-    let mut updater = Updater::open(slots, SLOTS, admission, Fever.kind(), staged)
+    let mut updater = Updater::open(slots, SLOTS, admission, Fever.task(), staged)
         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
     let monitors = KeptMonitors::<_, 15, 1>::open(counters, COUNTERS, SAVE_EVERY)
         .unwrap_or_else(|_| panic!("the counters do not fit the flash"));

@@ -25,9 +25,9 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, ActionOnAlarm, CalibratorStatus, ClassesPrediction, Counters, CountersRefusal, Held, Kept,
-    KnownOutcomes, Measurement, Missing, Prediction, PredictionOutcome, Question, Questions, Raised, Ranked,
-    RawScore, Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots, Standing, TopKPrediction,
+    self, ActionOnAlarm, Answer, CalibratorStatus, Counters, CountersRefusal, Kept, KnownOutcomes, Measurement,
+    Missing, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised, Ranked,
+    ScoreEcho, Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots,
     UpdateStatus, Watched,
 };
 use calib_core::{
@@ -89,7 +89,7 @@ fn main() {
     let twice = [&halves[..], &[6, 0, 4, 1, 128].repeat(9), &halves, &[6, 0, 5, 0, 4, 1, 9]].concat();
     write("serve", "halves", &twice);
     write("serve", "status", &framed(&Request { id: 9, body: RequestBody::Status }));
-    write("frame", "framed", &framed(&Request { id: 7, body: RequestBody::Score(0.5) }));
+    write("frame", "framed", &framed(&Request { id: 7, body: RequestBody::predict(Scores::Score(0.5)) }));
     for (name, bytes) in conversations() {
         write("replies", name, &bytes);
     }
@@ -441,16 +441,16 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
     let values = || [0.25, 0.5, 0.25].into_iter().collect();
     vec![
         ("request_status", RequestBody::Status),
-        ("request_classify", RequestBody::Classify(values())),
-        ("request_score", RequestBody::Score(0.5)),
-        ("request_logits", RequestBody::Logits(values())),
-        ("request_probs", RequestBody::Probs(values())),
+        ("request_classify", RequestBody::predict(Scores::Features(values()))),
+        ("request_score", RequestBody::predict(Scores::Score(0.5))),
+        ("request_logits", RequestBody::predict(Scores::Logits(values()))),
+        ("request_probs", RequestBody::predict(Scores::Probs(values()))),
         ("request_measure", RequestBody::Measure { features: values(), repeat: 100 }),
-        ("request_score_with_word", RequestBody::ScoreWithWord { score: 0.5, word: 1 << 31 }),
-        ("request_code", RequestBody::Code(200)),
-        ("request_codes", RequestBody::Codes([200, 56, 0].into_iter().collect())),
-        ("request_margin", RequestBody::Margin(-2.5)),
-        ("request_margin_with_word", RequestBody::MarginWithWord { margin: -2.5, word: 1 << 31 }),
+        ("request_score_with_word", RequestBody::Predict(Question { group: None, word: Some(1 << 31), scores: Scores::Score(0.5) })),
+        ("request_code", RequestBody::predict(Scores::Code(200))),
+        ("request_codes", RequestBody::predict(Scores::Codes([200, 56, 0].into_iter().collect()))),
+        ("request_margin", RequestBody::predict(Scores::Margin(-2.5))),
+        ("request_margin_with_word", RequestBody::Predict(Question { group: None, word: Some(1 << 31), scores: Scores::Margin(-2.5) })),
         ("request_ask", ask(None, Scores::Logits(values()))),
         ("request_counters", RequestBody::Counters { table: 2 }),
         ("request_outcome", RequestBody::Outcome(outcome())),
@@ -489,27 +489,23 @@ fn counters() -> Counters {
 }
 
 fn ask(group: Option<u8>, scores: Scores) -> RequestBody {
-    RequestBody::Ask(Question { group, word: Some(1 << 31), scores })
+    RequestBody::Predict(Question { group, word: Some(1 << 31), scores })
 }
 
 fn replies() -> Vec<(&'static str, ReplyBody)> {
     let interval = ProbInterval::new(0.7, 0.8);
     let calibrated = Calibrated { prob: 0.75, bin: 2, epsilon: Some(0.1), flags: BinFlags::NONE, interval };
-    let score = RawScore::F32(Score::new(0.9).unwrap());
+    let score = ScoreEcho::F32(Score::new(0.9).unwrap());
     let predicted = |score, outcome, word| {
-        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word, action: None })
+        ReplyBody::Answer(Answer { word, ..Answer::new(Ranked { class: 1, score, outcome }, true) })
     };
-    let decided = Prediction {
-        class: 1,
-        score,
-        outcome: Outcome::Calibrated(calibrated),
-        alarm: true,
-        word: None,
-        action: Some(2),
-    };
+    let outcome = Outcome::Calibrated(calibrated);
+    let top = Answer::new(Ranked { class: 1, score, outcome }, true);
+    let decided = Answer { action: Some(2), ..top.clone() };
     let prediction = |outcome| predicted(score, outcome, None);
     let status = |calibrator| {
         ReplyBody::Status(wire::Status {
+            protocol: PROTOCOL_VERSION,
             firmware: "0.1.0".try_into().unwrap(),
             classifier: "wdbc".try_into().unwrap(),
             classifier_id: ClassifierId([7; 8]),
@@ -518,10 +514,13 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
             alarm_rule: AlarmRule::AtLeast(0.5),
             stack_high_water_bytes: 2048,
             calibrator,
+            passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
+            questions: Questions::NoTrials,
         })
     };
     let calibrator = CalibratorStatus {
         identity: Identity([9; 8]),
+        counter: 3,
         len_bytes: 160,
         method: Method::Umd,
         reduction: Reduction::Binary,
@@ -532,24 +531,19 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         actions: 3,
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
-    let outcome = Outcome::Calibrated(calibrated);
-    let top = Prediction { class: 1, score, outcome, alarm: true, word: None, action: None };
-    let classes = ClassesPrediction { top, probs: [Some(0.25), Some(0.75), None].into_iter().collect() };
-    let ranked = [1, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect();
+    let probs = OtherClasses::Probs([0.25, 0.75, f32::NAN].into_iter().collect());
+    let ranked = OtherClasses::Ranked([2, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect());
     vec![
-        ("reply_classes", ReplyBody::Classes(classes)),
-        (
-            "reply_top_k",
-            ReplyBody::TopK(TopKPrediction { ranked, alarm: false, word: Some(7), action: None }),
-        ),
+        ("reply_classes", ReplyBody::Answer(Answer { others: probs, ..top.clone() })),
+        ("reply_top_k", ReplyBody::Answer(Answer { others: ranked, word: Some(7), ..top })),
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
         ("reply_counters", ReplyBody::Counters(counters())),
         ("reply_counters_refused", ReplyBody::Refused(Refusal::Counters(CountersRefusal::Known(300)))),
         ("reply_with_word", predicted(score, Outcome::Calibrated(calibrated), Some(1 << 31))),
-        ("reply_decided", ReplyBody::Prediction(decided)),
-        ("reply_code", predicted(RawScore::Code(200), Outcome::Calibrated(calibrated), None)),
-        ("reply_margin", predicted(RawScore::Margin(Margin::new(-2.5).unwrap()), outcome, None)),
-        ("reply_lead", predicted(RawScore::Lead(40), outcome, None)),
+        ("reply_decided", ReplyBody::Answer(decided)),
+        ("reply_code", predicted(ScoreEcho::Code(200), Outcome::Calibrated(calibrated), None)),
+        ("reply_margin", predicted(ScoreEcho::Margin(Margin::new(-2.5).unwrap()), outcome, None)),
+        ("reply_lead", predicted(ScoreEcho::Lead(40), outcome, None)),
         ("reply_uncalibrated", prediction(Outcome::Uncalibrated(Uncalibrated::Class))),
         ("reply_status", status(Ok(calibrator))),
         ("reply_damaged", status(Err(Missing::Artifact(crc)))),
@@ -595,18 +589,12 @@ fn conversations() -> Vec<(&'static str, Vec<u8>)> {
     let told = |name: &str| body(replies().into_iter().find(|(reply, _)| *reply == name).unwrap().1);
     let (status, prediction) = (told("reply_status"), told("reply_prediction"));
     let late = [part(1, &prediction), part(2, &prediction), part(3, b"boot"), part(0, &status)].concat();
-    let held = Some(Held { identity, counter: 3 });
-    let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Altered });
-    let standing = answer(ReplyBody::Standing(Standing { held, passed_over, questions: Questions::All }));
-    let version = |version| answer(ReplyBody::Version(version));
     let all: Vec<u8> = replies().into_iter().flat_map(|(_, body)| framed(&Reply { id: 7, body })).collect();
     vec![
         ("answers", [&[0], &late[..], &slots(Some(0)), &part(0, &prediction)].concat()),
         ("refused", [&[0], &part(0, &told("reply_refused"))[..], &part(0, &[99, 1])].concat()),
-        ("standing", [&[1], &version(2)[..], &standing].concat()),
-        ("version_1", [&[1], &version(1)[..]].concat()),
-        ("version_3", [&[1], &version(3)[..], &standing].concat()),
-        ("older", [&[1], &answer(ReplyBody::Refused(Refusal::Unknown))[..]].concat()),
+        ("status", [&[1], &part(0, &status)[..]].concat()),
+        ("unknown", [&[1], &answer(ReplyBody::Refused(Refusal::Unknown))[..]].concat()),
         ("pushed", [&[2], &pushed[..]].concat()),
         ("stopped", [&[2], &slots(None)[..], &receiving(1), &receiving(1), &receiving(0)].concat()),
         ("received", [&[3], &all[..]].concat()),

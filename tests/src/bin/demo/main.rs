@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use calib_core::wire::{Measurement, RawScore, ReplyBody, RequestBody, Status};
+use calib_core::wire::{Measurement, ReplyBody, RequestBody, ScoreEcho, Status};
 use calib_core::{Artifact, Outcome};
 use calib_firmware::Classifier;
 use calib_host::assess::{
@@ -181,12 +181,12 @@ fn print_agreement(what: &str, differences: &[String], count: usize) -> Result<(
     Ok(())
 }
 
-fn print_assessment(top_label: bool, predictions: &[calib_core::wire::Prediction], test: &Rows) {
+fn print_assessment(top_label: bool, predictions: &[calib_core::wire::Answer], test: &Rows) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for (prediction, &label) in predictions.iter().zip(&test.labels) {
         // Before and after are compared on the same rows.
         let Outcome::Calibrated(calibrated) = prediction.outcome else { continue };
-        let RawScore::F32(score) = prediction.score else { continue };
+        let ScoreEcho::F32(score) = prediction.score else { continue };
         let row = Prediction {
             class: prediction.class,
             prob: 0.0,

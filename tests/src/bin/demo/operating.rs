@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail, ensure};
 use calib_core::Score;
 use calib_core::decision::Verdict;
-use calib_core::wire::{Answer, Question, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, ReplyBody, RequestBody, Scores};
 use calib_firmware::Classifier;
 use calib_host::artifact::rule_sentences;
 use calib_host::io::files::read_artifact;
@@ -49,7 +49,7 @@ pub(crate) fn show(case: &Case, rows: &Path, elf: &Path, words: [&str; 2], on_de
             case.model.score(features).map_err(|refusal| anyhow::anyhow!("row {row}: {refusal:?}"))?;
         let verdict = point.verdict(score);
         let differs = |answer: &&Answer| {
-            answer.verdict != Some(verdict) || answer.prediction.alarm != (verdict == Verdict::Positive)
+            answer.verdict != Some(verdict) || answer.alarm != (verdict == Verdict::Positive)
         };
         if let Some(answer) = answers.get(row).filter(differs) {
             differences.push(format!("row {row}: host {verdict:?}, device {answer:?}"));
@@ -76,10 +76,7 @@ pub(crate) fn show(case: &Case, rows: &Path, elf: &Path, words: [&str; 2], on_de
 
 /// What the device makes of features.
 pub(crate) fn answers(device: &mut Emulator, features: &[Vec<f32>]) -> Result<Vec<Answer>> {
-    let ask = |row: &Vec<f32>| {
-        let scores = Scores::Features(row.iter().copied().collect());
-        RequestBody::Ask(Question { group: None, word: None, scores })
-    };
+    let ask = |row: &Vec<f32>| RequestBody::predict(Scores::Features(row.iter().copied().collect()));
     let replies = device.pipeline(features.iter().map(ask))?;
     ensure!(replies.len() == features.len(), "{} replies to {} rows", replies.len(), features.len());
     replies

@@ -44,7 +44,7 @@ fn judge(test: &CodedRows, sets: &PredictionSets, device: &mut Emulator) -> Resu
     {
         let Some(set) = answer.set else { bail!("row {row}: the device has no set: {answer:?}") };
         let expected = (0..).zip(sets.set(keys)).filter(|(_, is_in)| *is_in).map(|(class, _)| class);
-        if set != expected.collect() || answer.prediction.alarm == set.alone().is_some() {
+        if set != expected.collect() || answer.alarm == set.alone().is_some() {
             differences.push(format!("row {row}: device {answer:?}"));
         }
         covered.add(set.contains(label));

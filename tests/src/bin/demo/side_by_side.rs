@@ -1,7 +1,7 @@
 //! Several calibrators of one classifier, side by side.
 
 use anyhow::Result;
-use calib_core::wire::{Measurement, Prediction as Answer, RawScore, ReplyBody};
+use calib_core::wire::{Answer, Measurement, OtherClasses, ReplyBody, ScoreEcho};
 use calib_core::{Logits, Outcome};
 use calib_host::StoredArtifact;
 use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, Roc, assess};
@@ -99,8 +99,8 @@ pub(crate) fn print(test: &CodedRows, columns: &[Column]) -> Result<()> {
 
 fn gives(reply: &ReplyBody) -> &'static str {
     match reply {
-        ReplyBody::Classes(_) => "every class",
-        ReplyBody::TopK(_) => "the first classes",
+        ReplyBody::Answer(Answer { others: OtherClasses::Probs(_), .. }) => "every class",
+        ReplyBody::Answer(Answer { others: OtherClasses::Ranked(_), .. }) => "the first classes",
         _ => "the predicted class",
     }
 }
@@ -132,17 +132,17 @@ fn auc(rows: &Parity, labels: &[u16], score: fn(&Answer) -> Option<f32>) -> Stri
 /// What a calibrator took: a probability, a margin, or a lead in codes.
 fn raw_score(answer: &Answer) -> Option<f32> {
     match answer.score {
-        RawScore::F32(score) => Some(score.get()),
-        RawScore::Margin(margin) => Some(margin.get()),
-        RawScore::Lead(lead) => Some(lead.into()),
-        RawScore::Code(_) => None,
+        ScoreEcho::F32(score) => Some(score.get()),
+        ScoreEcho::Margin(margin) => Some(margin.get()),
+        ScoreEcho::Lead(lead) => Some(lead.into()),
+        ScoreEcho::Code(_) => None,
     }
 }
 
 fn raw_prob(answer: &Answer) -> Option<f32> {
     match answer.score {
-        RawScore::F32(score) => Some(score.get()),
-        RawScore::Margin(_) | RawScore::Code(_) | RawScore::Lead(_) => None,
+        ScoreEcho::F32(score) => Some(score.get()),
+        ScoreEcho::Margin(_) | ScoreEcho::Code(_) | ScoreEcho::Lead(_) => None,
     }
 }
 
@@ -158,7 +158,9 @@ fn scores(test: &CodedRows) -> Result<Vec<Vec<Option<f32>>>> {
 /// Every class's probability, if that is what the device gave.
 fn all_classes(rows: &Parity) -> Option<Vec<Vec<Option<f32>>>> {
     let row = |reply: &ReplyBody| match reply {
-        ReplyBody::Classes(classes) => Some(classes.probs.iter().copied().collect()),
+        ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) => {
+            Some(probs.iter().map(|&prob| Some(prob).filter(|prob| !prob.is_nan())).collect())
+        }
         _ => None,
     };
     rows.replies.iter().map(row).collect()

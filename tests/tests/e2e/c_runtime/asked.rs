@@ -3,7 +3,7 @@
 use calib_core::artifact::{Reduction, TableForm};
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::score::CodeVector;
-use calib_core::wire::{Question, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, OtherClasses, Question, ReplyBody, RequestBody, Scores};
 use calib_core::{
     AlarmRule, Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
     Uncalibrated,
@@ -300,16 +300,16 @@ fn outcomes(artifact: &Artifact<'_>, question: &Question) -> (Vec<(u16, Outcome)
             (vec![(1, binary.calibrate(Score::new(*value).unwrap()))], Vec::new())
         }
         _ => {
-            let request = RequestBody::Ask(question.clone());
+            let request = RequestBody::Predict(question.clone());
             match expected(AlarmRule::AtLeast(0.5), artifact, &request).unwrap() {
-                ReplyBody::Prediction(one) => (vec![(one.class, one.outcome)], Vec::new()),
-                ReplyBody::TopK(some) => {
-                    (some.ranked.iter().map(|ranked| (ranked.class, ranked.outcome)).collect(), Vec::new())
-                }
-                ReplyBody::Classes(all) => {
-                    let probs = all.probs.iter().map(|prob| prob.unwrap_or(f32::NAN)).collect();
-                    (vec![(all.top.class, all.top.outcome)], probs)
-                }
+                ReplyBody::Answer(Answer { class, outcome, others, .. }) => match others {
+                    OtherClasses::None => (vec![(class, outcome)], Vec::new()),
+                    OtherClasses::Ranked(others) => {
+                        let others = others.iter().map(|ranked| (ranked.class, ranked.outcome));
+                        ([(class, outcome)].into_iter().chain(others).collect(), Vec::new())
+                    }
+                    OtherClasses::Probs(probs) => (vec![(class, outcome)], probs.to_vec()),
+                },
                 other => panic!("{other:?}"),
             }
         }

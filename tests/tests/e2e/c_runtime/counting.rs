@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use calib_core::artifact::{HeaderFlags, Method, MonitorParts, Reduction, Table, TableForm};
+use calib_core::predict::{Query, Ranked};
 use calib_core::wire::{
     Counters, CountersRefusal, Kept, PredictionOutcome, Raised, Refusal, ReplyBody, RequestBody, Watched,
 };
 use calib_core::{
     Anybody, Artifact, ClassifierId, Logits, Margin, MarginTable, Outcome, Score, ScoreEncoding, StepTable,
 };
-use calib_firmware::{Calibration, Kind, Monitors, Output, Slot, Watch};
+use calib_firmware::{Monitors, Output, Slot, Task, Watch};
 use calib_host::artifact::Monitoring;
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
@@ -145,23 +146,21 @@ impl<const BINS: usize, const TABLES: usize> Both<'_, BINS, TABLES> {
         self.steps += 1;
     }
 
-    fn predict(&mut self, row: &[f32], group: Option<u8>) -> Calibration {
+    fn predict(&mut self, row: &[f32], group: Option<u8>) -> Ranked {
         let (kind, output) = match (row, self.artifact.header().encoding.is_margin()) {
-            ([score], false) => (0, Output::Binary(Score::new(*score).unwrap())),
+            ([score], false) => (0, Output::Score(Score::new(*score).unwrap())),
             ([margin], true) => (1, Output::Margin(Margin::new(*margin).unwrap())),
             (logits, _) => (2, Output::Logits(Logits::new(logits).unwrap())),
         };
         self.step([0, kind, group.map_or(NO_GROUP, u32::from), row.len() as u32]);
         self.sent.extend(row.iter().map(|value| value.to_bits()));
-        let mut slot = self.slot.clone();
-        let group = slot.select(group).unwrap();
-        let prediction = slot.calibrate(output, None).unwrap();
-        self.monitors.count(&self.artifact, group, &prediction);
+        let prediction = self.slot.predict(&Query { output, group, word: None }).unwrap();
+        self.monitors.count(&self.artifact, prediction.group, &prediction.first);
         self.expected.push(0);
-        prediction
+        prediction.first
     }
 
-    fn tell(&mut self, number: usize, group: Option<u8>, prediction: &Calibration, is_positive: bool) {
+    fn tell(&mut self, number: usize, group: Option<u8>, prediction: &Ranked, is_positive: bool) {
         self.step([1, number as u32, group.map_or(NO_GROUP, u32::from), is_positive.into()]);
         let calibrator = self.artifact.identity();
         let Outcome::Calibrated(calibrated) = prediction.outcome else {
@@ -252,8 +251,8 @@ fn evidence(watched: Option<Watched>) -> [u32; 9] {
 fn played<const BINS: usize, const TABLES: usize>(case: &Case) -> (Vec<u32>, Vec<u32>, [usize; 3]) {
     let artifact = case.stored.artifact();
     let kind = match artifact.header().reduction {
-        Reduction::Binary => Kind::Binary,
-        _ => Kind::TopLabel { classes: artifact.header().classes },
+        Reduction::Binary => Task::Binary,
+        _ => Task::TopLabel { classes: artifact.header().classes },
     };
     let slot = Slot::read(case.stored.as_bytes(), Anybody, ClassifierId([0; 8]), kind);
     let mut monitors = Monitors::<BINS, TABLES>::new();

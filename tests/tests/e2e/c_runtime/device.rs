@@ -7,7 +7,7 @@ use calib_core::artifact::crc32c;
 use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::{
     Chunk, Counters, CountersRefusal, FrameReader, Kept, MAX_CHUNK, MAX_FRAME, PredictionOutcome, Refusal,
-    Reply, ReplyBody, Request, RequestBody, UpdateRefusal, UpdateStatus, encode,
+    Reply, ReplyBody, Request, RequestBody, Scores, UpdateRefusal, UpdateStatus, encode,
 };
 use calib_core::{Calibrator, Score};
 use calib_host::StoredArtifact;
@@ -70,7 +70,7 @@ pub(super) fn push(bytes: &[u8]) -> Vec<RequestBody> {
 }
 
 fn classify(score: f32, count: usize) -> Vec<RequestBody> {
-    vec![RequestBody::Classify([score].into_iter().collect()); count]
+    vec![RequestBody::predict(Scores::Features([score].into_iter().collect())); count]
 }
 
 fn told(artifact: &StoredArtifact, score: f32, known: u32) -> RequestBody {
@@ -103,7 +103,7 @@ fn it_counts_and_begins_anew_with_another_calibrator() {
         classify(0.9, 50),
         // Made up on the line.
         vec![
-            RequestBody::Score(0.9),
+            RequestBody::predict(Scores::Score(0.9)),
             FIRST,
             told(&first, 0.9, 0),
             told(&first, 0.9, 0),
@@ -122,7 +122,11 @@ fn it_counts_and_begins_anew_with_another_calibrator() {
         replies.iter().filter(|reply| matches!(reply, ReplyBody::Update(UpdateStatus::Installed(_)))).count()
             > 2
     );
-    let at = requests.iter().position(|request| matches!(request, RequestBody::Score(_))).unwrap() + 1;
+    let at = requests
+        .iter()
+        .position(|request| matches!(request, RequestBody::Predict(question) if matches!(question.scores, Scores::Score(_))))
+        .unwrap()
+        + 1;
     let (predictions, _, counters) = counted(&replies[at]);
     // An alarm is saved at once.
     assert!(predictions == 50 && matches!(counters.kept, Kept::But(0..8)), "{counters:?}");
@@ -159,7 +163,7 @@ fn with_a_key_it_takes_what_is_signed_no_trials_and_no_outcomes() {
         assert!(!installed && replies.iter().any(is_refused), "{replies:?}");
     }
     let reset = RequestBody::ResetCounters { calibrator: artifact.artifact().identity() };
-    let asked = vec![FIRST, told(&artifact, 0.9, 0), reset, RequestBody::Score(0.9)];
+    let asked = vec![FIRST, told(&artifact, 0.9, 0), reset, RequestBody::predict(Scores::Score(0.9))];
     let replies = device.ask(Some(owner()), &[push(&signed), classify(0.9, 4), asked].concat());
     let [.., counters, outcome, reset, trial] = &replies[..] else { panic!("too few") };
     let (predictions, _, counters) = counted(counters);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use calib_core::artifact::{MonitorAction, crc32c};
 use calib_core::wire::{
-    Chunk, MAX_CHUNK, MAX_FRAME, RawScore, ReplyBody, Request, RequestBody, UpdateStatus, encode,
+    Chunk, MAX_CHUNK, MAX_FRAME, ReplyBody, Request, RequestBody, ScoreEcho, Scores, UpdateStatus, encode,
 };
 use calib_core::{AlarmRule, Score, Uncalibrated};
 use calib_host::StoredArtifact;
@@ -85,7 +85,7 @@ fn it_says_uncalibrated_and_then_what_the_host_says() {
     let ReplyBody::Status(status) = device.request(RequestBody::Status).unwrap() else { panic!("no status") };
     assert_eq!((status.classifier.as_str(), status.classifier_id, status.features), ("tree", ID, 2));
     assert!(status.stack_high_water_bytes > 500 && status.calibrator.is_err(), "{status:?}");
-    let ReplyBody::Prediction(empty) = device.request(RequestBody::Score(0.25)).unwrap() else {
+    let ReplyBody::Answer(empty) = device.request(RequestBody::predict(Scores::Score(0.25))).unwrap() else {
         panic!("refused")
     };
     assert!(empty.alarm && empty.outcome.calibrated().is_none());
@@ -104,10 +104,15 @@ fn it_says_uncalibrated_and_then_what_the_host_says() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..random_inputs(800) {
         let row = [rng.random_range(-3.0f32..3.0), rng.random_range(-2.0f32..2.0)];
-        let reply = device.request(RequestBody::Classify(row.into_iter().collect())).unwrap();
-        let ReplyBody::Prediction(prediction) = &reply else { panic!("{reply:?}") };
-        assert_eq!(prediction.score, RawScore::F32(Score::new(tree(row)).unwrap()), "{row:?}");
-        let of_score = calib_tests::expected(RULE, &artifact.artifact(), &RequestBody::Score(tree(row)));
+        let reply =
+            device.request(RequestBody::predict(Scores::Features(row.into_iter().collect()))).unwrap();
+        let ReplyBody::Answer(prediction) = &reply else { panic!("{reply:?}") };
+        assert_eq!(prediction.score, ScoreEcho::F32(Score::new(tree(row)).unwrap()), "{row:?}");
+        let of_score = calib_tests::expected(
+            RULE,
+            &artifact.artifact(),
+            &RequestBody::predict(Scores::Score(tree(row))),
+        );
         assert_eq!(reply, of_score.unwrap(), "{row:?}");
         seen.insert(tree(row).to_bits());
     }
@@ -169,9 +174,9 @@ fn what_it_counts_is_shown_by_the_commands() {
     let bin = binary.calibrate(Score::new(tree(row)).unwrap()).calibrated().unwrap().bin;
     let mut link = device.link(patience()).unwrap();
     for _ in 0..60 {
-        link.ask(&RequestBody::Classify(row.into_iter().collect())).unwrap();
+        link.ask(&RequestBody::predict(Scores::Features(row.into_iter().collect()))).unwrap();
         // Nobody knows where this score comes from.
-        link.ask(&RequestBody::Score(0.1)).unwrap();
+        link.ask(&RequestBody::predict(Scores::Score(0.1))).unwrap();
     }
     drop(link);
     let found = monitors();
@@ -228,7 +233,7 @@ fn watched(device: &mut TtyDevice, port: &str) {
             if shown.load(Ordering::Relaxed) {
                 break;
             }
-            let request = Request { id, body: RequestBody::Score(0.7) };
+            let request = Request { id, body: RequestBody::predict(Scores::Score(0.7)) };
             device.send_bytes(encode(&request, &mut [0; MAX_FRAME]).unwrap()).unwrap();
             thread::sleep(Duration::from_millis(100));
         }

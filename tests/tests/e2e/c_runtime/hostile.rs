@@ -6,7 +6,7 @@ use std::process::Command;
 
 use calib_core::ClassifierId;
 use calib_core::artifact::MonitorAction;
-use calib_core::wire::RequestBody;
+use calib_core::wire::{RequestBody, Scores};
 use calib_host::StoredArtifact;
 use calib_host::io::files::PrivateKey;
 use calib_tests::SEES_THE_LIBRARY;
@@ -82,7 +82,7 @@ fn callbacks_that_call_back_are_refused() {
         vec![RequestBody::Status],
         device::push(named("randomized").as_bytes()),
         vec![
-            RequestBody::Classify(features()),
+            RequestBody::predict(Scores::Features(features())),
             RequestBody::Measure { features: features(), repeat: 3 },
             RequestBody::Slots,
         ],
@@ -137,7 +137,7 @@ fn a_sanitizer_sees_what_the_library_reads_and_writes() {
 #[test]
 fn callbacks_of_a_device_that_fail_leave_it_in_order() {
     let folder = tempfile::tempdir().unwrap();
-    let classify = RequestBody::Classify([9.0, 0.0].into_iter().collect());
+    let classify = RequestBody::predict(Scores::Features([9.0, 0.0].into_iter().collect()));
     let frames = [
         ("randomized", device::push(named("randomized").as_bytes())),
         ("plain", device::push(calibrator(7, 0, Some(ID)).as_bytes())),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use calib_core::artifact::MonitorAction;
-use calib_core::wire::{Prediction, ReplyBody, RequestBody, Values};
+use calib_core::wire::{Answer, ReplyBody, RequestBody, Scores, Values};
 use calib_core::{Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::artifact::Monitoring;
@@ -28,8 +28,8 @@ fn answers(device: &TtyDevice) -> Answers {
     let mut link = device.link(patience()).unwrap();
     [2.0, -2.0].map(|logit| {
         let features: Values = [logit, 0.0].into_iter().collect();
-        match link.ask(&RequestBody::Classify(features)).unwrap() {
-            ReplyBody::Prediction(Prediction { outcome, alarm, .. }) => match outcome {
+        match link.ask(&RequestBody::predict(Scores::Features(features))).unwrap() {
+            ReplyBody::Answer(Answer { outcome, alarm, .. }) => match outcome {
                 Outcome::Calibrated(calibrated) => (Ok(calibrated.prob), alarm),
                 Outcome::Uncalibrated(reason) => (Err(reason), alarm),
             },

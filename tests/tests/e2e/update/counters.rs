@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use calib_core::wire::{ReplyBody, RequestBody, Values};
+use calib_core::wire::{ReplyBody, RequestBody, Scores, Values};
 use calib_host::artifact::Monitoring;
 use calib_host::io::device::serial::Patience;
 use calib_host::{ArtifactOptions, StoredArtifact};
@@ -60,8 +60,8 @@ pub(super) fn predict(device: &TtyDevice, logits: &[f32]) {
     let mut link = device.link(once).unwrap();
     for &logit in logits {
         let features: Values = [logit, 0.0].into_iter().collect();
-        let reply = link.ask(&RequestBody::Classify(features)).unwrap();
-        assert!(matches!(reply, ReplyBody::Prediction(_)), "{reply:?}");
+        let reply = link.ask(&RequestBody::predict(Scores::Features(features))).unwrap();
+        assert!(matches!(reply, ReplyBody::Answer(_)), "{reply:?}");
     }
 }
 

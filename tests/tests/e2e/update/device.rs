@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use calib_core::slot::{Refused, SignatureError, SlotFault};
-use calib_core::wire::{Chunk, Prediction, Questions, ReplyBody, RequestBody, UpdateRefusal, UpdateStatus};
+use calib_core::wire::{
+    Answer, Chunk, Questions, ReplyBody, RequestBody, Scores, UpdateRefusal, UpdateStatus,
+};
 use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::io::device::serial::{DeviceError, Link, Stage, push};
@@ -14,7 +16,7 @@ use serialport::TTYPort;
 use super::setting::{self, ID, NEXT_ID, calibrator, firmware, next_firmware, owner, patience, signed, virt};
 
 /// What the device is asked for a probability of.
-const SCORE: RequestBody = RequestBody::Score(0.7);
+const SCORE: RequestBody = RequestBody::predict(Scores::Score(0.7));
 
 fn in_force(link: &mut Link<TTYPort>) -> Option<Identity> {
     let ReplyBody::Slots(slots) = link.ask(&RequestBody::Slots).unwrap() else { panic!("no slots") };
@@ -23,10 +25,8 @@ fn in_force(link: &mut Link<TTYPort>) -> Option<Identity> {
 
 fn prob(reply: ReplyBody) -> Result<f32, Uncalibrated> {
     match reply {
-        ReplyBody::Prediction(Prediction { outcome: Outcome::Calibrated(calibrated), .. }) => {
-            Ok(calibrated.prob)
-        }
-        ReplyBody::Prediction(Prediction { outcome: Outcome::Uncalibrated(reason), .. }) => Err(reason),
+        ReplyBody::Answer(Answer { outcome: Outcome::Calibrated(calibrated), .. }) => Ok(calibrated.prob),
+        ReplyBody::Answer(Answer { outcome: Outcome::Uncalibrated(reason), .. }) => Err(reason),
         other => panic!("no prediction: {other:?}"),
     }
 }
@@ -167,7 +167,7 @@ fn a_changed_program_is_calibrated_by_its_own_or_says_that_it_is_not() {
     device.replace_program(&new).unwrap();
     device.switch_on().unwrap();
     let mut link = device.link(patience()).unwrap();
-    let ReplyBody::Prediction(bare) = link.ask(&SCORE).unwrap() else { panic!("refused") };
+    let ReplyBody::Answer(bare) = link.ask(&SCORE).unwrap() else { panic!("refused") };
     assert_eq!(bare.outcome, Outcome::Uncalibrated(Uncalibrated::OtherClassifier));
     assert!(bare.alarm);
     let refused = push(&mut link, &first[0], |_| ());
@@ -224,11 +224,10 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
         assert!(matches!(&refused, Err(DeviceError::Refused(found)) if *found == expected), "{refused:?}");
     }
     assert!(matches!(link.ask(&SCORE), Err(DeviceError::SwitchedOff)));
-    let version = link.protocol_version().unwrap();
-    let standing = link.standing(version).unwrap().unwrap();
+    let status = link.status().unwrap();
     assert_eq!(
-        standing.held.map(|held| (held.identity, held.counter)),
-        Some((plain.artifact().identity(), 1))
+        status.calibrator.map(|held| (held.identity, held.counter)),
+        Ok((plain.artifact().identity(), 1))
     );
-    assert_eq!((standing.passed_over, standing.questions), (None, Questions::NoTrials));
+    assert_eq!((status.passed_over, status.questions), (None, Questions::NoTrials));
 }

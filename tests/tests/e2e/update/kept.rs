@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use calib_core::wire::{ReplyBody, RequestBody, Values};
+use calib_core::wire::{ReplyBody, RequestBody, Scores, Values};
 use calib_host::io::device::serial::Patience;
 use calib_tests::{Board, TtyDevice};
 use rand::{RngExt, SeedableRng};
@@ -212,8 +212,8 @@ fn killed_in_the_middle_of_counting_it_goes_on_from_a_save() {
             let asking = scope.spawn(move || {
                 for (sent, logit) in EVEN.into_iter().cycle().take(3000).enumerate() {
                     let features: Values = [logit, 0.0].into_iter().collect();
-                    match link.ask(&RequestBody::Classify(features)) {
-                        Ok(ReplyBody::Prediction(_)) => {}
+                    match link.ask(&RequestBody::predict(Scores::Features(features))) {
+                        Ok(ReplyBody::Answer(_)) => {}
                         _ => return (sent as u64 + 1, sent as u64),
                     }
                 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use calib_core::wire::{self, MAX_FRAME, Request, RequestBody, Values};
+use calib_core::wire::{self, MAX_FRAME, Request, RequestBody, Scores, Values};
 use calib_tests::calib;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn what_the_firmware_counts_is_worked_out_again() {
     // As another program on the line would: each when the one before is answered.
     for id in 1..=24 {
         let features: Values = [2.0, 0.0].into_iter().collect();
-        let request = Request { id, body: RequestBody::Classify(features) };
+        let request = Request { id, body: RequestBody::predict(Scores::Features(features)) };
         device.send_bytes(wire::encode(&request, &mut [0; MAX_FRAME]).unwrap()).unwrap();
         until(&|reply| reply["prediction"].is_object());
     }

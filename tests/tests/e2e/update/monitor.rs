@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
-use calib_core::wire::{self, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody};
+use calib_core::wire::{self, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Scores};
 use calib_host::io::device::serial::push;
 use calib_tests::{Board, TtyDevice, calib, terminals};
 use serde_json::Value;
@@ -49,7 +49,7 @@ impl Watched {
     /// Asks the device for a prediction, as another program on the line would.
     fn ask(&mut self, score: f32) -> u32 {
         self.asked += 1;
-        let request = Request { id: self.asked, body: RequestBody::Score(score) };
+        let request = Request { id: self.asked, body: RequestBody::predict(Scores::Score(score)) };
         self.device.send_bytes(wire::encode(&request, &mut [0; MAX_FRAME]).unwrap()).unwrap();
         self.asked
     }

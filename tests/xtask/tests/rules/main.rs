@@ -19,7 +19,7 @@ use xtask::{output, root};
 use imports::Sources;
 
 /// calib-core from the ground up: a room imports rooms to its left only.
-const CORE: [&str; 11] = [
+const CORE: [&str; 12] = [
     "score",
     "outcome",
     "table",
@@ -28,6 +28,7 @@ const CORE: [&str; 11] = [
     "monitor",
     "artifact",
     "calibrator",
+    "predict",
     "slot",
     "journal",
     "wire",

@@ -39,8 +39,8 @@ impl DeviceReport {
     ///
     /// As [`Link::ask`].
     pub fn ask<T: Transport>(link: &mut Link<T>) -> Result<Self, DeviceError> {
-        match (link.ask(&RequestBody::Slots)?, link.ask(&RequestBody::Status)?) {
-            (ReplyBody::Slots(slots), ReplyBody::Status(status)) => Ok(Self { slots, status }),
+        match link.ask(&RequestBody::Slots)? {
+            ReplyBody::Slots(slots) => Ok(Self { slots, status: link.status()? }),
             _ => Err(DeviceError::Protocol),
         }
     }

@@ -6,21 +6,15 @@ use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 use super::error::DeviceError;
 use super::link::{Link, Transport};
 
-/// The version of the protocol from which on devices tell what they counted.
-const COUNTERS_SINCE: u16 = 5;
-
 impl<T: Transport> Link<T> {
-    /// Asks a device of this protocol version what its monitors counted: of every table of the calibrator in force, and `None` of one
+    /// Asks a device what its monitors counted: of every table of the calibrator in force, and `None` of one
     /// that is not monitored. The device looks at the evidence as it answers.
     ///
     /// # Errors
     ///
-    /// As [`Link::ask`]; [`DeviceError::UnknownRequest`] of firmware that has no counters, [`DeviceError::Counters`] if the device does
+    /// As [`Link::ask`]; [`DeviceError::Counters`] if the device does
     /// not count, or the calibrator was replaced meanwhile.
-    pub fn counters(&mut self, version: Option<u16>) -> Result<Vec<Option<Counters>>, DeviceError> {
-        if version.is_none_or(|version| version < COUNTERS_SINCE) {
-            return Err(DeviceError::UnknownRequest);
-        }
+    pub fn counters(&mut self) -> Result<Vec<Option<Counters>>, DeviceError> {
         let mut found: Vec<Option<Counters>> = Vec::new();
         loop {
             // There are no more tables than a number of two bytes tells apart.
@@ -44,7 +38,7 @@ impl<T: Transport> Link<T> {
         }
     }
 
-    /// Tells a device the outcome of a prediction of before, and returns what it has counted then. Asked again, it counts it once.
+    /// Tells a device the outcome of an earlier prediction, and returns what it has counted then. Asked again, it counts it once.
     ///
     /// # Errors
     ///
@@ -68,10 +62,7 @@ impl<T: Transport> Link<T> {
     ///
     /// As [`Link::ask`].
     pub fn calibrator_in_force(&mut self) -> Result<Option<calib_core::Identity>, DeviceError> {
-        match self.ask(&RequestBody::Status)? {
-            ReplyBody::Status(status) => Ok(status.calibrator.ok().map(|calibrator| calibrator.identity)),
-            _ => Err(DeviceError::Protocol),
-        }
+        Ok(self.status()?.calibrator.ok().map(|calibrator| calibrator.identity))
     }
 
     fn ask_counters(&mut self, body: &RequestBody) -> Result<Counters, DeviceError> {
@@ -113,7 +104,7 @@ mod tests {
     use calib_core::decision::AlarmRule;
     use calib_core::monitor::LogEvidence;
     use calib_core::wire::{
-        CalibratorStatus, Kept, Missing, PROTOCOL_VERSION, Refusal, Request, Status, Watched,
+        CalibratorStatus, Kept, Missing, PROTOCOL_VERSION, Questions, Refusal, Request, Status, Watched,
     };
     use calib_core::{Identity, ScoreEncoding};
 
@@ -157,7 +148,7 @@ mod tests {
     fn all_tables_are_asked_for_and_stored() {
         let id = Identity([1; 8]);
         let mut link = device(id);
-        let tables = link.counters(Some(PROTOCOL_VERSION)).unwrap();
+        let tables = link.counters().unwrap();
         assert_eq!(tables, [Some(counters(0, id)), None, Some(counters(2, id))]);
         let stored = stored_counters("ward 3", &tables).unwrap();
         assert_eq!((&*stored.device, &*stored.calibrator), ("ward 3", "0101010101010101"));
@@ -170,18 +161,9 @@ mod tests {
     #[test]
     fn a_calibrator_that_is_replaced_meanwhile_is_no_table_of_the_other() {
         let other = Identity([2; 8]);
-        let asked = device(other).counters(Some(PROTOCOL_VERSION));
+        let asked = device(other).counters();
         let Err(DeviceError::Counters(refusal)) = asked else { panic!("{asked:?}") };
         assert_eq!(refusal, CountersRefusal::OtherCalibrator(other));
-    }
-
-    #[test]
-    fn firmware_without_counters_is_not_asked_for_them() {
-        for version in [None, Some(1), Some(4)] {
-            let mut link = device(Identity([1; 8]));
-            assert!(matches!(link.counters(version), Err(DeviceError::UnknownRequest)));
-            assert_eq!(link.into_line().asked, 0);
-        }
     }
 
     /// Of a device that tells counters of no table, what is to be set back is asked for.
@@ -190,6 +172,7 @@ mod tests {
         let identity = Identity([7; 8]);
         let in_force = CalibratorStatus {
             identity,
+            counter: 0,
             len_bytes: 300,
             method: Method::Umd,
             reduction: Reduction::Binary,
@@ -201,6 +184,7 @@ mod tests {
         };
         for (calibrator, expected) in [(Ok(in_force), Some(identity)), (Err(Missing::Monitors), None)] {
             let status = Status {
+                protocol: PROTOCOL_VERSION,
                 firmware: "0.1.0".try_into().unwrap(),
                 classifier: "ecg".try_into().unwrap(),
                 classifier_id: ClassifierId([1; 8]),
@@ -209,6 +193,8 @@ mod tests {
                 alarm_rule: AlarmRule::AtLeast(0.5),
                 stack_high_water_bytes: 0,
                 calibrator,
+                passed_over: None,
+                questions: Questions::All,
             };
             let mut link = Fake::link(move |request| {
                 assert_eq!(request.body, RequestBody::Status);

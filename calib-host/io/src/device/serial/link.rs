@@ -4,13 +4,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
 use calib_core::wire::{
-    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Standing,
+    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
 };
 
 use super::error::DeviceError;
-
-/// How long, and how often, a device that answers otherwise is asked for what one of protocol version 1 does not answer.
-const NEWER: Patience = Patience { reply: Duration::from_secs(2), tries: 2 };
 
 /// A line to a device: bytes both ways, and reads that give up after a while.
 pub trait Transport: Read + Write {
@@ -141,45 +138,15 @@ impl<T: Transport> Link<T> {
         Ok(id)
     }
 
-    /// Asks a device, which answered something before, for the version of the protocol; `None` if it does not say: then it is
-    /// version 1, whose devices drop what they do not know.
-    ///
-    /// # Errors
-    ///
-    /// As [`Link::ask`]. Silence is none, and is waited for up to 4 seconds.
-    pub fn protocol_version(&mut self) -> Result<Option<u16>, DeviceError> {
-        match self.ask_newer(&RequestBody::Version)? {
-            None => Ok(None),
-            Some(ReplyBody::Version(version)) => Ok(Some(version)),
-            Some(_) => Err(DeviceError::Protocol),
-        }
-    }
-
-    /// Asks a device of this protocol version which calibrator answers; `None` if it cannot say.
+    /// Asks a device what it is, which version of the protocol it speaks, and which calibrator is active.
     ///
     /// # Errors
     ///
     /// As [`Link::ask`].
-    pub fn standing(&mut self, version: Option<u16>) -> Result<Option<Standing>, DeviceError> {
-        if version.is_none_or(|version| version < 2) {
-            return Ok(None);
-        }
-        match self.ask(&RequestBody::Standing)? {
-            ReplyBody::Standing(standing) => Ok(Some(standing)),
+    pub fn status(&mut self) -> Result<Status, DeviceError> {
+        match self.ask(&RequestBody::Status)? {
+            ReplyBody::Status(status) => Ok(status),
             _ => Err(DeviceError::Protocol),
-        }
-    }
-
-    /// Asks what an older device does not know; `None` if it is silent or says so.
-    fn ask_newer(&mut self, body: &RequestBody) -> Result<Option<ReplyBody>, DeviceError> {
-        let patience = self.patience;
-        self.patience =
-            Patience { reply: patience.reply.min(NEWER.reply), tries: patience.tries.min(NEWER.tries) };
-        let answer = self.ask(body);
-        self.patience = patience;
-        match answer {
-            Err(DeviceError::Silent { .. } | DeviceError::UnknownRequest) => Ok(None),
-            answer => answer.map(Some),
         }
     }
 
@@ -187,7 +154,7 @@ impl<T: Transport> Link<T> {
     ///
     /// # Errors
     ///
-    /// If the line fails, or the reply to this request is one that only a later version of the protocol has.
+    /// If the line fails, or the reply to this request is one that only another version of the protocol has.
     pub fn receive(&mut self, id: Option<u32>) -> Result<Option<Reply>, DeviceError> {
         let deadline = Instant::now() + self.patience.reply;
         let mut byte = [0];
@@ -309,18 +276,10 @@ fn open_free_port(port: &str, baud: u32) -> Result<serialport::TTYPort, DeviceEr
 #[cfg(test)]
 mod tests {
     use calib_core::artifact::crc32c;
-    use calib_core::slot::{PassedOver, SlotFault};
-    use calib_core::wire::{Held, PROTOCOL_VERSION, Prediction, Questions, RawScore};
-    use calib_core::{Identity, Margin, Outcome, Uncalibrated};
+    use calib_core::wire::Scores;
 
     use super::*;
     use crate::device::serial::fake::{self, Fake};
-
-    const STANDING: Standing = Standing {
-        held: Some(Held { identity: Identity([1; 8]), counter: 3 }),
-        passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
-        questions: Questions::All,
-    };
 
     /// A port is not taken from the program that has it, and is waited for while a process that was just started holds it.
     #[cfg(feature = "serial")]
@@ -342,49 +301,22 @@ mod tests {
         });
     }
 
-    /// How old a device's firmware is.
-    #[derive(Clone, Copy, PartialEq)]
-    enum Age {
-        /// It drops what it does not know: it has 13 kinds of request.
-        Version1,
-        /// It refuses what it does not know: it has 15 kinds of request.
-        Version2,
-        Now,
-        /// It answers with what only a later version has.
-        Later,
-    }
-
-    /// A device of this age.
-    fn device(age: Age) -> Link<Fake<impl FnMut(&Request) -> Vec<u8>>> {
+    /// A device that answers a status with what only another version of the protocol has.
+    fn other_version() -> Link<Fake<impl FnMut(&Request) -> Vec<u8>>> {
         Fake::link(move |request| {
             let body = match &request.body {
-                RequestBody::Version | RequestBody::Standing if age == Age::Version1 => return Vec::new(),
-                RequestBody::Version if age == Age::Later => ReplyBody::Version(PROTOCOL_VERSION + 7),
-                RequestBody::Version if age == Age::Version2 => ReplyBody::Version(2),
-                RequestBody::Version => ReplyBody::Version(PROTOCOL_VERSION),
-                RequestBody::Margin(_) | RequestBody::MarginWithWord { .. } if age == Age::Version2 => {
-                    ReplyBody::Refused(Refusal::Unknown)
-                }
-                &RequestBody::Margin(value) => margin(value),
-                RequestBody::Standing if age == Age::Later => {
+                RequestBody::Status => {
                     let mut id = [0; 5];
                     let id = postcard_id(request.id, &mut id);
                     return framed(&[id, &[9, 1, 2, 3]].concat());
                 }
-                RequestBody::Standing => ReplyBody::Standing(STANDING),
                 RequestBody::Install => ReplyBody::Refused(Refusal::Unknown),
-                RequestBody::Score(_) => ReplyBody::Refused(Refusal::SwitchedOff),
+                RequestBody::Predict(_) => ReplyBody::Refused(Refusal::SwitchedOff),
+                RequestBody::Slots => return Vec::new(),
                 _ => ReplyBody::Refused(Refusal::Measure),
             };
             fake::frame(request.id, body)
         })
-    }
-
-    /// The uncalibrated prediction of this margin.
-    fn margin(value: f32) -> ReplyBody {
-        let score = RawScore::Margin(Margin::new(value).unwrap());
-        let outcome = Outcome::Uncalibrated(Uncalibrated::NoArtifact);
-        ReplyBody::Prediction(Prediction { class: 1, score, outcome, alarm: true, word: None, action: None })
     }
 
     /// A frame of any bytes, whose checksum is right.
@@ -409,46 +341,15 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_a_device_is_told_and_so_is_its_standing() {
-        let mut link = device(Age::Now);
-        let version = link.protocol_version().unwrap();
-        assert_eq!(version, Some(PROTOCOL_VERSION));
-        assert_eq!(link.standing(version).unwrap(), Some(STANDING));
-    }
-
-    #[test]
-    fn old_firmware_that_is_silent_is_of_version_1_and_is_not_asked_more() {
-        let mut link = device(Age::Version1);
-        let start = Instant::now();
-        let version = link.protocol_version().unwrap();
-        assert_eq!(version, None);
-        assert_eq!(link.standing(version).unwrap(), None);
-        assert!(start.elapsed() < Duration::from_secs(5));
-        // Patience is as before.
-        assert!(matches!(link.ask(&RequestBody::Standing), Err(DeviceError::Silent { tries: 3, .. })));
-        assert_eq!(link.into_line().asked, 2 + 3);
-    }
-
-    #[test]
-    fn firmware_of_version_2_is_asked_all_that_it_knows_and_refuses_margins() {
-        let mut link = device(Age::Version2);
-        let version = link.protocol_version().unwrap();
-        assert_eq!(version, Some(2));
-        assert_eq!(link.standing(version).unwrap(), Some(STANDING));
-        for body in [RequestBody::Margin(0.5), RequestBody::MarginWithWord { margin: 0.5, word: 1 }] {
-            assert!(matches!(link.ask(&body), Err(DeviceError::UnknownRequest)));
-        }
-        assert_eq!(device(Age::Now).ask(&RequestBody::Margin(-2.5)).unwrap(), margin(-2.5));
-    }
-
-    #[test]
     fn what_either_side_does_not_know_is_told_at_once() {
-        let mut link = device(Age::Later);
-        let version = link.protocol_version().unwrap();
-        assert_eq!(version, Some(PROTOCOL_VERSION + 7));
-        assert!(matches!(link.standing(version), Err(DeviceError::UnknownReply)));
+        let mut link = other_version();
+        assert!(matches!(link.status(), Err(DeviceError::UnknownReply)));
         assert!(matches!(link.ask(&RequestBody::Install), Err(DeviceError::UnknownRequest)));
-        assert!(matches!(link.ask(&RequestBody::Score(0.0)), Err(DeviceError::SwitchedOff)));
-        assert_eq!((link.damaged(), link.into_line().asked), (0, 4));
+        let question = RequestBody::predict(Scores::Score(0.0));
+        assert!(matches!(link.ask(&question), Err(DeviceError::SwitchedOff)));
+        assert_eq!(link.damaged(), 0);
+        // Silence is waited for as often as is said.
+        assert!(matches!(link.ask(&RequestBody::Slots), Err(DeviceError::Silent { tries: 3, .. })));
+        assert_eq!(link.into_line().asked, 3 + 3);
     }
 }

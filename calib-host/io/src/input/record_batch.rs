@@ -1,7 +1,4 @@
-//! Columns of Arrow's record batches, and the formats that consist of such.
-
-pub(super) mod ipc;
-pub(super) mod parquet;
+//! Columns of Arrow's record batches.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -13,18 +10,19 @@ use arrow_array::types::{
 use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArrayType};
 use arrow_schema::{DataType, Fields, TimeUnit};
 
+use super::cell::TableCell;
+use super::column_kind::ColumnKind;
+use super::limit::{MAX_UNPACKED_BYTES, check_cells};
+use super::projection::Projection;
+use super::table::Table;
+use super::values::Values;
 use crate::files::Problem;
-use crate::input::cell::TableCell;
-use crate::input::column_kind::ColumnKind;
-use crate::input::limit::{MAX_UNPACKED_BYTES, check_cells};
-use crate::input::table::{Table, Wanted};
-use crate::input::values::Values;
 
 /// Adds a schema's columns; gives the numbers of those to be filled.
-fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<usize> {
+pub(super) fn add_columns(table: &mut Table, fields: &Fields, projection: &Projection) -> Vec<usize> {
     let mut filled = Vec::new();
     for (index, field) in fields.iter().enumerate() {
-        let is_wanted = wanted.includes(field.name());
+        let is_wanted = projection.includes(field.name());
         if is_wanted && !is_scalar(field.data_type()) {
             table.add_unusable(field.name(), Problem::NotScalar(field.data_type().to_string()));
             continue;
@@ -39,7 +37,7 @@ fn add_columns(table: &mut Table, fields: &Fields, wanted: Wanted<'_>) -> Vec<us
 }
 
 /// Appends a batch to the columns of these numbers.
-fn append<'b>(
+pub(super) fn append<'b>(
     table: &mut Table,
     columns: impl Iterator<Item = (usize, &'b dyn Array)>,
 ) -> Result<(), Problem> {
@@ -55,7 +53,10 @@ fn append<'b>(
 }
 
 /// The columns of a batch, with their numbers in the table.
-fn columns<'b>(batch: &'b RecordBatch, numbers: &'b [usize]) -> impl Iterator<Item = (usize, &'b dyn Array)> {
+pub(super) fn columns<'b>(
+    batch: &'b RecordBatch,
+    numbers: &'b [usize],
+) -> impl Iterator<Item = (usize, &'b dyn Array)> {
     numbers.iter().copied().zip(batch.columns().iter().map(|array| &**array))
 }
 

@@ -12,11 +12,13 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::{Schema, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
-use super::{add_columns, append, columns};
+use super::limit::MAX_UNPACKED_BYTES;
+use super::projection::Projection;
+use super::record_batch::{add_columns, append, columns};
+use super::rows::Rows;
+use super::source::Source;
+use super::table::Table;
 use crate::files::{FileError, Format, Place, Problem};
-use crate::input::limit::MAX_UNPACKED_BYTES;
-use crate::input::source::Source;
-use crate::input::table::{Table, Wanted};
 
 /// What an Arrow file begins and ends with.
 const MAGIC: &[u8] = b"ARROW1";
@@ -24,16 +26,16 @@ const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
 /// Reads the record batches of a file or a stream.
-pub(in crate::input) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
+pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
     let format = source.format();
     let bytes = source.bytes();
     let fail = |problem| FileError::input(Place::file(source.path()), problem);
     let table = match format {
         Format::ArrowFile => check_file(bytes).and_then(|()| {
-            fill(source, wanted, FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)
+            fill(source, projection, FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)
         }),
         _ => check_stream(bytes)
-            .and_then(|()| fill(source, wanted, StreamReader::try_new(bytes, None).map_err(damaged)?)),
+            .and_then(|()| fill(source, projection, StreamReader::try_new(bytes, None).map_err(damaged)?)),
     };
     table.map_err(|broken| match broken {
         Broken::Because(why) => fail(Problem::NotA(format, why)),
@@ -41,9 +43,9 @@ pub(in crate::input) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Tabl
     })
 }
 
-fn fill(source: &Source, wanted: Wanted<'_>, reader: impl RecordBatchReader) -> Result<Table, Broken> {
-    let mut table = Table::new(source);
-    let filled = add_columns(&mut table, reader.schema().fields(), wanted);
+fn fill(source: &Source, projection: &Projection, reader: impl RecordBatchReader) -> Result<Table, Broken> {
+    let mut table = Table::at(Place::file(source.path()), Rows::From(0));
+    let filled = add_columns(&mut table, reader.schema().fields(), projection);
     for batch in reader {
         let batch = batch.and_then(|batch| batch.project(&filled)).map_err(damaged)?;
         append(&mut table, columns(&batch, &filled)).map_err(Broken::Problem)?;

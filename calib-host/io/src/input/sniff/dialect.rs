@@ -2,13 +2,11 @@
 //!
 //! Only the start of a file decides, so that a table in that dialect costs no more than a look at it.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
-use super::drawn;
 use super::options::TableNote;
 
 /// So much of a file is looked at: no more than a piece, so that a file is read alike in pieces and as a whole.
@@ -21,7 +19,7 @@ const START_RECORDS: usize = 100;
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
 /// What Excel writes before a text in UTF-8: no part of the first field.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(in crate::input) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,31 +44,6 @@ enum Unnamed {
 pub(in crate::input) const PLAIN: Dialect =
     Dialect { separator: b',', has_decimal_commas: false, unnamed: None };
 
-/// The same table in UTF-8 with `,` between fields and `.` in numbers, each record on its line; `None` if it is written so, or nothing
-/// tells how.
-pub(in crate::input) fn plain(bytes: &[u8]) -> Option<Vec<u8>> {
-    let decoded = from_utf16(bytes);
-    let plainer = match drawn::plainer(&decoded) {
-        Cow::Owned(text) => Some(text),
-        Cow::Borrowed(_) => None,
-    };
-    let text = plainer.map_or(decoded, Cow::Owned);
-    let is_decoded = matches!(text, Cow::Owned(_));
-    let (body, named) = body(&text);
-    let dialect = Dialect::of(body, named);
-    match dialect == PLAIN && body.len() == text.len() {
-        true => is_decoded.then(|| text.into_owned()),
-        false => dialect.rewritten(&text, body).or_else(|| is_decoded.then(|| text.to_vec())),
-    }
-}
-
-/// How a text that starts so is written, if it can be read in pieces.
-pub(in crate::input) fn of_pieces(start: &[u8]) -> Option<Dialect> {
-    let (body, _) = body(start);
-    let is_as_it_is = utf16(start).is_none() && !drawn::is_drawn(start) && body.len() == start.len();
-    is_as_it_is.then(|| Dialect::of(body, None)).filter(|dialect| dialect.unnamed.is_none())
-}
-
 /// How a unit of UTF-16 is read.
 type Unit = fn([u8; 2]) -> u16;
 
@@ -91,12 +64,51 @@ pub(in crate::input) fn is_utf16(bytes: &[u8]) -> bool {
     utf16(bytes).is_some()
 }
 
-/// Text in UTF-16 as UTF-8; any other as it is.
-fn from_utf16(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let Some((of_pair, mark)) = utf16(bytes) else { return bytes.into() };
-    let units = bytes[mark..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
-    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    text.into_bytes().into()
+/// Whether a text that starts so is read as what [`decoded`] makes of it.
+pub(in crate::input) fn is_encoded(start: &[u8]) -> bool {
+    is_utf16(start) || has_spaced_quotes(start)
+}
+
+/// Text in UTF-8 instead of UTF-16, without spaces before fields in quotes; `None` for text that is so.
+pub(in crate::input) fn decoded(bytes: &[u8]) -> Option<Vec<u8>> {
+    let text = utf16(bytes).map(|(of_pair, mark)| {
+        let units = bytes[mark..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
+        let text: String =
+            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        text.into_bytes()
+    });
+    let is_spaced = has_spaced_quotes(text.as_deref().unwrap_or(bytes));
+    if is_spaced { Some(without_spaces(text.as_deref().unwrap_or(bytes))) } else { text }
+}
+
+/// Whether a field in the first lines begins with a space and a quote.
+fn has_spaced_quotes(text: &[u8]) -> bool {
+    let start = &text[..text.len().min(1 << 12)];
+    start.windows(3).any(|bytes| SEPARATORS.contains(&bytes[0]) && bytes[1] == b' ' && bytes[2] == b'"')
+}
+
+/// The same without the spaces between a separator and a quote, except for those within quotes.
+fn without_spaces(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut is_start, mut is_quoted, mut was_quoted) = (true, false, false);
+    let mut rest = text;
+    while let Some((&byte, others)) = rest.split_first() {
+        if is_start && byte == b' ' {
+            let spaces = rest.iter().take_while(|&&byte| byte == b' ').count();
+            if rest.get(spaces) == Some(&b'"') {
+                rest = &rest[spaces..];
+                continue;
+            }
+        }
+        // Of two quotes within quotes the first ends them, and the second begins them again.
+        let begins = byte == b'"' && !is_quoted && (is_start || was_quoted);
+        was_quoted = byte == b'"' && is_quoted;
+        is_quoted = begins || is_quoted && !was_quoted;
+        is_start = !is_quoted && (SEPARATORS.contains(&byte) || byte == b'\n');
+        out.push(byte);
+        rest = others;
+    }
+    out
 }
 
 /// The records of a text, without what stands above them, and the separator that is named there.
@@ -218,6 +230,12 @@ impl FirstLine {
 }
 
 impl Dialect {
+    /// The dialect of a text that starts so, and how many bytes stand above its records.
+    pub(in crate::input) fn sniff(start: &[u8]) -> (Self, usize) {
+        let (body, named) = body(start);
+        (Self::of(body, named), start.len() - body.len())
+    }
+
     /// By the start of a text: the first separator that divides the header, and most records as it does.
     fn of(text: &[u8], named: Option<u8>) -> Self {
         let start = start_of(text);
@@ -259,23 +277,21 @@ impl Dialect {
         PLAIN
     }
 
-    /// The table in the dialect that is read, each record on its line of `text`, of which `body` is the end with the records; `None` if it
-    /// has a fault.
-    pub(in crate::input) fn rewritten(self, text: &[u8], body: &[u8]) -> Option<Vec<u8>> {
-        let mut reader = reader(body, self.separator);
+    /// The records of a text in the dialect that is read, each on its line. The first record may be the header.
+    pub(in crate::input) fn rewritten(self, text: &[u8], has_header: bool) -> Vec<u8> {
+        let mut reader = reader(text, self.separator);
         let mut out = Vec::with_capacity(text.len());
         let mut record = ByteRecord::new();
-        let mut at = 0;
-        let mut lines = line_feeds(&text[..text.len() - body.len()]);
-        let mut written = 0;
-        let mut is_first = true;
-        while reader.read_byte_record(&mut record).ok()? {
-            let blank = body[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            lines += line_feeds(&body[at..at + blank]);
+        let (mut at, mut lines, mut written) = (0, 0, 0);
+        let mut unnamed = self.unnamed.filter(|_| has_header);
+        // Text in memory can be read, and records of any length are right here.
+        while reader.read_byte_record(&mut record).unwrap_or(false) {
+            let blank = text[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            lines += line_feeds(&text[at..at + blank]);
             out.resize(out.len() + lines.saturating_sub(written), b'\n');
             written = written.max(lines);
             let begin = out.len();
-            let unnamed = self.unnamed.filter(|_| std::mem::take(&mut is_first));
+            let unnamed = unnamed.take();
             for (place, field) in record.iter().enumerate() {
                 if place > 0 || unnamed == Some(Unnamed::First) {
                     out.push(b',');
@@ -291,10 +307,10 @@ impl Dialect {
             out.push(b'\n');
             written += line_feeds(&out[begin..]);
             let end = reader.position().byte() as usize;
-            lines += line_feeds(&body[at + blank..end]);
+            lines += line_feeds(&text[at + blank..end]);
             at = end;
         }
-        Some(out)
+        out
     }
 }
 
@@ -390,8 +406,16 @@ fn line_feeds(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
+    /// The text in the dialect that is read, after the lines above its records; `None` if it is written so.
     fn read(bytes: &[u8]) -> Option<String> {
-        plain(bytes).map(|text| String::from_utf8(text).unwrap())
+        let decoded = decoded(bytes);
+        let text = decoded.as_deref().unwrap_or(bytes);
+        let (dialect, skipped) = Dialect::sniff(text);
+        if dialect == PLAIN && skipped == 0 {
+            return decoded.map(|text| String::from_utf8(text).unwrap());
+        }
+        let above = "\n".repeat(line_feeds(&text[..skipped]));
+        Some(above + &String::from_utf8(dialect.rewritten(&text[skipped..], true)).unwrap())
     }
 
     #[test]
@@ -414,7 +438,7 @@ mod tests {
             "score,label\nx,0.5,1\nx,0.25,0\n",
             "#,score\n1,0.5\n",
         ] {
-            assert_eq!(plain(text.as_bytes()), None, "{text:?}");
+            assert_eq!(read(text.as_bytes()), None, "{text:?}");
         }
     }
 
@@ -502,6 +526,19 @@ mod tests {
     }
 
     #[test]
+    fn a_space_before_a_quote_is_no_part_of_a_field() {
+        for (text, expected) in [
+            ("a, \"b\"\n0.5, \"x, y\"\n", "a,\"b\"\n0.5,\"x, y\"\n"),
+            ("a;  \"b\"; \"c\"\n1; \"2\";3\n", "a;\"b\";\"c\"\n1;\"2\";3\n"),
+            ("\"a, \"\"b\", \"c\"\n", "\"a, \"\"b\",\"c\"\n"),
+            (" \"a\", \"b\"\n \"1\", \"2\"\n", "\"a\",\"b\"\n\"1\",\"2\"\n"),
+        ] {
+            assert_eq!(decoded(text.as_bytes()).as_deref(), Some(expected.as_bytes()), "{text:?}");
+        }
+        assert!(!is_encoded(b"a, b\n\"x\", 2\n"));
+    }
+
+    #[test]
     fn utf_16_is_read() {
         for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
             let text = "\u{feff}Größe\tlabel\r\n0,5\t1\r\n";
@@ -528,6 +565,6 @@ mod tests {
         let text = read(format!("score;label\n{rows}").as_bytes()).unwrap();
         assert_eq!(text, format!("score,label\n{}", "0.25,1\n".repeat(20_000)));
         let late = format!("a,b\n{}x;y\n", "1,2\n".repeat(40_000));
-        assert_eq!(plain(late.as_bytes()), None);
+        assert_eq!(read(late.as_bytes()), None);
     }
 }

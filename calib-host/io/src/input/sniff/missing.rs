@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::column_aliases;
 use super::options::{TableNote, TableOptions};
-use super::usual;
 use crate::files::{FileError, Problem, Watch};
 use crate::input::cell::TableCell;
 use crate::input::matrix::incomplete_rows;
 use crate::input::source::Source;
-use crate::input::table::{ColumnContent, Table, Wanted};
+use crate::input::table::{ColumnContent, Table};
 
 impl Table {
     /// The problem of a cell without a value, with how many cells of its column have none.
@@ -84,10 +84,10 @@ fn leave_out(sources: &mut [Source]) {
     let mut lacking: Option<Vec<bool>> = None;
     for source in &*sources {
         let names: Vec<String> =
-            source.options().complete.iter().flat_map(|list| usual::listed(list)).collect();
+            source.options().complete.iter().flat_map(|list| column_aliases::listed(list)).collect();
         let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
         // What is wrong with a file is told by whoever needs it.
-        let incomplete = match Table::read_wanted(source, Wanted::of(&wanted, source.options())) {
+        let incomplete = match Table::read_only(source, &wanted) {
             Ok(table) => table.incomplete(&names),
             Err(_) => match incomplete_rows(source) {
                 Some(incomplete) => incomplete,

@@ -1,11 +1,11 @@
 //! The fields of plain text: no quotes, no blank lines, as many fields on each line as the header has.
 
-use super::column_use::ColumnUse;
+use super::cell::TableCell;
+use super::projection::ColumnUse;
+use super::rows::Rows;
+use super::table::Table;
+use super::values::Values;
 use crate::files::Place;
-use crate::input::cell::TableCell;
-use crate::input::rows::Rows;
-use crate::input::table::Table;
-use crate::input::values::Values;
 
 /// The name of a column, and what it is wanted for.
 pub(super) type HeaderColumn = (String, Option<ColumnUse>);

@@ -1,4 +1,4 @@
-//! Binary scores and labels, piece by piece.
+//! Binary scores and labels, chunk by chunk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,14 +7,15 @@ use std::thread;
 
 use calib_fit::data::{BinaryCollector, BinaryData, ScoreKind};
 
-use super::column_use::{ColumnUse, Columns};
-use super::file::Pieces;
+use super::chunk_reader::Input;
+use super::chunks::Chunks;
+use super::column::{Column, check_same_len};
 use super::hash::sha256;
+use super::projection::{ColumnUse, Projection};
+use super::sniff::options::TableOptions;
+use super::source::Source;
+use super::table::Table;
 use crate::files::{FileError, Place, Watch};
-use crate::input::column::{Column, check_same_len};
-use crate::input::source::Source;
-use crate::input::table::Table;
-use crate::input::unusual::options::TableOptions;
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
@@ -49,51 +50,44 @@ impl<'a> BinaryFiles<'a> {
     /// Reads scores and labels; `watch` is told how far it is with the scores.
     ///
     /// ```
+    /// use std::sync::Arc;
     /// use calib_io::input::BinaryFiles;
     ///
     /// let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("held_out.csv");
     /// std::fs::write(&path, "score,label\n0.2,0\n0.9,1\n0.7,1\n")?;
     /// let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
-    /// let input = files.read(&|progress| eprintln!("{} of {}", progress.done, progress.total))?;
+    /// let input = files.read(&Arc::default(), &|progress| eprintln!("{} of {}", progress.done, progress.total))?;
     /// assert_eq!(input.data.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Of NumPy arrays, Parquet and CSV only some pieces are in memory at a time, and of the points 4 bytes each, up to 128 MiB;
+    /// Of NumPy arrays, Parquet and CSV only some chunks are in memory at a time, and of the points 4 bytes each, up to 128 MiB;
     /// more of them are kept in a temporary file. All other formats, standard input and what is compressed are read as a whole.
     ///
     /// # Errors
     ///
     /// If a file cannot be read or is not of its format, a column is missing, a cell is not a score in `[0, 1]` or a label 0
     /// or 1, or there are not as many labels as scores. The row is the first that has the fault.
-    pub fn read(&self, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
-        self.read_with(&Arc::default(), watch)
-    }
-
-    /// As [`BinaryFiles::read`], as tables that are read so.
-    ///
-    /// # Errors
-    ///
-    /// As [`BinaryFiles::read`].
-    pub fn read_with(&self, options: &Arc<TableOptions>, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
-        let mut pieces = self.pieces_with::<f32>(ScoreKind::Probability, options, watch)?;
+    pub fn read(&self, options: &Arc<TableOptions>, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
+        let mut chunks = self.chunks::<f32>(ScoreKind::Probability, options, watch)?;
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.
-        let contents = pieces.contents();
+        let inputs = chunks.inputs();
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
-            let hash = scope.spawn(|| sha256(&contents, &stop));
-            let data = collected(&mut pieces);
+            let hash = scope.spawn(|| sha256(&inputs, &stop));
+            let data = collected(&mut chunks);
             stop.store(data.is_err(), Ordering::Relaxed);
             let hash = hash.join().expect("hashing does not panic");
-            let (data, labels) = (data?, pieces.label_place());
-            Ok(BinaryInput { data, sha256: hash?, scores: pieces.place(), labels })
+            let (data, labels) = (data?, chunks.label_place());
+            Ok(BinaryInput { data, sha256: hash?, scores: chunks.place(), labels })
         })
     }
 
-    /// Opens both columns, to be read piece by piece; `watch` is told how far it is with the scores.
+    /// Opens both columns, to be read chunk by chunk; `watch` is told how far it is with the scores.
     ///
     /// ```
+    /// use std::sync::Arc;
     /// use calib_fit::ScoreKind;
     /// use calib_io::input::BinaryFiles;
     ///
@@ -101,10 +95,10 @@ impl<'a> BinaryFiles<'a> {
     /// let path = folder.path().join("held_out.csv");
     /// std::fs::write(&path, "score,label\n0.2,0\n0.9,1\n0.7,1\n")?;
     /// let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
-    /// let mut pieces = files.pieces::<f64>(ScoreKind::Probability, &|_| ())?;
+    /// let mut chunks = files.chunks::<f64>(ScoreKind::Probability, &Arc::default(), &|_| ())?;
     /// let mut positives = 0;
-    /// while let Some(piece) = pieces.read_next()? {
-    ///     positives += piece.labels.iter().filter(|&&label| label).count();
+    /// while let Some(chunk) = chunks.read_next()? {
+    ///     positives += chunk.labels.iter().filter(|&&label| label).count();
     /// }
     /// assert_eq!(positives, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -112,29 +106,13 @@ impl<'a> BinaryFiles<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Pieces::open`], or if both are standard input.
-    pub fn pieces<'w, S: ScoreNumber>(
-        &self,
-        kind: ScoreKind,
-        watch: Watch<'w>,
-    ) -> Result<BinaryPieces<'w, S>, FileError>
-    where
-        'a: 'w,
-    {
-        self.pieces_with(kind, &Arc::default(), watch)
-    }
-
-    /// As [`BinaryFiles::pieces`], as tables that are read so. Where rows that lack a value are left out, they are read as a whole.
-    ///
-    /// # Errors
-    ///
-    /// As [`BinaryFiles::pieces`].
-    pub fn pieces_with<'w, S: ScoreNumber>(
+    /// As [`Chunks::open`], or if both are standard input.
+    pub fn chunks<'w, S: ScoreNumber>(
         &self,
         kind: ScoreKind,
         options: &Arc<TableOptions>,
         watch: Watch<'w>,
-    ) -> Result<BinaryPieces<'w, S>, FileError>
+    ) -> Result<BinaryChunks<'w, S>, FileError>
     where
         'a: 'w,
     {
@@ -148,24 +126,26 @@ impl<'a> BinaryFiles<'a> {
                 let mut sources = Source::read_all_with(&paths, options, watch)?.into_iter();
                 let first = sources.next().expect("there are scores");
                 let labels = sources.next();
-                let of = |source, columns| Pieces::of(source, Columns::of(columns, options), watch);
+                let of = |source, columns| {
+                    Chunks::of(Input::Memory(source), Projection::of(columns, options), options, watch)
+                };
                 let of_labels = &[label][..];
                 (of(first, of_scores)?, labels.map(|labels| of(labels, of_labels)).transpose()?)
             }
             false => {
-                let open = |path| Pieces::open_with(path, &[label], options, &|_| ());
+                let open = |path| Chunks::open(path, &[label], options, &|_| ());
                 let labels = self.labels.map(open).transpose()?;
-                (Pieces::open_with(self.scores, of_scores, options, watch)?, labels)
+                (Chunks::open(self.scores, of_scores, options, watch)?, labels)
             }
         };
-        Ok(BinaryPieces { files: *self, kind, scores, labels, waiting: Waiting::default() })
+        Ok(BinaryChunks { files: *self, kind, scores, labels, waiting: Waiting::default() })
     }
 }
 
 /// All points of a file.
-fn collected(pieces: &mut BinaryPieces<'_, f32>) -> Result<BinaryData, FileError> {
+fn collected(chunks: &mut BinaryChunks<'_, f32>) -> Result<BinaryData, FileError> {
     let mut points = BinaryCollector::new(IN_MEMORY_POINTS);
-    while let Some(BinaryPiece { scores, labels }) = pieces.read_next()? {
+    while let Some(BinaryChunk { scores, labels }) = chunks.read_next()? {
         points.extend_device_scores(&scores, &labels).map_err(FileError::spill)?;
     }
     Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows"))
@@ -195,18 +175,18 @@ impl ScoreNumber for f64 {
     }
 }
 
-/// Scores and labels of a binary problem, piece by piece.
-pub struct BinaryPieces<'w, S> {
+/// Scores and labels of a binary problem, chunk by chunk.
+pub struct BinaryChunks<'w, S> {
     files: BinaryFiles<'w>,
     kind: ScoreKind,
-    scores: Pieces<'w>,
-    labels: Option<Pieces<'w>>,
+    scores: Chunks<'w>,
+    labels: Option<Chunks<'w>>,
     waiting: Waiting<S>,
 }
 
 /// Scores and their labels.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BinaryPiece<S> {
+pub struct BinaryChunk<S> {
     /// The scores, at least one.
     pub scores: Vec<S>,
     /// As many labels: whether each is class 1.
@@ -224,20 +204,20 @@ struct Waiting<S> {
     over: [bool; 2],
 }
 
-impl<S: ScoreNumber> BinaryPieces<'_, S> {
+impl<S: ScoreNumber> BinaryChunks<'_, S> {
     /// The next scores and labels, side by side; `None` at the end of both.
     ///
     /// # Errors
     ///
     /// As [`BinaryFiles::read`].
-    pub fn read_next(&mut self) -> Result<Option<BinaryPiece<S>>, FileError> {
+    pub fn read_next(&mut self) -> Result<Option<BinaryChunk<S>>, FileError> {
         self.advance().map_err(|fault| self.first_fault(fault))
     }
 
-    fn advance(&mut self) -> Result<Option<BinaryPiece<S>>, FileError> {
-        let Self { files, kind, scores: score_pieces, labels: label_pieces, waiting } = self;
-        let Some(label_pieces) = label_pieces else {
-            let Some(table) = score_pieces.read_next()? else {
+    fn advance(&mut self) -> Result<Option<BinaryChunk<S>>, FileError> {
+        let Self { files, kind, scores: score_chunks, labels: label_chunks, waiting } = self;
+        let Some(label_chunks) = label_chunks else {
+            let Some(table) = score_chunks.read_next()? else {
                 waiting.check()?;
                 return Ok(None);
             };
@@ -247,19 +227,19 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
         };
         while waiting.over != [true; 2] {
             if !waiting.over[0] && (waiting.scores.is_empty() || waiting.over[1]) {
-                match score_pieces.read_next()? {
+                match score_chunks.read_next()? {
                     Some(table) => waiting.add_scores(S::column(&table, files.score_column, *kind)?),
                     None => waiting.over[0] = true,
                 }
             }
             if !waiting.over[1] && (waiting.labels.is_empty() || waiting.over[0]) {
-                match label_pieces.read_next()? {
+                match label_chunks.read_next()? {
                     Some(table) => waiting.add_labels(table.binary_labels(files.label_column)?),
                     None => waiting.over[1] = true,
                 }
             }
-            if let Some(piece) = waiting.take(waiting.over[0] || waiting.over[1])? {
-                return Ok(Some(piece));
+            if let Some(chunk) = waiting.take(waiting.over[0] || waiting.over[1])? {
+                return Ok(Some(chunk));
             }
         }
         waiting.check()?;
@@ -270,11 +250,11 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
     ///
     /// # Errors
     ///
-    /// As [`Pieces::rewind`].
+    /// As [`Chunks::rewind`].
     pub fn rewind(&mut self) -> Result<(), FileError> {
         self.waiting = Waiting::default();
         self.scores.rewind()?;
-        self.labels.as_mut().map_or(Ok(()), Pieces::rewind)
+        self.labels.as_mut().map_or(Ok(()), Chunks::rewind)
     }
 
     /// The SHA-256 of the files, one after the other. It takes about as long as reading them: on a thread of its own, it may be
@@ -284,7 +264,7 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
     ///
     /// If a file cannot be read.
     pub fn sha256(&self) -> Result<[u8; 32], FileError> {
-        sha256(&self.contents(), &AtomicBool::new(false))
+        sha256(&self.inputs(), &AtomicBool::new(false))
     }
 
     /// The fault to tell of texts that have one: the one that reading all at once finds, which looks at one kind of fault after the
@@ -294,10 +274,10 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
             return counted;
         }
         let mut files = std::iter::once(&self.scores).chain(&self.labels);
-        if !files.any(Pieces::is_short_text) {
+        if !files.any(Chunks::is_short_text) {
             return fault;
         }
-        let whole = |file: &Pieces<'_>| match file.is_short_text() {
+        let whole = |file: &Chunks<'_>| match file.is_short_text() {
             true => file.as_a_whole(),
             false => file.again(),
         };
@@ -305,8 +285,8 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
             let scores = whole(&self.scores)?;
             let labels = self.labels.as_ref().map(whole).transpose()?;
             let (files, kind) = (self.files, self.kind);
-            let mut pieces = BinaryPieces::<S> { files, kind, scores, labels, waiting: Waiting::default() };
-            while pieces.advance()?.is_some() {}
+            let mut chunks = BinaryChunks::<S> { files, kind, scores, labels, waiting: Waiting::default() };
+            while chunks.advance()?.is_some() {}
             Ok(())
         };
         read().err().unwrap_or(fault)
@@ -316,23 +296,23 @@ impl<S: ScoreNumber> BinaryPieces<'_, S> {
     fn counted(&self, fault: &FileError) -> Option<FileError> {
         let FileError::Input { place, problem } = fault else { return None };
         let mut files = std::iter::once(&self.scores).chain(&self.labels);
-        let file = files.find(|pieces| pieces.place().file == place.file)?;
-        if !problem.is_gap() || file.is_short_text() || file.is_whole() {
+        let file = files.find(|chunks| chunks.place().file == place.file)?;
+        if !problem.is_missing() || file.is_short_text() {
             return None;
         }
         let column = place.column.as_deref().unwrap_or(self.files.score_column);
         let (mut missing, mut rows) = (0, 0);
-        let mut pieces = file.again().ok()?;
+        let mut chunks = file.again().ok()?;
         // What is wrong further on was not found yet.
-        while let Ok(Some(table)) = pieces.read_next() {
+        while let Ok(Some(table)) = chunks.read_next() {
             let (more, of) = table.count_missing(column)?;
             (missing, rows) = (missing + more, rows + of);
         }
         Some(FileError::input((**place).clone(), problem.clone().of_rows(missing, rows)))
     }
 
-    fn contents(&self) -> Vec<super::hash::Content> {
-        std::iter::once(&self.scores).chain(&self.labels).map(Pieces::content).collect()
+    fn inputs(&self) -> Vec<Input> {
+        std::iter::once(&self.scores).chain(&self.labels).map(|file| file.input().clone()).collect()
     }
 
     /// The file of scores.
@@ -370,15 +350,15 @@ impl<S> Waiting<S> {
     }
 
     /// What has both halves; the rest is forgotten if its other half will never come.
-    fn take(&mut self, alone: bool) -> Result<Option<BinaryPiece<S>>, FileError> {
+    fn take(&mut self, alone: bool) -> Result<Option<BinaryChunk<S>>, FileError> {
         let both = self.scores.len().min(self.labels.len());
-        let piece =
-            BinaryPiece { scores: front(&mut self.scores, both), labels: front(&mut self.labels, both) };
+        let chunk =
+            BinaryChunk { scores: front(&mut self.scores, both), labels: front(&mut self.labels, both) };
         if alone {
             self.scores.clear();
             self.labels.clear();
         }
-        Ok((both > 0).then_some(piece))
+        Ok((both > 0).then_some(chunk))
     }
 
     /// Checks, at the end, that there were as many labels as scores.

@@ -1,4 +1,4 @@
-//! What a file is that somebody took for data.
+//! Files that hold no table or array.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -6,29 +6,27 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
-use super::unusual::dialect;
-use crate::files::{Foreign, Format, Problem};
+use super::dialect;
+use crate::files::{Format, Problem, UnsupportedFormat};
 
 /// So much of a file is looked at to tell whether it is text.
 const START_LEN_BYTES: usize = 1 << 16;
 
 /// What a file is by its first bytes, or as a ZIP archive by its members, if it is known and not read.
-pub(super) fn other_kind(path: &Path, bytes: &[u8]) -> Option<Problem> {
+pub(in crate::input) fn other_kind(path: &Path, bytes: &[u8]) -> Option<Problem> {
     match bytes {
         [b'C', b'A', b'L', b'B', ..] => Some(Problem::IsArtifact),
-        // What torch.save wrote before it wrote archives begins with a pickle of this number.
-        [0x80, 2, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, ..] => Some(Problem::Foreign(Foreign::Torch)),
         // The protocols of Python since 2.3; text has no such bytes.
         [0x80, 2..=5, ..] => Some(Problem::Pickle),
         // Excel's before 2007.
         [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ..] => Some(Problem::Spreadsheet),
         [b'P', b'K', 3, 4, ..] => of_archive(path, bytes),
-        _ => foreign(bytes).map(Problem::Foreign),
+        _ => None,
     }
 }
 
 /// Refuses what should be text and is not: bytes that are no UTF-8, zeros among them. Latin-1 has none.
-pub(super) fn check_text(bytes: &[u8], format: Format) -> Result<(), Problem> {
+pub(in crate::input) fn check_text(bytes: &[u8], format: Format) -> Result<(), Problem> {
     let start = &bytes[..bytes.len().min(START_LEN_BYTES)];
     let is_utf8 = || match std::str::from_utf8(start) {
         Ok(_) => true,
@@ -36,42 +34,20 @@ pub(super) fn check_text(bytes: &[u8], format: Format) -> Result<(), Problem> {
         Err(cause) => cause.error_len().is_none() && bytes.len() > start.len(),
     };
     match format == Format::Csv && start.contains(&0) && !dialect::is_utf16(bytes) && !is_utf8() {
-        true => Err(Problem::Foreign(Foreign::Binary)),
+        true => Err(Problem::Unsupported(unsupported(start))),
         false => Ok(()),
     }
 }
 
-fn foreign(bytes: &[u8]) -> Option<Foreign> {
-    const STARTS: [(&[u8], Foreign); 23] = [
-        (b"\xfd7zXZ\0", Foreign::Xz),
-        (b"\x28\xb5\x2f\xfd", Foreign::Zstd),
-        (b"\x04\x22\x4d\x18", Foreign::Lz4),
-        (b"7z\xbc\xaf\x27\x1c", Foreign::SevenZip),
-        (b"\x89HDF\r\n\x1a\n", Foreign::Hdf5),
-        (b"<stata_dta>", Foreign::Stata),
-        // Stata 8 to 12: the release, the order of bytes, the type of file and a filler.
-        (b"\x71\x01\x01\x00", Foreign::Stata),
-        (b"\x71\x02\x01\x00", Foreign::Stata),
-        (b"\x72\x01\x01\x00", Foreign::Stata),
-        (b"\x72\x02\x01\x00", Foreign::Stata),
-        (b"\x73\x01\x01\x00", Foreign::Stata),
-        (b"\x73\x02\x01\x00", Foreign::Stata),
-        (b"MATLAB 5.0 MAT-file", Foreign::Matlab),
-        (b"MATLAB 7.3 MAT-file", Foreign::Matlab),
-        (b"SQLite format 3\0", Foreign::Sqlite),
-        (b"$FL2@(#)", Foreign::Spss),
-        (b"$FL3@(#)", Foreign::Spss),
-        (b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60", Foreign::Sas),
-        (b"HEADER RECORD*******", Foreign::Sas),
-        // Those of save, and of saveRDS with the version of the format.
-        (b"RDX2\n", Foreign::R),
-        (b"RDX3\n", Foreign::R),
-        (b"X\n\0\0\0\x02", Foreign::R),
-        (b"X\n\0\0\0\x03", Foreign::R),
-    ];
-    let is_bzip2 = matches!(bytes, [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', ..]);
-    let known = STARTS.iter().find(|(start, _)| bytes.starts_with(start)).map(|&(_, foreign)| foreign);
-    known.or(is_bzip2.then_some(Foreign::Bzip2))
+/// The format of bytes that are no text.
+fn unsupported(bytes: &[u8]) -> UnsupportedFormat {
+    match infer::get(bytes) {
+        Some(kind) if kind.matcher_type() == infer::MatcherType::Archive => {
+            UnsupportedFormat::Archive(kind.mime_type())
+        }
+        Some(kind) => UnsupportedFormat::Media(kind.mime_type()),
+        None => UnsupportedFormat::Binary,
+    }
 }
 
 /// What a ZIP archive is that holds no NumPy arrays, nor says by its name that it should.
@@ -87,11 +63,9 @@ fn of_archive(path: &Path, archive: &[u8]) -> Option<Problem> {
     }
     if any(|name| name.starts_with("xl/")) || begins_like_spreadsheet(archive) {
         Some(Problem::Spreadsheet)
-    } else if any(|name| name.ends_with("/data.pkl") || name == "data.pkl") {
-        Some(Problem::Foreign(Foreign::Torch))
     } else {
         let is_named_npz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"));
-        (!is_named_npz).then_some(Problem::Foreign(Foreign::Zip))
+        (!is_named_npz).then(|| Problem::Unsupported(unsupported(archive)))
     }
 }
 

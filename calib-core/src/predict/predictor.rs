@@ -1,0 +1,437 @@
+//! Kinds of output and kinds of calibrator.
+
+use super::output::{Output, Query};
+use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, RankedList, ScoreEcho};
+use crate::artifact::{Artifact, Reduction, Rule};
+use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
+use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
+use crate::outcome::{Outcome, Uncalibrated};
+use crate::score::{
+    CodeVector, Logits, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin,
+    TopLabelMargin,
+};
+
+/// An artefact with its calibrator at hand: made once, not for every output.
+///
+/// ```
+/// use calib_core::predict::{Output, Predictor};
+/// use calib_core::{Artifact, Score};
+///
+/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
+/// # let bytes = sample::binary();
+/// let predictor = Predictor::new(Artifact::parse(bytes.as_bytes()).unwrap());
+/// let prediction = predictor.predict(&Output::Score(Score::new(0.3)?).into()).unwrap();
+/// assert_eq!(prediction.first.outcome.calibrated().unwrap().prob, 0.1);
+/// assert_eq!(prediction.alarm, None, "this artefact has no rule of its own");
+/// # Ok::<(), calib_core::ScoreError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Predictor<'a> {
+    artifact: Artifact<'a>,
+    calibrator: Calibrator<'a>,
+}
+
+/// The problem that a classifier solves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Task {
+    /// It scores class 1 of two: a probability, a margin or a code.
+    Binary,
+    /// It gives a logit, a probability or the code of one for each of several classes.
+    TopLabel {
+        /// How many, at least 2.
+        classes: u16,
+    },
+}
+
+/// How many probabilities a calibrator gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum OutputShape {
+    /// One, or none because there is no calibrator: [`Predictor::predict`].
+    One,
+    /// One for each of the first few classes: [`Predictor::predict_classes`].
+    TopK,
+    /// One for each class: [`Predictor::predict_classes`].
+    Classes,
+}
+
+/// The outcome where there is no calibrator beside thresholds or sets.
+const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
+
+impl Task {
+    /// Returns the problem of a classifier with so many linear outputs: binary with one, otherwise a class each.
+    pub const fn of_outputs(outputs: u16) -> Self {
+        if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
+    }
+
+    /// Returns the problem that an artefact is for.
+    pub const fn of(artifact: &Artifact<'_>) -> Self {
+        match artifact.header().reduction {
+            Reduction::Binary => Self::Binary,
+            _ => Self::TopLabel { classes: artifact.header().classes },
+        }
+    }
+
+    /// Returns the number of classes.
+    pub const fn classes(self) -> u16 {
+        match self {
+            Self::Binary => 2,
+            Self::TopLabel { classes } => classes,
+        }
+    }
+
+    /// Tells whether this is a problem of so many classes, and not a binary one.
+    pub fn has_classes(self, count: usize) -> bool {
+        matches!(self, Self::TopLabel { classes } if usize::from(classes) == count)
+    }
+
+    /// Tells whether a classifier of this problem gives such an output.
+    pub fn gives(self, output: &Output<'_>) -> bool {
+        match output.classes() {
+            None => self == Self::Binary,
+            Some(classes) => self.has_classes(classes),
+        }
+    }
+}
+
+impl<'a> Predictor<'a> {
+    /// Takes an artefact.
+    pub const fn new(artifact: Artifact<'a>) -> Self {
+        Self { calibrator: artifact.calibrator(), artifact }
+    }
+
+    /// Returns the artefact.
+    pub const fn artifact(&self) -> &Artifact<'a> {
+        &self.artifact
+    }
+
+    /// Returns how many probabilities the calibrator gives.
+    pub const fn shape(&self) -> OutputShape {
+        match self.calibrator {
+            Calibrator::TopK(_) => OutputShape::TopK,
+            Calibrator::Vector(_) => OutputShape::Classes,
+            _ => OutputShape::One,
+        }
+    }
+
+    /// Tells whether the calibrator takes the lead of the predicted class's code, and not the code.
+    pub fn takes_lead(&self) -> bool {
+        matches!(self.ungrouped(), Calibrator::TopLabelCodeMargin(_))
+    }
+
+    /// Says all that the artefact says of an output.
+    ///
+    /// # Errors
+    ///
+    /// If the output is not of the artefact's kind, or the calibrator gives more than [one](OutputShape::One) probability.
+    pub fn predict(&self, query: &Query<'_>) -> Result<Prediction, Mismatch> {
+        let group = self.group(query.group)?;
+        self.judge(self.calibrate(query)?, &query.output, group)
+    }
+
+    /// Says all that the artefact says of an output, and what its calibrator says of the other classes. A calibrator of all classes
+    /// writes their probabilities into the front of `space`, which has room for
+    /// [`VectorCalibrator::space`](crate::calibrator::VectorCalibrator::space) floats.
+    ///
+    /// # Errors
+    ///
+    /// If the output is not of the artefact's kind, or `space` is too short.
+    pub fn predict_classes<'p>(
+        &self,
+        query: &Query<'_>,
+        space: &'p mut [f32],
+    ) -> Result<(Prediction, OtherClasses<'p>), Mismatch> {
+        let group = self.group(query.group)?;
+        let (first, others) = self.calibrate_classes(query, space)?;
+        Ok((self.judge(first, &query.output, group)?, others))
+    }
+
+    /// Calibrates an output, without what thresholds, sets and rules say of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::predict`].
+    #[inline]
+    pub fn calibrate(&self, query: &Query<'_>) -> Result<Ranked, Mismatch> {
+        let Query { output, group, word } = query;
+        match &self.calibrator {
+            Calibrator::Grouped(groups) => self.first(&self.of_group(groups, *group)?, output, *word),
+            calibrator => self.first(calibrator, output, *word),
+        }
+    }
+
+    /// Calibrates an output and the other classes, without what thresholds, sets and rules say of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::predict_classes`].
+    pub fn calibrate_classes<'p>(
+        &self,
+        query: &Query<'_>,
+        space: &'p mut [f32],
+    ) -> Result<(Ranked, OtherClasses<'p>), Mismatch> {
+        let vector = || query.output.vector().ok_or(self.other_kind());
+        match &self.calibrator {
+            Calibrator::TopK(calibrator) => {
+                let ranked =
+                    calibrator.calibrate_all(vector()?, query.word).map_err(|_| self.other_kind())?;
+                let mut ranked = ranked.map(|(top, outcome)| of_top(top, outcome));
+                // There is at least one rank, and room for all.
+                let first = ranked.next().ok_or(self.other_kind())?;
+                let mut others = RankedList::new();
+                ranked.for_each(|class| _ = others.push(class));
+                Ok((first, OtherClasses::Ranked(others)))
+            }
+            Calibrator::Vector(_) => {
+                let (first, probs) = self.all_classes(vector()?, query.word, space)?;
+                Ok((first, OtherClasses::Probs(probs)))
+            }
+            _ => Ok((self.calibrate(query)?, OtherClasses::None)),
+        }
+    }
+
+    fn all_classes<'p>(
+        &self,
+        vector: ScoreVector<'_>,
+        word: Option<u32>,
+        space: &'p mut [f32],
+    ) -> Result<(Ranked, ClassProbs<'p>), Mismatch> {
+        let Calibrator::Vector(calibrator) = &self.calibrator else { return Err(self.other_kind()) };
+        let probs = calibrator.calibrate(vector, word, space).map_err(|_| self.other_kind())?;
+        let top = vector.top_label();
+        Ok((of_top(top, calibrator.outcome(top, word, probs)), probs))
+    }
+
+    /// Checks the code of a group, and returns it if the artefact has groups.
+    fn group(&self, code: Option<u8>) -> Result<Option<u8>, Mismatch> {
+        let Some(names) = self.artifact.groups() else { return Ok(None) };
+        // There are at most 255.
+        let mismatch = Mismatch::Group(names.count() as u8);
+        code.filter(|&code| usize::from(code) < names.count()).ok_or(mismatch).map(Some)
+    }
+
+    // Not inlined: the calibrator of a group would take stack on the other paths.
+    #[inline(never)]
+    fn of_group(&self, groups: &GroupedCalibrator<'a>, code: Option<u8>) -> Result<Calibrator<'a>, Mismatch> {
+        let groups_of_group = self.group(code)?.and_then(|code| groups.of_group(code));
+        groups_of_group.ok_or(Mismatch::Group(0))
+    }
+
+    /// Returns the calibrator; of an artefact with groups that of the first, as the tables of all groups are alike.
+    fn ungrouped(&self) -> Calibrator<'a> {
+        match &self.calibrator {
+            Calibrator::Grouped(groups) => groups.of_group(0).unwrap_or(Calibrator::None),
+            calibrator => *calibrator,
+        }
+    }
+
+    #[inline]
+    fn first(
+        &self,
+        calibrator: &Calibrator<'_>,
+        output: &Output<'_>,
+        word: Option<u32>,
+    ) -> Result<Ranked, Mismatch> {
+        if !Task::of(&self.artifact).gives(output) {
+            return Err(self.other_kind());
+        }
+        match *output {
+            Output::Score(score) => self.score(calibrator, TopLabel { class: 1, score }, word),
+            Output::Margin(margin) => self.margin(calibrator, TopLabelMargin { class: 1, margin }, word),
+            Output::Logits(logits) => self.logits(calibrator, logits, word),
+            Output::Probs(probs) => self.score(calibrator, probs.top_label(), word),
+            Output::Code(score) => self.code(calibrator, 1, score),
+            Output::TopLabelCode(top) => self.code(calibrator, top.class(), top.score()),
+            Output::TopLabelCodeMargin(top) => self.lead(calibrator, top),
+            Output::QuantizedLogits { logits, .. } if !self.encoding().is_quantized() => {
+                self.logits(calibrator, logits, word)
+            }
+            Output::Codes(codes) | Output::QuantizedLogits { codes, .. } => self.codes(calibrator, codes),
+        }
+    }
+
+    #[inline]
+    fn score(
+        &self,
+        calibrator: &Calibrator<'_>,
+        top: TopLabel,
+        word: Option<u32>,
+    ) -> Result<Ranked, Mismatch> {
+        let outcome = match calibrator {
+            Calibrator::Binary(binary) => binary.calibrate_with(top.score, word),
+            Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
+            Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind()),
+            Calibrator::None if self.encoding() == ScoreEncoding::F32 => NO_TABLE,
+            _ => return Err(Mismatch::Encoding(self.encoding())),
+        };
+        Ok(of_top(top, outcome))
+    }
+
+    /// Calibrates logits by what the calibrator takes: only one that does not take their lead needs exponentials.
+    #[inline]
+    fn logits(
+        &self,
+        calibrator: &Calibrator<'_>,
+        logits: Logits<'_>,
+        word: Option<u32>,
+    ) -> Result<Ranked, Mismatch> {
+        match calibrator {
+            Calibrator::TopLabelMargin(_) => self.margin(calibrator, logits.top_label_margin(), word),
+            _ => self.score(calibrator, logits.top_label(), word),
+        }
+    }
+
+    /// Calibrates codes by what the calibrator takes: the highest one, or its lead.
+    #[inline]
+    fn codes(&self, calibrator: &Calibrator<'_>, codes: CodeVector<'_>) -> Result<Ranked, Mismatch> {
+        if let Calibrator::TopLabelCodeMargin(_) = calibrator {
+            return self.lead(calibrator, codes.top_label_margin());
+        }
+        let top = codes.top_label();
+        self.code(calibrator, top.class(), top.score())
+    }
+
+    // Not inlined: its frame would lie below that of the other paths.
+    #[inline(never)]
+    fn margin(
+        &self,
+        calibrator: &Calibrator<'_>,
+        top: TopLabelMargin,
+        word: Option<u32>,
+    ) -> Result<Ranked, Mismatch> {
+        let outcome = match calibrator {
+            Calibrator::BinaryMargin(binary) => binary.calibrate_with(top.margin, word),
+            Calibrator::TopLabelMargin(top_label) => top_label.calibrate_with(top, word),
+            Calibrator::None if self.encoding().is_margin() => NO_TABLE,
+            _ => return Err(Mismatch::Encoding(self.encoding())),
+        };
+        Ok(Ranked { class: top.class, score: ScoreEcho::Margin(top.margin), outcome })
+    }
+
+    // One for all callers: inlined, it took more flash.
+    #[inline(never)]
+    fn code(
+        &self,
+        calibrator: &Calibrator<'_>,
+        class: u16,
+        score: QuantizedScore,
+    ) -> Result<Ranked, Mismatch> {
+        let outcome = match calibrator {
+            Calibrator::BinaryCode(binary) => binary.calibrate(score),
+            Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
+            Calibrator::TopLabelCodeMargin(_) => return Err(Mismatch::ClassScore),
+            Calibrator::None if self.encoding() == score.encoding() => Ok(NO_TABLE),
+            _ => return Err(Mismatch::Encoding(self.encoding())),
+        };
+        let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
+        Ok(Ranked { class, score: ScoreEcho::Code(score.key()), outcome })
+    }
+
+    #[inline(never)]
+    fn lead(&self, calibrator: &Calibrator<'_>, top: TopLabelCodeMargin) -> Result<Ranked, Mismatch> {
+        let outcome = match calibrator {
+            Calibrator::TopLabelCodeMargin(top_label) => top_label.calibrate(top),
+            Calibrator::TopLabelCode(_) => return Err(Mismatch::ClassScore),
+            _ => return Err(Mismatch::Encoding(self.encoding())),
+        };
+        let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
+        Ok(Ranked { class: top.class(), score: ScoreEcho::Lead(top.lead()), outcome })
+    }
+
+    /// Adds what the decision rule, the thresholds or the prediction sets say: an artefact has one of them at most.
+    fn judge(&self, first: Ranked, output: &Output<'_>, group: Option<u8>) -> Result<Prediction, Mismatch> {
+        let calibrated = Prediction { group, ..first.into() };
+        Ok(match self.artifact.rule() {
+            Rule::None => calibrated,
+            Rule::Decision(rule) => {
+                let (action, is_raised) = (rule.decide(&first.outcome), rule.is_raised_by(&first.outcome));
+                Prediction { action: Some(action), alarm: Some(is_raised), ..calibrated }
+            }
+            Rule::OperatingPoints(points) => {
+                let verdict = verdict(points, &first.score, group)?;
+                Prediction { verdict: Some(verdict), alarm: Some(points.is_raised_by(verdict)), ..calibrated }
+            }
+            // Only exactly one class is an answer which needs nobody else.
+            Rule::PredictionSets(sets) => {
+                let set = set(sets, output)?;
+                Prediction { set: Some(set), alarm: Some(set.alone().is_none()), ..calibrated }
+            }
+        })
+    }
+
+    const fn encoding(&self) -> ScoreEncoding {
+        self.artifact.header().encoding
+    }
+
+    const fn other_kind(&self) -> Mismatch {
+        Mismatch::Kind { classes: Task::of(&self.artifact).classes() }
+    }
+}
+
+/// Returns what thresholds say of a score.
+fn verdict(points: &OperatingPoints<'_>, score: &ScoreEcho, group: Option<u8>) -> Result<Verdict, Mismatch> {
+    let group = match points.groups() {
+        1 => 0,
+        groups => group.map(usize::from).ok_or(Mismatch::Group(groups as u8))?,
+    };
+    let verdict = match *score {
+        ScoreEcho::F32(score) => points.point(group).map(|point| point.verdict(score)),
+        ScoreEcho::Margin(margin) => points.point(group).map(|point| point.verdict(margin)),
+        ScoreEcho::Code(key) => points.code_point(group).and_then(|point| {
+            let score = QuantizedScore::from_key(points.encoding(), key).ok()?;
+            point.verdict(score).ok()
+        }),
+        ScoreEcho::Lead(_) => None,
+    };
+    verdict.ok_or(Mismatch::Encoding(points.encoding()))
+}
+
+/// Returns the prediction set of an output.
+fn set(sets: &PredictionSets<'_>, output: &Output<'_>) -> Result<ClassSet, Mismatch> {
+    let set = match *output {
+        Output::Score(score) => sets.of_score(score),
+        Output::Margin(margin) => sets.of_margin(margin),
+        Output::Code(score) => sets.of_code(score),
+        Output::Logits(logits) => sets.of_logits(logits),
+        Output::Probs(probs) => sets.of_probs(probs),
+        Output::QuantizedLogits { logits, .. } if !sets.encoding().is_quantized() => sets.of_logits(logits),
+        Output::Codes(codes) | Output::QuantizedLogits { codes, .. }
+            if codes.encoding() == sets.encoding() =>
+        {
+            sets.of_keys(codes.keys()).ok()
+        }
+        Output::Codes(_) | Output::QuantizedLogits { .. } => None,
+        Output::TopLabelCode(_) | Output::TopLabelCodeMargin(_) => return Err(Mismatch::AllClasses),
+    };
+    set.ok_or(Mismatch::Encoding(sets.encoding()))
+}
+
+const fn of_top(top: TopLabel, outcome: Outcome) -> Ranked {
+    Ranked { class: top.class, score: ScoreEcho::F32(top.score), outcome }
+}
+
+impl Artifact<'_> {
+    /// Says all that the artefact says of an output, as [`Predictor::predict`].
+    ///
+    /// # Errors
+    ///
+    /// If the output is not of the artefact's kind, or the calibrator gives more than one probability.
+    pub fn predict(&self, query: &Query<'_>) -> Result<Prediction, Mismatch> {
+        Predictor::new(*self).predict(query)
+    }
+
+    /// Says all that the artefact says of an output, and what its calibrator says of the other classes, as
+    /// [`Predictor::predict_classes`].
+    ///
+    /// # Errors
+    ///
+    /// If the output is not of the artefact's kind, or `space` is too short.
+    pub fn predict_classes<'p>(
+        &self,
+        query: &Query<'_>,
+        space: &'p mut [f32],
+    ) -> Result<(Prediction, OtherClasses<'p>), Mismatch> {
+        Predictor::new(*self).predict_classes(query, space)
+    }
+}
