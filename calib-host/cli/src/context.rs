@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::out::{Plain, is_standard_output};
+use crate::out::{self, Plain, is_standard_output};
 use crate::progress;
 use crate::spinner::Spinner;
 use crate::tables;
@@ -145,16 +145,11 @@ impl Context {
         made: &impl Serialize,
         warnings: Option<&[String]>,
     ) -> Result<(), Error> {
-        #[derive(Serialize)]
-        struct Made<'a, T> {
-            output: &'a Path,
-            #[serde(flatten)]
-            made: &'a T,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            warnings: Option<&'a [String]>,
+        let mut value = out::made(Some(output), made)?;
+        if let Some(warnings) = warnings {
+            value["warnings"] = json!(warnings);
         }
-        // A value holds every number as an f64.
-        self.print_json(&serde_json::to_value(Made { output, made, warnings }).map_err(io::Error::from)?)
+        self.print_json(&value)
     }
 
     /// Prints a value as JSON on standard output, with what was told of tables.

@@ -7,6 +7,7 @@ mod actions;
 mod artifact;
 mod cost;
 mod costs;
+mod decision;
 mod distribution;
 mod envelope;
 mod expected_cost;
@@ -19,6 +20,9 @@ pub use actions::{Actions, ActionsError, CostedAction};
 pub use artifact::with_decision;
 pub use cost::{Cost, CostError};
 pub use costs::Costs;
+pub use decision::{
+    DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule, ThresholdAccuracy,
+};
 pub use distribution::ProbDistribution;
 pub use envelope::{Envelope, LeftOut};
 pub use expected_cost::{CostInterval, Validation, actual_cost, cost_interval, expected_cost};

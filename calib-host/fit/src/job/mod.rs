@@ -3,8 +3,11 @@
 //! A result is `Serialize`: as JSON it is what the command prints with `--json`. Imports every other room.
 
 mod adjust;
+mod assess;
+mod decide;
 mod error;
 mod facts;
+mod finding;
 mod plan;
 mod rows;
 mod sets;
@@ -12,8 +15,17 @@ mod target;
 mod threshold;
 
 pub use adjust::{AdjustOptions, AdjustSummary, Adjusted, GuaranteeFacts, adjust};
+pub use assess::{
+    AssessError, AssessOptions, Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures,
+    AssessedOperating, AssessedPredictions, AssessedRanks, AssessedSets, AssessedVectors, Calibrated,
+    CheckedScores, Compared, DeviceScores, Mismatch, Predictions, Ranks, assess, assess_calibrated,
+    assess_matrix, assess_predictions, binary_encoding, codes_of_classes, got_vectors, is_fitted_to,
+    mismatch, needs_logits, reads_points, scores_encoding, vectors_encoding,
+};
+pub use decide::{DecideRows, Decided, decide, with_rule};
 pub use error::JobError;
 pub use facts::Written;
+pub use finding::{Finding, Looks};
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,
     ThresholdPlanOptions, plan, plan_thresholds, plan_validation,

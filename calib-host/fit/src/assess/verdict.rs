@@ -1,9 +1,11 @@
 //! What the test rows say of a calibrator, in words.
 
 use calib_core::Artifact;
-use calib_fit::assess::{BeforeAfter, Evidence};
-use calib_fit::stats::{Interval, percent, percent_of_success};
 use serde::Serialize;
+
+use super::evidence::Evidence;
+use super::paired::BeforeAfter;
+use crate::stats::{Interval, percent, percent_of_success};
 
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -104,13 +106,13 @@ impl Verdict {
     }
 
     /// Whether it speaks against the calibrator.
-    pub(super) fn is_bad(&self) -> bool {
+    pub fn is_bad(&self) -> bool {
         self.probabilities == Judgement::Worse || self.promise == PromiseOnRows::Broken
     }
 }
 
 /// Whether anything is guaranteed: a deviation of 1 and more is none.
-pub(super) fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
+pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
     artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0)
 }
 
@@ -185,12 +187,14 @@ fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use calib_fit::assess::{
+    use super::*;
+    use crate::artifact::{StoredArtifact, artifact_bytes};
+    use crate::assess::{
         AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after,
     };
-    use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, Umd, artifact_bytes, fit_binary};
-
-    use super::*;
+    use crate::binary::{BinaryMethod, Isotonic, Umd};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
 
     const WORSE: Evidence = Evidence::Worse { brier: 0.1, interval: Interval { lo: 0.05, hi: 0.15 } };
     const BROKEN: Evidence = Evidence::BrokenPromise { broken: 1, bins: 4, alpha: 0.1 };

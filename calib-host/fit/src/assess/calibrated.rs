@@ -1,10 +1,16 @@
-//! Rows that a report is about.
+//! Rows before and after calibration.
 
 use calib_core::{Artifact, Margin};
-use calib_fit::assess::{
-    BeforeAfter, Evidence, Prediction, PredictionKind, ProbMatrix, RowGroups, brier_change, evidence,
-};
-use calib_fit::stats::{Clusters, Interval};
+use serde::Serialize;
+
+use super::assessment::AssessOptions;
+use super::clinical::{ClinicalOptions, ClinicalValidation, validate};
+use super::evidence::{Evidence, brier_change, evidence};
+use super::groups::RowGroups;
+use super::paired::BeforeAfter;
+use super::prediction::{Prediction, PredictionKind};
+use super::vectors::ProbMatrix;
+use crate::stats::{Clusters, Interval};
 
 /// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +45,29 @@ pub struct ClassProbRows {
     pub clusters: Option<Clusters>,
 }
 
+/// The clinical validation of binary probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClinicalSummary {
+    /// Of the classifier's scores; `None` if they are margins, which are no probabilities.
+    pub before: Option<ClinicalValidation>,
+    /// Of the calibrated probabilities.
+    pub after: ClinicalValidation,
+}
+
 impl CalibratedRows {
+    /// Validates the rows clinically; `None` if these are predictions of several classes.
+    pub fn clinical(
+        &self,
+        options: &AssessOptions<'_>,
+        clinical: &ClinicalOptions<'_>,
+    ) -> Option<ClinicalSummary> {
+        let of = |rows: &[_]| validate(rows, options, clinical);
+        (self.kind == PredictionKind::Binary).then(|| ClinicalSummary {
+            before: self.margins.is_none().then(|| of(&self.before)),
+            after: of(&self.after),
+        })
+    }
+
     /// Makes rows whose scores are margins, those of `before` in the same order.
     #[must_use]
     pub fn of_margins(mut self, margins: Vec<f32>) -> Self {
@@ -54,7 +82,7 @@ impl CalibratedRows {
         Self { margins: Some(margins), ..self }
     }
 
-    /// What the rows say against an artefact, as [`calib_fit::assess::evidence`] has it; margins have no Brier score to be better than.
+    /// What the rows say against an artefact, as [`evidence`](evidence()) has it; margins have no Brier score to be better than.
     pub fn evidence(
         &self,
         artifact: &Artifact<'_>,
@@ -68,7 +96,7 @@ impl CalibratedRows {
         found
     }
 
-    /// The interval of the change in the Brier score, as [`calib_fit::assess::brier_change`] has it; `None` of margins, too.
+    /// The interval of the change in the Brier score, as [`brier_change`] has it; `None` of margins, too.
     pub fn brier_change(&self, clusters: Option<&Clusters>, alpha: f64) -> Option<Interval> {
         match self.margins {
             Some(_) => None,

@@ -1,17 +1,30 @@
 //! What is decided on the test rows, and what it costs.
 
 use calib_core::{Artifact, Score};
-use calib_fit::assess::{AssessOptions, DiagnosticAccuracy, Prediction, RuleInterval};
-use calib_fit::decide::{
-    Actions, CostInterval, ProbDistribution, Rule, Validation, actual_cost, cost_interval, expected_cost,
-};
 use serde::Serialize;
 
-use super::rows::CalibratedRows;
-use super::threshold::ThresholdAccuracy;
+use super::actions::Actions;
+use super::distribution::ProbDistribution;
+use super::expected_cost::{CostInterval, Validation, actual_cost, cost_interval, expected_cost};
+use super::rule::Rule;
+use crate::assess::{AssessOptions, CalibratedRows, DiagnosticAccuracy, Prediction, RuleInterval};
 
 /// The probability with which the interval of the expected cost may fail.
 const DELTA: f64 = 0.1;
+
+/// A threshold of a decision rule, as a test that is positive above it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThresholdAccuracy {
+    /// The test is positive for probabilities above this one.
+    pub threshold: f32,
+    /// The actions that are decided there, from low probabilities to high ones.
+    pub actions: Vec<String>,
+    /// Whether every one of them raises the device's alarm, and no other action does.
+    pub is_alarm: bool,
+    /// The counts, and what follows from them.
+    #[serde(flatten)]
+    pub accuracy: DiagnosticAccuracy,
+}
 
 /// An interval of a decision rule, and the test rows in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -114,7 +127,7 @@ impl ReportedRule {
     }
 
     /// The thresholds, ascending.
-    pub(super) fn thresholds(&self) -> Vec<f64> {
+    pub fn thresholds(&self) -> Vec<f64> {
         self.rule.thresholds().iter().copied().map(f64::from).collect()
     }
 
@@ -140,7 +153,7 @@ impl ReportedRule {
     }
 
     /// The intervals with the names of their actions.
-    pub(super) fn intervals(&self) -> Vec<RuleInterval<'_>> {
+    pub fn intervals(&self) -> Vec<RuleInterval<'_>> {
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
             let (name, alarm, _) = &self.names[action];
             RuleInterval { action: name, alarm: *alarm, above, up_to }
@@ -150,7 +163,7 @@ impl ReportedRule {
 
     /// What is decided on test rows, by the calibrated probabilities and by the scores. The costs are those of one row of each
     /// cluster, where rows are not independent, drawn with the bootstrap's seed.
-    pub(super) fn summary(&self, test: &CalibratedRows, options: &AssessOptions<'_>) -> DecisionSummary {
+    pub fn summary(&self, test: &CalibratedRows, options: &AssessOptions<'_>) -> DecisionSummary {
         let CalibratedRows { before, after, .. } = test;
         let is_prob = test.margins.is_none();
         let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
