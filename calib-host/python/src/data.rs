@@ -2,14 +2,15 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::artifact::CodeType;
-use calib_fit::data::{DataError, RowGroups, device_scores};
+use calib_fit::data::{self, RowGroups, device_scores};
 use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::job::is_fitted_to;
 use calib_fit::stats::Clusters;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{UsageError, named, of_data};
+use crate::errors::{DataError, UsageError, named, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 
@@ -53,6 +54,12 @@ impl PyDataset {
         Ok(Self { data: made.map_err(|cause| of_data(&cause))? })
     }
 
+    /// Whether an artefact was fitted to these rows.
+    fn is_of_the_fit(&self, artifact: &Bound<'_, PyArtifact>) -> PyResult<bool> {
+        let hash = self.data.rows_hash().map_err(|cause| DataError::new_err(cause.to_string()))?;
+        Ok(is_fitted_to(&artifact.get().stored, hash, None))
+    }
+
     /// What is doubtful about the rows, in sentences.
     fn doubts(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
@@ -71,7 +78,7 @@ fn scores_of(
     values: Slice<'_>,
     classes: usize,
     encoding: Option<ScoreEncoding>,
-) -> Result<Scores<'_>, DataError> {
+) -> Result<Scores<'_>, data::DataError> {
     Ok(match (kind, values) {
         (Kind::Binary(kind), Slice::I64(codes)) => {
             Scores::Codes(kind, encoding.unwrap_or(ScoreEncoding::F32), codes)

@@ -70,7 +70,9 @@ pub(crate) fn of_job(error: &JobError) -> PyErr {
         JobError::Options(_) | JobError::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => {
             UsageError::new_err(text)
         }
-        JobError::Operating(OperatingError::TooFew { .. } | OperatingError::Empty) => DataError::new_err(text),
+        JobError::Operating(OperatingError::TooFew { .. } | OperatingError::Empty) => {
+            DataError::new_err(text)
+        }
         JobError::Operating(_) | JobError::Sets(SetError::Share { .. }) => UsageError::new_err(text),
         _ => DataError::new_err(text),
     }

@@ -139,10 +139,12 @@ pub(crate) fn adjust(
         (_, None, None) => None,
         (Kind::Binary(kind), Some(scores), Some(bins)) => {
             let numbers = Numbers::of(scores)?;
-            let scores = numbers.borrowed()?.scores(kind).ok_or_else(|| refused(&"codes have no monitors"))?;
+            let scores =
+                numbers.borrowed()?.scores(kind).ok_or_else(|| refused(&"codes have no monitors"))?;
             let of_scores = |cause: &dyn Display| DataError::new_err(format!("monitor_scores, {cause}"));
             let scores = scores.map_err(|cause| of_scores(&cause))?;
-            let bins = MonitorBins::of_scores(kind, &scores, bins.into()).map_err(|cause| of_scores(&cause))?;
+            let bins =
+                MonitorBins::of_scores(kind, &scores, bins.into()).map_err(|cause| of_scores(&cause))?;
             Some(Monitoring { bins: Some(bins), ..Monitoring::default() })
         }
         _ => return Err(refused(&"monitor_scores of binary scores go with monitor_bins")),

@@ -10,6 +10,7 @@ mod assess;
 mod codes;
 mod command;
 mod data;
+mod decide;
 mod errors;
 mod fit;
 mod floats;
@@ -44,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(import::imported_scaling, module)?)?;
     module.add_function(wrap_pyfunction!(artifact::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::adjust, module)?)?;
+    module.add_function(wrap_pyfunction!(decide::decide, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::sets, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::threshold, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;

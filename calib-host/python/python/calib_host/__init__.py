@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._calibrator import Calibrator, CalibrationWarning, Guarantee, fit, load
     from ._command import Comparison, Report, compare, report
     from ._imports import Proof, from_betacal, from_sklearn, from_temperature, from_venn_abers
-    from ._jobs import Adjusted, PredictionSets, Thresholds, adjust, sets, threshold
+    from ._jobs import Adjusted, Decision, PredictionSets, Thresholds, adjust, decide, sets, threshold
     from ._native import CalibError, DataError, MismatchError, UsageError, __version__
     from ._netcal import from_netcal
     from ._plan import plan, plan_threshold, plan_validation
@@ -45,6 +45,8 @@ _MODULES = {
     "Report": "_command",
     "adjust": "_jobs",
     "Adjusted": "_jobs",
+    "decide": "_jobs",
+    "Decision": "_jobs",
     "sets": "_jobs",
     "PredictionSets": "_jobs",
     "threshold": "_jobs",

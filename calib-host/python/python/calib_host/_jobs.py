@@ -1,17 +1,18 @@
-"""What labelled rows tell besides a calibrator: thresholds, sets of classes, another prevalence."""
+"""What labelled rows tell besides a calibrator: thresholds, sets of classes, actions, another prevalence."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 
 from . import _native
-from ._arrays import clusters_of, floats_of, labels_of, names_of, scores_of
+from ._arrays import clusters_of, floats_of, hits_of, labels_of, names_of, numbers_of, scores_of
 from ._calibrator import Calibrator
-from ._native import Dataset, UsageError, write_file
+from ._native import DataError, Dataset, UsageError, write_file
 
 
 def _dataset(
@@ -85,6 +86,10 @@ class PredictionSets(Made):
 
 class Adjusted(Made):
     """What :func:`adjust` made."""
+
+
+class Decision(Made):
+    """What :func:`decide` found; ``artifact`` is empty without a calibrator."""
 
 
 def threshold(
@@ -222,3 +227,77 @@ def adjust(
         monitor_bins=monitor_bins,
     )
     return Adjusted._of(made)
+
+
+def _action(action: Mapping[str, Any]) -> dict[str, Any]:
+    """An action with everything that may be left out."""
+    known = {"start_up": 0.0, "alarm": False, "abstain": False, "if_sure": False, **action}
+    above, up_to = known.pop("above", None), known.pop("up_to", None)
+    stated = above is not None or up_to is not None
+    interval = (0.0 if above is None else above, 1.0 if up_to is None else up_to) if stated else None
+    named = {"name", "positive", "negative", "start_up", "alarm", "abstain", "if_sure"}
+    if set(known) != named:
+        wrong = sorted(set(known) ^ named)
+        raise UsageError(f"an action has name, positive, negative, alarm and if wanted others; {wrong[0]!r} is not there, or no such key")
+    return {**known, "interval": interval}
+
+
+def decide(
+    actions: Sequence[Mapping[str, Any]],
+    scores: Any = None,
+    y: Any = None,
+    *,
+    calibrator: Calibrator | None = None,
+    validation: tuple[Any, Any] | None = None,
+    delta: float = 0.1,
+    uncalibrated: str | None = None,
+    unsure: str | None = None,
+    cases: int | None = None,
+    seed: int = 0,
+    same_rows: bool = False,
+) -> Decision:
+    """The cheapest action for every probability, and what it costs.
+
+    Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``. ``scores`` are calibrated probabilities,
+    NaN where there is none, or what ``calibrator`` takes: its artefact is then returned with the rule. Labels tell the actual cost.
+    How well calibrated the probabilities are is known from ``validation``, a pair of scores and labels, or else from the rows.
+
+    >>> import calib_host
+    >>> wait = {"name": "wait", "positive": 9, "negative": 0}
+    >>> treat = {"name": "treat", "positive": 0, "negative": 1, "alarm": True}
+    >>> [round(one["up_to"], 6) for one in calib_host.decide([wait, treat])["rule"]["intervals"]]
+    [0.1, 1.0]
+    """
+
+    def rows(scores: Any, y: Any) -> tuple[np.ndarray, Any, bool] | None:
+        if scores is None:
+            return None
+        if calibrator is None:
+            probs = numbers_of(scores, "scores").astype(np.float32, copy=False)
+        else:
+            probs = calibrator.predict(scores, seed=seed)
+        if probs.ndim != 1 or probs.dtype.names:
+            raise DataError("scores: a decision is by one probability of class 1 a row")
+        of_fit = (
+            y is not None
+            and calibrator is not None
+            and _dataset(scores, y, None, calibrator=calibrator).is_of_the_fit(calibrator._artifact)
+        )
+        if of_fit and not same_rows:
+            raise DataError(
+                "these are the rows that the artefact was fitted to, and every figure would be too good to be true: decide by rows that "
+                "nothing was fitted to; same_rows goes on all the same"
+            )
+        return np.ascontiguousarray(probs), None if y is None else hits_of(y).tolist(), of_fit
+
+    made = _native.decide(
+        [_action(action) for action in actions],
+        uncalibrated=uncalibrated,
+        unsure=unsure,
+        cases=cases,
+        rows=rows(scores, y),
+        validation=None if validation is None else rows(*validation),
+        delta=delta,
+        artifact=None if calibrator is None else calibrator._artifact,
+    )
+    return Decision._of(made)

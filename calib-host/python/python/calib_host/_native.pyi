@@ -36,6 +36,7 @@ class Dataset:
         artifact: Artifact | None = None,
         codes: tuple[str, float, int] | None = None,
     ) -> Dataset: ...
+    def is_of_the_fit(self, artifact: Artifact) -> bool: ...
     def doubts(self) -> list[str]: ...
 
 def write_file(path: str | PathLike[str], bytes: bytes, force: bool) -> None: ...
@@ -121,6 +122,17 @@ def adjust(
     monitor_scores: NDArray[np.float64] | None,
     monitor_bins: int | None,
 ) -> tuple[Artifact, str]: ...
+def decide(
+    actions: list[dict[str, Any]],
+    *,
+    uncalibrated: str | None,
+    unsure: str | None,
+    cases: int | None,
+    rows: tuple[NDArray[np.float32], list[bool] | None, bool] | None,
+    validation: tuple[NDArray[np.float32], list[bool] | None, bool] | None,
+    delta: float,
+    artifact: Artifact | None,
+) -> tuple[Artifact | None, str]: ...
 def sets(
     data: Dataset,
     parent: Artifact | None,
