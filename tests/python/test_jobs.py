@@ -59,7 +59,7 @@ def test_thresholds_that_cannot_be(binary):
         ({"sensitivity": 0.9999}, DataError, "it takes 29956 positives, there are"),
         ({"sensitivity": 0.9, "scale": 0.5}, UsageError, "score_encoding, scale and zero_point go together"),
         ({"sensitivity": 0.9, "classifier_id": "xy"}, UsageError, "16 hex digits"),
-        ({"sensitivity": 0.9, "groups": ["a"] * 5}, DataError, "2000 rows of scores but 5 groups"),
+        ({"sensitivity": 0.9, "groups": ["a"] * 5}, UsageError, "2000 rows of scores but 5 groups"),
     ]:
         with pytest.raises(error, match=words):
             calib_host.threshold(scores, labels, **options)
@@ -93,7 +93,7 @@ def test_sets_that_cannot_be(binary):
     scores, labels = binary
     for options, words in [
         ({"alpha": 0.0}, "the alpha is 0.0"),
-        ({"class_score": "margin"}, "class_score is for logits and probs: a binary score is compared as it is"),
+        ({"class_score": "margin"}, 'class_score is for kind="logits" and kind="probs": a binary score is compared as it is'),
         ({"class_score": "other"}, 'there is no class score "other": there are softmax and margin'),
     ]:
         with pytest.raises(UsageError, match=words):

@@ -7,7 +7,7 @@ use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
-use calib_fit::job::{AssessError, Finding, JobError, Mismatch};
+use calib_fit::job::{AssessError, Finding, JobError, Mismatch, NotFitted};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
@@ -169,6 +169,26 @@ impl From<AccessError> for Error {
     }
 }
 
+impl From<OptionsError> for Error {
+    fn from(cause: OptionsError) -> Self {
+        Self::Usage(cause.with_names(option))
+    }
+}
+
+/// The option of a field of the library, with its value if it has one: `--points-per-bin` for `points_per_bin`.
+pub(crate) fn option(field: &str) -> String {
+    match field.split_once('=') {
+        _ if field.starts_with("plan(") => "`calib plan --n N --epsilon 0.1`".into(),
+        Some(("kind", kind)) => format!("--{kind}"),
+        Some((name, value)) => format!("{} {value}", option(name)),
+        None => match field {
+            "clusters" => "--cluster-column".into(),
+            "groups" => "--group-column".into(),
+            name => format!("--{}", name.replace('_', "-")),
+        },
+    }
+}
+
 impl Error {
     /// Says that something is wrong at a place.
     pub(crate) fn input(place: Place, problem: Problem) -> Self {
@@ -180,6 +200,22 @@ impl Error {
         match cause {
             FitError::Spill(kind) => FileError::spill(kind.into()).into(),
             cause => Self::Fit { place: Box::new(place), cause },
+        }
+    }
+
+    /// Says why nothing was fitted to scores and labels at these places; at the last one are the scores that monitors compare with.
+    pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
+        match cause {
+            NotFitted::Data(cause) => cause.into(),
+            NotFitted::Fit(cause @ FitError::OneClass { .. }) => Self::fit(labels.clone(), cause),
+            NotFitted::Fit(cause) => Self::fit(scores.clone(), cause),
+            NotFitted::ReferenceScores(cause) => Self::fit(reference.clone(), cause),
+            NotFitted::Compile(cause) => cause.into(),
+            NotFitted::Options(cause) => cause.into(),
+            other => {
+                let sentence = other.of_options().map(|cause| cause.with_names(option));
+                Self::Usage(format!("{scores}: {}", sentence.unwrap_or_else(|| other.to_string())))
+            }
         }
     }
 
@@ -199,7 +235,7 @@ impl Error {
     /// Says why a job for the data at a place has no result.
     pub(crate) fn job(place: Place, cause: JobError) -> Self {
         match cause {
-            JobError::Options(cause) => Self::options(&cause),
+            JobError::Options(cause) => cause.into(),
             JobError::Mismatch(sentence) => Self::Mismatch(sentence.into()),
             JobError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
             JobError::Data(cause) => cause.into(),
@@ -212,11 +248,6 @@ impl Error {
             JobError::Write(cause) => CompileError::from(cause).into(),
             cause => Self::Usage(cause.to_string()),
         }
-    }
-
-    /// Says why options make no sense, with their names on the command line.
-    pub(crate) fn options(cause: &OptionsError) -> Self {
-        Self::Usage(cause.with_names(option))
     }
 
     /// Says that rows of a file are not assessed, or not with an artefact of another one.
@@ -283,9 +314,8 @@ impl Error {
 pub(crate) fn option_of(field: &str, scores: &str) -> String {
     match field {
         "data" => scores.into(),
-        "clusters" => "--cluster-column".into(),
         "n_bins" => "--bins".into(),
-        field => format!("--{}", field.trim_start_matches("kind=").replace('_', "-")),
+        field => option(field),
     }
 }
 
@@ -319,11 +349,4 @@ fn with_options(error: &FileError) -> String {
         }
         error => error.to_string(),
     }
-}
-
-/// The option of a field, with a value if it is to have one: `--method umd` of `method=umd`.
-pub(crate) fn option(field: &str) -> String {
-    let (name, value) = field.split_once('=').map_or((field, None), |(name, value)| (name, Some(value)));
-    let name = name.replace('_', "-");
-    value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}"))
 }

@@ -40,21 +40,32 @@ pub(crate) fn of_refused(refused: &Refused) -> PyErr {
 /// The name of a field in Python; `data` are the scores.
 pub(crate) fn name(field: &str) -> String {
     match (field, field.split_once('=')) {
+        _ if field.starts_with("plan(") => "calib_host.plan(n=..., epsilon=0.1)".into(),
         ("data", _) => "scores".into(),
         ("scores" | "margins" | "logits" | "probs", _) => format!("kind={field:?}"),
-        (_, Some((field, value))) => format!("{field}={value:?}"),
+        (_, Some((field, value))) if value.starts_with(|c: char| c.is_ascii_lowercase()) => {
+            format!("{field}={value:?}")
+        }
         _ => field.into(),
     }
 }
 
-/// What is wrong with data.
+/// What is wrong with data, or with what goes beside them.
 pub(crate) fn of_data(error: &data::DataError) -> PyErr {
-    DataError::new_err(in_python(&error.to_string()))
+    let text = in_python(&error.to_string());
+    match error {
+        data::DataError::RowCount { .. }
+        | data::DataError::MatrixWeights
+        | data::DataError::WeightedClusters
+        | data::DataError::Groups
+        | data::DataError::NoClassifier => UsageError::new_err(text),
+        _ => DataError::new_err(text),
+    }
 }
 
 /// Why options make no sense.
 pub(crate) fn of_options(error: &OptionsError) -> PyErr {
-    UsageError::new_err(error.to_string())
+    UsageError::new_err(error.with_names(name))
 }
 
 /// Why a job has no result.
@@ -67,9 +78,8 @@ pub(crate) fn of_job(error: &JobError) -> PyErr {
         JobError::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => {
             MismatchError::new_err(text)
         }
-        JobError::Options(_) | JobError::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => {
-            UsageError::new_err(text)
-        }
+        JobError::Options(cause) => of_options(cause),
+        JobError::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => UsageError::new_err(text),
         JobError::Operating(OperatingError::TooFew { .. } | OperatingError::Empty) => {
             DataError::new_err(text)
         }

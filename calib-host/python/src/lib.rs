@@ -17,6 +17,7 @@ mod floats;
 mod import;
 mod interrupt;
 mod jobs;
+mod options;
 mod plan;
 
 use pyo3::prelude::*;

@@ -42,7 +42,7 @@ impl PlannedThresholds {
         let mut options = ThresholdPlanOptions::default();
         (options.sensitivity, options.specificity) = (self.sensitivity, self.specificity);
         (options.confidence, options.groups, options.prevalence) = (self.confidence, self.groups, prevalence);
-        let planned = plan_thresholds(&options).map_err(|cause| Error::options(&cause))?;
+        let planned = plan_thresholds(&options)?;
         if json {
             return cx.print_json(&planned);
         }

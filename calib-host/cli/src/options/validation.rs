@@ -37,7 +37,7 @@ impl ValidationArgs {
         let (prevalence, auc) = prevalence.zip(self.auc).expect("clap asks for both");
         let Self { se_auc, se_slope, se_intercept, .. } = *self;
         let plan = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };
-        let planned = plan_validation(plan).map_err(|cause| Error::options(&cause))?;
+        let planned = plan_validation(plan)?;
         if json {
             return cx.print_json(&planned);
         }

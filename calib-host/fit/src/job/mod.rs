@@ -8,6 +8,7 @@ mod decide;
 mod error;
 mod facts;
 mod finding;
+mod fit;
 mod plan;
 mod rows;
 mod sets;
@@ -26,6 +27,11 @@ pub use decide::{DecideRows, Decided, decide, with_rule};
 pub use error::JobError;
 pub use facts::Written;
 pub use finding::{Finding, Looks};
+pub use fit::{
+    Chosen, ClassScore, DirectionsName, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
+    MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
+    TableWidth, fit,
+};
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,
     ThresholdPlanOptions, plan, plan_thresholds, plan_validation,
