@@ -1,13 +1,14 @@
 //! Why a command failed: one plain line, and an exit code.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use calib_fit::FitError;
 use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
+use calib_fit::job::{AssessError, Finding, Mismatch};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
@@ -195,6 +196,31 @@ impl Error {
         Self::Promise { place: Box::new(place), cause: cause.into() }
     }
 
+    /// Says that rows of a file are not assessed, or not with an artefact of another one.
+    pub(crate) fn assess(cause: AssessError, scores: &Path, artifact: &Path) -> Self {
+        let (place, artifact) = (Place::file(scores), artifact.display());
+        let name = |field: &str| option_of(field, &scores.display().to_string());
+        match cause {
+            AssessError::Options(cause) => Self::Usage(cause.with_names(name)),
+            AssessError::Data(cause) => cause.into(),
+            AssessError::Fit(cause) => Self::fit(place, cause),
+            AssessError::Sets(cause) => Self::promise(place, cause),
+            AssessError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
+            AssessError::SameRows => Self::SameRows { path: scores.into(), fitted: "the artefact was" },
+            AssessError::NoGroups { known } => Self::Usage(format!(
+                "{artifact} tells the groups {known} apart: name the column of groups with --group-column"
+            )),
+            AssessError::UnknownGroup { name, known } => Self::Mismatch(format!(
+                "the artefact knows no group {name:?}\n  artefact  {artifact}: knows {known}"
+            )),
+            AssessError::Mismatch(Mismatch { takes, got }) => Self::Mismatch(format!(
+                "the artefact does not fit the scores\n  artefact  {artifact}: takes {}\n  scores    {got}",
+                takes.with_names(name)
+            )),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+
     /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
@@ -228,6 +254,21 @@ impl Error {
             Self::Outcome { .. } => 5,
         }
     }
+}
+
+/// The option of a field of the library, or the name of the scores.
+pub(crate) fn option_of(field: &str, scores: &str) -> String {
+    match field {
+        "data" => scores.into(),
+        "clusters" => "--cluster-column".into(),
+        "n_bins" => "--bins".into(),
+        field => format!("--{}", field.trim_start_matches("kind=").replace('_', "-")),
+    }
+}
+
+/// What was found of the rows of a file, with the names of options.
+pub(crate) fn sentence(finding: &Finding, scores: &Path) -> String {
+    finding.with_names(|name| option_of(name, &scores.display().to_string()))
 }
 
 /// Whether no counters would make another calibrator of this one.

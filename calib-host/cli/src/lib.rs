@@ -5,7 +5,6 @@
 
 #![forbid(unsafe_code)]
 
-mod assessing;
 mod command;
 mod context;
 mod error;
@@ -33,8 +32,7 @@ use command::Command;
 use context::Context;
 use error::Error;
 
-pub use assessing::Assessing;
-pub use memory::{Fault, FitRequest, Fitted, Judged, JudgedRows, Refused, Rows, Scores, device_scores};
+pub use memory::{Fault, FitRequest, Fitted, Refused, Rows, Scores, device_scores};
 
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::artifact::Reduction;
 use calib_fit::artifact::score_kind;
+use calib_fit::job::needs_logits;
 use calib_fit::{ScoreKind, StoredArtifact};
 use calib_io::files::read_artifact;
 use clap::ArgMatches;
@@ -13,7 +14,6 @@ use clap::parser::ValueSource;
 use crate::context::Context;
 use crate::options::artifact_of;
 use crate::out::is_standard_output;
-use crate::read::needs_logits;
 use crate::run::Run;
 
 /// A command, and what for. Names in capitals stand for files that calib does not know.

@@ -1,23 +1,35 @@
 //! Assessing probabilities.
 
-use calib_cli::{Assessing, Judged, JudgedRows};
-use calib_fit::BinaryData;
+use calib_core::Artifact;
 use calib_fit::assess::{
-    Binning, Bootstrap, ExtremeProbs, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups,
-    reliability,
+    Binning, BinningScheme, ExtremeProbs, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups, reliability,
 };
+use calib_fit::data::DataError as Faults;
+use calib_fit::dataset::{Rows, Scores};
+use calib_fit::job::{self, AssessError, AssessOptions, Assessed, Predictions};
 use calib_fit::stats::Clusters;
+use calib_fit::{BinaryData, Dataset};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use serde_json::json;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, UsageError, in_python, of_data, of_refused};
+use crate::errors::{DataError, MismatchError, UsageError, name, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 
+/// The binnings under the names of scikit-learn.
+const BINNINGS: [(&str, BinningScheme); 5] = [
+    ("uniform", BinningScheme::EqualWidth),
+    ("quantile", BinningScheme::EqualMass),
+    ("quantile-kumar", BinningScheme::EqualMassKumar),
+    ("by-bin", BinningScheme::ByBin),
+    ("by-value", BinningScheme::ByValue),
+];
+
 /// How to assess.
 #[pyclass(frozen, name = "How", module = "calib_host._native")]
-pub(crate) struct PyHow(Assessing);
+pub(crate) struct PyHow(AssessOptions);
 
 #[pymethods]
 impl PyHow {
@@ -35,56 +47,65 @@ impl PyHow {
         extreme_probs: &str,
         top_k: Option<u16>,
     ) -> PyResult<Self> {
-        let refuse = |text: String| Err(UsageError::new_err(text));
-        if !(alpha > 0.0 && alpha < 1.0) {
-            return refuse("alpha is a fraction between 0 and 1, such as 0.05".into());
-        }
-        if n_bins == 0 {
-            return refuse("n_bins is 1 at least".into());
-        }
-        if !(norm >= 1.0 && norm.is_finite()) {
-            return refuse(format!("norm={norm}: a norm is a number from 1 on"));
-        }
-        if top_k == Some(0) {
-            return refuse("top_k is 1 at least".into());
-        }
-        let binning = match binning {
-            "uniform" => Binning::EqualWidth(n_bins),
-            "quantile" => Binning::EqualMass(n_bins),
-            "quantile-kumar" => Binning::EqualMassKumar(n_bins),
-            "by-bin" => Binning::ByBin,
-            "by-value" => Binning::ByValue,
-            _ => {
-                return refuse(format!(
-                    "binning={binning:?}: there are \"uniform\", \"quantile\", \"quantile-kumar\", \"by-bin\" and \"by-value\""
-                ));
-            }
+        let unknown = |cause: &dyn std::fmt::Display| UsageError::new_err(cause.to_string());
+        let Some((_, scheme)) = BINNINGS.iter().find(|(name, _)| *name == binning) else {
+            let names: Vec<String> = BINNINGS.iter().map(|(name, _)| format!("{name:?}")).collect();
+            return Err(UsageError::new_err(format!("binning={binning:?}: there are {}", names.join(", "))));
         };
-        let kind = match intervals {
-            "percentile" => IntervalKind::Percentile,
-            "bca" => IntervalKind::Bca,
-            _ => return refuse(format!("intervals={intervals:?}: there are \"percentile\" and \"bca\"")),
+        let binning = scheme.with_bins(n_bins);
+        let intervals: IntervalKind = intervals.parse().map_err(|cause| unknown(&cause))?;
+        let extremes: ExtremeProbs = extreme_probs.parse().map_err(|cause| unknown(&cause))?;
+        let options = AssessOptions {
+            binning,
+            norm,
+            alpha,
+            resamples,
+            intervals,
+            seed,
+            top_k,
+            extremes,
+            ..AssessOptions::default()
         };
-        let extremes = match extreme_probs {
-            "leave-out" => ExtremeProbs::LeaveOut,
-            "clip" => ExtremeProbs::Clip,
-            _ => {
-                return refuse(format!(
-                    "extreme_probs={extreme_probs:?}: there are \"leave-out\" and \"clip\""
-                ));
-            }
-        };
-        let bootstrap = (resamples > 0).then_some(Bootstrap { kind, resamples, seed, alpha });
-        Ok(Self(Assessing { binning, norm, alpha, bootstrap, seed, top_k, extremes }))
+        options.check().map_err(|cause| UsageError::new_err(cause.with_names(name)))?;
+        // Bins without any are refused, whatever the binning.
+        match n_bins {
+            0 => Err(UsageError::new_err("n_bins is 1 at least")),
+            _ => Ok(Self(options)),
+        }
     }
 }
 
 /// What was found, as JSON, and what is warned of.
 type Found = (String, Vec<String>);
 
-fn in_json(judged: Judged) -> Found {
-    let Judged { json, warnings } = judged;
-    (json.to_string(), warnings.iter().map(|warning| in_python(warning)).collect())
+/// Assesses without holding up other threads.
+fn found(py: Python<'_>, assess: impl FnOnce() -> PyResult<Assessed> + Send) -> PyResult<Found> {
+    let found = working(py, assess)??;
+    // By way of a value an f32 has the digits that the command prints.
+    let mut json = json!(found);
+    if let Some(warnings) = json.get_mut("warnings") {
+        *warnings = found.doubts().map(|doubt| doubt.with_names(name)).collect();
+    }
+    Ok((json.to_string(), found.findings.iter().map(|finding| finding.with_names(name)).collect()))
+}
+
+/// Why nothing was assessed.
+fn of_assess(cause: &AssessError) -> PyErr {
+    match cause {
+        AssessError::Options(cause) => UsageError::new_err(cause.with_names(name)),
+        AssessError::NoGroups { .. } => UsageError::new_err(cause.to_string()),
+        AssessError::UnknownGroup { .. } => MismatchError::new_err(cause.to_string()),
+        AssessError::Mismatch(cause) => MismatchError::new_err(format!(
+            "the artefact does not fit the scores\n  artefact  takes {}\n  scores    {}",
+            cause.takes.with_names(name),
+            cause.got
+        )),
+        AssessError::SameRows => DataError::new_err(format!(
+            "{cause}\n  hint: judge by rows that nothing was fitted to; same_rows goes on all the same"
+        )),
+        AssessError::Data(cause) => of_data(cause),
+        cause => DataError::new_err(cause.to_string()),
+    }
 }
 
 /// Assesses probabilities of class 1 or, with the predicted classes, of predictions being right. `labels` are the true classes.
@@ -101,14 +122,14 @@ pub(crate) fn assess(
     clusters: Option<PyReadonlyArray1<'_, i64>>,
     groups: Option<Vec<String>>,
 ) -> PyResult<Found> {
-    let assessing = how.get().0;
+    let options = how.get().0;
     let numbers = Numbers::of(probs)?;
     let (probs, labels) = (numbers.borrowed()?, labels.as_slice()?);
     let predicted = predicted.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let bins = bins.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
     let groups = groups.map(RowGroups::new);
-    if assessing.binning == Binning::ByBin && bins.is_none() {
+    if options.binning == Binning::ByBin && bins.is_none() {
         return Err(UsageError::new_err("binning=\"by-bin\" needs the bins, or a calibrator that has some"));
     }
     check_count(probs.len(), labels.len())?;
@@ -117,35 +138,34 @@ pub(crate) fn assess(
     check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
     check_beside(labels, "groups", groups.as_ref().map(RowGroups::rows))?;
     let needs_rows = predicted.is_some() || bins.is_some() || clusters.is_some() || groups.is_some();
-    let judged = working(py, || -> Result<Judged, PyErr> {
-        if !needs_rows && assessing.are_points_enough() {
-            let data = match probs {
-                // As the device has them: sorted sooner, and in less memory.
-                Slice::F32(probs) => BinaryData::from_device_classes(probs, labels),
-                _ => BinaryData::new(check_probs(probs)?, hits(labels, None)?),
-            };
-            let data = data.map_err(|cause| of_data(&cause))?;
-            return assessing.points(data).map_err(|refused| of_refused(&refused));
+    found(py, || {
+        if let (Slice::F32(probs), false) = (probs, needs_rows) {
+            // As the device has them: sorted sooner, and in less memory.
+            let data = BinaryData::from_device_classes(probs, labels).map_err(|cause| of_data(&cause))?;
+            return job::assess(&data.into(), None, &options).map_err(|cause| of_assess(&cause));
         }
         let (probs, hits) = (check_probs(probs)?, hits(labels, predicted)?);
+        if !needs_rows {
+            let data = BinaryData::new(probs, hits).map_err(|cause| of_data(&cause))?;
+            return job::assess(&data.into(), None, &options).map_err(|cause| of_assess(&cause));
+        }
         let row = |(row, (&prob, &hit)): (usize, (&f64, &bool))| Prediction {
             class: predicted.map_or(1, |classes| classes[row] as u16),
             prob,
             bin: bins.map_or(0, |bins| bins[row]),
             hit,
         };
-        let rows: Vec<Prediction> = probs.iter().zip(&hits).enumerate().map(row).collect();
+        let rows = probs.iter().zip(&hits).enumerate().map(row).collect();
         let kind = if predicted.is_some() { PredictionKind::TopLabel } else { PredictionKind::Binary };
-        assessing.predictions(rows, kind, (clusters, groups)).map_err(|refused| of_refused(&refused))
-    })?;
-    judged.map(in_json)
+        let predictions = Predictions { rows, kind, uncalibrated: 0, clusters, groups };
+        job::assess_predictions(&predictions, &options).map_err(|cause| of_assess(&cause))
+    })
 }
 
 /// Whether each label is the predicted class, which is class 1 where none are given: there are two then.
 fn hits(labels: &[i64], predicted: Option<&[i64]>) -> PyResult<Vec<bool>> {
-    let refused = |(row, &class, classes): (usize, &i64, usize)| {
-        of_data(&calib_fit::data::DataError::Class { row, class, classes })
-    };
+    let refused =
+        |(row, &class, classes): (usize, &i64, usize)| of_data(&Faults::Class { row, class, classes });
     let checked = |classes: usize| {
         move |(row, class): (usize, &i64)| match usize::try_from(*class) {
             Ok(known) if known < classes => Ok(()),
@@ -175,25 +195,23 @@ pub(crate) fn assess_vectors(
     classes: usize,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
 ) -> PyResult<Found> {
-    let assessing = how.get().0;
+    let options = how.get().0;
     let (probs, labels) = (probs.as_slice()?, labels.as_slice()?);
     check_count(probs.len() / classes.max(1), labels.len())?;
     if let Some(row) = labels.iter().position(|&label| usize::from(label) >= classes) {
-        let cause = calib_fit::data::DataError::Class { row, class: labels[row].into(), classes };
-        return Err(of_data(&cause));
+        return Err(of_data(&Faults::Class { row, class: labels[row].into(), classes }));
     }
     let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
     check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
-    let judged = working(py, || {
+    found(py, || {
         if let Some(at) = first_improbable(probs) {
             let (row, class) = (at / classes, at % classes);
             let text = format!("row {row}, class {class}: {} is no probability in [0, 1]", probs[at]);
             return Err(DataError::new_err(text));
         }
         let matrix = ProbMatrix::new(probs.to_vec(), labels.to_vec(), classes);
-        assessing.vectors(matrix, clusters).map_err(|refused| of_refused(&refused))
-    })?;
-    judged.map(in_json)
+        job::assess_matrix(&matrix, clusters.as_ref(), &options).map_err(|cause| of_assess(&cause))
+    })
 }
 
 /// Assesses the same rows before and after calibration. `same_rows` lets those be judged that the calibrator was fitted to.
@@ -212,25 +230,52 @@ pub(crate) fn assess_calibrated(
     groups: Option<Vec<String>>,
     same_rows: bool,
 ) -> PyResult<Found> {
-    let assessing = how.get().0;
+    let options = AssessOptions { same_rows, ..how.get().0 };
     let numbers = Numbers::of(scores)?;
     let stored = &*artifact.get().stored;
     let (kind, values, labels) = (Kind::named(kind)?, numbers.borrowed()?, labels.as_slice()?);
-    let rows = JudgedRows {
-        labels,
-        clusters: clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?,
-        groups: groups.map(RowGroups::new),
-        same_rows,
-    };
-    check_beside(labels, "clusters", rows.clusters.as_ref().map(Clusters::rows))?;
-    check_beside(labels, "groups", rows.groups.as_ref().map(RowGroups::rows))?;
-    let judged = working(py, || {
-        let scores = values.as_scores(kind, classes.unwrap_or(2)).map_err(|cause| of_data(&cause))?;
-        assessing.calibrated(stored, scores, rows).map_err(|refused| of_refused(&refused))
-    })?;
-    judged.map(in_json)
+    let clusters = clusters.map(|clusters| clusters.as_slice().map(Clusters::new)).transpose()?;
+    let groups = groups.map(RowGroups::new);
+    check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
+    check_beside(labels, "groups", groups.as_ref().map(RowGroups::rows))?;
+    found(py, || {
+        let scores = scores_for(&stored.artifact(), values, kind, classes.unwrap_or(2))?;
+        let rows = Rows::new(labels).clusters(clusters).groups(groups);
+        let data = Dataset::new(scores, rows).map_err(|cause| of_data(&cause))?;
+        job::assess(&data, Some(stored), &options).map_err(|cause| of_assess(&cause))
+    })
 }
 
+/// Scores of a kind, integers as the codes that an artefact takes.
+fn scores_for<'a>(
+    artifact: &Artifact<'_>,
+    values: Slice<'a>,
+    kind: Kind,
+    classes: usize,
+) -> PyResult<Scores<'a>> {
+    let refuse = |cause: job::Mismatch| of_assess(&cause.into());
+    Ok(match (kind, values) {
+        (Kind::Binary(kind), Slice::I64(codes)) => {
+            let (encoding, kind) = job::scores_encoding(artifact, kind).map_err(refuse)?;
+            if !encoding.is_quantized() {
+                return Err(refuse(job::mismatch(artifact, "integer codes of one score")));
+            }
+            Scores::Codes(kind, encoding, codes)
+        }
+        (Kind::Vectors(kind), Slice::I64(codes)) => {
+            let encoding = job::vectors_encoding(artifact, Some(kind)).map_err(refuse)?;
+            let none = || refuse(job::mismatch(artifact, "vectors of integer codes"));
+            Scores::CodeVectors(kind, encoding.ok_or_else(none)?.0, codes, classes)
+        }
+        (Kind::Binary(kind), values) => {
+            let scores = values.scores(kind).expect("these are floats");
+            Scores::Binary(kind, scores.map_err(|cause| of_data(&cause))?)
+        }
+        (Kind::Vectors(kind), values) => {
+            Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
+        }
+    })
+}
 /// Shares that came true, and mean probabilities, by bins that hold predictions.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -269,11 +314,11 @@ pub(crate) fn calibration_curve<'py>(
 /// That there are rows, and a label for each.
 fn check_count(scores: usize, labels: usize) -> PyResult<()> {
     if scores == 0 {
-        return Err(of_data(&calib_fit::data::DataError::Empty));
+        return Err(of_data(&Faults::Empty));
     }
     match scores == labels {
         true => Ok(()),
-        false => Err(of_data(&calib_fit::data::DataError::LabelCount { scores, labels })),
+        false => Err(of_data(&Faults::LabelCount { scores, labels })),
     }
 }
 

@@ -31,6 +31,16 @@ pub(crate) fn of_refused(refused: &Refused) -> PyErr {
     }
 }
 
+/// The name of a field in Python; `data` are the scores.
+pub(crate) fn name(field: &str) -> String {
+    match (field, field.split_once('=')) {
+        ("data", _) => "scores".into(),
+        ("scores" | "margins" | "logits" | "probs", _) => format!("kind={field:?}"),
+        (_, Some((field, value))) => format!("{field}={value:?}"),
+        _ => field.into(),
+    }
+}
+
 /// What is wrong with data.
 pub(crate) fn of_data(error: &data::DataError) -> PyErr {
     DataError::new_err(in_python(&error.to_string()))

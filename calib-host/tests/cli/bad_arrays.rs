@@ -83,7 +83,7 @@ fn no_damage_to_a_header_is_a_crash() {
                 score_column: "score",
                 label_column: "label",
             };
-            if let Err(error) = files.read(&|_| ()) {
+            if let Err(error) = files.read(&std::sync::Arc::default(), &|_| ()) {
                 assert!(error.to_string().contains("bad.npy"), "byte {at}, bit {bit}: {error}");
             }
             // A process takes a hundred times as long as its reading.

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_ipc::CompressionType;
 use calib_host::io::files::FileError;
-use calib_host::io::input::Pieces;
+use calib_host::io::input::Chunks;
 use insta::assert_snapshot;
 use parquet::basic::Compression as Codec;
 use zip::CompressionMethod;
@@ -318,8 +318,8 @@ fn an_assertion_of_the_parquet_reader_is_a_sentence() {
 
 /// Reads all columns as the command does.
 fn read_all(path: &Path) -> Result<(), FileError> {
-    let mut pieces = Pieces::open_all(path, &|_| ())?;
-    while pieces.read_next()?.is_some() {}
+    let mut chunks = Chunks::open_all(path, &std::sync::Arc::default(), &|_| ())?;
+    while chunks.read_next()?.is_some() {}
     Ok(())
 }
 

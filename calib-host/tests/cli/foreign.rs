@@ -13,31 +13,23 @@ fn archive(names: &[&str]) -> Vec<u8> {
 fn a_file_of_another_program_is_named_for_what_it_is() {
     let start = |bytes: &[u8]| [bytes, &[0, 0x80, 0xff, 7].repeat(100)].concat();
     let sheet = "save the sheet as \"CSV UTF-8\", or in Python with pandas.read_excel";
+    let write = "as CSV, Parquet, Arrow or JSON lines";
     for (bytes, kind, help) in [
         (archive(&["docProps/app.xml", "xl/workbook.xml"]), "a spreadsheet", sheet),
         (archive(&["a.xml", "[Content_Types].xml", "xl/worksheets/sheet1.xml"]), "a spreadsheet", sheet),
         (archive(&["_rels/.rels", "xl/workbook.xml"]), "a spreadsheet", sheet),
-        (archive(&["archive/data.pkl", "archive/version"]), "a file of PyTorch", "tensor.detach().cpu()"),
-        (archive(&["scores.csv"]), "a ZIP archive without NumPy arrays", "unpack it"),
-        (start(b"BZh91AY&SY"), "a file compressed with bzip2", "compress it with gzip, which is read"),
-        (start(b"\xfd7zXZ\0"), "a file compressed with xz", "unpack it"),
-        (start(b"\x28\xb5\x2f\xfd"), "a file compressed with zstd", "unpack it"),
-        (start(b"\x89HDF\r\n\x1a\n"), "an HDF5 file", "pandas.read_hdf"),
-        (start(b"<stata_dta><header>"), "a Stata file", "pandas.read_stata"),
-        (start(b"\x72\x02\x01\x00"), "a Stata file", "export delimited"),
-        (start(b"MATLAB 5.0 MAT-file, Platform: GLNXA64"), "a MATLAB file", "scipy.io.loadmat"),
-        (start(b"SQLite format 3\0"), "an SQLite database", "sqlite3 -header -csv"),
-        (start(b"$FL2@(#) SPSS DATA FILE"), "an SPSS file", "pandas.read_spss"),
-        (start(b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60"), "a SAS file", "pandas.read_sas"),
-        (gz(start(b"X\n\0\0\0\x03\0\x04\x03\x01")), "a file of R's saveRDS or save", "write.csv(table"),
-        (gz(start(b"RDX3\nX\n")), "a file of R's saveRDS or save", "write.csv(table"),
-        (start(b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20"), "a file of PyTorch", "numpy.save"),
+        (archive(&["scores.csv"]), "an archive of the type application/zip", "unpack it"),
         (
-            start(b"\x7fELF\x02\x01\x01"),
-            "a binary file of no known kind",
-            "as CSV, Parquet, Arrow or JSON lines",
+            start(b"BZh91AY&SY"),
+            "an archive of the type application/x-bzip2",
+            "compress the file in it with gzip",
         ),
-        (gz(start(b"score,label\n")), "a binary file of no known kind", "as CSV, Parquet"),
+        (start(b"\xfd7zXZ\0"), "an archive of the type application/x-xz", "unpack it"),
+        (start(b"\x28\xb5\x2f\xfd"), "an archive of the type application/zstd", "unpack it"),
+        (start(b"SQLite format 3\0"), "an archive of the type application/vnd.sqlite3", "unpack it"),
+        (start(b"\x7fELF\x02\x01\x01"), "a file of the type application/x-executable", write),
+        (start(b"\x89HDF\r\n\x1a\n"), "a binary file of no known type", write),
+        (gz(start(b"score,label\n")), "a binary file of no known type", write),
     ] {
         for name in ["scores.csv", "scores.dat"] {
             let place = Workplace::new().with(name, &bytes);

@@ -17,7 +17,7 @@ use calib_io::input::{BinaryFiles, Source, Table, binary_data, code_vectors, cod
 pub fn read(name: &str, bytes: &[u8]) {
     static OWN_PANICS: Once = Once::new();
     OWN_PANICS.call_once(end_at_own_panics);
-    in_pieces(name, bytes);
+    in_chunks(name, bytes);
     let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
     if let Some(table) = told(Table::read(&source)) {
         look_at(&table);
@@ -42,18 +42,18 @@ pub fn read(name: &str, bytes: &[u8]) {
     }
 }
 
-/// A file read in pieces, which are short here, has the points or the fault that it has as a whole.
+/// A file read in chunks, which are short here, has the points or the fault that it has as a whole.
 ///
 /// # Panics
 ///
 /// If it has others, or the folder of temporary files cannot be written.
-fn in_pieces(name: &str, bytes: &[u8]) {
+fn in_chunks(name: &str, bytes: &[u8]) {
     let folder = std::env::temp_dir().join(format!("calib-fuzz-{}", process::id()));
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("the folder can be written");
     let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
-    let pieces = files.read(&|_| ());
+    let chunks = files.read(&std::sync::Arc::default(), &|_| ());
     let whole = Source::from_bytes(&path, bytes.to_vec())
         .and_then(|source| Table::read_only(&source, &["score", "label"]))
         .and_then(|table| {
@@ -65,12 +65,12 @@ fn in_pieces(name: &str, bytes: &[u8]) {
             binary_data(&table.numbers("score")?, &labels, ScoreKind::Probability)
         });
     std::fs::remove_dir_all(&folder).expect("the folder was made");
-    match (told(pieces), told(whole)) {
-        (Some(pieces), Some(whole)) => {
-            assert_eq!(pieces.data.len(), whole.len());
-            assert_eq!(pieces.data.rows_hash(), whole.rows_hash());
+    match (told(chunks), told(whole)) {
+        (Some(chunks), Some(whole)) => {
+            assert_eq!(chunks.data.len(), whole.len());
+            assert_eq!(chunks.data.rows_hash(), whole.rows_hash());
         }
-        (pieces, whole) => assert_eq!(pieces.is_some(), whole.is_some(), "in pieces, and as a whole"),
+        (chunks, whole) => assert_eq!(chunks.is_some(), whole.is_some(), "in chunks, and as a whole"),
     }
 }
 

@@ -8,6 +8,7 @@ use calib_core::Artifact;
 use calib_core::artifact::{Method, Reduction};
 use calib_fit::apply::{AppliedVector, Words, apply_vectors_from};
 use calib_fit::data::CodeVectors;
+use calib_fit::job::{Finding, Looks, codes_of_classes};
 use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use calib_io::files::OutputError;
 use calib_io::input::{Shown, Table};
@@ -16,13 +17,13 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, sentence};
 use crate::next::{Given, Suggestion, on};
 use crate::options::{SCORE_COLUMN, ScoreSource};
 use crate::out::{is_standard_output, shown_path};
 use crate::read::{
-    BinaryRows, Looks, NamedArtifact, RuleColumns, SET, VERDICT, applied_codes, codes_of_classes,
-    doubt_of_margins, groups_of, open_matrix, open_table, read_all, read_code_vectors,
+    BinaryRows, NamedArtifact, RuleColumns, SET, VERDICT, groups_of, open_matrix, open_table, read_all,
+    read_code_vectors,
 };
 use crate::run::Run;
 use crate::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, action_words, class_column};
@@ -192,7 +193,8 @@ impl Apply {
         let rows = self.write((format, cx), read, |piece: &ScorePiece, rows| {
             self.score_part(&named.stored, columns, format, piece, rows)
         })?;
-        self.tell(&artifact, rows, could_be_probs.then(|| doubt_of_margins(&place.file)), cx)
+        let doubt = could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file));
+        self.tell(&artifact, rows, doubt, cx)
     }
 
     /// What is written, by the extension of the file if nothing else says it.
@@ -298,7 +300,7 @@ impl Apply {
         if let Some(binary) = &piece.binary {
             let mut words = piece.words.clone();
             words.skip_rows(rows.start);
-            let applied = binary.scores.applied(stored, rows.clone(), words);
+            let applied = binary.scores.applied(&stored.artifact(), rows.clone(), words);
             added = columns.probs("", applied.iter());
             added.extend(columns.end(applied.iter().map(|row| (row.word, &row.outcome))));
         }
@@ -344,7 +346,7 @@ impl Apply {
         let artifact = named.stored.artifact();
         let vectors = match artifact.header().method.has_no_calibrator() {
             true => Predicted::Classes(codes.softmax_top_labels().map(|top| top.class).collect()),
-            false => Predicted::Applied(applied_codes(&self.artifact, &artifact, codes)?.collect()),
+            false => Predicted::Applied(named.apply_codes(codes)?.collect()),
         };
         let rule = RuleColumns::of_codes(named, codes)?;
         if matches!(vectors, Predicted::Classes(_)) && rule.is_none() {
@@ -389,7 +391,8 @@ impl Apply {
             Ok(Some(VectorPiece { vectors, rule, words: own_words }))
         };
         let rows = self.write_vectors(named, (format, cx), read)?;
-        self.tell(&artifact, rows, looks.doubt(&place.file), cx)
+        let doubt = looks.finding().map(|finding| sentence(&finding, &place.file));
+        self.tell(&artifact, rows, doubt, cx)
     }
 
     fn write_vectors(

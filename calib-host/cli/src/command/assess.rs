@@ -2,21 +2,16 @@
 
 use std::path::Path;
 
-use calib_fit::FitError;
-use calib_fit::assess::{Binning, Bootstrap, IntervalKind};
-use calib_fit::sets::SetFigures;
-use calib_io::files::{Place, read_artifact};
-use calib_io::input::{self, Source};
-use calib_io::report::SAME_ROWS;
-use clap::{Args, ValueEnum};
+use calib_fit::assess::{Binning, BinningScheme, IntervalKind};
+use calib_fit::job::{AssessOptions, Finding, assess, assess_predictions};
+use clap::Args;
 use serde_json::json;
 
-use crate::assessing::{Assessing, sets_json};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, sentence};
 use crate::next::{Given, Suggestion, on, words};
-use crate::options::{AssessedOptions, ClinicalArgs, count, parse_alpha};
-use crate::read::{Assessed, Surveyed, judged_sets, question_points, question_predictions, read_counted};
+use crate::options::{AssessedOptions, ClinicalArgs, count, named, parse_alpha};
+use crate::read::{Assessed, NamedArtifact, Read};
 use crate::run::Run;
 use crate::show;
 
@@ -32,8 +27,8 @@ pub(crate) struct Assess {
     clinical: ClinicalArgs,
     /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
     /// known to be binned.
-    #[arg(long, value_enum, default_value_t = BinningName::EqualWidth)]
-    binning: BinningName,
+    #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING")]
+    binning: BinningScheme,
     /// The number of bins of equal width or mass.
     #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000))]
     bins: u32,
@@ -64,68 +59,48 @@ pub(crate) struct Assess {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum BinningName {
-    /// Bins of equal width.
-    EqualWidth,
-    /// Bins of about equal numbers of predictions: edge b of B is the prediction after floor(b n / B) of them; ties are never
-    /// split.
-    EqualMass,
-    /// The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and
-    /// edges are midway between neighbours.
-    EqualMassKumar,
-    /// Equal probabilities together.
-    ByValue,
-    /// The bins of the artefact.
-    ByBin,
-}
-
 impl Run for Assess {
     const AT_WORK: Option<&str> = Some("assessing");
 
     fn run(mut self, cx: &Context) -> Result<(), Error> {
         self.assessed = self.assessed.with_data()?;
-        let by_bin = self.binning == BinningName::ByBin;
-        if by_bin && self.assessed.artifact.is_none() {
+        if self.binning == BinningScheme::ByBin && self.assessed.artifact.is_none() {
             return Err(Error::Usage(
                 "--binning by-bin needs an artefact; for a table name its column with --bin-column".into(),
             ));
         }
+        let mut options = self.options();
+        let artifact = self.assessed.artifact.as_ref();
+        let artifact = artifact.map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
         let asked = Assessed {
             options: &self.assessed,
+            artifact: artifact.as_ref(),
             bin_column: self.bin_column.as_deref(),
-            by_bin,
-            seed: self.seed,
-            cx,
         };
-        if let Some(surveyed) = self.surveyed(cx)? {
-            return self.survey(&surveyed, cx);
-        }
-        let sources = asked.sources()?;
-        let judged = self.judged(&sources, cx)?;
-        if let Some((judged, true)) = &judged {
-            return self.show_judged(judged, cx);
-        }
-        let (subject, doubt) = asked.read(&sources)?;
-        let assessing = self.assessing();
-        assessing.check(&subject)?;
-        let clusters = subject.clusters();
-        let dependence = question_predictions(&subject.first_predictions(), clusters);
-        let doubts: Vec<String> = doubt.into_iter().chain(dependence).collect();
-        cx.warn(&doubts)?;
-        if let (Some(clusters), false) = (clusters, self.json) {
-            show::clusters(&mut cx.stdout(), clusters.rows(), clusters.count())?;
-        }
-        if let (Some((judged, _)), false) = (&judged, self.json) {
-            self.show_judged(judged, cx)?;
-        }
-        let found = assessing.of_rows(&subject);
-        cx.warn(found.evidence())?;
+        let (read, data_sha256) = asked.read(&options, cx)?;
+        options.data_sha256 = data_sha256;
+        let found = match &read {
+            Read::Data(data) => assess(data, artifact.as_ref().map(|artifact| &artifact.stored), &options),
+            Read::Predictions(rows) => assess_predictions(rows, &options),
+        };
+        let no_artifact = Path::new("-");
+        let found = found.map_err(|cause| {
+            Error::assess(
+                cause,
+                asked.path(),
+                artifact.as_ref().map_or(no_artifact, |artifact| artifact.path),
+            )
+        })?;
+        let sentences = |finding: &Finding| sentence(finding, asked.path());
+        cx.warn(&found.findings.iter().map(sentences).collect::<Vec<_>>())?;
         if !self.json {
-            return Ok(found.show(&mut cx.stdout())?);
+            return Ok(show::assessed(&mut cx.stdout(), &found)?);
         }
-        let sets = judged.map(|(judged, _)| sets_json(&judged));
-        cx.print_json(&assessing.json(&found, &doubts, sets, clusters))
+        let mut json = json!(found);
+        if let Some(warnings) = json.get_mut("warnings") {
+            *warnings = found.doubts().map(sentences).collect();
+        }
+        cx.print_json(&json)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
@@ -140,92 +115,22 @@ impl Run for Assess {
 }
 
 impl Assess {
-    /// What can be assessed without all rows in memory, if it is such.
-    fn surveyed(&self, cx: &Context) -> Result<Option<Surveyed>, Error> {
-        let is_surveyed = self.bin_column.is_none() && self.assessing().is_of_points();
-        match (is_surveyed, self.assessed.counted.columns()) {
-            (true, None) => Surveyed::read(&self.assessed, self.seed, cx),
-            (true, Some(columns)) => read_counted(&self.assessed, columns, self.seed, cx).map(Some),
-            (false, None) => Ok(None),
-            (false, Some(_)) => Err(Error::Usage(
-                "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
-                 leave them out"
-                    .into(),
-            )),
-        }
-    }
-
-    /// Assesses it.
-    fn survey(&self, surveyed: &Surveyed, cx: &Context) -> Result<(), Error> {
-        let assessing = self.assessing();
-        let doubt = match self.assessed.counted.columns() {
-            // In which order equal scores came is not known.
-            Some(_) => None,
-            None => question_points(&surveyed.before).map_err(|cause| self.on_disk(cause))?,
+    fn options(&self) -> AssessOptions {
+        let binning = match self.bin_column {
+            Some(_) => Binning::ByBin,
+            None => self.binning.with_bins(self.bins as usize),
         };
-        cx.warn(doubt.as_slice())?;
-        let found = assessing.of_points(surveyed).map_err(|cause| self.on_disk(cause))?;
-        cx.warn(found.evidence())?;
-        match self.json {
-            true => cx.print_json(&assessing.json(&found, doubt.as_slice(), None, None)),
-            false => Ok(found.show(&mut cx.stdout())?),
-        }
-    }
-
-    /// Nothing but the temporary files can fail.
-    fn on_disk(&self, cause: FitError) -> Error {
-        let scores = self.assessed.source.scores.as_deref().unwrap_or(Path::new("-"));
-        Error::Fit { place: Place::file(scores).into(), cause }
-    }
-
-    /// How the sets of the artefact do, and whether there is nothing else in it.
-    fn judged(&self, sources: &[Source], cx: &Context) -> Result<Option<(SetFigures, bool)>, Error> {
-        let Some(path) = &self.assessed.artifact else { return Ok(None) };
-        let stored = read_artifact(path)?;
-        let Some(figures) = judged_sets(&self.assessed, &stored, sources, self.alpha)? else {
-            return Ok(None);
-        };
-        let is_alone = stored.artifact().header().method.has_no_calibrator();
-        if is_alone {
-            let same = stored.artifact().header().provenance.data_sha256
-                == input::sha256(&sources.iter().collect::<Vec<_>>());
-            self.assessed.same_rows.allow(same, sources[0].path(), "the artefact was")?;
-            cx.warn(same.then_some(SAME_ROWS).as_slice())?;
-        }
-        Ok(Some((figures, is_alone)))
-    }
-
-    fn show_judged(&self, figures: &SetFigures, cx: &Context) -> Result<(), Error> {
-        match self.json {
-            true => cx.print_json(&json!({"prediction_sets": sets_json(figures)})),
-            false => Ok(show::set_figures(figures, &mut cx.stdout())?),
-        }
-    }
-
-    fn assessing(&self) -> Assessing {
-        let bins = self.bins as usize;
-        let binning = match self.binning {
-            _ if self.bin_column.is_some() => Binning::ByBin,
-            BinningName::EqualWidth => Binning::EqualWidth(bins),
-            BinningName::EqualMass => Binning::EqualMass(bins),
-            BinningName::EqualMassKumar => Binning::EqualMassKumar(bins),
-            BinningName::ByValue => Binning::ByValue,
-            BinningName::ByBin => Binning::ByBin,
-        };
-        let bootstrap = self.bootstrap.map(|resamples| Bootstrap {
-            kind: if self.bca { IntervalKind::Bca } else { IntervalKind::Percentile },
-            resamples: resamples as usize,
-            seed: self.seed,
-            alpha: self.alpha,
-        });
-        Assessing {
+        AssessOptions {
             binning,
             norm: self.norm,
             alpha: self.alpha,
-            bootstrap,
+            resamples: self.bootstrap.unwrap_or_default() as usize,
+            intervals: if self.bca { IntervalKind::Bca } else { IntervalKind::Percentile },
             seed: self.seed,
             top_k: self.top_k,
-            extremes: self.clinical.extremes(),
+            extremes: self.clinical.extreme_probs,
+            same_rows: self.assessed.same_rows.are_allowed(),
+            data_sha256: None,
         }
     }
 }

@@ -9,11 +9,11 @@ use calib_fit::artifact::number_of;
 use calib_fit::assess::{Bootstrap, IntervalKind};
 use calib_fit::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_fit::data::RowsHash;
+use calib_fit::job::Finding;
 use calib_fit::stats::Clusters;
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::{Place, write_file};
 use calib_io::input;
-use calib_io::report::SAME_ROWS;
 use clap::Args;
 use serde_json::json;
 
@@ -164,7 +164,7 @@ impl Bins {
                 ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = read_all(&paths, cx)?;
-            let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
+            let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
             // Checks the range, too.
             let data = input::binary_data(&scores, &labels, ScoreKind::Probability)?;
             let score = |score: f64| f64::from(score as f32);
@@ -184,7 +184,7 @@ impl Bins {
                 };
                 let same = hash(&test) == hash(&own);
                 self.same_rows.allow(same, path, "every number of bins is")?;
-                doubts.extend(same.then_some(SAME_ROWS).map(str::to_owned));
+                doubts.extend(same.then(|| Finding::SameRows.to_string()));
                 Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
             }
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {

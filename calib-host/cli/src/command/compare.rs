@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use calib_fit::assess::{Bootstrap, IntervalKind, ProperScore};
 use calib_fit::compare::{Claim, CompareData, CompareOptions, MethodComparison, Split, compare_methods};
+use calib_fit::job::Finding;
 use calib_fit::{ScoreKind, VectorKind};
 use calib_io::input;
-use calib_io::report::SAME_ROWS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -147,7 +147,7 @@ impl Run for Compare {
         let same = test.as_ref().is_some_and(|test| test.rows_hash() == data.rows_hash());
         let path = self.test.as_deref().unwrap_or(Path::new("-"));
         self.same_rows.allow(same, path, "every method is")?;
-        cx.warn(same.then_some(SAME_ROWS).as_slice())?;
+        cx.warn(same.then_some(Finding::SameRows).as_slice())?;
         let split = match &test {
             Some(test) => Split::Test { n: test.len() },
             None => Split::CrossValidation { folds: self.folds.into(), repeats: self.repeats.into() },
@@ -267,7 +267,7 @@ impl Compare {
         let sources = read_all(&paths, cx)?;
         let columns =
             ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
-        let ScoreColumns { scores, labels, clusters, .. } = score_columns(&sources, columns)?;
+        let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;
         // Checks the range, too.
         doubts.extend(question_independence(&input::binary_data(&scores, &labels, kind)?, clusters.as_ref()));
         doubts.extend(question_margins(&sources[0], kind, &scores.device_scores(kind)?));

@@ -9,13 +9,13 @@ use calib_fit::artifact::{CompileError, rule_sentences};
 use calib_fit::assess::{AssessOptions, Flaw, Prediction, RuleInterval, flaws, unreached};
 use calib_fit::data::RowsHash;
 use calib_fit::decide::{
-    Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, Rule, Validation, actual_cost,
-    choose_actions, cost_interval, expected_cost, with_decision,
+    Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, ReportedRule, Rule,
+    ThresholdAccuracy, Validation, actual_cost, choose_actions, cost_interval, expected_cost, with_decision,
 };
+use calib_fit::job::Finding;
 use calib_fit::{ScoreKind, StoredArtifact};
 use calib_io::files::{Place, Problem};
 use calib_io::input::{self, Costs, Table, read_costs};
-use calib_io::report::{ReportedRule, SAME_ROWS, ThresholdAccuracy};
 use clap::Args;
 
 use crate::context::Context;
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on, words};
 use crate::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
-use crate::read::{NamedArtifact, is_fitted_to, labels_of, question_margins, read_all};
+use crate::read::{NamedArtifact, labels_of, question_margins, read_all};
 use crate::run::Run;
 use crate::show::{Decided, Warnings, print};
 
@@ -154,7 +154,7 @@ impl Run for Decide {
             self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artefact was")?;
         }
         let same = files.iter().any(|(_, rows)| is_same(rows));
-        cx.warn(same.then_some(SAME_ROWS).as_slice())?;
+        cx.warn(same.then_some(Finding::SameRows).as_slice())?;
 
         let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
         let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose()?;
@@ -307,7 +307,7 @@ impl Decide {
             (Some(named), Some(applied), Some(labels)) => {
                 let rows = applied.iter().zip(labels);
                 let hash = rows.map(|(row, &label)| RowsHash::of_score(row.score, label)).sum();
-                is_fitted_to(&named.stored, hash, || input::sha256(&sources.iter().collect::<Vec<_>>()))
+                named.is_fitted_to(hash, &sources)
             }
             _ => false,
         };

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use calib_fit::assess::{AssessOptions, assess_before_after};
+use calib_fit::decide::ReportedRule;
+use calib_fit::job::Finding;
 use calib_io::draw::Plot;
-use calib_io::report::{CalibratedRows, Figure, ReportData, ReportedRule, SAME_ROWS, plot};
+use calib_io::report::{Figure, ReportData, plot};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -109,32 +111,37 @@ impl Run for PlotCommand {
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
         let same = artifact.is_fitted_to(test.hash, &test.sources);
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        let mut warnings: Vec<String> = same.then(|| SAME_ROWS.to_owned()).into_iter().collect();
+        let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
         let calibration = self.calibration.as_deref();
         let calibration =
             calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Reported::doubt));
+        let calibration =
+            calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
+        let test = test.calibrated(&artifact)?;
         // Without costs of its own a rule fits its artefact.
         let rule = ReportedRule::of_artifact(&artifact.stored.artifact(), None).unwrap_or_default();
+        let rows = test.predictions(&artifact.stored.artifact()).map_err(|cause| artifact.refuse(cause))?;
         let data = ReportData {
-            calibration: calibration.as_ref().map_or(&test.rows, |calibration| &calibration.rows),
-            test: &test.rows,
+            calibration: calibration
+                .as_ref()
+                .and_then(|calibration| calibration.rows.as_ref())
+                .unwrap_or(rows),
+            test: rows,
             class_probs: test.class_probs.as_ref(),
             doubts: &[],
             rule: rule.as_ref(),
             operating: &[],
-            extremes: self.data.clinical.extremes(),
+            extremes: self.data.clinical.extreme_probs,
             drawn_classes: usize::MAX,
         };
-        let read = calibration.iter().chain([&test]);
-        warnings.extend(read.filter_map(|rows| rows.doubt.clone()));
         let (figure, absent) = self.figure();
-        let absent = if data.test.margins.is_some() { NO_MARGIN_PLOT } else { absent };
-        let CalibratedRows { before, after, kind, .. } = data.test;
-        let clusters = data.test.clusters.as_ref();
+        let absent = if rows.margins.is_some() { NO_MARGIN_PLOT } else { absent };
+        let clusters = rows.clusters.as_ref();
         let options = AssessOptions { clusters, ..AssessOptions::default() };
-        let both = assess_before_after(before, after, *kind, &options, &options);
-        warnings.extend(question_predictions(before, clusters));
-        let evidence = data.test.evidence(&artifact.stored.artifact(), &both, clusters);
+        let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
+        warnings.extend(question_predictions(&rows.before, clusters));
+        let evidence = rows.evidence(&artifact.stored.artifact(), &both, clusters);
         warnings.extend(evidence.iter().map(ToString::to_string));
         cx.warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_fit::decide::{Envelope, Rule};
+use calib_fit::decide::{Envelope, ReportedRule, Rule};
 use calib_io::input::{self, Source, read_costs};
-use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, ReportedRule, report};
+use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, report};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
@@ -84,25 +84,27 @@ impl Run for ReportCommand {
         origin.test_is_calibration |= same;
         // The same rows in another file, or in another order, are the same data.
         origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
+        let doubts: Vec<String> =
+            [&calibration, &test].into_iter().filter_map(Reported::doubt).chain(cx.left_out()).collect();
+        let (calibration, test) = (calibration.calibrated(&artifact)?, test.calibrated(&artifact)?);
+        let parsed = artifact.stored.artifact();
+        let refuse = |cause| artifact.refuse(cause);
+        let calibration_rows = calibration.predictions(&parsed).map_err(refuse)?;
+        let test_rows = test.predictions(&parsed).map_err(refuse)?;
         let resamples = match self.bootstrap {
             Some(resamples) => resamples as usize,
-            None => (DRAWS / test.rows.after.len()).clamp(100, 1000),
+            None => (DRAWS / test_rows.after.len()).clamp(100, 1000),
         };
-        let options = self.data.assess_options(Some(resamples), test.rows.clusters.as_ref());
+        let options = self.data.assess_options(Some(resamples), test_rows.clusters.as_ref());
         let rule = self.rule(&artifact)?;
-        let operating = test.operating.as_ref();
-        let operating = operating
-            .map_or_else(Vec::new, |rows| rows.accuracies(&artifact.stored.artifact(), options.alpha));
-        let doubts: Vec<String> =
-            [&calibration, &test].iter().filter_map(|rows| rows.doubt.clone()).chain(cx.left_out()).collect();
         let data = ReportData {
-            calibration: &calibration.rows,
-            test: &test.rows,
+            calibration: calibration_rows,
+            test: test_rows,
             class_probs: test.class_probs.as_ref(),
             doubts: &doubts,
             rule: rule.as_ref(),
-            operating: &operating,
-            extremes: self.data.clinical.extremes(),
+            operating: &test.operating(&parsed, options.alpha),
+            extremes: self.data.clinical.extreme_probs,
             drawn_classes: self.drawn_classes,
         };
         let mut report = report(&artifact.stored, &data, origin, &options);

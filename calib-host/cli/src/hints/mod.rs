@@ -2,7 +2,6 @@
 
 mod columns;
 mod device;
-mod foreign;
 
 use std::io;
 
@@ -15,7 +14,9 @@ use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_io::export::ExportError;
-use calib_io::files::{CostsError, FileError, Format, OutputError, Place, Problem, Row, is_gap};
+use calib_io::files::{
+    CostsError, FileError, Format, OutputError, Place, Problem, Row, UnsupportedFormat, is_missing,
+};
 
 use self::columns::{list, missing_column};
 use crate::error::{Error, PromiseError};
@@ -193,7 +194,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         // A row without a probability is uncalibrated, which is no reason to leave it out.
         Problem::NaN if place.column.as_deref() == Some("prob") => "remove or repair the row".into(),
         Problem::NaN | Problem::Missing | Problem::Gaps { .. } => DROP.into(),
-        Problem::NotANumber(text) | Problem::LabelNotInteger(text) if is_gap(text) => DROP.into(),
+        Problem::NotANumber(text) | Problem::LabelNotInteger(text) if is_missing(text) => DROP.into(),
         Problem::Infinite
         | Problem::TooLarge32(_)
         | Problem::NotANumber(_)
@@ -218,7 +219,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             [first, second] => format!("say which of them is class 1: {} or {}", positive(first), positive(second)),
             _ => "give a label that occurs; upper and lower case count".into(),
         },
-        Problem::ThirdLabel { label, .. } if is_gap(label) || ["9", "99", "999", "-9", "-99", "-999"].contains(&label.as_str()) => {
+        Problem::ThirdLabel { label, .. } if is_missing(label) || ["9", "99", "999", "-9", "-99", "-999"].contains(&label.as_str()) => {
             format!("if {label} stands for a missing value, leave out these rows; or write an empty cell for it, and add --drop-missing")
         }
         Problem::ThirdLabel { .. } => {
@@ -296,7 +297,12 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
         Problem::Spreadsheet => {
             "save the sheet as \"CSV UTF-8\", or in Python with pandas.read_excel(FILE).to_csv(\"scores.csv\", index=False)".into()
         }
-        Problem::Foreign(foreign) => foreign::of_foreign(*foreign).into(),
+        Problem::Unsupported(UnsupportedFormat::Archive(_)) => {
+            "unpack it, or compress the file in it with gzip, which is read: pandas does it with to_csv(\"scores.csv.gz\")".into()
+        }
+        Problem::Unsupported(_) => {
+            "give a table as CSV, Parquet, Arrow or JSON lines, or arrays as numpy.save and numpy.savez write them".into()
+        }
         Problem::IsArtifact => "give the file with the scores".into(),
         Problem::Pickle => "write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv".into(),
         Problem::EncryptedKey => "decrypt it with `openssl pkey -in FILE -out PLAIN`, and protect that file".into(),

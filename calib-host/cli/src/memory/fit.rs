@@ -8,6 +8,7 @@ use std::path::Path;
 use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::artifact::Monitoring;
 use calib_fit::data::{CodeVectors, DataError, RowsHash, WeightedData};
+use calib_fit::job::{Finding, Looks};
 use calib_fit::reduction::{Problems, fit_reduction};
 use calib_fit::stats::Clusters;
 use calib_fit::stop::check;
@@ -21,11 +22,11 @@ use clap::Parser;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::{Error, sentence};
 use crate::fitting::{Chosen, check_written, fit_sample, over_codes, warnings_of_sample};
 use crate::hints::hint;
 use crate::options::{CodeOptions, MethodOptions, ReductionOption, WrittenOptions};
-use crate::read::{Looks, doubt_of_margins, predictions, question_independence, question_predictions};
+use crate::read::{predictions, question_independence, question_predictions};
 use crate::show::Warnings;
 
 /// What errors call the data.
@@ -363,7 +364,7 @@ impl FitRequest {
         let fit = fit_sample((method, written), &sample, (kind, encoding), &place)?;
         let (fit, chosen) = fit.map_err(fit_error)?;
         let mut warnings = warnings_of_sample(&sample).map_err(fit_error)?;
-        let doubt = is_doubtful.then(|| doubt_of_margins(Path::new(SCORES)));
+        let doubt = is_doubtful.then(|| sentence(&Finding::RawScoresInUnitInterval, Path::new(SCORES)));
         warnings.doubts.extend(doubt.into_iter().chain(dependence));
         let spread = sample.spread().map_err(fit_error)?;
         let fit = over_codes(fit.with_spreads([Some(spread)]), encoding)?;
@@ -560,7 +561,8 @@ pub(super) fn codes_of(codes: &[i64], encoding: ScoreEncoding) -> Result<Vec<Qua
 }
 
 fn doubts_of_vectors(vectors: &Vectors, labels: &[i64], are_drawn: bool) -> Vec<String> {
-    let doubt = Looks::like_anything().and(vectors).doubt(Path::new("logits"));
+    let doubt = Looks::like_anything().and(vectors).finding();
+    let doubt = doubt.map(|finding| sentence(&finding, Path::new("logits")));
     let dependence = (!are_drawn).then(|| question_predictions(&predictions(vectors, labels), None));
     doubt.into_iter().chain(dependence.flatten()).collect()
 }

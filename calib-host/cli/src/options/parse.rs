@@ -4,6 +4,8 @@ use std::fmt::Debug;
 use std::ops::RangeBounds;
 
 use calib_core::ClassifierId;
+use calib_fit::names::Named;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// A number as people write it: with underscores between digits, with an exponent, or with a percent sign; `None` if it is none or
 /// infinite.
@@ -66,6 +68,12 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
         Some(share) if share > 0.0 && share < 1.0 => Ok(share),
         _ => Err("it is a share between 0 and 1, neither of them, such as 0.95".into()),
     }
+}
+
+/// A value by its name.
+pub(crate) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
+    let names = T::NAMES.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).try_map(|name| T::named(&name))
 }
 
 pub(crate) fn parse_classifier(text: &str) -> Result<ClassifierId, String> {

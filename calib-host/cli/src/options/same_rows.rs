@@ -15,6 +15,11 @@ pub(crate) struct SameRows {
 }
 
 impl SameRows {
+    /// Whether such rows were asked for by name.
+    pub(crate) fn are_allowed(&self) -> bool {
+        self.same_rows
+    }
+
     /// Refuses the rows of a file if they are the `same` as those of the fit, unless such were asked for by name.
     pub(crate) fn allow(&self, same: bool, path: &Path, fitted: &'static str) -> Result<(), Error> {
         match same && !self.same_rows {

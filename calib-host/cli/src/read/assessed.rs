@@ -1,150 +1,139 @@
 //! Reading what is to be assessed.
 
-use std::borrow::Cow;
 use std::path::Path;
 
-use calib_core::Calibrator;
-use calib_core::artifact::Reduction;
-use calib_fit::apply::AppliedVector;
-use calib_fit::assess::{Prediction, PredictionKind, ProbMatrix, RowGroups};
-use calib_fit::data::RowsHash;
-use calib_fit::stats::Clusters;
-use calib_fit::{ScoreKind, StoredArtifact, VectorKind};
-use calib_io::files::{Place, Problem};
-use calib_io::input::{self, Source, Table};
-use calib_io::report::{CalibratedRows, ClassProbRows, SAME_ROWS};
-
-use super::class_labels::matrix_labels;
-use super::columns::{question_kind, read_vectors};
-use super::files::read_all;
-use super::operating::OperatingRows;
-use super::rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, every_class, score_columns, split, table_labels, wide,
+use calib_core::ScoreEncoding;
+use calib_core::score::MAX_CLASSES;
+use calib_fit::assess::{Prediction, PredictionKind};
+use calib_fit::data::{BinaryData, ExactCollector};
+use calib_fit::job::{
+    AssessOptions, Predictions, codes_of_classes, reads_points, scores_encoding, vectors_encoding,
 };
+use calib_fit::{Dataset, ScoreKind, VectorKind};
+use calib_io::files::{FileError, Problem};
+use calib_io::input::{self, BinaryFiles, Source, Table, counted_probs};
+
+use super::class_labels::row_labels;
+use super::columns::{read_code_vectors, read_vectors};
+use super::files::{open_binary, read_all};
+use super::rows::{ColumnNames, NamedArtifact, binary_labels, table_labels};
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
 
+/// This many points of 4 bytes are kept in memory, as by a fit. If there are more, all go to a temporary file.
+const IN_MEMORY_POINTS: usize = 1 << 25;
+
 /// What is to be read, and for what.
 pub(crate) struct Assessed<'a> {
     pub(crate) options: &'a AssessedOptions,
+    pub(crate) artifact: Option<&'a NamedArtifact<'a>>,
     /// The column of bin indices in a table of probabilities.
     pub(crate) bin_column: Option<&'a str>,
-    /// Whether an artefact's bins are to be told apart.
-    pub(crate) by_bin: bool,
-    /// The seed of the random words that an artefact may need.
-    pub(crate) seed: u64,
-    /// Where warnings go.
-    pub(crate) cx: &'a Context,
 }
 
 /// What was read.
-pub(crate) enum Subject {
-    /// Predictions, and how many rows were left out because they are uncalibrated.
-    Predictions {
-        rows: Vec<Prediction>,
-        kind: PredictionKind,
-        uncalibrated: u64,
-        clusters: Option<Clusters>,
-        groups: Option<RowGroups>,
-    },
-    /// The same rows before and after an artefact.
-    BeforeAfter(CalibratedRows, StoredArtifact, Option<OperatingRows>),
-    /// Scores for an artefact that holds operating points alone.
-    Operating(OperatingRows, StoredArtifact),
-    /// Vectors of probabilities.
-    Vectors(ProbMatrix, Option<Clusters>),
-    /// The same vectors before and after an artefact that gives every class a probability.
-    ClassProbs { predicted: CalibratedRows, all: ClassProbRows, stored: StoredArtifact },
-    /// The predictions of each rank before and after an artefact that calibrates several.
-    Ranks {
-        before: Vec<Vec<Prediction>>,
-        after: Vec<Vec<Prediction>>,
-        uncalibrated: u64,
-        clusters: Option<Clusters>,
-    },
+pub(crate) enum Read {
+    Data(Box<Dataset>),
+    Predictions(Predictions),
 }
 
-impl Subject {
-    /// Which rows belong together.
-    pub(crate) fn clusters(&self) -> Option<&Clusters> {
-        match self {
-            Self::Predictions { clusters, .. }
-            | Self::Vectors(_, clusters)
-            | Self::Ranks { clusters, .. } => clusters.as_ref(),
-            Self::BeforeAfter(rows, ..) => rows.clusters.as_ref(),
-            Self::Operating(rows, _) => rows.clusters.as_ref(),
-            Self::ClassProbs { all, .. } => all.clusters.as_ref(),
-        }
-    }
-
-    /// What the classifier itself predicts first.
-    pub(crate) fn first_predictions(&self) -> Cow<'_, [Prediction]> {
-        match self {
-            Self::Predictions { rows, .. } => Cow::Borrowed(rows),
-            Self::BeforeAfter(rows, ..) => Cow::Borrowed(&rows.before),
-            Self::Operating(..) => Cow::Borrowed(&[]),
-            Self::Vectors(matrix, _) => Cow::Owned(matrix.top_label()),
-            Self::ClassProbs { all, .. } => Cow::Owned(all.before.top_label()),
-            Self::Ranks { before, .. } => Cow::Borrowed(&before[0]),
-        }
-    }
+/// What rows are.
+#[derive(Clone, Copy)]
+pub(crate) enum RowKind {
+    /// Scores of class 1 of two.
+    Binary(ScoreKind),
+    /// Vectors, of what the artefact takes if it is not said.
+    Vectors(Option<VectorKind>),
 }
-
-/// What was read, and what is doubtful about it.
-type Read = (Subject, Option<String>);
 
 impl Assessed<'_> {
-    /// Reads the files.
-    pub(crate) fn sources(&self) -> Result<Vec<Source>, Error> {
-        let source = &self.options.source;
-        if source.margins.is_some() && self.options.artifact.is_none() {
-            return Err(Error::Usage(
-                "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes \
-                 margins, or give what `calib apply` made of them with --probs"
-                    .into(),
-            ));
+    /// Reads the rows, and the SHA-256 of their files if the artefact knows its own by nothing else.
+    pub(crate) fn read(&self, how: &AssessOptions, cx: &Context) -> Result<(Read, Option<[u8; 32]>), Error> {
+        let needs_hash = self.artifact.is_some_and(|artifact| artifact.stored.sample().is_none());
+        let artifact = self.artifact.map(|artifact| artifact.stored.artifact());
+        let is_of_points = self.bin_column.is_none() && reads_points(artifact.as_ref(), how);
+        if let Some(columns) = self.options.counted.columns() {
+            let (data, source) = self.read_counted(columns, how, cx)?;
+            return Ok((data.into(), needs_hash.then(|| input::sha256(&[&source]))));
         }
-        let path = source.probs.as_deref().or(source.scores.as_deref()).or(source.logits.as_deref());
-        let path = path.or(source.margins.as_deref());
-        let path = path.expect("clap asks for one of the sources");
-        let paths: Vec<&Path> = std::iter::once(path).chain(self.options.labels.as_deref()).collect();
-        Ok(read_all(&paths, self.cx)?)
+        if is_of_points && let Some(files) = self.files() {
+            return Ok((read_points(&files, cx)?.into(), needs_hash.then(|| sha256(&files))));
+        }
+        let sources = self.sources(cx)?;
+        let read = self.read_rows(&sources)?;
+        Ok((read, needs_hash.then(|| input::sha256(&sources.iter().collect::<Vec<_>>()))))
     }
 
-    pub(crate) fn read(&self, sources: &[Source]) -> Result<Read, Error> {
+    /// The file of the rows.
+    pub(crate) fn path(&self) -> &Path {
         let source = &self.options.source;
-        let artifact =
-            self.options.artifact.as_ref().map(|path| NamedArtifact::read(path, self.seed)).transpose()?;
-        let artifact = artifact.as_ref();
-        let of_classes = artifact.filter(|artifact| artifact.takes_codes_of_classes());
-        if source.logits.is_some() {
-            return self.read_vectors(sources, VectorKind::Logits, artifact);
+        let path = source.probs.as_deref().or(source.scores.as_deref()).or(source.logits.as_deref());
+        path.or(source.margins.as_deref()).expect("clap asks for one of the sources")
+    }
+
+    fn sources(&self, cx: &Context) -> Result<Vec<Source>, Error> {
+        if self.options.source.margins.is_some() && self.artifact.is_none() {
+            return Err(usage(
+                "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes \
+                 margins, or give what `calib apply` made of them with --probs",
+            ));
         }
+        let paths: Vec<&Path> = std::iter::once(self.path()).chain(self.options.labels.as_deref()).collect();
+        Ok(read_all(&paths, cx)?)
+    }
+
+    /// Binary scores that need nothing but their own columns.
+    fn files(&self) -> Option<BinaryFiles<'_>> {
+        let options = self.options;
+        (!self.needs_rows()).then_some(())?;
+        Some(BinaryFiles {
+            scores: options.source.scores.as_deref()?,
+            labels: options.labels.as_deref(),
+            score_column: &options.score_column,
+            label_column: &options.label_column,
+        })
+    }
+
+    fn needs_rows(&self) -> bool {
+        let options = self.options;
+        options.cluster_column.source(options.clusters.as_ref()).is_some()
+            || options.group_column.name().is_some()
+            || options.class_column.is_some()
+    }
+
+    fn read_rows(&self, sources: &[Source]) -> Result<Read, Error> {
+        let (source, columns) = (&self.options.source, self.columns());
+        let takes_codes =
+            self.artifact.is_some_and(|artifact| codes_of_classes(&artifact.stored.artifact()).is_some());
         let names_classes =
             self.options.score_column.contains(',') || self.options.score_column.contains("..");
-        if source.probs.is_some()
-            && (of_classes.is_some()
+        let kind = match source {
+            _ if source.logits.is_some() => RowKind::Vectors(Some(VectorKind::Logits)),
+            _ if source.probs.is_none() => RowKind::Binary(match source.margins {
+                Some(_) => ScoreKind::Margin,
+                None => ScoreKind::Probability,
+            }),
+            _ if takes_codes
                 || names_classes
-                || input::is_matrix(&sources[0], &self.options.prob_column)?)
-        {
-            return self.read_vectors(sources, VectorKind::Probs, artifact);
-        }
-        if source.probs.is_some() {
-            if artifact.is_some() {
-                return Err(Error::Usage(
+                || input::is_matrix(&sources[0], &self.options.prob_column)? =>
+            {
+                RowKind::Vectors(Some(VectorKind::Probs))
+            }
+            _ if self.artifact.is_some() => {
+                return Err(usage(
                     "an artefact is applied to --scores, --logits or --probs of shape (n, classes), not to a table of \
-                     probabilities"
-                        .into(),
+                     probabilities",
                 ));
             }
-            return Ok((self.read_table(sources)?, None));
-        }
-        self.read_scores(sources, artifact)
+            _ => return self.read_predictions(sources).map(Read::Predictions),
+        };
+        self.check_no_table_columns()?;
+        Ok(read_dataset(self.artifact, sources, kind, columns)?.into())
     }
 
     /// A table of probabilities of predictions.
-    fn read_table(&self, sources: &[Source]) -> Result<Subject, Error> {
+    fn read_predictions(&self, sources: &[Source]) -> Result<Predictions, Error> {
         let columns = [&self.options.prob_column, &self.options.label_column]
             .into_iter()
             .chain(&self.options.class_column);
@@ -156,8 +145,8 @@ impl Assessed<'_> {
         match &classes {
             None => labels.check_classes(2)?,
             Some(classes) => {
-                labels.check_classes(calib_core::score::MAX_CLASSES)?;
-                classes.check_classes(calib_core::score::MAX_CLASSES)?;
+                labels.check_classes(MAX_CLASSES)?;
+                classes.check_classes(MAX_CLASSES)?;
             }
         }
         let bins = self.bin_column.map(|name| table.bins(name)).transpose()?;
@@ -178,101 +167,65 @@ impl Assessed<'_> {
                 hit: labels.values[row] == class,
             });
         }
-        let uncalibrated = probs.len() - rows.len();
+        let uncalibrated = (probs.len() - rows.len()) as u64;
         if rows.is_empty() {
             return Err(Error::input(probs.place().clone(), Problem::AllUncalibrated));
         }
         let kind = if classes.is_some() { PredictionKind::TopLabel } else { PredictionKind::Binary };
         let groups = self.columns().groups(sources, probs.len())?;
         let groups = groups.map(|groups| groups.part(kept.iter().copied()));
-        let clusters = self.clusters(sources, probs.len())?.map(|clusters| clusters.part(kept));
-        Ok(Subject::Predictions { rows, kind, uncalibrated: uncalibrated as u64, clusters, groups })
+        let clusters = self.columns().clusters(sources, probs.len())?.map(|clusters| clusters.part(kept));
+        Ok(Predictions { rows, kind, uncalibrated, clusters, groups })
     }
 
-    /// Scores of class 1, as they are or before and after an artefact.
-    fn read_scores(&self, sources: &[Source], artifact: Option<&NamedArtifact<'_>>) -> Result<Read, Error> {
-        self.check_no_table_columns()?;
-        if let Some(artifact) = artifact {
-            self.check_bins(&artifact.stored)?;
-            let kind = if self.options.source.margins.is_some() {
-                ScoreKind::Margin
-            } else {
-                ScoreKind::Probability
-            };
-            if let Calibrator::None = artifact.stored.artifact().calibrator()
-                && let Some(rows) = artifact.operating_rows(sources, self.columns(), kind)?
-            {
-                self.check_rows(artifact, rows.hash, sources)?;
-                return Ok((Subject::Operating(rows, artifact.stored.clone()), None));
-            }
-            let read = artifact.scores(sources, self.columns(), kind)?;
-            self.check_rows(artifact, read.hash, sources)?;
-            let operating = artifact.operating_rows(sources, self.columns(), kind)?;
-            return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone(), operating), read.doubt));
-        }
-        let ScoreColumns { scores, labels, clusters, groups } = score_columns(sources, self.columns())?;
-        // Checks the range, too.
-        scores.scores()?;
-        let prediction =
-            |(&prob, &label): (&f64, &i64)| Prediction { class: 1, prob, bin: 0, hit: label == 1 };
-        let rows: Vec<Prediction> = scores.values.iter().zip(&labels.values).map(prediction).collect();
-        let kind = PredictionKind::Binary;
-        Ok((Subject::Predictions { rows, kind, uncalibrated: 0, clusters, groups }, None))
-    }
-
-    /// Vectors, as they are or before and after an artefact.
-    fn read_vectors(
+    /// A table with columns of points and of positives, which is assessed as its rows would be.
+    fn read_counted(
         &self,
-        sources: &[Source],
-        kind: VectorKind,
-        artifact: Option<&NamedArtifact<'_>>,
-    ) -> Result<Read, Error> {
-        self.check_no_table_columns()?;
-        self.columns().check_no_groups()?;
-        if let Some(artifact) = artifact {
-            self.check_bins(&artifact.stored)?;
-            let reduction = artifact.stored.artifact().header().reduction;
-            if matches!(reduction, Reduction::TopLabel | Reduction::Confidence) {
-                let read = artifact.vectors(sources, Some(kind), self.columns())?;
-                self.check_rows(artifact, read.hash, sources)?;
-                return Ok((Subject::BeforeAfter(read.rows, artifact.stored.clone(), None), read.doubt));
-            }
+        (count, positives): (&str, &str),
+        how: &AssessOptions,
+        cx: &Context,
+    ) -> Result<(Dataset, Source), Error> {
+        if self.bin_column.is_some() || !reads_points(None, how) {
+            return Err(usage(
+                "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
+                 leave them out",
+            ));
         }
-        let vectors = read_vectors(&sources[0], kind, &self.options.score_column)?;
-        let doubt = question_kind(&sources[0], &vectors);
-        let labels = matrix_labels(sources, self.columns().into(), vectors.len(), vectors.classes())?;
-        let clusters = self.clusters(sources, vectors.len())?;
-        let Some(artifact) = artifact else {
-            let matrix = ProbMatrix::new(vectors.probs_f64(), labels, vectors.classes());
-            return Ok((Subject::Vectors(matrix, clusters), doubt));
+        let (path, column) = self.counted_column()?;
+        let source = read_all(&[path], cx)?.remove(0);
+        let table = Table::read_only(&source, &[column, count, positives])?;
+        if table.is_lone_array() {
+            return Err(usage("--count-column needs a table: an array that is alone has no columns"));
+        }
+        let scores = table.numbers(column)?;
+        let points = counted_probs(&scores, &table.numbers(count)?, &table.numbers(positives)?)?;
+        let Some(artifact) = self.artifact.map(|artifact| artifact.stored.artifact()) else {
+            return Ok((points.into(), source));
         };
-        self.check_rows(artifact, vectors.rows_hash(&wide(&labels)), sources)?;
-        let clusters = clusters.as_ref();
-        let applied = artifact.apply(&vectors)?;
-        let subject = match artifact.stored.artifact().header().reduction {
-            Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
-                ranks(applied, &labels, clusters)
-            }
+        match reads_points(Some(&artifact), how) {
+            true => Ok((points.into(), source)),
+            false if artifact.is_randomized() => Err(usage(
+                "an artefact with randomised ties draws a number for every row, and counts have none",
+            )),
+            false => Err(usage(
+                "counted rows are judged before and after an artefact that calibrates scores in [0, 1] and does nothing else",
+            )),
+        }
+    }
+
+    /// The table of counts, and its column of scores or probabilities.
+    fn counted_column(&self) -> Result<(&Path, &str), Error> {
+        let options = self.options;
+        if self.needs_rows() {
+            return Err(usage("counted rows have no clusters, groups or classes: leave those columns out"));
+        }
+        match (&options.source.scores, &options.source.probs, self.artifact) {
+            (Some(path), _, _) => Ok((path, &options.score_column)),
+            (_, Some(path), None) => Ok((path, &options.prob_column)),
             _ => {
-                let (predicted, all) =
-                    every_class(applied, (&vectors, sources[0].path()), &labels, clusters)?;
-                all.map(|all| Subject::ClassProbs { predicted, all, stored: artifact.stored.clone() })
+                Err(usage("--count-column goes with a table of --scores, or of --probs without an artefact"))
             }
-        };
-        let nothing = || Error::input(Place::file(sources[0].path()), Problem::AllUncalibrated);
-        Ok((subject.ok_or_else(nothing)?, doubt))
-    }
-
-    /// Refuses the rows that the artefact was fitted to, or warns of them.
-    fn check_rows(
-        &self,
-        artifact: &NamedArtifact<'_>,
-        rows: RowsHash,
-        sources: &[Source],
-    ) -> Result<(), Error> {
-        let same = artifact.is_fitted_to(rows, sources);
-        self.options.same_rows.allow(same, sources[0].path(), "the artefact was")?;
-        Ok(self.cx.warn(same.then_some(SAME_ROWS).as_slice())?)
+        }
     }
 
     fn columns(&self) -> ColumnNames<'_> {
@@ -282,53 +235,118 @@ impl Assessed<'_> {
         ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups }
     }
 
-    /// Which of so many rows belong together.
-    fn clusters(&self, sources: &[Source], rows: usize) -> Result<Option<Clusters>, Error> {
-        self.columns().clusters(sources, rows)
-    }
-
     fn check_no_table_columns(&self) -> Result<(), Error> {
         let given =
             [("--class-column", self.options.class_column.as_deref()), ("--bin-column", self.bin_column)];
         match given.iter().find(|(_, column)| column.is_some()) {
-            Some((name, _)) => Err(Error::Usage(format!("{name} needs a table of probabilities: --probs"))),
+            Some((name, _)) => Err(usage(&format!("{name} needs a table of probabilities: --probs"))),
             None => Ok(()),
         }
     }
+}
 
-    /// An artefact without bins cannot be grouped by them.
-    fn check_bins(&self, stored: &StoredArtifact) -> Result<(), Error> {
-        if self.by_bin && stored.artifact().header().bins == 0 {
-            return Err(Error::Usage(
-                "--binning by-bin needs an artefact that has bins: this one is a function".into(),
-            ));
-        }
-        Ok(())
+impl From<Dataset> for Read {
+    fn from(data: Dataset) -> Self {
+        Self::Data(Box::new(data))
     }
 }
 
-/// The rows of which every rank is calibrated, before and after; `None` if there are none.
-pub(crate) fn ranks(
-    applied: impl Iterator<Item = AppliedVector>,
-    labels: &[u16],
-    clusters: Option<&Clusters>,
-) -> Option<Subject> {
-    let (mut before, mut after): (Vec<Vec<Prediction>>, Vec<Vec<Prediction>>) = Default::default();
-    let (mut uncalibrated, mut kept) = (0, Vec::new());
-    for (number, (row, &label)) in applied.zip(labels).enumerate() {
-        let AppliedVector::TopK(pairs) = row else { continue };
-        let hits = pairs.iter().map(|pair| pair.class == label);
-        let rows = split(&pairs, hits, PredictionKind::TopLabel, None);
-        if rows.uncalibrated > 0 {
-            uncalibrated += 1;
-            continue;
-        }
-        kept.push(number);
-        before.resize_with(pairs.len(), Vec::new);
-        after.resize_with(pairs.len(), Vec::new);
-        before.iter_mut().zip(rows.before).for_each(|(rank, prediction)| rank.push(prediction));
-        after.iter_mut().zip(rows.after).for_each(|(rank, prediction)| rank.push(prediction));
+/// Reads rows with their labels, as an artefact takes them if there is one.
+pub(crate) fn read_dataset(
+    artifact: Option<&NamedArtifact<'_>>,
+    sources: &[Source],
+    kind: RowKind,
+    columns: ColumnNames<'_>,
+) -> Result<Dataset, Error> {
+    match kind {
+        RowKind::Binary(kind) => read_scores(artifact, sources, kind, columns),
+        RowKind::Vectors(kind) => read_matrix(artifact, sources, kind, columns),
     }
-    let clusters = clusters.map(|clusters| clusters.part(kept));
-    (!after.is_empty()).then_some(Subject::Ranks { before, after, uncalibrated, clusters })
+}
+
+fn read_scores(
+    artifact: Option<&NamedArtifact<'_>>,
+    sources: &[Source],
+    kind: ScoreKind,
+    columns: ColumnNames<'_>,
+) -> Result<Dataset, Error> {
+    let (encoding, kind) = match artifact {
+        Some(named) => {
+            scores_encoding(&named.stored.artifact(), kind).map_err(|cause| named.refuse(cause.into()))?
+        }
+        None => (ScoreEncoding::F32, kind),
+    };
+    let encoding = Some(encoding).filter(ScoreEncoding::is_quantized);
+    let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
+    let scores = match encoding {
+        Some(encoding) => input::scores_of_codes(&table.codes(columns.score)?, encoding, kind)?,
+        None => table.numbers(columns.score)?,
+    };
+    scores.check_scores(kind)?;
+    let labels = binary_labels(sources, &table, columns.label, scores.len())?;
+    let clusters = columns.clusters(sources, scores.len())?;
+    let groups = columns.groups(sources, scores.len())?;
+    let points = match artifact {
+        Some(_) => input::binary_data(&scores, &labels, kind)?,
+        // A device never saw them: they are assessed to the last digit.
+        None => BinaryData::new(scores.values, labels.values.iter().map(|&label| label == 1).collect())?,
+    };
+    Ok(Dataset::from(points).in_codes(encoding).with_clusters(clusters)?.with_groups(groups)?)
+}
+
+fn read_matrix(
+    artifact: Option<&NamedArtifact<'_>>,
+    sources: &[Source],
+    kind: Option<VectorKind>,
+    columns: ColumnNames<'_>,
+) -> Result<Dataset, Error> {
+    columns.check_no_groups()?;
+    let labels = |rows, classes| Ok::<_, Error>(row_labels(sources, columns.into(), rows, classes)?.values);
+    let codes = match artifact {
+        Some(named) => {
+            vectors_encoding(&named.stored.artifact(), kind).map_err(|cause| named.refuse(cause.into()))?
+        }
+        None => None,
+    };
+    let data = match (codes, artifact) {
+        (Some((encoding, kind)), _) => {
+            let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
+            let labels = labels(codes.len(), codes.classes())?;
+            Dataset::of_codes(codes, labels)?
+        }
+        (None, artifact) => {
+            let vectors = match (artifact, kind) {
+                (Some(artifact), kind) => artifact.matrix(&sources[0], kind, columns.score)?,
+                (None, kind) => {
+                    read_vectors(&sources[0], kind.expect("only an artefact tells"), columns.score)?
+                }
+            };
+            let labels = labels(vectors.len(), vectors.classes())?;
+            Dataset::of_vectors(vectors, labels)?
+        }
+    };
+    let clusters = columns.clusters(sources, data.len() as usize)?;
+    Ok(data.with_clusters(clusters)?)
+}
+
+/// Reads points that may be more than fit into memory.
+fn read_points(files: &BinaryFiles<'_>, cx: &Context) -> Result<Dataset, Error> {
+    let mut points = ExactCollector::new(IN_MEMORY_POINTS);
+    let watch = cx.reading();
+    let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
+    while let Some(piece) = pieces.read_next()? {
+        points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;
+    }
+    Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows").into())
+}
+
+/// The SHA-256 of files; of none if one cannot be read again.
+fn sha256(files: &BinaryFiles<'_>) -> [u8; 32] {
+    let paths: Vec<&Path> = std::iter::once(files.scores).chain(files.labels).collect();
+    let sources = Source::read_all(&paths, &|_| ()).unwrap_or_default();
+    input::sha256(&sources.iter().collect::<Vec<_>>())
+}
+
+fn usage(text: &str) -> Error {
+    Error::Usage(text.into())
 }

@@ -1,13 +1,13 @@
 //! Columns of labels, and matrices, under the names that options give them.
 
-use std::path::Path;
-
 use calib_core::ScoreEncoding;
 use calib_fit::data::CodeVectors;
+use calib_fit::job::{Finding, Looks};
 use calib_fit::{ScoreKind, VectorKind, Vectors};
 use calib_io::files::FileError;
 use calib_io::input::{self, Column, Source, Table};
 
+use crate::error::sentence;
 use crate::options::SCORE_COLUMN;
 
 /// Reads labels from a file of their own: a NumPy array, or a column of a table.
@@ -62,65 +62,11 @@ pub(crate) fn question_margins<'s>(
 ) -> Option<String> {
     let mut scores = scores.into_iter();
     let is_doubtful = kind == ScoreKind::Margin && scores.all(|score| (0.0..=1.0).contains(score));
-    is_doubtful.then(|| doubt_of_margins(source.path()))
-}
-
-/// What is said of margins that could be probabilities.
-pub(crate) fn doubt_of_margins(path: &Path) -> String {
-    format!(
-        "Every score of {} is in [0, 1]: are these probabilities? Then use --scores instead of --margins, with an artefact \
-         that was fitted so.",
-        path.display()
-    )
+    is_doubtful.then(|| sentence(&Finding::RawScoresInUnitInterval, source.path()))
 }
 
 /// Questions logits that could be probabilities: any probabilities are finite numbers, so nothing else tells. Logits that are
 /// given as probabilities are refused when they are read.
 pub(crate) fn question_kind(source: &Source, vectors: &Vectors) -> Option<String> {
-    Looks::of(vectors).doubt(source.path())
-}
-
-/// Whether what is said to be logits looks like something else.
-#[derive(Clone, Copy)]
-pub(crate) struct Looks {
-    like_probs: bool,
-    in_unit_interval: bool,
-}
-
-impl Looks {
-    /// Of no rows: like anything.
-    pub(crate) fn like_anything() -> Self {
-        Self { like_probs: true, in_unit_interval: true }
-    }
-
-    fn of(vectors: &Vectors) -> Self {
-        Self::like_anything().and(vectors)
-    }
-
-    /// With more rows of the same matrix.
-    pub(crate) fn and(self, vectors: &Vectors) -> Self {
-        let are_logits = vectors.kind() == VectorKind::Logits;
-        Self {
-            like_probs: self.like_probs && are_logits && vectors.all_look_like_probs(),
-            in_unit_interval: self.in_unit_interval && are_logits && vectors.all_in_unit_interval(),
-        }
-    }
-
-    /// What is doubtful about the file.
-    pub(crate) fn doubt(self, path: &Path) -> Option<String> {
-        let path = path.display();
-        if self.like_probs {
-            Some(format!(
-                "Every row of {path} sums to one, with entries in [0, 1]: are these probabilities? Then use --probs instead of \
-                 --logits."
-            ))
-        } else if self.in_unit_interval {
-            Some(format!(
-                "Every entry of {path} is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
-                 itself, or rounded? Then divide each row by its sum, and use --probs."
-            ))
-        } else {
-            None
-        }
-    }
+    Looks::like_anything().and(vectors).finding().map(|finding| sentence(&finding, source.path()))
 }

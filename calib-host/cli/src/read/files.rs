@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_fit::ScoreKind;
 use calib_fit::VectorKind;
 use calib_io::files::{FileError, Watch};
-use calib_io::input::{BinaryFiles, BinaryInput, BinaryPieces, MatrixPieces, Pieces, ScoreNumber, Source};
+use calib_io::input::{BinaryChunks, BinaryFiles, BinaryInput, Chunks, MatrixChunks, ScoreNumber, Source};
 
 use crate::context::Context;
 
@@ -16,7 +16,7 @@ pub(crate) fn read_all(paths: &[&Path], cx: &Context) -> Result<Vec<Source>, Fil
 
 /// Reads binary scores with their labels.
 pub(crate) fn read_binary(files: &BinaryFiles<'_>, cx: &Context) -> Result<BinaryInput, FileError> {
-    files.read_with(&cx.tables, &cx.reading())
+    files.read(&cx.tables, &cx.reading())
 }
 
 /// Opens binary scores with their labels.
@@ -24,13 +24,13 @@ pub(crate) fn open_binary<'w, S: ScoreNumber>(
     files: &BinaryFiles<'w>,
     kind: ScoreKind,
     (watch, cx): (Watch<'w>, &Context),
-) -> Result<BinaryPieces<'w, S>, FileError> {
-    files.pieces_with(kind, &cx.tables, watch)
+) -> Result<BinaryChunks<'w, S>, FileError> {
+    files.chunks(kind, &cx.tables, watch)
 }
 
 /// Opens a table.
-pub(crate) fn open_table<'w>(path: &Path, watch: Watch<'w>, cx: &Context) -> Result<Pieces<'w>, FileError> {
-    Pieces::open_all_with(path, &cx.tables, watch)
+pub(crate) fn open_table<'w>(path: &Path, watch: Watch<'w>, cx: &Context) -> Result<Chunks<'w>, FileError> {
+    Chunks::open_all(path, &cx.tables, watch)
 }
 
 /// Opens a matrix, with what [`read_vectors`](super::read_vectors) says of its column.
@@ -39,6 +39,6 @@ pub(crate) fn open_matrix<'w>(
     kind: VectorKind,
     name: Option<&str>,
     (watch, cx): (Watch<'w>, &Context),
-) -> Result<MatrixPieces<'w>, FileError> {
-    MatrixPieces::open_with(path, (kind, name), &cx.tables, watch)
+) -> Result<MatrixChunks<'w>, FileError> {
+    MatrixChunks::open(path, (kind, name), &cx.tables, watch)
 }

@@ -1,10 +1,15 @@
 //! Asking whether rows are independent.
 
+use std::path::Path;
+
 use calib_core::TopLabel;
+use calib_fit::Vectors;
 use calib_fit::assess::Prediction;
 use calib_fit::data::{BinaryData, Repeats};
+use calib_fit::job::Finding;
 use calib_fit::stats::Clusters;
-use calib_fit::{FitError, Vectors};
+
+use crate::error::sentence;
 
 /// What to warn of if rows do not look independent, unless somebody said which belong together.
 pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
@@ -15,14 +20,8 @@ pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Cluster
     Repeats::noticed_in(data).ok().flatten().map(with_hint)
 }
 
-/// As [`question_independence`], of points that may be more than fit into memory, and of any floats.
-pub(crate) fn question_points(data: &BinaryData) -> Result<Option<String>, FitError> {
-    let rounded = (!data.is_packed()).then(|| data.clone().on_device());
-    Ok(Repeats::noticed_anywhere(rounded.as_ref().unwrap_or(data))?.map(with_hint))
-}
-
 fn with_hint(noticed: Repeats) -> String {
-    format!("{noticed} Then name the patient with --cluster-column.")
+    sentence(&Finding::Dependence(noticed), Path::new("-"))
 }
 
 /// What vectors predict, with what came of it.
@@ -39,11 +38,5 @@ pub(crate) fn predictions(vectors: &Vectors, labels: &[i64]) -> Vec<Prediction> 
 
 /// As [`question_independence`], of predictions.
 pub(crate) fn question_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<String> {
-    if clusters.is_some() {
-        return None;
-    }
-    let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
-    // Without rows there is nothing to ask.
-    let data = BinaryData::new(scores, labels).ok()?;
-    question_independence(&data.on_device(), None)
+    Finding::of_predictions(rows, clusters).map(|finding| sentence(&finding, Path::new("-")))
 }

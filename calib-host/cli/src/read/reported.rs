@@ -3,36 +3,30 @@
 use std::path::Path;
 
 use calib_core::artifact::Reduction;
+use calib_fit::Dataset;
 use calib_fit::data::RowsHash;
+use calib_fit::job::{Calibrated, Finding};
 use calib_io::input::Source;
-use calib_io::report::{CalibratedRows, ClassProbRows};
 
+use super::assessed::{RowKind, read_dataset};
 use super::files::read_all;
-use super::operating::OperatingRows;
-use super::rows::{ColumnNames, NamedArtifact, ReadRows};
+use super::rows::{ColumnNames, NamedArtifact};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, sentence};
 use crate::options::{ClusterSource, ReportedOptions};
 
-/// The rows of a data set, calibrated.
+/// The rows of a data set.
 pub(crate) struct Reported {
     /// The files that they are from.
     pub(crate) sources: Vec<Source>,
+    /// The scores and labels.
+    pub(crate) data: Dataset,
     /// The hash of the rows.
     pub(crate) hash: RowsHash,
-    /// The predictions.
-    pub(crate) rows: CalibratedRows,
-    /// The same rows with all classes, if the artefact gives every class a probability.
-    pub(crate) class_probs: Option<ClassProbRows>,
-    /// What is doubtful about the file of scores.
-    pub(crate) doubt: Option<String>,
-    /// The rows as the artefact's operating points see them, if it has any.
-    pub(crate) operating: Option<OperatingRows>,
 }
 
 impl Reported {
-    /// Reads scores and their labels, and if asked for which rows belong together and of which group they are, and calibrates
-    /// them.
+    /// Reads scores and their labels, and if asked for which rows belong together and of which group they are.
     pub(crate) fn read(
         options: &ReportedOptions,
         artifact: &NamedArtifact<'_>,
@@ -44,18 +38,23 @@ impl Reported {
         let sources = read_all(&paths, cx)?;
         let columns =
             ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups };
-        let (read, class_probs) = match artifact.stored.artifact().header().reduction {
-            Reduction::Binary => (artifact.scores(&sources, columns, artifact.score_kind())?, None),
-            Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
-                artifact.all_classes(&sources, options.kind(), columns)?
-            }
-            _ => (artifact.vectors(&sources, options.kind(), columns)?, None),
+        let kind = match artifact.stored.artifact().header().reduction {
+            Reduction::Binary => RowKind::Binary(artifact.score_kind()),
+            _ => RowKind::Vectors(options.kind()),
         };
-        let ReadRows { rows, hash, doubt } = read;
-        let operating = match artifact.stored.artifact().header().reduction {
-            Reduction::Binary => artifact.operating_rows(&sources, columns, artifact.score_kind())?,
-            _ => None,
-        };
-        Ok(Self { sources, hash, rows, class_probs, doubt, operating })
+        let data = read_dataset(Some(artifact), &sources, kind, columns)?;
+        let hash = data.rows_hash().map_err(|cause| Error::assess(cause.into(), scores, artifact.path))?;
+        Ok(Self { sources, data, hash })
+    }
+
+    /// The rows as the artefact calibrates them.
+    pub(crate) fn calibrated(&self, artifact: &NamedArtifact<'_>) -> Result<Calibrated<'_>, Error> {
+        let found = Calibrated::new(&self.data, &artifact.stored.artifact(), artifact.seed);
+        found.map_err(|cause| Error::assess(cause, self.sources[0].path(), artifact.path))
+    }
+
+    /// What is doubtful about the file of scores.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        Finding::of_scores(&self.data).map(|doubt| sentence(&doubt, self.sources[0].path()))
     }
 }

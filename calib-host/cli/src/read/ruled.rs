@@ -5,11 +5,12 @@ use std::ops::Range;
 use calib_core::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
 use calib_core::{Artifact, ScoreVector};
 use calib_fit::data::CodeVectors;
+use calib_fit::job::DeviceScores;
 use calib_fit::{ScoreKind, Vectors};
 use calib_io::input::Table;
 use calib_io::output::{NewColumn, Values};
 
-use super::binary_rows::BinaryScores;
+use super::binary_rows::device_scores;
 use super::rows::NamedArtifact;
 use crate::error::Error;
 
@@ -102,7 +103,7 @@ fn binary(
     table: &Table,
     column: &str,
     kind: ScoreKind,
-) -> Result<BinaryScores, Error> {
+) -> Result<DeviceScores, Error> {
     let artifact = named.stored.artifact();
     let of_points = artifact.operating_points().map(|points| points.encoding());
     let encoding = of_points.or(artifact.prediction_sets().map(|sets| sets.encoding()));
@@ -113,7 +114,7 @@ fn binary(
             ScoreKind::Margin => "binary scores of any size",
         }));
     }
-    Ok(BinaryScores::read(table, column, encoding, kind)?.0)
+    Ok(device_scores(table, column, encoding, kind)?.0)
 }
 
 /// The code of each row's group; empty if there is one group.
@@ -140,13 +141,13 @@ fn groups(
     names.values.iter().map(code).collect()
 }
 
-fn verdicts(points: &OperatingPoints<'_>, scores: &BinaryScores, groups: &[usize]) -> Option<RuleColumns> {
+fn verdicts(points: &OperatingPoints<'_>, scores: &DeviceScores, groups: &[usize]) -> Option<RuleColumns> {
     let verdict = |row: usize| -> Option<Verdict> {
         let group = groups.get(row).copied().unwrap_or(0);
         Some(match scores {
-            BinaryScores::Scores(scores) => points.point(group)?.verdict(scores[row]),
-            BinaryScores::Margins(margins) => points.point(group)?.verdict(margins[row]),
-            BinaryScores::Codes(codes) => points.code_point(group)?.verdict(codes[row]).ok()?,
+            DeviceScores::Scores(scores) => points.point(group)?.verdict(scores[row]),
+            DeviceScores::Margins(margins) => points.point(group)?.verdict(margins[row]),
+            DeviceScores::Codes(codes) => points.code_point(group)?.verdict(codes[row]).ok()?,
         })
     };
     let rows = (0..scores.len()).map(|row| Some(vec![verdict(row)?.to_string()]));
@@ -155,11 +156,11 @@ fn verdicts(points: &OperatingPoints<'_>, scores: &BinaryScores, groups: &[usize
 
 fn binary_sets<'s>(
     sets: &'s PredictionSets<'_>,
-    scores: &'s BinaryScores,
+    scores: &'s DeviceScores,
 ) -> impl Iterator<Item = Option<ClassSet>> + 's {
     (0..scores.len()).map(|row| match scores {
-        BinaryScores::Scores(scores) => sets.of_score(scores[row]),
-        BinaryScores::Margins(margins) => sets.of_margin(margins[row]),
-        BinaryScores::Codes(codes) => sets.of_code(codes[row]),
+        DeviceScores::Scores(scores) => sets.of_score(scores[row]),
+        DeviceScores::Margins(margins) => sets.of_margin(margins[row]),
+        DeviceScores::Codes(codes) => sets.of_code(codes[row]),
     })
 }

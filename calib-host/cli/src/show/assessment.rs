@@ -4,10 +4,9 @@ use std::io::{self, Write};
 
 use calib_fit::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, Groups, HullVolume,
-    PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment,
+    PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment, Verdict,
 };
 use calib_fit::stats::percent_of_success;
-use calib_io::report::Verdict;
 
 /// How wide the column of names is.
 const NAME: usize = 18;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use calib_fit::assess::AssessOptions;
 use calib_fit::decide::{
-    Actions, Chosen, CostInterval, EstimatedRoc, EstimatedRocPoint, LeftOut, Rule, Validation,
+    Actions, Chosen, CostInterval, EstimatedRoc, EstimatedRocPoint, LeftOut, Rule, ThresholdAccuracy,
+    Validation,
 };
 use calib_fit::stats::percent_of_success;
-use calib_io::report::ThresholdAccuracy;
 use serde_json::{Value, json};
 
 use super::rule::intervals;

@@ -2,6 +2,7 @@
 
 mod applied;
 mod artifact;
+mod assessed;
 mod assessment;
 mod clinical;
 mod comparison;
@@ -28,10 +29,7 @@ mod warnings;
 
 pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
 pub(crate) use artifact::{artifact_json, print_artifact};
-pub(crate) use assessment::{
-    after_margins, assessment, before_after, clusters, each, top_k, vectors, verdict,
-};
-pub(crate) use clinical::clinical;
+pub(crate) use assessed::assessed;
 pub(crate) use comparison::comparison;
 #[cfg(feature = "serial")]
 pub(crate) use counters::{counter_warnings, counter_words, counters_json, print_counters};
@@ -40,14 +38,12 @@ pub(crate) use decided::{Decided, print};
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
-pub(crate) use groups::groups;
 pub(crate) use joint::{joint_json, joint_summary};
 pub(crate) use monitors::{action_words, monitor_sentences, monitors_json};
 pub(crate) use operating::ShownThresholds;
 pub(crate) use recalibrated::ShownRecalibration;
-pub(crate) use sets::{ShownSets, set_figures};
+pub(crate) use sets::ShownSets;
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;
-pub(crate) use threshold::{at_operating_points, at_thresholds};
 pub(crate) use verified::{verified, verified_json};
 pub(crate) use warnings::Warnings;

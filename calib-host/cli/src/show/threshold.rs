@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure, OperatingAccuracy};
+use calib_fit::decide::ThresholdAccuracy;
 use calib_fit::stats::percent_of_success;
-use calib_io::report::ThresholdAccuracy;
 
 /// Prints the accuracy at every threshold of a decision rule; `alpha` is one minus the coverage of the intervals.
 pub(crate) fn at_thresholds(out: &mut dyn Write, found: &[ThresholdAccuracy], alpha: f64) -> io::Result<()> {

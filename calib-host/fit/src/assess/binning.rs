@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::names::names;
+
 /// How predictions are grouped. Never guessed from the number of distinct values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "scheme", content = "bins", rename_all = "kebab-case")]
@@ -18,6 +20,42 @@ pub enum Binning {
     ByBin,
     /// By the value of the probability: for a model that is known to have few.
     ByValue,
+}
+
+/// A [`Binning`] by its name, without the number of its bins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinningScheme {
+    /// Bins of equal width.
+    EqualWidth,
+    /// Bins of about equal numbers of predictions.
+    EqualMass,
+    /// The same as the package of Kumar et al. 2019 cuts.
+    EqualMassKumar,
+    /// By the value of the probability.
+    ByValue,
+    /// By the bin of the calibrator.
+    ByBin,
+}
+
+names!(BinningScheme, "binning":
+    EqualWidth "equal-width" "Bins of equal width",
+    EqualMass "equal-mass" "Bins of about equal numbers of predictions: edge b of B is the prediction after floor(b n / B) of them; ties are never split",
+    EqualMassKumar "equal-mass-kumar" "The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and edges are midway between neighbours",
+    ByValue "by-value" "Equal probabilities together",
+    ByBin "by-bin" "The bins of the artefact",
+);
+
+impl BinningScheme {
+    /// Returns the binning with this many bins, if it has a number of its own.
+    pub fn with_bins(self, bins: usize) -> Binning {
+        match self {
+            Self::EqualWidth => Binning::EqualWidth(bins),
+            Self::EqualMass => Binning::EqualMass(bins),
+            Self::EqualMassKumar => Binning::EqualMassKumar(bins),
+            Self::ByValue => Binning::ByValue,
+            Self::ByBin => Binning::ByBin,
+        }
+    }
 }
 
 /// A binning, with the edges that it has for certain predictions.

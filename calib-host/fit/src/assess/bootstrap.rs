@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use crate::names::names;
 use crate::stats::{Interval, Seed, Units};
 use crate::stop;
 
@@ -37,6 +38,11 @@ pub enum IntervalKind {
     /// surface.
     Bca,
 }
+
+names!(IntervalKind, "kind of intervals":
+    Percentile "percentile" "Quantiles of the resamples",
+    Bca "bca" "Quantiles corrected for bias and acceleration",
+);
 
 impl Bootstrap {
     /// Intervals of statistics over resamples of at least one unit with replacement: of rows, or of whole clusters, whose

@@ -8,6 +8,7 @@ mod assessment;
 mod binning;
 mod bootstrap;
 mod c_emp;
+mod calibrated;
 mod calibration_error;
 mod cells;
 mod clinical;
@@ -26,15 +27,17 @@ mod subject;
 mod survey;
 mod validity;
 mod vectors;
+mod verdict;
 mod withheld;
 
 pub use assessment::{
     AssessOptions, Assessment, BinnedEstimate, CEmpEstimate, ClassAssessment, EstimateWithInterval, Groups,
     LpEstimate, RocSummary,
 };
-pub use binning::Binning;
+pub use binning::{Binning, BinningScheme};
 pub use bootstrap::{Bootstrap, IntervalKind};
 pub use c_emp::{c_emp, c_emp_interval};
+pub use calibrated::{CalibratedRows, ClassProbRows, ClinicalSummary};
 pub use calibration_error::{CalibrationError, calibration_error};
 pub use cells::Cell;
 pub use clinical::{
@@ -61,3 +64,4 @@ pub use subject::assess;
 pub use survey::{Survey, is_surveyed, survey, survey_before_after};
 pub use validity::{Validity, ValidityStep};
 pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};
+pub use verdict::{Grounds, Judgement, PromiseOnRows, Verdict, is_guaranteed};

@@ -13,7 +13,9 @@ use super::error::DataError;
 use super::rounding::{rounded, rounded_of};
 use super::rows_hash::RowsHash;
 use crate::error::FitError;
-use crate::points::{Classes, Collected, Counted, Packed, Passes, Sorted, Spill, Spread, group, packed};
+use crate::points::{
+    Classes, Collected, Counted, Groups, Packed, Passes, Points, Sorted, Spill, Spread, group, packed,
+};
 use crate::stats::ScoreKind;
 use crate::stop;
 
@@ -337,6 +339,20 @@ impl BinaryData {
     /// Whether a row stands for several points, or for none.
     pub(crate) fn are_counted(&self) -> bool {
         matches!(&self.form, Form::Rows(rows) if rows.iter().any(|row| row.1 != 1))
+    }
+
+    /// Maps runs of groups in ascending order of score, and takes the results in this order.
+    pub(crate) fn map_groups_in_order<T: Send>(
+        &self,
+        map: impl Fn(&mut Groups<'_>) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), FitError>,
+    ) -> Result<(), FitError> {
+        match &self.form {
+            Form::Packed(points) => Counted::new(&points[..])?.map_runs_in_order(map, take),
+            Form::Sorted(points) => points.map_runs_in_order(map, take),
+            Form::Spilled(points) => Counted::new(&**points)?.map_runs_in_order(map, take),
+            Form::Rows(rows) => group(rows.clone()).map_runs_in_order(map, take),
+        }
     }
 
     pub(crate) fn form(&self) -> &Form {

@@ -38,3 +38,24 @@ pub(crate) fn scores_of_codes(
     };
     codes.iter().enumerate().map(score).collect()
 }
+
+/// The code of an encoding that stands for a score of row `row`, as [`scores_of_codes`] has it.
+pub(crate) fn code_of_score(
+    encoding: ScoreEncoding,
+    kind: ScoreKind,
+    score: f32,
+    row: usize,
+) -> Result<QuantizedScore, DataError> {
+    let zero_point = match encoding {
+        ScoreEncoding::U8 { zero_point, .. }
+        | ScoreEncoding::I8 { zero_point, .. }
+        | ScoreEncoding::U16 { zero_point, .. }
+        | ScoreEncoding::I16 { zero_point, .. } => zero_point,
+        _ => 0,
+    };
+    let code = (f64::from(score) / f64::from(encoding.scale().unwrap_or(1.0))).round() as i32 + zero_point;
+    let known = QuantizedScore::new(encoding, code);
+    let known = known.map_err(|cause| DataError::Code { row, class: 1, code: code.into(), cause })?;
+    debug_assert_eq!(score_of_code(kind, known), score, "the score of a code");
+    Ok(known)
+}

@@ -23,7 +23,7 @@ pub use binary::BinaryData;
 pub(crate) use binary::Form;
 pub(crate) use checks::{check_device_scores, check_labels, check_lengths, check_score};
 pub use code_vectors::CodeVectors;
-pub(crate) use codes::{clamped_score, score_of_code, scores_of_codes};
+pub(crate) use codes::{clamped_score, code_of_score, score_of_code, scores_of_codes};
 pub use collector::{BinaryCollector, ExactCollector};
 pub use error::DataError;
 pub use labelled_vectors::VectorData;

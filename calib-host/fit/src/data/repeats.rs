@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::binary::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Counted, Group, Groups, Packed, Points, Sorted, group, packed};
+use crate::points::{Group, Groups, Packed, Sorted, packed};
 
 /// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
 /// likely, and many enough to be of several patients.
@@ -95,12 +95,7 @@ impl Repeats {
             all = all.plus(run);
             Ok(())
         };
-        match data.form() {
-            Form::Packed(points) => Counted::new(&points[..])?.map_runs_in_order(of_run, add)?,
-            Form::Spilled(points) => Counted::new(&**points)?.map_runs_in_order(of_run, add)?,
-            Form::Sorted(points) => points.map_runs_in_order(of_run, add)?,
-            Form::Rows(rows) => group(rows.clone()).map_runs_in_order(of_run, add)?,
-        }
+        data.map_groups_in_order(of_run, add)?;
         Ok(all.is_noticed().then_some(all))
     }
 

@@ -6,6 +6,7 @@
 mod actions;
 mod artifact;
 mod cost;
+mod decision;
 mod distribution;
 mod envelope;
 mod expected_cost;
@@ -17,6 +18,9 @@ mod threshold;
 pub use actions::{Actions, ActionsError, CostedAction};
 pub use artifact::with_decision;
 pub use cost::{Cost, CostError};
+pub use decision::{
+    DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule, ThresholdAccuracy,
+};
 pub use distribution::ProbDistribution;
 pub use envelope::{Envelope, LeftOut};
 pub use expected_cost::{CostInterval, Validation, actual_cost, cost_interval, expected_cost};

@@ -2,8 +2,18 @@
 //!
 //! A result is `Serialize`: as JSON it is what the command prints with `--json`. Imports every other room.
 
+mod assess;
+mod finding;
 mod plan;
 
+pub use assess::{
+    AssessError, AssessOptions, Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures,
+    AssessedOperating, AssessedPredictions, AssessedRanks, AssessedSets, AssessedVectors, Calibrated,
+    CheckedScores, Compared, DeviceScores, Mismatch, Predictions, Ranks, assess, assess_calibrated,
+    assess_matrix, assess_predictions, binary_encoding, codes_of_classes, got_vectors, is_fitted_to,
+    mismatch, needs_logits, reads_points, scores_encoding, vectors_encoding,
+};
+pub use finding::{Finding, Looks};
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,
     ThresholdPlanOptions, plan, plan_thresholds, plan_validation,

@@ -31,9 +31,6 @@ impl Format {
         Self::from_bytes(bytes).or_else(|| Self::from_name(path)).unwrap_or(Self::Csv)
     }
 
-    /// So many first bytes tell every format of binary data.
-    pub(crate) const MAGIC_LEN: u64 = 6;
-
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         const MAGIC: [(&[u8], Format); 8] = [
             (b"\x1f\x8b", Format::Gzip),

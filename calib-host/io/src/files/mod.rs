@@ -9,27 +9,27 @@ mod artifact;
 mod costs_error;
 mod error;
 mod fault;
-mod foreign;
 mod format;
-mod gap;
 mod keys;
+mod missing;
 mod output;
 mod place;
 mod problem;
 mod progress;
+mod unsupported;
 
 pub use artifact::read_artifact;
 pub use costs_error::CostsError;
 pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
-pub use foreign::Foreign;
 pub use format::Format;
-pub use gap::is_gap;
-pub(crate) use gap::is_missing_code;
 pub use keys::{PrivateKey, PublicKey, RandomError};
+pub use missing::is_missing;
+pub(crate) use missing::is_missing_code;
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
 };
 pub use place::{Place, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
+pub use unsupported::UnsupportedFormat;

@@ -4,10 +4,10 @@ use calib_core::artifact::KeyId;
 use calib_core::{ParseError, ScoreEncoding};
 
 use super::costs_error::CostsError;
-use super::foreign::Foreign;
 use super::format::Format;
-use super::gap::is_gap;
+use super::missing::is_missing;
 use super::place::Place;
+use super::unsupported::UnsupportedFormat;
 
 /// What is wrong at a place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -179,9 +179,9 @@ pub enum Problem {
     /// The file is a spreadsheet.
     #[error("this is a spreadsheet, which is not read")]
     Spreadsheet,
-    /// The file is of a kind that is known and not read.
+    /// The file is of a format that is not read.
     #[error("this is {0}, which is not read")]
-    Foreign(Foreign),
+    Unsupported(UnsupportedFormat),
     /// The file is not what its name says.
     #[error("{0}")]
     Format(String),
@@ -330,10 +330,10 @@ impl Problem {
     }
 
     /// Whether a value is not there.
-    pub(crate) fn is_gap(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         match self {
             Self::Missing | Self::NaN => true,
-            Self::NotANumber(text) => is_gap(text),
+            Self::NotANumber(text) => is_missing(text),
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::files::{Problem, is_gap};
+use crate::files::{Problem, is_missing};
 
 /// A piece of a table's text, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -11,9 +11,9 @@ pub(super) struct Span {
     pub(super) end: usize,
 }
 
-/// A cell, with its text (`&str`) or the place of its text (`Span`).
-#[derive(Clone, Copy, Debug)]
-pub(super) enum TableCell<S> {
+/// A cell of a table, with its text or the place of its text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TableCell<S> {
     /// A null, or a field that a JSON object does not have.
     Missing,
     /// Text of which nothing is known: a field of a CSV table.
@@ -22,10 +22,15 @@ pub(super) enum TableCell<S> {
     Number(S),
     /// Text that is known to be no number.
     Text(S),
+    /// A boolean.
     Bool(bool),
+    /// A float of 32 bits.
     F32(f32),
+    /// A float of 64 bits.
     F64(f64),
+    /// An integer with a sign, or of up to 32 bits without.
     Integer(i64),
+    /// An integer of 64 bits without a sign.
     Unsigned(u64),
 }
 
@@ -64,7 +69,7 @@ impl<'t> TableCell<&'t str> {
 
     /// An empty field is no number and no mistake.
     pub(super) fn optional_number(self) -> Result<Option<f64>, Problem> {
-        if self.is_gap() { Ok(None) } else { self.number().map(Some) }
+        if self.is_empty() { Ok(None) } else { self.number().map(Some) }
     }
 
     /// A whole number, or a word for one of two classes, such as `True` or `no`.
@@ -108,7 +113,7 @@ impl<'t> TableCell<&'t str> {
 
     /// A whole number from 0 on; an empty field, of an uncalibrated row, is bin 0.
     pub(super) fn bin(self) -> Result<u32, Problem> {
-        if self.is_gap() {
+        if self.is_empty() {
             return Ok(0);
         }
         let bin = match self {
@@ -121,7 +126,7 @@ impl<'t> TableCell<&'t str> {
 
     /// Any text but an empty one.
     pub(super) fn name(self) -> Result<String, Problem> {
-        if self.is_gap() { Err(Problem::Missing) } else { Ok(self.text().trim().to_owned()) }
+        if self.is_empty() { Err(Problem::Missing) } else { Ok(self.text().trim().to_owned()) }
     }
 
     /// The text of a label of any kind.
@@ -139,14 +144,14 @@ impl<'t> TableCell<&'t str> {
     pub(super) fn is_missing(self) -> bool {
         match self {
             Self::Missing => true,
-            Self::Raw(text) | Self::Text(text) => is_gap(text),
+            Self::Raw(text) | Self::Text(text) => is_missing(text),
             Self::F32(value) => value.is_nan(),
             Self::F64(value) => value.is_nan(),
             Self::Number(_) | Self::Bool(_) | Self::Integer(_) | Self::Unsigned(_) => false,
         }
     }
 
-    fn is_gap(self) -> bool {
+    fn is_empty(self) -> bool {
         matches!(self, Self::Missing) || matches!(self, Self::Raw(text) if text.trim().is_empty())
     }
 

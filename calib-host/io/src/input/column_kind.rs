@@ -16,24 +16,3 @@ pub enum ColumnKind {
     /// Integers of 64 bits without a sign.
     Unsigned,
 }
-
-/// A cell as it is in a file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ShownCell<'t> {
-    /// A null, or a field that a JSON object does not have.
-    Missing,
-    /// Text.
-    Text(&'t str),
-    /// A number, by the digits that the file has.
-    Number(&'t str),
-    /// A boolean.
-    Bool(bool),
-    /// A float of 32 bits.
-    F32(f32),
-    /// A float of 64 bits.
-    F64(f64),
-    /// An integer with a sign.
-    Integer(i64),
-    /// An integer without a sign.
-    Unsigned(u64),
-}

@@ -1,68 +1,174 @@
 //! Text tables with named columns.
 
-use ::csv::{ErrorKind, ReaderBuilder, StringRecord};
+use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, StringRecord};
 
 use super::cell::TableCell;
-use super::source::Source;
-use super::table::{Table, Wanted};
-use super::unusual::dialect::FirstLine;
-use crate::files::{FileError, Place, Problem, Row};
+use super::chunk_reader::{ChunkReader, Input};
+use super::fields::{Fields, HeaderColumn};
+use super::projection::Projection;
+use super::rows::Rows;
+use super::sniff::dialect::{BYTE_ORDER_MARK, Dialect, FirstLine, PLAIN};
+use super::table::{Reading, Table};
+use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks, line_feeds};
+use crate::files::{FileError, Format, Place, Problem, Row};
 
-/// Reads a header and records of the same length.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
-    let mut table = Table::new(source);
-    let bytes = source.bytes();
-    let first_line = if source.options().guess { FirstLine::of(bytes) } else { FirstLine::Names };
-    if let Some(note) = first_line.note(source.path()) {
-        source.options().note(&note);
+/// What the start of a file says, and what is read.
+struct Schema {
+    place: Place,
+    dialect: Dialect,
+    /// The header in the plain dialect; for a file without a header a line of numbers.
+    header: Vec<u8>,
+    /// The names of all columns, and what each column that is read is for.
+    columns: Vec<HeaderColumn>,
+    projection: Projection,
+}
+
+/// Reads the header of a file.
+///
+/// # Errors
+///
+/// If the header is damaged.
+pub(super) fn open(
+    input: &Input,
+    projection: &Projection,
+    reading: Reading,
+) -> Result<Box<dyn ChunkReader>, FileError> {
+    open_chunks(input, projection, reading, CHUNK_LEN_BYTES)
+        .map(|chunks| Box::new(chunks) as Box<dyn ChunkReader>)
+}
+
+fn open_chunks(
+    input: &Input,
+    projection: &Projection,
+    mut reading: Reading,
+    chunk_len: usize,
+) -> Result<TextChunks<Schema>, FileError> {
+    let place = input.place();
+    let mut splitter = Splitter::new(input, chunk_len, |_| 0)?;
+    let (dialect, skipped) = Dialect::sniff(&splitter.start);
+    splitter.line += line_feeds(&splitter.start[..skipped]);
+    splitter.start.drain(..skipped);
+    let first_line = match reading.options.guess {
+        true => first_line(&splitter.start, dialect),
+        false => FirstLine::Names,
+    };
+    let header = match first_line.columns_without_names() {
+        Some(columns) => {
+            if splitter.start.starts_with(BYTE_ORDER_MARK) {
+                splitter.start.drain(..BYTE_ORDER_MARK.len());
+            }
+            let numbers: Vec<String> = (0..columns).map(|number| number.to_string()).collect();
+            format!("{}\n", numbers.join(",")).into_bytes()
+        }
+        None => {
+            let mut end = header_end(&splitter.start, dialect);
+            while end >= splitter.start.len() && !splitter.is_over {
+                splitter.read_more()?;
+                end = header_end(&splitter.start, dialect);
+            }
+            let rest = splitter.start.split_off(end.min(splitter.start.len()));
+            let header = std::mem::replace(&mut splitter.start, rest);
+            let above = splitter.line;
+            splitter.line += line_feeds(&header);
+            let header = if dialect == PLAIN { header } else { dialect.rewritten(&header, true) };
+            let mut reader = ReaderBuilder::new().from_reader(&header[..]);
+            reader
+                .headers()
+                .map_err(|cause| place_error(&place, &header, &cause, |line| line + above - 1))?;
+            header
+        }
+    };
+    let mut reader = ReaderBuilder::new().from_reader(&header[..]);
+    let names = reader.headers().expect("they were read before or are numbers");
+    let columns = names.iter().map(|name| (name.to_owned(), projection.use_of(name))).collect();
+    if let Some(note) = first_line.note(&place.file) {
+        reading.options.note(&note);
     }
-    table.begins_with(first_line);
-    let columns = first_line.columns_without_names();
-    match fill(&mut table, (Place::file(source.path()), bytes), (columns, wanted), |line| line)? {
-        0 => Err(FileError::input(Place::file(source.path()), Problem::Empty)),
-        _ => Ok(table),
+    reading.begins_with(first_line);
+    let schema = Schema { place, dialect, header, columns, projection: projection.clone() };
+    let splitter = splitter.with_record_end(move |bytes| record_end(bytes, dialect.separator));
+    Ok(TextChunks::new(splitter, schema, reading))
+}
+
+/// What the first line of a file is, by the records at its start.
+fn first_line(start: &[u8], dialect: Dialect) -> FirstLine {
+    match dialect == PLAIN {
+        true => FirstLine::of(start),
+        false => FirstLine::of(&dialect.rewritten(start, true)),
     }
 }
 
-/// Reads a header, unless there is none but so many columns, and records of the same length, of which a line of `bytes` is the line
-/// `line_of` of the file. Returns the number of records.
-pub(super) fn fill(
-    table: &mut Table,
-    (file, bytes): (Place, &[u8]),
-    (without_header, wanted): (Option<usize>, Wanted<'_>),
-    line_of: impl Fn(u64) -> u64,
-) -> Result<u64, FileError> {
-    let fail = |cause| place_error(&file, bytes, &cause, &line_of);
-    let mut reader = ReaderBuilder::new().has_headers(without_header.is_none()).from_reader(bytes);
-    match without_header {
-        Some(columns) => {
-            for number in 0..columns {
-                let name = number.to_string();
-                table.add_column(&name, wanted.includes(&name));
-            }
-        }
-        None => {
-            for name in reader.headers().map_err(fail)? {
-                table.add_column(name, wanted.includes(name));
-            }
+/// The end of the header at the start of a file.
+fn header_end(start: &[u8], dialect: Dialect) -> usize {
+    let mut header = ReaderBuilder::new().delimiter(dialect.separator).from_reader(start);
+    // What is in memory can be read, and any bytes are a header.
+    let _ = header.byte_headers();
+    let end = header.position().byte() as usize;
+    let is_between = start[..end.min(start.len())].ends_with(b"\r") && start.get(end) == Some(&b'\n');
+    if is_between { end + 1 } else { end }
+}
+
+/// The end of the last whole record; 0 if there is none.
+fn record_end(bytes: &[u8], separator: u8) -> usize {
+    let last = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+    if memchr::memchr(b'"', bytes).is_none() && last > 0 {
+        return last;
+    }
+    // A line may end within quotes.
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes);
+    let mut record = ByteRecord::new();
+    let (mut before, mut end) = (0, 0);
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        before = end;
+        end = reader.position().byte() as usize;
+    }
+    if bytes[..before].ends_with(b"\r") && bytes.get(before) == Some(&b'\n') { before + 1 } else { before }
+}
+
+impl ParseChunk for Schema {
+    const FORMAT: Format = Format::Csv;
+
+    /// The columns of a chunk: quickly, if nothing about it is unusual.
+    fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError> {
+        let rewritten = (self.dialect != PLAIN).then(|| self.dialect.rewritten(&chunk.bytes, false));
+        let bytes = rewritten.as_deref().unwrap_or(&chunk.bytes);
+        match Fields::plain(&self.columns, bytes) {
+            Some(fields) => Ok(Some(fields.table(&self.columns, self.place.clone(), chunk.line))),
+            None => self.careful(bytes, chunk.line),
         }
     }
-    let mut record = StringRecord::new();
-    let mut records = 0;
-    loop {
-        match reader.read_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(cause) if is_blank(&cause, &record) => continue,
-            Err(cause) => return Err(fail(cause)),
+}
+
+impl Schema {
+    /// The columns of a chunk with quotes, blank lines or faults; `None` if it has no records.
+    fn careful(&self, chunk: &[u8], first_line: u64) -> Result<Option<Table>, FileError> {
+        let bytes = [&self.header[..], chunk].concat();
+        let above = 1 + line_feeds(&self.header);
+        let line_of = |line: u64| line + first_line - above;
+        let fail = |cause| place_error(&self.place, &bytes, &cause, line_of);
+        let mut table = Table::at(self.place.clone(), Rows::From(0));
+        let mut reader = ReaderBuilder::new().from_reader(&bytes[..]);
+        for name in reader.headers().map_err(fail)? {
+            table.add_column(name, self.projection.includes(name));
         }
-        records += 1;
-        table.push_line(record.position().map_or(0, |at| line_of(line(at, bytes))));
-        for (column, field) in record.iter().enumerate() {
-            table.push(column, TableCell::Raw(field));
+        let mut record = StringRecord::new();
+        let mut has_records = false;
+        loop {
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(cause) if is_blank(&cause, &record) => continue,
+                Err(cause) => return Err(fail(cause)),
+            }
+            has_records = true;
+            table.push_line(record.position().map_or(0, |at| line_of(line(at, &bytes))));
+            for (column, field) in record.iter().enumerate() {
+                table.push(column, TableCell::Raw(field));
+            }
         }
+        Ok(has_records.then_some(table))
     }
-    Ok(records)
 }
 
 /// Whether a line has one field too few because there is nothing on it but spaces.
@@ -90,4 +196,90 @@ fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error, line_of: impl F
         _ => Problem::Format(cause.to_string()),
     };
     FileError::input(place, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::input::ColumnUse;
+    use crate::input::source::Source;
+    use crate::input::text::tests::{columns, joined};
+
+    /// Text of a header and lines, most of them records: with quotes, blank lines, any ends of lines, and faults.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let field = prop_oneof![
+            6 => (0u32..1000).prop_map(|i| (f64::from(i) / 999.0).to_string()),
+            4 => prop_oneof![Just("0"), Just("1"), Just(" 1"), Just("1.0"), Just("2")].prop_map(str::to_owned),
+            1 => prop_oneof![
+                Just(""), Just("\"0.5\""), Just("\"a,\"\"b\"\"\nc\""), Just("x\"y"), Just("nan"), Just("\"0.25\r\n\""), Just("é"),
+            ]
+            .prop_map(str::to_owned),
+        ];
+        let width = prop_oneof![30 => Just(3usize), 1 => 0usize..5];
+        let end = prop_oneof![20 => Just("\n"), 8 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\n\n")];
+        let line = (width, proptest::collection::vec(field, 5), end)
+            .prop_map(|(width, fields, end)| fields[..width].join(",") + end);
+        let lines = proptest::collection::vec(line, 1..40);
+        (lines, prop_oneof![40 => Just(None), 1 => (0usize..200).prop_map(Some)]).prop_map(|(lines, bad)| {
+            let mut text = format!("a,b,c\n{}", lines.concat()).into_bytes();
+            if let Some(at) = bad.filter(|&at| at >= 6 && at < text.len()) {
+                text[at] = 0xFF;
+            }
+            text
+        })
+    }
+
+    /// The text of all columns that were read, row by row.
+    fn shown(table: &Table) -> Vec<Vec<String>> {
+        let shown = table.shown(table.cells(0));
+        let line = |row| shown.record(row).map(std::borrow::Cow::into_owned).collect();
+        (0..table.cells(0)).map(line).collect()
+    }
+
+    proptest! {
+        /// Wherever a text is cut into chunks, it has the values, the places and the faults that it has as one chunk.
+        #[test]
+        fn chunks_are_the_whole(text in text(), chunk_len in 6usize..90, as_text in any::<bool>(), all in any::<bool>()) {
+            let source = Source::from_bytes("t.csv", text).unwrap();
+            let whole_projection = match all {
+                true => Projection::All,
+                false => Projection::texts(&["a", "b"], source.options()),
+            };
+            let whole = Table::read_projected(&source, &whole_projection);
+            // As a part: how many gaps there are is told of all rows.
+            let whole = whole.map(|table| table.read_as(Reading::default()));
+            let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
+            let named = [("a", uses[0]), ("b", uses[1])];
+            let projection = if all { Projection::All } else { Projection::of(&named, source.options()) };
+            let opened = open_chunks(&Input::Memory(source), &projection, Reading::default(), chunk_len);
+            let (mut chunks, fault) = match opened {
+                Ok(chunks) => (Some(chunks), None),
+                Err(fault) => (None, Some(fault.to_string())),
+            };
+            let mut read = [Ok(Vec::new()), Ok(Vec::new())];
+            let mut lines = Vec::new();
+            let fault = loop {
+                let Some(chunks) = &mut chunks else { break fault };
+                match chunks.next().map(|table| table.map(|table| table.read_as(Reading::default()))) {
+                    Ok(Some(table)) => {
+                        let [a, b] = columns(&table);
+                        let [before_a, before_b] = read;
+                        read = [joined(before_a, a), joined(before_b, b)];
+                        lines.extend(shown(&table));
+                    }
+                    Ok(None) => break None,
+                    Err(fault) => break Some(fault.to_string()),
+                }
+            };
+            prop_assert_eq!(fault, whole.as_ref().err().map(ToString::to_string));
+            if let Ok(whole) = whole {
+                prop_assert_eq!(read, columns(&whole));
+                if all || as_text {
+                    prop_assert_eq!(lines, shown(&whole));
+                }
+            }
+        }
+    }
 }

@@ -9,80 +9,193 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::cell::TableCell;
+use super::chunk_reader::{ChunkReader, Input};
+use super::fields::number;
 use super::limit::{MAX_CELLS, MAX_UNPACKED_BYTES};
-use super::source::Source;
-use super::table::{Table, Wanted};
-use crate::files::{FileError, Place, Problem, Row};
+use super::projection::{ColumnUse, Projection};
+use super::rows::Rows;
+use super::table::{Reading, Table};
+use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks};
+use super::values::Values;
+use crate::files::{FileError, Format, Place, Problem, Row};
+
+/// What is read, and what the columns are called.
+struct Schema {
+    place: Place,
+    projection: Projection,
+    /// The columns of the first chunk. If a later chunk lacks one of these, the column is missing in its rows.
+    columns: Vec<String>,
+}
 
 /// Reads one object a line. Its fields are the columns, in the order in which they first appear; a field that an
 /// object does not have is missing in its row. Blank lines are skipped.
-pub(super) fn read(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
-    let mut table = Table::new(source);
-    let bytes = source.bytes();
-    fill(&mut table, &Place::file(source.path()), (without_mark(bytes), 1), wanted, &[])?;
-    Ok(table)
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub(super) fn open(
+    input: &Input,
+    projection: &Projection,
+    reading: Reading,
+) -> Result<Box<dyn ChunkReader>, FileError> {
+    open_chunks(input, projection, reading, CHUNK_LEN_BYTES)
+        .map(|chunks| Box::new(chunks) as Box<dyn ChunkReader>)
 }
 
-/// A text without its byte order mark.
-pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
-
-/// Adds the rows of a text, which begins on a line of its file, to an empty table. Columns that were seen before are there even if no
-/// row has them.
-pub(super) fn fill(
-    table: &mut Table,
-    file: &Place,
-    (bytes, first_line): (&[u8], u64),
-    wanted: Wanted<'_>,
-    seen_before: &[String],
-) -> Result<(), FileError> {
-    let mut columns: HashMap<String, usize> = HashMap::new();
-    for name in seen_before {
-        columns.insert(name.clone(), table.add_column(name, wanted.includes(name)));
+/// A file is one chunk if all columns are read, or if the first chunk lacks a column that is read or has a fault: only all lines tell
+/// which columns there are.
+fn open_chunks(
+    input: &Input,
+    projection: &Projection,
+    reading: Reading,
+    chunk_len: usize,
+) -> Result<TextChunks<Schema>, FileError> {
+    let mut splitter = Splitter::new(input, chunk_len, line_end)?;
+    if splitter.start.starts_with(b"\xef\xbb\xbf") {
+        splitter.start.drain(..3);
     }
-    // The row in which a column was last seen, from 1 on.
-    let mut seen: Vec<usize> = vec![0; columns.len()];
-    let mut rows = 0;
-    for (line, number) in bytes.split(|&b| b == b'\n').zip(first_line..) {
-        if line.trim_ascii().is_empty() {
-            continue;
+    let mut schema = Schema { place: input.place(), projection: projection.clone(), columns: Vec::new() };
+    match schema.columns_of(&splitter.start[..line_end(&splitter.start)]) {
+        Some(columns) if !splitter.is_over => schema.columns = columns,
+        _ => splitter = splitter.in_one_chunk()?,
+    }
+    Ok(TextChunks::new(splitter, schema, reading))
+}
+
+/// The end of the last whole line. No line feed is within a string.
+fn line_end(bytes: &[u8]) -> usize {
+    memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1)
+}
+
+impl ParseChunk for Schema {
+    const FORMAT: Format = Format::JsonLines;
+
+    /// The columns of a chunk: quickly, if nothing about it is unusual.
+    fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError> {
+        let table = match self.plain(chunk) {
+            Some(table) => table,
+            None => self.careful(&chunk.bytes, chunk.line, &self.projection)?,
+        };
+        Ok((!table.has_no_rows()).then_some(table))
+    }
+}
+
+impl Schema {
+    /// The columns of the first lines, if they have all that are read.
+    fn columns_of(&self, lines: &[u8]) -> Option<Vec<String>> {
+        let Projection::Named { columns: read, .. } = &self.projection else { return None };
+        let table = self.careful(lines, 1, &Projection::NONE).ok()?;
+        let columns: Vec<String> = table.column_names().map(str::to_owned).collect();
+        let is_there = |(name, _): &(String, ColumnUse)| columns.iter().any(|column| column.trim() == name);
+        read.iter().all(is_there).then_some(columns)
+    }
+
+    /// The columns that are read; `None` unless each line has each of them once, as a number of the kind that it is read as.
+    fn plain(&self, chunk: &Chunk) -> Option<Table> {
+        let Projection::Named { columns: read, .. } = &self.projection else { return None };
+        if read.is_empty() || self.columns.is_empty() {
+            return None;
         }
-        let fail = |problem| FileError::input(file.clone().row(Row::Line(number)), problem);
-        let text = std::str::from_utf8(line).map_err(|_| fail(Problem::NotUtf8))?;
-        let object: Object<'_> = serde_json::from_str(text).map_err(|cause| fail(not_json(&cause)))?;
-        table.push_line(number);
-        for (name, value) in &object.0 {
-            let column = match columns.get(name.as_ref()) {
-                Some(&column) => column,
-                None => {
-                    let column = table.add_column(name, wanted.includes(name));
-                    columns.insert(name.clone().into_owned(), column);
-                    seen.push(0);
-                    (0..rows).for_each(|_| table.push(column, TableCell::Missing));
-                    column
+        let text = std::str::from_utf8(&chunk.bytes).ok()?;
+        let mut columns: Vec<Values> = read.iter().map(|(_, used)| none(*used)).collect::<Option<_>>()?;
+        let mut rows = 0;
+        for line in text.split_terminator('\n') {
+            let object: Object<'_> = serde_json::from_str(line).ok()?;
+            for (name, value) in &object.0 {
+                let is_read = |(wanted, _): &(String, ColumnUse)| wanted == name.trim();
+                let Some(place) = read.iter().position(is_read) else { continue };
+                let is_it = *name == read[place].0 && columns[place].len() == rows;
+                if !is_it || !push_number(&mut columns[place], value.get()) {
+                    return None;
                 }
-            };
-            if seen[column] == rows + 1 {
-                let place = file.clone().row(Row::Line(number)).column(name);
-                return Err(FileError::input(place, Problem::ColumnTwice));
             }
-            seen[column] = rows + 1;
-            push(table, column, value.get()).map_err(|cause| fail(not_json(&cause)))?;
-        }
-        rows += 1;
-        for (column, last) in seen.iter().enumerate() {
-            if *last != rows {
-                table.push(column, TableCell::Missing);
+            rows += 1;
+            if columns.iter().any(|column| column.len() != rows) {
+                return None;
             }
         }
-        // Objects that have no field in common make more cells than the file has bytes.
-        let cells = (rows as u64).saturating_mul(table.width() as u64);
-        if cells > MAX_CELLS.max(bytes.len() as u64) {
-            return Err(FileError::input(file.clone(), Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
+        let mut table = Table::at(self.place.clone(), Rows::LinesFrom(chunk.line));
+        for ((name, _), values) in read.iter().zip(columns) {
+            let column = table.add_column(name, true);
+            table.extend(column, values);
         }
+        Some(table)
     }
-    Ok(())
+
+    /// The columns of lines with anything in them.
+    fn careful(&self, bytes: &[u8], first_line: u64, projection: &Projection) -> Result<Table, FileError> {
+        let mut table = Table::at(self.place.clone(), Rows::From(0));
+        let mut columns: HashMap<String, usize> = HashMap::new();
+        for name in &self.columns {
+            columns.insert(name.clone(), table.add_column(name, projection.includes(name)));
+        }
+        // The row in which a column was last seen, from 1 on.
+        let mut seen: Vec<usize> = vec![0; columns.len()];
+        let mut rows = 0;
+        for (line, number) in bytes.split(|&b| b == b'\n').zip(first_line..) {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let fail = |problem| FileError::input(self.place.clone().row(Row::Line(number)), problem);
+            let text = std::str::from_utf8(line).map_err(|_| fail(Problem::NotUtf8))?;
+            let object: Object<'_> = serde_json::from_str(text).map_err(|cause| fail(not_json(&cause)))?;
+            table.push_line(number);
+            for (name, value) in &object.0 {
+                let column = match columns.get(name.as_ref()) {
+                    Some(&column) => column,
+                    None => {
+                        let column = table.add_column(name, projection.includes(name));
+                        columns.insert(name.clone().into_owned(), column);
+                        seen.push(0);
+                        (0..rows).for_each(|_| table.push(column, TableCell::Missing));
+                        column
+                    }
+                };
+                if seen[column] == rows + 1 {
+                    let place = self.place.clone().row(Row::Line(number)).column(name);
+                    return Err(FileError::input(place, Problem::ColumnTwice));
+                }
+                seen[column] = rows + 1;
+                push(&mut table, column, value.get()).map_err(|cause| fail(not_json(&cause)))?;
+            }
+            rows += 1;
+            for (column, last) in seen.iter().enumerate() {
+                if *last != rows {
+                    table.push(column, TableCell::Missing);
+                }
+            }
+            // Objects that have no field in common make more cells than the file has bytes.
+            let cells = (rows as u64).saturating_mul(table.width() as u64);
+            if cells > MAX_CELLS.max(bytes.len() as u64) {
+                return Err(FileError::input(
+                    self.place.clone(),
+                    Problem::TooLarge { max: MAX_UNPACKED_BYTES },
+                ));
+            }
+        }
+        Ok(table)
+    }
+}
+
+/// No values, of the type of what a column is wanted for; `None` if that is its text.
+fn none(used: ColumnUse) -> Option<Values> {
+    match used {
+        ColumnUse::Numbers => Some(Values::F64(Vec::new())),
+        ColumnUse::Labels => Some(Values::I64(Vec::new())),
+        ColumnUse::Text => None,
+    }
+}
+
+/// Adds a value; whether it is a number of the type.
+fn push_number(values: &mut Values, text: &str) -> bool {
+    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return false;
+    }
+    match values {
+        Values::F64(values) => number(text).map(|number| values.push(number)).is_some(),
+        Values::I64(values) => TableCell::Number(text).label().ok().map(|label| values.push(label)).is_some(),
+        _ => false,
+    }
 }
 
 fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()> {
@@ -114,7 +227,7 @@ fn not_json(cause: &serde_json::Error) -> Problem {
 }
 
 /// The fields of an object, in their order; a name may be there twice.
-pub(super) struct Object<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A name, borrowed unless it has escapes.
 #[derive(Deserialize)]
@@ -141,5 +254,74 @@ impl<'de> Deserialize<'de> for Object<'de> {
         }
 
         deserializer.deserialize_map(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::input::source::Source;
+    use crate::input::text::tests::{columns, joined};
+
+    /// Lines of a first object with all columns, and others: with fields in any order, missing ones, and faults of rows. Those of columns
+    /// are told from the whole.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let value = prop_oneof![
+            8 => (0u32..1000).prop_map(|i| (f64::from(i) / 999.0).to_string()),
+            8 => prop_oneof![Just("0"), Just("1"), Just("1e0"), Just("-0")].prop_map(str::to_owned),
+            1 => prop_oneof![
+                Just("null"), Just("true"), Just("\"0.5\""), Just("\"\\n{\""), Just("01"), Just("x"),
+            ]
+            .prop_map(str::to_owned),
+        ];
+        let name = prop_oneof![20 => Just("a"), 20 => Just("b"), 2 => Just("c"), 1 => Just("d")];
+        let plain = (value.clone(), value.clone()).prop_map(|(a, b)| format!("{{\"a\": {a}, \"b\": {b}}}"));
+        let other = proptest::collection::vec((name, value), 0..4).prop_map(|fields| {
+            let fields: Vec<String> =
+                fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+            format!("{{{}}}", fields.join(","))
+        });
+        let line = prop_oneof![12 => plain, 1 => other, 1 => Just(String::new()), 1 => Just("[]".to_owned())];
+        let end = prop_oneof![20 => Just("\n"), 3 => Just("\r\n"), 1 => Just("\n\n")];
+        let lines = proptest::collection::vec((line, end), 1..30);
+        let mark = prop_oneof![9 => Just(""), 1 => Just("\u{feff}")];
+        (mark, lines, any::<bool>()).prop_map(|(mark, lines, ends)| {
+            let lines: String = lines.into_iter().map(|(line, end)| line + end).collect();
+            let text = format!("{mark}{{\"a\": 0.5, \"b\": 1, \"c\": 2}}\n{lines}");
+            (if ends { &text[..] } else { text.trim_end() }).as_bytes().to_vec()
+        })
+    }
+
+    proptest! {
+        /// Wherever a text is cut into chunks, it has the values, the places and the faults that it has as one chunk.
+        #[test]
+        fn chunks_are_the_whole(text in text(), chunk_len in 32usize..200, as_text in any::<bool>()) {
+            let source = Source::from_bytes("t.jsonl", text).unwrap();
+            let whole = Table::read_only(&source, &["a", "b"]);
+            // As a part: how many gaps there are is told of all rows.
+            let whole = whole.map(|table| table.read_as(Reading::default()));
+            let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
+            let projection = Projection::of(&[("a", uses[0]), ("b", uses[1])], source.options());
+            let input = Input::Memory(source);
+            let mut chunks = open_chunks(&input, &projection, Reading::default(), chunk_len).unwrap();
+            let mut read = [Ok(Vec::new()), Ok(Vec::new())];
+            let fault = loop {
+                match chunks.next().map(|table| table.map(|table| table.read_as(Reading::default()))) {
+                    Ok(Some(table)) => {
+                        let [a, b] = columns(&table);
+                        let [before_a, before_b] = read;
+                        read = [joined(before_a, a), joined(before_b, b)];
+                    }
+                    Ok(None) => break None,
+                    Err(fault) => break Some(fault.to_string()),
+                }
+            };
+            prop_assert_eq!(fault, whole.as_ref().err().map(ToString::to_string));
+            if let Ok(whole) = whole {
+                prop_assert_eq!(read, columns(&whole));
+            }
+        }
     }
 }

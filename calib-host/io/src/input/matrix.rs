@@ -1,16 +1,22 @@
 //! Matrices of logits and probabilities.
 
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
 use calib_core::ScoreEncoding;
 use calib_fit::data::{VectorKind, Vectors};
 
+use super::chunk_reader::Input;
 use super::column::Column;
 use super::guard::guarded;
 use super::npy::{self, NpyArray};
 use super::npz::Npz;
+use super::projection::Projection;
+use super::sniff::column_aliases::{self, NotFound};
+use super::sniff::options::{TableNote, TableOptions};
 use super::source::Source;
-use super::table::{Table, Wanted};
-use super::unusual::options::TableNote;
-use super::unusual::usual::{self, NotFound};
+use super::table::{Reading, Table};
 use crate::files::{Fault, FileError, Format, Place, Problem, Row};
 
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
@@ -98,14 +104,14 @@ pub fn columns_of_classes(source: &Source, name: Option<&str>) -> Result<Vec<Str
 /// for all from `p0` to `p9`; without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
 pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {
     if let Some(list) = list {
-        return Ok(usual::listed(list));
+        return Ok(column_aliases::listed(list));
     }
     if !source.options().guess {
         return Err(FileError::NoClassColumns);
     }
     let place = Place::file(source.path());
-    let table = Table::read_wanted(source, Wanted::Only(&[]))?;
-    match usual::classes(table.column_names()) {
+    let table = Table::read_projected(source, &Projection::NONE)?;
+    match column_aliases::classes(table.column_names()) {
         Ok(names) => {
             let ends = [&names[0], &names[names.len() - 1]].map(Clone::clone);
             let (file, classes) = (source.path().into(), names.len());
@@ -172,16 +178,41 @@ pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
 }
 
 /// Whether a file holds a matrix rather than a column of this name: a NumPy array of two dimensions, or an archive with such
-/// an array and none of the name; where columns may be guessed also a table without the column that has columns of classes.
+/// an array and none of the name; if columns may be guessed also a table without the column that has columns of classes. The start of a
+/// file decides.
 ///
 /// # Errors
 ///
-/// If it is an archive that cannot be read.
+/// If the start of the file cannot be read.
 pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
+    begins_a_matrix(&Input::Memory(source.clone()), column, source.options())
+}
+
+/// Whether a file holds a matrix as [`is_matrix`] finds it, and not the two probabilities of two classes, which are scores. Nothing is
+/// reported as guessed.
+///
+/// # Errors
+///
+/// As [`is_matrix`].
+pub fn holds_classes(path: &Path, column: &str, options: &TableOptions) -> Result<bool, FileError> {
+    let options = Arc::new(TableOptions { complete: Vec::new(), tell: None, ..options.clone() });
+    let input = Input::of(path, &options, &|_| ())?;
+    let reading = Reading::new(&options);
+    let is_column = input.format() == Format::Npy
+        && input.chunks(&Projection::NONE, &reading).and_then(|mut chunks| chunks.next()).is_ok();
+    Ok(!is_column && begins_a_matrix(&input, column, &options)?)
+}
+
+fn begins_a_matrix(input: &Input, column: &str, options: &Arc<TableOptions>) -> Result<bool, FileError> {
     let two_dimensions = |shape: &[u64]| matches!(shape, [_, columns] if *columns != 1);
-    guarded(&Place::file(source.path()), source.format(), || match source.format() {
-        Format::Npy => Ok(npy::shape(source.bytes()).is_some_and(|shape| two_dimensions(&shape))),
-        Format::Npz => {
+    guarded(&input.place(), input.format(), || match input {
+        _ if input.format() == Format::Npy => {
+            let mut start = Vec::new();
+            let read = input.open()?.0.take(npy::MAX_HEADER_LEN_BYTES).read_to_end(&mut start);
+            read.map_err(|source| FileError::Read { path: input.path().into(), source })?;
+            Ok(npy::shape(&start).is_some_and(|shape| two_dimensions(&shape)))
+        }
+        Input::Memory(source) if input.format() == Format::Npz => {
             let mut npz = Npz::open(source)?;
             let names: Vec<String> = npz.names().map(str::to_owned).collect();
             if names.iter().any(|name| name == column) {
@@ -194,10 +225,13 @@ pub fn is_matrix(source: &Source, column: &str) -> Result<bool, FileError> {
             }
             Ok(false)
         }
-        _ if source.options().guess => {
-            let table = Table::read_wanted(source, Wanted::Only(&[]))?;
-            let is_there = table.column_names().any(|name| name.trim() == column);
-            Ok(!is_there && usual::classes(table.column_names()) != Err(NotFound::Missing))
+        _ if options.guess => {
+            let quiet = Arc::new(TableOptions { tell: None, ..(**options).clone() });
+            let Some(table) = input.chunks(&Projection::NONE, &Reading::new(&quiet))?.next()? else {
+                return Ok(false);
+            };
+            let is_there = !matches!(table.found(column), Err(NotFound::Missing | NotFound::Several(_)));
+            Ok(!is_there && column_aliases::classes(table.column_names()) != Err(NotFound::Missing))
         }
         _ => Ok(false),
     })

@@ -17,8 +17,9 @@
 //! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
-//! [`Pieces`] gives the columns of a NumPy array, of Parquet or of CSV piece by piece, [`MatrixPieces`] the rows of a matrix, and
-//! [`BinaryFiles`] the scores and labels of a binary problem; they may be larger than memory. Everything else is read as a whole, up to [`MAX_READ_BYTES`].
+//! Every format has one reader, which reads chunk by chunk; a whole table is the collection of its chunks. [`Chunks`] gives the columns of a
+//! file chunk by chunk, [`MatrixChunks`] the rows of a matrix, and [`BinaryFiles`] the scores and labels of a binary problem; the files may
+//! be larger than memory.
 //!
 //! A column of numbers is kept in the type that its file has, and checked and converted by block. Cells one by one are left
 //! for text, for columns with gaps, and for finding the place of a fault.
@@ -29,9 +30,10 @@
 //! This room makes data of files: it knows [`files`](crate::files), and of the fitting the kinds of data, the costs of
 //! decisions and the counters of devices.
 
-#[cfg(feature = "arrow")]
-mod arrow;
+mod binary;
 mod cell;
+mod chunk_reader;
+mod chunks;
 mod clusters;
 mod codes;
 mod column;
@@ -39,42 +41,51 @@ mod column_kind;
 mod costs;
 mod counters;
 mod csv;
+mod fields;
 mod fleet_log;
 mod guard;
+mod hash;
+#[cfg(feature = "arrow")]
+mod ipc;
 mod json_lines;
 mod limit;
 mod matrix;
+mod matrix_chunks;
 mod npy;
 mod npz;
-mod other_kind;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod passes;
-mod pieces;
-mod read;
+mod projection;
+#[cfg(feature = "arrow")]
+mod record_batch;
 mod rows;
 mod shown;
+mod sniff;
 mod source;
 mod table;
-mod unusual;
+mod text;
 mod values;
 mod weights;
 
+pub use binary::{BinaryChunk, BinaryChunks, BinaryFiles, BinaryInput, ScoreNumber};
+pub use cell::TableCell;
+pub use chunks::Chunks;
 pub use clusters::clusters;
 pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
-pub use column_kind::{ColumnKind, ShownCell};
+pub use column_kind::ColumnKind;
 pub use costs::{Costs, read_costs};
 pub use counters::{counters_of, read_counters};
 pub use fleet_log::read_fleet_log;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
-pub use matrix::{columns_of_classes, is_matrix, vectors, vectors_named};
-
+pub use matrix::{columns_of_classes, holds_classes, is_matrix, vectors, vectors_named};
+pub use matrix_chunks::MatrixChunks;
 pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group};
-pub use pieces::{
-    BinaryFiles, BinaryInput, BinaryPiece, BinaryPieces, ColumnUse, MatrixPieces, Pieces, ScoreNumber,
-};
+pub use projection::ColumnUse;
 pub use shown::Shown;
+pub use sniff::column_aliases::likely_column;
+pub use sniff::options::{TableNote, TableOptions, Tell};
 pub use source::{Source, sha256};
 pub use table::Table;
-pub use unusual::options::{TableNote, TableOptions, Tell};
-pub use unusual::usual::likely_column;
 pub use weights::{Sample, counted_data, counted_probs, weighted_data};

@@ -1,17 +1,19 @@
 //! NumPy arrays.
 
 use std::collections::HashSet;
+use std::io::{Read, Seek, SeekFrom};
 
 use npyz::half::f16;
 use npyz::{DType, NpyHeader, Order};
 
 use super::cell::TableCell;
+use super::chunk_reader::{ChunkReader, Input, ReadSeek};
 use super::column_kind::ColumnKind;
-use super::source::Source;
-use super::table::Table;
-use super::unusual::options::TableNote;
+use super::limit::CHUNK_ROWS;
+use super::sniff::options::TableNote;
+use super::table::{Reading, Table};
 use super::values::Values;
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{FileError, Format, Place, Problem, Unit};
 
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
@@ -32,11 +34,107 @@ pub(super) enum Elements {
     Texts(Vec<String>),
 }
 
-/// Reads an array that is alone in its file, as a table of one column.
-pub(super) fn table(source: &Source) -> Result<Table, FileError> {
-    let mut table = Table::new(source);
-    parse(Place::file(source.path()), source.bytes())?.fill_lone(&mut table)?;
-    Ok(table)
+/// The rows of an array that is alone in its file, some at a time.
+pub(super) struct Rows {
+    pub(super) layout: Layout,
+    file: Box<dyn ReadSeek>,
+    pub(super) total: u64,
+    columns: u64,
+    first_row: u64,
+}
+
+impl Rows {
+    /// Checks the header of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`].
+    pub(super) fn open(input: &Input) -> Result<Self, FileError> {
+        let read_error = |source| FileError::Read { path: input.path().into(), source };
+        let (mut file, len_bytes) = input.open()?;
+        let mut start = Vec::new();
+        Read::by_ref(&mut file).take(MAX_HEADER_LEN_BYTES).read_to_end(&mut start).map_err(read_error)?;
+        let layout = Layout::parse(input.place(), &start, len_bytes)?;
+        layout.elements(&[])?;
+        file.seek(SeekFrom::Start(layout.header_len as u64)).map_err(read_error)?;
+        let (total, columns) = match &layout.shape[..] {
+            [] => (1, 1),
+            [rows, others @ ..] => (*rows, others.iter().product()),
+        };
+        Ok(Self { layout, file, total, columns, first_row: 0 })
+    }
+
+    /// The next rows, and the number of the first of them; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<(usize, NpyArray)>, FileError> {
+        let first_row = self.first_row as usize;
+        let columns = self.columns as usize;
+        let most = if columns <= 2 { CHUNK_ROWS } else { (CHUNK_ROWS / columns).max(1) };
+        let rows = usize::try_from(self.total - self.first_row).unwrap_or(usize::MAX).min(most);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let element_len = self.layout.element_len;
+        let mut data = vec![0; rows * columns * element_len];
+        let is_by_columns = columns > 1 && self.layout.order == Order::Fortran;
+        let read = match is_by_columns {
+            true => data.chunks_mut(rows * element_len).zip(0u64..).try_for_each(|(data, column)| {
+                let at = (self.total * column + self.first_row) * element_len as u64;
+                self.file.seek(SeekFrom::Start(self.layout.header_len as u64 + at))?;
+                self.file.read_exact(data)
+            }),
+            false => self.file.read_exact(&mut data),
+        };
+        let Layout { place, dtype, shape, .. } = &self.layout;
+        read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
+        let mut elements = self.layout.elements(&data)?;
+        if let (Elements::Numbers(values), true) = (&mut elements, is_by_columns) {
+            values.transpose(rows, columns);
+        }
+        let mut shape = shape.clone();
+        shape.iter_mut().take(1).for_each(|side| *side = rows as u64);
+        self.first_row += rows as u64;
+        Ok(Some((first_row, NpyArray { place: place.clone(), dtype: dtype.clone(), shape, elements })))
+    }
+}
+
+/// A column that is alone in its file, as tables of some rows each.
+pub(super) struct TableChunks {
+    rows: Rows,
+    reading: Reading,
+}
+
+impl TableChunks {
+    /// Checks the header of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`], or if the array has another shape.
+    pub(super) fn open(input: &Input, reading: Reading) -> Result<Self, FileError> {
+        let rows = Rows::open(input)?;
+        let is_column = match rows.layout.shape[..] {
+            [_] | [_, 1] => true,
+            [_, 2] => reading.options.guess,
+            _ => false,
+        };
+        if is_column { Ok(Self { rows, reading }) } else { Err(rows.layout.wrong_shape("(rows,)")) }
+    }
+}
+
+impl ChunkReader for TableChunks {
+    fn next(&mut self) -> Result<Option<Table>, FileError> {
+        let Some((first_row, array)) = self.rows.next()? else { return Ok(None) };
+        let is_whole = array.shape.first() == Some(&self.rows.total);
+        let table = Table::at(array.place.clone(), super::rows::Rows::From(first_row));
+        let mut table = table.read_as(self.reading.clone().of_whole(is_whole));
+        let shape = self.rows.layout.shape.clone();
+        // A fault is one of the array, not of some of its rows.
+        NpyArray { shape, ..array }.fill_lone(&mut table)?;
+        Ok(Some(table))
+    }
+
+    fn progress(&self) -> Option<(Unit, u64, u64)> {
+        Some((Unit::Rows, self.rows.first_row, self.rows.total))
+    }
 }
 
 /// Reads an array of floats, integers, booleans or texts of any width, either byte order and either memory order.
@@ -123,9 +221,8 @@ impl Layout {
         self.order == Order::C
     }
 
-    /// Refuses elements that are neither numbers nor texts.
-    pub(super) fn check_type(&self) -> Result<(), FileError> {
-        self.elements(&[]).map(drop)
+    pub(super) fn wrong_shape(&self, expected: &'static str) -> FileError {
+        FileError::input(self.place.clone(), Problem::Shape { got: self.shape.clone(), expected })
     }
 
     /// The elements in some of the data, in the order in which they are stored.

@@ -7,8 +7,10 @@ use zip::result::ZipError;
 
 use super::limit::{MAX_UNPACKED_BYTES, reason, unpack};
 use super::npy::{self, NpyArray};
+use super::projection::Projection;
+use super::rows::Rows;
 use super::source::Source;
-use super::table::{Table, Wanted};
+use super::table::{Reading, Table};
 use crate::files::{FileError, Format, Place, Problem};
 
 /// An archive of arrays, of which none is unpacked yet.
@@ -22,16 +24,17 @@ pub(super) struct Npz<'s> {
 }
 
 /// Reads the arrays of one dimension as columns. The others are known, but of no use.
-pub(super) fn table(source: &Source, wanted: Wanted<'_>) -> Result<Table, FileError> {
+pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
     let mut npz = Npz::open(source)?;
-    let mut table = Table::new(source);
+    let mut table =
+        Table::at(Place::file(source.path()), Rows::From(0)).read_as(Reading::new(source.options()));
     let names: Vec<String> = npz.names().map(str::to_owned).collect();
     if let [_] = names[..] {
         npz.array(0)?.fill_lone(&mut table)?;
         return Ok(table);
     }
     for (index, name) in names.iter().enumerate() {
-        if !wanted.includes(name) {
+        if !projection.includes(name) {
             table.add_column(name, false);
             continue;
         }

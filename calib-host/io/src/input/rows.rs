@@ -40,4 +40,30 @@ impl Rows {
             _ => *self = Self::Lines(Arc::new(vec![line])),
         }
     }
+
+    /// Adds rows behind the first `len` ones, which are all that there are.
+    pub(super) fn append(&mut self, len: usize, next: &Self, next_len: usize) {
+        let follows = match (&*self, next) {
+            (Self::From(first), Self::From(next)) => first + len == *next,
+            (Self::LinesFrom(first), Self::LinesFrom(next)) => first + len as u64 == *next,
+            _ => false,
+        };
+        if follows {
+            return;
+        }
+        if !matches!(self, Self::Lines(_)) {
+            *self = Self::Lines(Arc::new((0..len).map(|row| self.line(row)).collect()));
+        }
+        if let Self::Lines(lines) = self {
+            Arc::make_mut(lines).extend((0..next_len).map(|row| next.line(row)));
+        }
+    }
+
+    /// The line of a row of text.
+    fn line(&self, row: usize) -> u64 {
+        match self.at(row) {
+            Row::Line(line) => line,
+            Row::Index(index) => index as u64,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::cell::TableCell;
-use super::column_kind::{ColumnKind, ShownCell};
+use super::column_kind::ColumnKind;
 use super::table::{ColumnContent, NamedColumn, Table};
 
 impl Table {
@@ -59,17 +59,8 @@ impl<'t> Shown<'t> {
     /// # Panics
     ///
     /// If there are not as many columns or rows.
-    pub fn cell(&self, column: usize, row: usize) -> ShownCell<'t> {
-        match Self::table_cell(self.table, self.columns[column], row) {
-            TableCell::Missing => ShownCell::Missing,
-            TableCell::Raw(text) | TableCell::Text(text) => ShownCell::Text(text),
-            TableCell::Number(text) => ShownCell::Number(text),
-            TableCell::Bool(value) => ShownCell::Bool(value),
-            TableCell::F32(value) => ShownCell::F32(value),
-            TableCell::F64(value) => ShownCell::F64(value),
-            TableCell::Integer(value) => ShownCell::Integer(value),
-            TableCell::Unsigned(value) => ShownCell::Unsigned(value),
-        }
+    pub fn cell(&self, column: usize, row: usize) -> TableCell<&'t str> {
+        Self::table_cell(self.table, self.columns[column], row)
     }
 
     /// The text of their cells in a row. Text is as it is in the file; a float has the digits that give it back.

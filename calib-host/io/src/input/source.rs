@@ -5,26 +5,27 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
-use super::other_kind::{check_text, other_kind};
-use super::unusual::dialect;
-use super::unusual::options::TableOptions;
+use super::sniff::detect::{check_text, other_kind};
+use super::sniff::dialect;
+use super::sniff::options::TableOptions;
 use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
 
-/// So many bytes are read at a time.
-const PIECE_BYTES: u64 = 1 << 24;
+/// This many bytes are read at a time.
+const BLOCK_LEN_BYTES: u64 = 1 << 24;
 
-/// A file's bytes and where they come from.
+/// A file's bytes and where they come from. A clone shares the bytes.
 #[derive(Clone, Debug)]
 pub struct Source {
     path: PathBuf,
-    bytes: Vec<u8>,
-    /// What the bytes are compressed from, or a text table in the dialect that is read.
-    unpacked: Option<Vec<u8>>,
+    bytes: Bytes,
+    /// What the bytes are compressed from, or a text in UTF-8, without spaces before quotes.
+    unpacked: Option<Bytes>,
     format: Format,
     options: Arc<TableOptions>,
     /// The rows that lack a value, if such are left out.
@@ -57,7 +58,7 @@ impl Source {
         let reserved = bytes.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
         reserved.map_err(|_| read_error(io::ErrorKind::OutOfMemory.into()))?;
         let tell = |done| watch(Progress { path, unit: Unit::Bytes, done, total: len });
-        while Read::by_ref(&mut file).take(PIECE_BYTES).read_to_end(&mut bytes).map_err(read_error)? > 0 {
+        while Read::by_ref(&mut file).take(BLOCK_LEN_BYTES).read_to_end(&mut bytes).map_err(read_error)? > 0 {
             // A file that has grown is not over before its end.
             tell((bytes.len() as u64).min(len.saturating_sub(1)));
         }
@@ -114,40 +115,42 @@ impl Source {
     /// If they are compressed and cannot be unpacked.
     pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, FileError> {
         let path = path.into();
-        if let Some(problem) = other_kind(&path, &bytes) {
-            return Err(FileError::input(Place::file(&path), problem));
-        }
-        let format = Format::of(&path, &bytes);
-        if format != Format::Gzip || bytes.is_empty() {
-            check_text(&bytes, format).map_err(|problem| FileError::input(Place::file(&path), problem))?;
-            let unpacked = if format == Format::Csv { dialect::plain(&bytes) } else { None };
-            return Ok(Self::of(path, bytes, unpacked, format));
-        }
         let fail = |problem| FileError::input(Place::file(&path), problem);
-        if !bytes.starts_with(b"\x1f\x8b") {
-            return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
-        }
-        let place = Place::file(&path);
-        let unpacked = guarded(&place, Format::Gzip, || {
-            let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
-            unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
-        })?;
-        if let Some(problem) = other_kind(&path, &unpacked) {
+        if let Some(problem) = other_kind(&path, &bytes) {
             return Err(fail(problem));
         }
-        // `scores.npy.gz` is called `scores.npy` inside.
-        let name = path.extension().filter(|e| e.eq_ignore_ascii_case("gz")).map(|_| path.with_extension(""));
-        let format = match Format::of(name.as_deref().unwrap_or(&path), &unpacked) {
-            Format::Gzip => return Err(fail(Problem::NotA(Format::Gzip, "it is compressed twice".into()))),
-            inner => inner,
-        };
-        check_text(&unpacked, format).map_err(fail)?;
-        let plain = if format == Format::Csv { dialect::plain(&unpacked) } else { None };
-        Ok(Self::of(path, bytes, Some(plain.unwrap_or(unpacked)), format))
-    }
-
-    fn of(path: PathBuf, bytes: Vec<u8>, unpacked: Option<Vec<u8>>, format: Format) -> Self {
-        Self { path, bytes, unpacked, format, options: Arc::default(), left_out: Arc::default() }
+        let mut format = Format::of(&path, &bytes);
+        let mut unpacked = None;
+        if format == Format::Gzip && !bytes.is_empty() {
+            if !bytes.starts_with(b"\x1f\x8b") {
+                return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
+            }
+            let place = Place::file(&path);
+            let content = guarded(&place, Format::Gzip, || {
+                let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
+                unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
+            })?;
+            if let Some(problem) = other_kind(&path, &content) {
+                return Err(fail(problem));
+            }
+            // `scores.npy.gz` is called `scores.npy` inside.
+            let name =
+                path.extension().filter(|e| e.eq_ignore_ascii_case("gz")).map(|_| path.with_extension(""));
+            format = Format::of(name.as_deref().unwrap_or(&path), &content);
+            if format == Format::Gzip {
+                return Err(fail(Problem::NotA(Format::Gzip, "it is compressed twice".into())));
+            }
+            unpacked = Some(content);
+        }
+        let content = unpacked.as_ref().unwrap_or(&bytes);
+        check_text(content, format).map_err(fail)?;
+        if format == Format::Csv
+            && let Some(text) = dialect::decoded(content)
+        {
+            unpacked = Some(text);
+        }
+        let (bytes, unpacked) = (bytes.into(), unpacked.map(Bytes::from));
+        Ok(Self { path, bytes, unpacked, format, options: Arc::default(), left_out: Arc::default() })
     }
 
     /// The file's name; "standard input" for what has none.
@@ -155,9 +158,14 @@ impl Source {
         &self.path
     }
 
-    /// The content, unpacked; of a text table in any dialect with `,` between fields and `.` in numbers.
+    /// The content, unpacked, and a text in UTF-8.
     pub fn bytes(&self) -> &[u8] {
-        self.unpacked.as_deref().unwrap_or(&self.bytes)
+        self.unpacked.as_ref().unwrap_or(&self.bytes)
+    }
+
+    /// The same bytes, shared.
+    pub(super) fn shared(&self) -> Bytes {
+        self.unpacked.as_ref().unwrap_or(&self.bytes).clone()
     }
 
     /// The content as it is on the disk.

@@ -9,11 +9,10 @@ use super::cell::{Span, TableCell};
 use super::column::Column;
 use super::column_kind::ColumnKind;
 use super::rows::Rows;
-use super::source::Source;
-use super::unusual::dialect::FirstLine;
-use super::unusual::labels::labels_of_two;
-use super::unusual::options::TableOptions;
-use super::unusual::usual::{self, NotFound};
+use super::sniff::column_aliases::{self, NotFound};
+use super::sniff::dialect::FirstLine;
+use super::sniff::labels::labels_of_two;
+use super::sniff::options::TableOptions;
 use super::values::Values;
 use crate::files::{FileError, Place, Problem};
 
@@ -50,9 +49,13 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Of a part of a file, or of all of it.
-    pub(super) fn new(options: &Arc<TableOptions>, is_whole: bool) -> Self {
-        Self { options: options.clone(), is_whole, ..Self::default() }
+    pub(super) fn new(options: &Arc<TableOptions>) -> Self {
+        Self { options: options.clone(), ..Self::default() }
+    }
+
+    /// For all rows of a file, or for some.
+    pub(super) fn of_whole(self, is_whole: bool) -> Self {
+        Self { is_whole, ..self }
     }
 
     /// Takes notice of how a text table begins.
@@ -84,34 +87,8 @@ pub(super) enum ColumnContent {
     Cells(Vec<TableCell<Span>>),
     /// Nothing in it can be a number or text.
     Unusable(Problem),
-    /// Nobody asked for it.
+    /// It was not asked for.
     NotRead,
-}
-
-/// The columns that are wanted.
-#[derive(Clone, Copy)]
-pub(super) enum Wanted<'n> {
-    All,
-    Only(&'n [&'n str]),
-    /// These, and what may be one of these.
-    Like(&'n [&'n str]),
-}
-
-impl<'n> Wanted<'n> {
-    /// These, and where columns may be guessed what may be one of these.
-    pub(super) fn of(names: &'n [&'n str], options: &TableOptions) -> Self {
-        if options.guess { Self::Like(names) } else { Self::Only(names) }
-    }
-
-    pub(super) fn includes(self, name: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(names) => names.iter().any(|wanted| *wanted == name.trim()),
-            Self::Like(names) => {
-                names.iter().any(|wanted| *wanted == name.trim() || usual::may_be(wanted, name))
-            }
-        }
-    }
 }
 
 impl Table {
@@ -340,7 +317,7 @@ impl Table {
         if self.is_lone_array() {
             return self.columns.first().ok_or(NotFound::Missing);
         }
-        let number = usual::find(name, self.column_names(), self.reading.options.guess)?;
+        let number = column_aliases::find(name, self.column_names(), self.reading.options.guess)?;
         Ok(&self.columns[number])
     }
 
@@ -416,6 +393,39 @@ impl ColumnContent {
         }
     }
 
+    /// Adds the cells of the next chunk, whose text stands from `offset` on.
+    fn append(&mut self, next: Self, offset: usize) {
+        let shifted = |cell: TableCell<Span>| {
+            cell.map_text(|span| Span { start: span.start + offset, end: span.end + offset })
+        };
+        match (&mut *self, next) {
+            (Self::Typed(values), Self::Typed(others)) => {
+                if let Err(others) = values.append(others) {
+                    self.cells().extend((0..others.len()).map(|row| others.cell(row)));
+                }
+            }
+            (Self::Cells(_), Self::Typed(others)) => {
+                self.cells().extend((0..others.len()).map(|row| others.cell(row)));
+            }
+            (Self::Typed(_) | Self::Cells(_), Self::Cells(others)) => {
+                self.cells().extend(others.into_iter().map(shifted));
+            }
+            (Self::Typed(_) | Self::Cells(_), unusable @ Self::Unusable(_)) => *self = unusable,
+            _ => {}
+        }
+    }
+
+    /// The cells of a column that was read, typed or not before.
+    fn cells(&mut self) -> &mut Vec<TableCell<Span>> {
+        if let Self::Typed(values) = self {
+            *self = Self::Cells((0..values.len()).map(|row| values.cell(row)).collect());
+        }
+        match self {
+            Self::Cells(cells) => cells,
+            _ => unreachable!("only a column that is read has cells"),
+        }
+    }
+
     fn first(&self) -> Option<TableCell<Span>> {
         match self {
             Self::Typed(values) if values.len() > 0 => Some(values.cell(0)),
@@ -439,20 +449,10 @@ fn is_text(cell: TableCell<Span>) -> bool {
 
 /// What the readers of the formats fill a table with.
 impl Table {
-    pub(super) fn new(source: &Source) -> Self {
-        let reading = Reading::new(source.options(), true);
-        Self { reading, ..Self::at(Place::file(source.path()), Rows::From(0)) }
-    }
-
     /// A table of these rows of a file.
     pub(super) fn at(file: Place, rows: Rows) -> Self {
         let reading = Reading::default();
         Self { file, columns: Vec::new(), text: String::new(), rows, lone_dtype: None, reading }
-    }
-
-    /// Takes notice of how a text table begins.
-    pub(super) fn begins_with(&mut self, first_line: FirstLine) {
-        self.reading.begins_with(first_line);
     }
 
     /// The same table, read so.
@@ -465,9 +465,40 @@ impl Table {
         self.reading.is_whole
     }
 
+    /// Says that these are all rows of the file.
+    pub(super) fn make_whole(&mut self) {
+        self.reading.is_whole = true;
+    }
+
+    /// The number of rows of the columns that were read.
+    fn row_count(&self) -> usize {
+        self.columns.iter().filter_map(|column| column.content.len()).max().unwrap_or(0)
+    }
+
+    /// Adds the rows of the next chunk of the same file, which has the same columns, or more behind them.
+    pub(super) fn append(&mut self, next: Self) {
+        let (len, next_len, offset) = (self.row_count(), next.row_count(), self.text.len());
+        self.rows.append(len, &next.rows, next_len);
+        self.text.push_str(&next.text);
+        for (number, mut column) in next.columns.into_iter().enumerate() {
+            let Some(before) = self.columns.get_mut(number) else {
+                if let ColumnContent::Typed(_) | ColumnContent::Cells(_) = column.content {
+                    let gap = std::mem::replace(
+                        &mut column.content,
+                        ColumnContent::Cells(vec![TableCell::Missing; len]),
+                    );
+                    column.content.append(gap, offset);
+                }
+                self.columns.push(column);
+                continue;
+            };
+            before.content.append(column.content, offset);
+        }
+    }
+
     /// Takes these rows away.
     pub(super) fn leave_out(&mut self, left_out: &HashSet<usize>) {
-        let longest = self.columns.iter().filter_map(|column| column.content.len()).max().unwrap_or(0);
+        let longest = self.row_count();
         let kept: Vec<usize> = (0..longest).filter(|row| !left_out.contains(row)).collect();
         for column in &mut self.columns {
             match &mut column.content {
@@ -507,35 +538,17 @@ impl Table {
         self.columns[column].content = ColumnContent::Unusable(problem);
     }
 
-    /// Appends typed values to a column; nothing happens if nobody wants it.
+    /// Appends typed values to a column; nothing happens if it is not read.
     pub(super) fn extend(&mut self, column: usize, values: Values) {
         match &mut self.columns[column].content {
             content @ ColumnContent::Cells(_) if content.len() == Some(0) => {
                 *content = ColumnContent::Typed(values);
             }
-            ColumnContent::Typed(before) => {
-                if let Err(other) = before.append(values) {
-                    self.untyped(column).extend((0..other.len()).map(|row| other.cell(row)));
-                }
-            }
-            ColumnContent::Cells(cells) => cells.extend((0..values.len()).map(|row| values.cell(row))),
-            ColumnContent::Unusable(_) | ColumnContent::NotRead => {}
+            content => content.append(ColumnContent::Typed(values), 0),
         }
     }
 
-    /// The cells of a column that is wanted, typed or not before.
-    fn untyped(&mut self, column: usize) -> &mut Vec<TableCell<Span>> {
-        let content = &mut self.columns[column].content;
-        if let ColumnContent::Typed(values) = content {
-            *content = ColumnContent::Cells((0..values.len()).map(|row| values.cell(row)).collect());
-        }
-        match content {
-            ColumnContent::Cells(cells) => cells,
-            _ => unreachable!("only a column that is wanted has cells"),
-        }
-    }
-
-    /// Appends a cell to a column; nothing happens if nobody wants it.
+    /// Appends a cell to a column; nothing happens if it is not read.
     pub(super) fn push(&mut self, column: usize, cell: TableCell<&str>) {
         if self.is_wanted(column) {
             let cell = cell.map_text(|text| {
@@ -543,7 +556,7 @@ impl Table {
                 self.text.push_str(text);
                 Span { start, end: self.text.len() }
             });
-            self.untyped(column).push(cell);
+            self.columns[column].content.cells().push(cell);
         }
     }
 
@@ -572,11 +585,6 @@ impl Table {
         self.columns.len()
     }
 
-    /// The names of all columns.
-    pub(super) fn names_of_columns(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().map(|column| column.name.as_str())
-    }
-
     pub(super) fn is_wanted(&self, column: usize) -> bool {
         self.columns[column].content.len().is_some()
     }
@@ -588,7 +596,7 @@ impl Table {
     /// Appends a cell whose text the table has already.
     pub(super) fn push_again(&mut self, column: usize, cell: TableCell<Span>) {
         if self.is_wanted(column) {
-            self.untyped(column).push(cell);
+            self.columns[column].content.cells().push(cell);
         }
     }
 
@@ -597,7 +605,7 @@ impl Table {
         if !self.is_wanted(column) {
             return Vec::new();
         }
-        let cells = self.untyped(column);
+        let cells = self.columns[column].content.cells();
         cells.split_off(from.min(cells.len()))
     }
 

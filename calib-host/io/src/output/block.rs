@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::input::{ColumnKind, Shown, ShownCell};
+use crate::input::{ColumnKind, Shown, TableCell};
 
 /// Rows that are written together: columns of a table that was read, then new ones.
 pub struct Block<'t> {
@@ -135,29 +135,29 @@ impl Column<'_> {
     }
 
     /// A cell; of scores the number.
-    pub(super) fn cell(&self, row: usize) -> ShownCell<'_> {
+    pub(super) fn cell(&self, row: usize) -> TableCell<&str> {
         match &self.cells {
             Cells::Numbers { numbers: ScoreNumbers::F64(numbers), first_row, .. } => {
-                ShownCell::F64(numbers[first_row + row])
+                TableCell::F64(numbers[first_row + row])
             }
             Cells::Numbers { numbers: ScoreNumbers::Integers(numbers), first_row, .. } => {
-                ShownCell::Integer(numbers[first_row + row])
+                TableCell::Integer(numbers[first_row + row])
             }
             _ => self.cell_as_read(row),
         }
     }
 
     /// A cell; of scores what the file has.
-    pub(super) fn cell_as_read(&self, row: usize) -> ShownCell<'_> {
+    pub(super) fn cell_as_read(&self, row: usize) -> TableCell<&str> {
         match &self.cells {
             Cells::Shown { shown, column, first_row } | Cells::Numbers { shown, column, first_row, .. } => {
                 shown.cell(*column, first_row + row)
             }
-            Cells::New(Values::F32(values)) => values[row].map_or(ShownCell::Missing, ShownCell::F32),
+            Cells::New(Values::F32(values)) => values[row].map_or(TableCell::Missing, TableCell::F32),
             Cells::New(Values::U32(values)) => {
-                values[row].map_or(ShownCell::Missing, |value| ShownCell::Unsigned(value.into()))
+                values[row].map_or(TableCell::Missing, |value| TableCell::Unsigned(value.into()))
             }
-            Cells::New(Values::Text(values)) => ShownCell::Text(&values[row]),
+            Cells::New(Values::Text(values)) => TableCell::Text(&values[row]),
         }
     }
 

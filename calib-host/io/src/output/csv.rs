@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::digits::{Digits, push_f64, push_integer};
-use crate::input::ShownCell;
+use crate::input::TableCell;
 
 /// The line of names.
 pub(super) fn header(block: &Block<'_>) -> Vec<u8> {
@@ -24,13 +24,15 @@ pub(super) fn rows(block: &Block<'_>) -> Vec<u8> {
         for ((place, column), digits) in block.columns.iter().enumerate().zip(&mut digits) {
             separate(&mut text, place);
             match column.cell_as_read(row) {
-                ShownCell::Missing => {}
-                ShownCell::Text(cell) | ShownCell::Number(cell) => push_text(&mut text, cell),
-                ShownCell::F32(value) => digits.push(&mut text, value),
-                ShownCell::F64(value) => push_f64(&mut text, value),
-                ShownCell::Integer(value) => push_integer(&mut text, value),
-                ShownCell::Unsigned(value) => push_integer(&mut text, value),
-                ShownCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
+                TableCell::Missing => {}
+                TableCell::Raw(cell) | TableCell::Text(cell) | TableCell::Number(cell) => {
+                    push_text(&mut text, cell)
+                }
+                TableCell::F32(value) => digits.push(&mut text, value),
+                TableCell::F64(value) => push_f64(&mut text, value),
+                TableCell::Integer(value) => push_integer(&mut text, value),
+                TableCell::Unsigned(value) => push_integer(&mut text, value),
+                TableCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
             }
         }
         end_record(&mut text, start);

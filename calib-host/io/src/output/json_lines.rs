@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::digits::{Digits, push_f64, push_integer};
-use crate::input::ShownCell;
+use crate::input::TableCell;
 
 /// The lines of the rows. What is missing, or is no number that JSON has, is null.
 pub(super) fn rows(block: &Block<'_>) -> Vec<u8> {
@@ -23,16 +23,16 @@ pub(super) fn rows(block: &Block<'_>) -> Vec<u8> {
         for ((key, column), digits) in keys.iter().zip(&block.columns).zip(&mut digits) {
             text.extend_from_slice(key);
             match column.cell(row) {
-                ShownCell::F32(value) if value.is_finite() => digits.push(&mut text, value),
-                ShownCell::F64(value) if value.is_finite() => push_f64(&mut text, value),
-                ShownCell::Missing | ShownCell::F32(_) | ShownCell::F64(_) => {
+                TableCell::F32(value) if value.is_finite() => digits.push(&mut text, value),
+                TableCell::F64(value) if value.is_finite() => push_f64(&mut text, value),
+                TableCell::Missing | TableCell::F32(_) | TableCell::F64(_) => {
                     text.extend_from_slice(b"null");
                 }
-                ShownCell::Text(cell) => push_string(&mut text, cell),
-                ShownCell::Number(cell) => text.extend_from_slice(cell.as_bytes()),
-                ShownCell::Integer(value) => push_integer(&mut text, value),
-                ShownCell::Unsigned(value) => push_integer(&mut text, value),
-                ShownCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
+                TableCell::Raw(cell) | TableCell::Text(cell) => push_string(&mut text, cell),
+                TableCell::Number(cell) => text.extend_from_slice(cell.as_bytes()),
+                TableCell::Integer(value) => push_integer(&mut text, value),
+                TableCell::Unsigned(value) => push_integer(&mut text, value),
+                TableCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
             }
         }
         text.extend_from_slice(b"}\n");

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::block::{Block, Column};
 use super::digits::{push_f32, push_f64, push_integer};
-use crate::input::{ColumnKind, ShownCell};
+use crate::input::{ColumnKind, TableCell};
 
 /// The columns' names and types. Every column may have gaps.
 pub(super) fn schema(block: &Block<'_>) -> SchemaRef {
@@ -50,15 +50,15 @@ fn array(column: &Column<'_>, rows: usize) -> ArrayRef {
         };
     }
     match column.kind() {
-        ColumnKind::F32 => of!(Float32Array, ShownCell::F32),
-        ColumnKind::F64 => of!(Float64Array, ShownCell::F64),
-        ColumnKind::Bool => of!(BooleanArray, ShownCell::Bool),
-        ColumnKind::Unsigned => of!(UInt64Array, ShownCell::Unsigned),
+        ColumnKind::F32 => of!(Float32Array, TableCell::F32),
+        ColumnKind::F64 => of!(Float64Array, TableCell::F64),
+        ColumnKind::Bool => of!(BooleanArray, TableCell::Bool),
+        ColumnKind::Unsigned => of!(UInt64Array, TableCell::Unsigned),
         ColumnKind::Integer => {
             let integer = |cell| match cell {
-                ShownCell::Integer(value) => Some(value),
+                TableCell::Integer(value) => Some(value),
                 // Those of new columns are small.
-                ShownCell::Unsigned(value) => i64::try_from(value).ok(),
+                TableCell::Unsigned(value) => i64::try_from(value).ok(),
                 _ => None,
             };
             Arc::new(cells.map(integer).collect::<Int64Array>())
@@ -69,19 +69,19 @@ fn array(column: &Column<'_>, rows: usize) -> ArrayRef {
             for cell in cells {
                 number.clear();
                 match cell {
-                    ShownCell::Missing => {
+                    TableCell::Missing => {
                         builder.append_null();
                         continue;
                     }
-                    ShownCell::Text(text) | ShownCell::Number(text) => {
+                    TableCell::Raw(text) | TableCell::Text(text) | TableCell::Number(text) => {
                         builder.append_value(text);
                         continue;
                     }
-                    ShownCell::Bool(value) => number.extend_from_slice(value.to_string().as_bytes()),
-                    ShownCell::F32(value) => push_f32(&mut number, value),
-                    ShownCell::F64(value) => push_f64(&mut number, value),
-                    ShownCell::Integer(value) => push_integer(&mut number, value),
-                    ShownCell::Unsigned(value) => push_integer(&mut number, value),
+                    TableCell::Bool(value) => number.extend_from_slice(value.to_string().as_bytes()),
+                    TableCell::F32(value) => push_f32(&mut number, value),
+                    TableCell::F64(value) => push_f64(&mut number, value),
+                    TableCell::Integer(value) => push_integer(&mut number, value),
+                    TableCell::Unsigned(value) => push_integer(&mut number, value),
                 }
                 builder.append_value(str::from_utf8(&number).expect("digits"));
             }

@@ -1,9 +1,9 @@
 //! Every class against the rest.
 
-use calib_fit::assess::{AssessOptions, Assessment, BinnedEstimate, ProbMatrix, assess_vectors};
+use calib_fit::assess::{
+    AssessOptions, Assessment, BinnedEstimate, ClassProbRows, ProbMatrix, assess_vectors,
+};
 use serde::Serialize;
-
-use super::rows::ClassProbRows;
 
 /// Metrics of vectors of probabilities, without bootstrap intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,79 +1,51 @@
-//! The clinical validation of a report, in numbers and as text.
+//! The clinical validation of a report, as text.
 
 use calib_fit::assess::{
-    AssessOptions, ClinicalOptions, ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval,
-    ExtremeProbs, Extremes, Figure, PredictionKind, Undefined, validate,
+    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs,
+    Extremes, Figure, Undefined,
 };
 use minijinja::{Value, context};
-use serde::Serialize;
 
-use super::rows::CalibratedRows;
 use super::words::number;
 
-/// The clinical validation of binary probabilities.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClinicalSummary {
-    /// Of the classifier's scores; `None` if they are margins, which are no probabilities.
-    pub before: Option<ClinicalValidation>,
-    /// Of the calibrated probabilities.
-    pub after: ClinicalValidation,
-}
-
-impl ClinicalSummary {
-    /// Validates rows; `None` if these are predictions of several classes.
-    pub fn new(
-        test: &CalibratedRows,
-        options: &AssessOptions<'_>,
-        clinical: &ClinicalOptions<'_>,
-    ) -> Option<Self> {
-        let of = |rows: &[_]| validate(rows, options, clinical);
-        (test.kind == PredictionKind::Binary).then(|| Self {
-            before: test.margins.is_none().then(|| of(&test.before)),
-            after: of(&test.after),
-        })
-    }
-
-    /// The table of a page: name, meaning, before and after.
-    pub(super) fn text(&self) -> Value {
-        type Of = fn(&ClinicalValidation) -> String;
-        let row = |name: &str, meaning: &str, of: Of| {
-            let before = self.before.as_ref().map(of).unwrap_or_default();
-            [name.to_owned(), meaning.into(), before, of(&self.after)]
-        };
-        let rows = [
-            row(
-                "intercept",
-                "calibration in the large: 0 is best; above 0, events are more frequent than said",
-                |of| figure(&of.cox.intercept),
-            ),
-            row("slope", "1 is best; below 1 the probabilities are too extreme", |of| figure(&of.cox.slope)),
-            row("observed / expected", "positives for each that the probabilities expect: 1 is best", |of| {
-                figure(&of.observed_expected.ratio)
-            }),
-            row("Spiegelhalter’s z", "with the P value of calibration", |of| {
-                or_why(
-                    of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))),
-                )
-            }),
-            row("brier", "miscalibration − discrimination + uncertainty", |of| split(&of.corp.brier)),
-            row("log_loss", "miscalibration − discrimination + uncertainty", |of| split(&of.corp.log_loss)),
-            row("CORP curve", "ICI, E50, E90, Emax: its distance from the diagonal over the rows", |of| {
-                deviation(&of.corp.deviation)
-            }),
-            row(
-                "spline curve",
-                "ICI, E50, E90, Emax of logistic recalibration with restricted cubic splines",
-                |of| {
-                    or_why(of.spline.get().map(|spline| {
-                        format!("{} ({}\u{a0}knots)", deviation(&spline.deviation), spline.knots.len())
-                    }))
-                },
-            ),
-        ];
-        let sides = [("before", self.before.as_ref()), ("after", Some(&self.after))];
-        let extremes = sides.into_iter().filter_map(|(side, of)| extremes(side, &of?.extremes));
-        context! {rows => rows, extremes => extremes.collect::<Vec<_>>()}
-    }
+/// The table of a page: name, meaning, before and after.
+pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
+    type Of = fn(&ClinicalValidation) -> String;
+    let row = |name: &str, meaning: &str, of: Of| {
+        let before = found.before.as_ref().map(of).unwrap_or_default();
+        [name.to_owned(), meaning.into(), before, of(&found.after)]
+    };
+    let rows = [
+        row(
+            "intercept",
+            "calibration in the large: 0 is best; above 0, events are more frequent than said",
+            |of| figure(&of.cox.intercept),
+        ),
+        row("slope", "1 is best; below 1 the probabilities are too extreme", |of| figure(&of.cox.slope)),
+        row("observed / expected", "positives for each that the probabilities expect: 1 is best", |of| {
+            figure(&of.observed_expected.ratio)
+        }),
+        row("Spiegelhalter’s z", "with the P value of calibration", |of| {
+            or_why(of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))))
+        }),
+        row("brier", "miscalibration − discrimination + uncertainty", |of| split(&of.corp.brier)),
+        row("log_loss", "miscalibration − discrimination + uncertainty", |of| split(&of.corp.log_loss)),
+        row("CORP curve", "ICI, E50, E90, Emax: its distance from the diagonal over the rows", |of| {
+            deviation(&of.corp.deviation)
+        }),
+        row(
+            "spline curve",
+            "ICI, E50, E90, Emax of logistic recalibration with restricted cubic splines",
+            |of| {
+                or_why(of.spline.get().map(|spline| {
+                    format!("{} ({}\u{a0}knots)", deviation(&spline.deviation), spline.knots.len())
+                }))
+            },
+        ),
+    ];
+    let sides = [("before", found.before.as_ref()), ("after", Some(&found.after))];
+    let extremes = sides.into_iter().filter_map(|(side, of)| extremes(side, &of?.extremes));
+    context! {rows => rows, extremes => extremes.collect::<Vec<_>>()}
 }
 
 fn figure(figure: &Figure) -> String {

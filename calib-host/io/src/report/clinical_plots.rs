@@ -1,9 +1,8 @@
 //! The plots of a clinical validation.
 
-use calib_fit::assess::{ClinicalValidation, CorpStep, NetBenefit, OutcomeHistogram};
+use calib_fit::assess::{ClinicalSummary, ClinicalValidation, CorpStep, NetBenefit, OutcomeHistogram};
 use calib_fit::stats::percent_of_success;
 
-use super::clinical::ClinicalSummary;
 use super::figures::Side;
 use super::words::number;
 use crate::draw::{Axis, Chart, LegendEntry, Plot, Words, finish};

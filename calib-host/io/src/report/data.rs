@@ -1,16 +1,16 @@
 //! A report's numbers and words.
 
 use calib_fit::artifact::DeviceCost;
-use calib_fit::assess::{BeforeAfter, Evidence, Flaw, GroupComparison, OperatingAccuracy};
+use calib_fit::assess::{
+    BeforeAfter, ClinicalSummary, Evidence, Flaw, GroupComparison, OperatingAccuracy, Verdict,
+};
+use calib_fit::decide::DecisionSummary;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::classes::ClassWiseSummary;
-use super::clinical::ClinicalSummary;
-use super::decision::DecisionSummary;
 use super::plots::Occupancy;
 use super::size::ArtifactPart;
-use super::verdict::Verdict;
 use crate::draw::Plot;
 
 /// The version of the JSON form of a report.

@@ -1,15 +1,14 @@
 //! The plots of a report, and what is said of them.
 
 use calib_fit::assess::{
-    AssessOptions, Assessment, BeforeAfter, Binning, Prediction, PredictionKind, ReliabilityBin, Roc,
-    Validity, cells,
+    AssessOptions, Assessment, BeforeAfter, Binning, CalibratedRows, Prediction, PredictionKind,
+    ReliabilityBin, Roc, Validity, cells,
 };
 use calib_fit::stats::percent_of_success;
 
 use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Theory, ValidityKind};
-use super::rows::CalibratedRows;
 use crate::draw::{LegendEntry, Plot, Words};
 
 /// Before and after, in words and marks.

@@ -5,21 +5,19 @@ use std::collections::BTreeMap;
 use calib_core::Artifact;
 use calib_fit::artifact::{StoredArtifact, device_costs, promise, rule_sentences};
 use calib_fit::assess::{
-    AssessOptions, Cell, ClinicalOptions, Evidence, Flaw, GroupComparison, GroupOptions, assess_before_after,
-    compare_groups, flaws_under,
+    AssessOptions, CalibratedRows, Cell, ClinicalOptions, ClinicalSummary, Evidence, Flaw, IntervalKind,
+    assess_before_after, flaws_under, is_guaranteed,
 };
+use calib_fit::decide::ReportedRule;
+use calib_fit::job::{AssessOptions as JobOptions, AssessedBeforeAfter, Compared, assess_calibrated};
 use calib_fit::stats::Clusters;
 
 use super::classes::{ClassWiseSummary, most_frequent};
-use super::clinical::ClinicalSummary;
 use super::data::{CalibratorSummary, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
-use super::decision::ReportedRule;
 use super::figures::{self, Side, Validities};
 use super::guarantee::Curve;
 use super::plots::{Occupancy, ValidityKind};
-use super::rows::CalibratedRows;
 use super::subject::ReportData;
-use super::verdict::{Grounds, Verdict, is_guaranteed};
 use super::{clinical_plots, simplex, size, warnings};
 use crate::draw::Plot;
 
@@ -27,9 +25,9 @@ use crate::draw::Plot;
 ///
 /// ```
 /// use calib_core::{Outcome, Score};
-/// use calib_io::report::{CalibratedRows, Figure, Origin, ReportData, plot, report};
+/// use calib_io::report::{Figure, Origin, ReportData, plot, report};
 /// use calib_fit::apply_scores;
-/// use calib_fit::assess::{AssessOptions, ExtremeProbs, Prediction, PredictionKind};
+/// use calib_fit::assess::{AssessOptions, CalibratedRows, ExtremeProbs, Prediction, PredictionKind};
 /// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
 /// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
@@ -86,7 +84,19 @@ pub fn report(
 ) -> Report {
     let artifact = &stored.artifact();
     let test = data.test;
-    let metrics = assess_before_after(&test.before, &test.after, test.kind, options, options);
+    let how = JobOptions {
+        binning: options.binning,
+        norm: options.norm,
+        alpha: options.alpha,
+        resamples: options.bootstrap.map_or(0, |bootstrap| bootstrap.resamples),
+        intervals: options.bootstrap.map_or(IntervalKind::Percentile, |bootstrap| bootstrap.kind),
+        seed: options.bootstrap.map_or(0, |bootstrap| bootstrap.seed),
+        extremes: data.extremes,
+        ..JobOptions::default()
+    };
+    let found = assess_calibrated(test, artifact, (data.rule, data.operating.to_vec()), &how);
+    let AssessedBeforeAfter { metrics: Compared { both: metrics, of_margins }, evidence, clinical, .. } =
+        found;
     let classes = data.class_probs.map(|rows| ClassWiseSummary::new(rows, options, data.drawn_classes));
     let occupancy = occupancy(artifact, data.calibration, test);
     let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
@@ -107,19 +117,14 @@ pub fn report(
     };
     plots.extend(classes.iter().flat_map(against_rest));
     plots.extend(simplex_of(artifact, data));
-    let clinical = clinical(data, options);
     plots.extend(clinical.iter().flat_map(|clinical| clinical_figures(clinical, options)));
-    let evidence = test.evidence(artifact, &metrics, options.clusters);
     let flaws = flaws(artifact, data, &evidence);
     let (bootstrap, promise) = (options.bootstrap, promise(stored));
-    let of_margins = test.margins.is_some();
-    let change = test.brier_change(options.clusters, options.alpha);
-    let grounds = Grounds { metrics: &metrics, change, alpha: options.alpha, evidence: &evidence };
     Report {
         schema: REPORT_SCHEMA,
         of_margins,
         labels: Labels::default(),
-        verdict: Verdict::new(artifact, &grounds.with_bootstrap()),
+        verdict: found.verdict,
         calibrator: summary(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
@@ -132,11 +137,11 @@ pub fn report(
         uncalibrated: test.uncalibrated,
         metrics,
         clinical,
-        groups: groups(data, options),
+        groups: found.groups,
         classes,
         undrawn_classes: undrawn,
         decision: data.rule.map(|rule| rule.summary(test, options)),
-        operating_points: data.operating.to_vec(),
+        operating_points: found.operating,
         parts: size::parts(stored),
         device_cost: device_costs(artifact),
         occupancy,
@@ -155,15 +160,7 @@ pub fn report(
 fn clinical(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<ClinicalSummary> {
     let thresholds = data.rule.map(ReportedRule::thresholds).unwrap_or_default();
     let clinical = ClinicalOptions { extremes: data.extremes, thresholds: &thresholds };
-    ClinicalSummary::new(data.test, options, &clinical)
-}
-
-fn groups(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<GroupComparison> {
-    let test = data.test;
-    let clinical = &ClinicalOptions { extremes: data.extremes, thresholds: &[] };
-    let seed = options.bootstrap.map_or(0, |bootstrap| bootstrap.seed);
-    let how = GroupOptions { assess: options, clinical, seed };
-    test.groups.as_ref().map(|groups| compare_groups(&test.after, test.kind, groups, &how))
+    data.test.clinical(options, &clinical)
 }
 
 fn clinical_figures(clinical: &ClinicalSummary, options: &AssessOptions<'_>) -> Vec<Plot> {

@@ -6,7 +6,7 @@ use calib_fit::stats::{Interval, percent_of_success};
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
-use super::clinical::ClinicalSummary;
+use super::clinical::clinical_text;
 use super::data::Report;
 use super::groups::text as groups_text;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
@@ -40,7 +40,7 @@ impl Report {
         page.html(context! {
             report => self.head(),
             metrics => self.metric_rows(),
-            clinical => self.clinical.as_ref().map(ClinicalSummary::text),
+            clinical => self.clinical.as_ref().map(clinical_text),
             groups => self.groups.as_ref().map(groups_text),
             classes => self.class_rows(),
             undrawn => ranges(&self.undrawn_classes),

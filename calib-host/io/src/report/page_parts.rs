@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 
 use super::classes::{ClassWiseSide, ranges};
 use super::data::Report;
-use super::threshold::ThresholdAccuracy;
+use super::threshold::threshold_text;
 use super::words::number;
 
 /// Tables hold at most so many classes, those with the most rows.
@@ -94,7 +94,7 @@ impl Report {
         Some(context! {in_artefact => decision.in_artefact,
             uncalibrated => decision.uncalibrated,
             rows => rows,
-            thresholds => decision.thresholds.iter().map(ThresholdAccuracy::text).collect::<Vec<_>>(),
+            thresholds => decision.thresholds.iter().map(threshold_text).collect::<Vec<_>>(),
             cost => cost,
         })
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use calib_fit::assess::ClassProbRows;
 use serde::Serialize;
 
-use super::rows::ClassProbRows;
 use super::words::number;
 use crate::draw::{Axis, Chart, Plot, Words, finish};
 

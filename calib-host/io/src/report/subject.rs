@@ -1,9 +1,7 @@
 //! What a report is about.
 
-use calib_fit::assess::{ExtremeProbs, OperatingAccuracy};
-
-use super::decision::ReportedRule;
-use super::rows::{CalibratedRows, ClassProbRows};
+use calib_fit::assess::{CalibratedRows, ClassProbRows, ExtremeProbs, OperatingAccuracy};
+use calib_fit::decide::ReportedRule;
 
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]

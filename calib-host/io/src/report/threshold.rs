@@ -1,32 +1,16 @@
 //! How accurate a decision rule is at each of its thresholds.
 
 use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure, OperatingAccuracy};
+use calib_fit::decide::ThresholdAccuracy;
 use minijinja::{Value, context};
-use serde::Serialize;
 
 use super::words::number;
 
-/// A threshold of a decision rule, as a test that is positive above it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ThresholdAccuracy {
-    /// The test is positive for probabilities above this one.
-    pub threshold: f32,
-    /// The actions that are decided there, from low probabilities to high ones.
-    pub actions: Vec<String>,
-    /// Whether every one of them raises the device's alarm, and no other action does.
-    pub is_alarm: bool,
-    /// The counts, and what follows from them.
-    #[serde(flatten)]
-    pub accuracy: DiagnosticAccuracy,
-}
-
-impl ThresholdAccuracy {
-    /// What a page says of it.
-    pub(super) fn text(&self) -> Value {
-        let alarm = if self.is_alarm { ": the alarm" } else { "" };
-        let title = format!("above {}", self.threshold);
-        row(&title, &(self.actions.join(", ") + alarm), &self.accuracy)
-    }
+/// What a page says of a threshold of a decision rule.
+pub(super) fn threshold_text(found: &ThresholdAccuracy) -> Value {
+    let alarm = if found.is_alarm { ": the alarm" } else { "" };
+    let title = format!("above {}", found.threshold);
+    row(&title, &(found.actions.join(", ") + alarm), &found.accuracy)
 }
 
 /// What a page says of an operating point.

@@ -5,17 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_fit::artifact::{VacuousBins, number_of};
-use calib_fit::assess::{BeforeAfter, Evidence, Flaw, Prediction, PredictionKind};
+use calib_fit::assess::{BeforeAfter, CalibratedRows, Evidence, Flaw, Prediction, PredictionKind};
 use calib_fit::data::{BinaryData, Repeats};
+use calib_fit::job::Finding;
 
 use super::data::Origin;
 use super::plots::Occupancy;
-use super::rows::CalibratedRows;
 use super::subject::ReportData;
-
-/// What is said where the test rows are those that the artefact was fitted to.
-pub const SAME_ROWS: &str =
-    "The test data are the calibration data: every figure here is too good to be true.";
 
 /// Bins with fewer test rows than this say little.
 const FEW_IN_BIN: u64 = 10;
@@ -41,7 +37,7 @@ pub(super) fn warnings(
     let ReportData { calibration, test, doubts, .. } = *data;
     let mut warnings = doubts.to_vec();
     if origin.test_is_calibration || same_rows(calibration, test) {
-        warnings.push(SAME_ROWS.into());
+        warnings.push(Finding::SameRows.to_string());
     }
     warnings.extend(evidence.iter().map(ToString::to_string));
     warnings.extend(flaws.iter().map(ToString::to_string));

@@ -16,7 +16,7 @@ use calib_fit::error::{ScalingError, UnfittedReason};
 use calib_fit::fit::Unfitted;
 use calib_fit::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
 use calib_io::files::check_output;
-use calib_io::input::{Costs, Sample, Source, is_matrix, read_costs};
+use calib_io::input::{Costs, Sample, Source, holds_classes, read_costs};
 use clap::Args;
 
 use crate::context::Context;
@@ -130,13 +130,10 @@ impl Run for FitCommand {
         if let counters @ [_, ..] = self.counters.files()? {
             return self.recalibrate(counters, cx);
         }
-        match self.fitted(cx) {
-            Err(cause) if self.data.as_deref().is_some_and(|file| self.holds_classes(file, &cause, cx)) => {
-                self.source = ScoreSource::of_probs(self.data.take());
-                self.fitted(cx)
-            }
-            done => done,
+        if self.data.as_deref().is_some_and(|file| self.holds_classes(file, cx)) {
+            self.source = ScoreSource::of_probs(self.data.take());
         }
+        self.fitted(cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
@@ -146,14 +143,12 @@ impl Run for FitCommand {
 }
 
 impl FitCommand {
-    /// Whether the file that was named is no table of scores of class 1 but has a column for each class, which is found out where it
-    /// could not be read as such.
-    fn holds_classes(&self, file: &Path, cause: &Error, cx: &Context) -> bool {
-        // Standard input cannot be read again.
-        let is_of_file =
-            matches!(cause, Error::File(_)) && file != Path::new("-") && self.group_column.is_none();
-        let holds = |sources: Vec<Source>| is_matrix(&sources[0], &self.score_column).unwrap_or_default();
-        is_of_file && Source::read_all_with(&[file], &cx.tables, &|_| ()).is_ok_and(holds)
+    /// Whether the file that was named is no table of scores of class 1 but has a column for each class. Standard input cannot be read
+    /// twice, and what is wrong with a file is reported where it is read.
+    fn holds_classes(&self, file: &Path, cx: &Context) -> bool {
+        file != Path::new("-")
+            && self.group_column.is_none()
+            && holds_classes(file, &self.score_column, &cx.tables).unwrap_or_default()
     }
 
     /// Fits and writes what was named.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::distinct::Distinct;
+use crate::names::names;
 
 /// What a regression on logits does with probabilities of exactly 0 or 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -14,6 +15,11 @@ pub enum ExtremeProbs {
     /// Clips all probabilities to `[2^-24, 1 - 2^-24]`, as fits of scaling functions do.
     Clip,
 }
+
+names!(ExtremeProbs, "treatment of 0 and 1":
+    LeaveOut "leave-out" "Leave their rows out",
+    Clip "clip" "Clip all probabilities to [2^-24, 1 - 2^-24]",
+);
 
 /// How many probabilities are exactly 0 or 1, and what was done with them in regressions on logits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,0 +1,231 @@
+//! Binary scores as the device has them, and what an artefact makes of them.
+
+use std::ops::Range;
+
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
+
+use super::error::AssessError;
+use super::mismatch::{Mismatch, group_codes, mismatch};
+use crate::apply::{
+    Applied, Words, apply_codes, apply_codes_of_groups, apply_margins_from, apply_margins_of_groups,
+    apply_scores_from, apply_scores_of_groups,
+};
+use crate::artifact::score_kind;
+use crate::assess::KeyedRow;
+use crate::data::{DataError, RowGroups, ScoreKind, code_of_score};
+
+/// Binary scores as the device has them.
+#[derive(Clone, Debug)]
+pub enum DeviceScores {
+    /// Probabilities.
+    Scores(Vec<Score>),
+    /// Scores of any size.
+    Margins(Vec<Margin>),
+    /// Integer codes of either.
+    Codes(Vec<QuantizedScore>),
+}
+
+/// Binary scores of the kind that an artefact calibrates.
+#[derive(Clone, Debug)]
+pub struct CheckedScores {
+    scores: DeviceScores,
+    /// The artefact's code of each row's group, if it has tables for groups.
+    groups: Vec<u8>,
+}
+
+impl DeviceScores {
+    /// Checks scores of a kind, which stand for codes if there is an encoding.
+    pub(super) fn new(
+        kind: ScoreKind,
+        encoding: Option<ScoreEncoding>,
+        scores: impl Iterator<Item = f64>,
+    ) -> Result<Self, DataError> {
+        let of_row = |(row, cause)| DataError::Score { row, cause };
+        let rows = scores.enumerate();
+        Ok(match (encoding, kind) {
+            (Some(encoding), _) => Self::Codes(
+                rows.map(|(row, score)| code_of_score(encoding, kind, score as f32, row))
+                    .collect::<Result<_, _>>()?,
+            ),
+            (None, ScoreKind::Probability) => Self::Scores(
+                rows.map(|(row, score)| Score::try_from(score).map_err(|cause| of_row((row, cause))))
+                    .collect::<Result<_, _>>()?,
+            ),
+            (None, ScoreKind::Margin) => Self::Margins(
+                rows.map(|(row, score)| Margin::new(score as f32).map_err(|cause| of_row((row, cause))))
+                    .collect::<Result<_, _>>()?,
+            ),
+        })
+    }
+
+    /// Returns the number of rows.
+    #[expect(clippy::len_without_is_empty, reason = "a table has rows")]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Scores(scores) => scores.len(),
+            Self::Margins(margins) => margins.len(),
+            Self::Codes(codes) => codes.len(),
+        }
+    }
+
+    /// Whether these are margins that could be probabilities.
+    pub fn could_be_probs(&self) -> bool {
+        match self {
+            Self::Margins(margins) => margins.iter().all(|margin| (0.0..=1.0).contains(&margin.get())),
+            _ => false,
+        }
+    }
+
+    /// Checks that an artefact calibrates such scores, and finds its codes of the groups that rows are of.
+    ///
+    /// # Errors
+    ///
+    /// Another kind of scores, or groups that are missing or that it does not know.
+    pub fn check(
+        self,
+        artifact: &Artifact<'_>,
+        groups: Option<&RowGroups>,
+    ) -> Result<CheckedScores, AssessError> {
+        match (of_one_group(artifact.calibrator()), &self) {
+            (Calibrator::Binary(_), Self::Scores(_)) | (Calibrator::BinaryMargin(_), Self::Margins(_)) => {}
+            (Calibrator::BinaryCode(calibrator), Self::Codes(codes))
+                if codes.iter().all(|code| code.encoding() == calibrator.encoding()) => {}
+            _ => return Err(mismatch(artifact, "scores to be calibrated, without groups").into()),
+        }
+        let groups = match (artifact.calibrator(), groups) {
+            (Calibrator::Grouped(_), groups) => {
+                let codes = group_codes(artifact, groups)?;
+                // A device tells at most 255 groups apart.
+                groups
+                    .iter()
+                    .flat_map(|groups| (0..groups.rows()).map(|row| codes[groups.of(row)] as u8))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(CheckedScores { scores: self, groups })
+    }
+
+    /// Rows in the order of the artefact's thresholds.
+    pub(super) fn keyed_rows(
+        &self,
+        artifact: &Artifact<'_>,
+        labels: &[bool],
+        groups: Option<&RowGroups>,
+    ) -> Result<Vec<KeyedRow>, AssessError> {
+        let Some(points) = artifact.operating_points() else { return Ok(Vec::new()) };
+        let is_of_kind = match self {
+            Self::Scores(_) => {
+                !points.encoding().is_quantized() && score_kind(artifact) == ScoreKind::Probability
+            }
+            Self::Margins(_) => {
+                !points.encoding().is_quantized() && score_kind(artifact) == ScoreKind::Margin
+            }
+            Self::Codes(codes) => codes.iter().all(|code| code.encoding() == points.encoding()),
+        };
+        if !is_of_kind {
+            let kind =
+                if matches!(self, Self::Margins(_)) { ScoreKind::Margin } else { ScoreKind::Probability };
+            return Err(mismatch(artifact, of_kind(kind)).into());
+        }
+        let codes = (points.groups() > 1).then(|| group_codes(artifact, groups)).transpose()?;
+        let keys: Vec<u32> = match self {
+            Self::Scores(scores) => scores.iter().map(|score| score.get().to_bits()).collect(),
+            Self::Margins(margins) => margins.iter().map(|margin| margin.key()).collect(),
+            Self::Codes(codes) => codes.iter().map(|code| code.key().into()).collect(),
+        };
+        let row = |(row, (key, &label)): (usize, (u32, &bool))| {
+            let group = codes.as_ref().zip(groups).map_or(0, |(codes, groups)| codes[groups.of(row)]);
+            KeyedRow { key, group, label }
+        };
+        Ok(keys.into_iter().zip(labels).enumerate().map(row).collect())
+    }
+}
+
+/// What scores of a kind are called.
+pub(super) fn of_kind(kind: ScoreKind) -> &'static str {
+    match kind {
+        ScoreKind::Probability => "binary scores",
+        ScoreKind::Margin => "binary scores of any size",
+    }
+}
+
+/// The encoding of the binary scores of a kind that an artefact takes; `None` if it takes none of these.
+pub fn binary_encoding(artifact: &Artifact<'_>, kind: ScoreKind) -> Option<ScoreEncoding> {
+    if artifact.header().reduction != Reduction::Binary || kind != score_kind(artifact) {
+        return None;
+    }
+    Some(match of_one_group(artifact.calibrator()) {
+        Calibrator::BinaryCode(calibrator) => calibrator.encoding(),
+        _ => ScoreEncoding::F32,
+    })
+}
+
+/// The encoding of the binary scores of a kind that an artefact is assessed by, and the kind of what codes stand for.
+///
+/// # Errors
+///
+/// If it takes no such scores.
+pub fn scores_encoding(
+    artifact: &Artifact<'_>,
+    kind: ScoreKind,
+) -> Result<(ScoreEncoding, ScoreKind), Mismatch> {
+    if let (Some(sets), true) = (artifact.prediction_sets(), artifact.header().method.has_no_calibrator()) {
+        // Sets are about codes, whatever these stand for.
+        let of_codes = sets.encoding().is_quantized().then_some(ScoreKind::Margin);
+        return Ok((sets.encoding(), of_codes.unwrap_or(kind)));
+    }
+    let encoding = binary_encoding(artifact, kind).ok_or_else(|| mismatch(artifact, of_kind(kind)))?;
+    Ok((artifact.operating_points().map_or(encoding, |points| points.encoding()), kind))
+}
+
+/// The calibrator of one group, where there is one for each.
+fn of_one_group(calibrator: Calibrator<'_>) -> Calibrator<'_> {
+    match &calibrator {
+        Calibrator::Grouped(calibrators) => calibrators.of_group(0).unwrap_or(calibrator),
+        _ => calibrator,
+    }
+}
+
+impl CheckedScores {
+    /// Returns the number of rows.
+    #[expect(clippy::len_without_is_empty, reason = "a table has rows")]
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Whether these are margins that could be probabilities.
+    pub fn could_be_probs(&self) -> bool {
+        self.scores.could_be_probs()
+    }
+
+    /// Calibrates some of the rows with the artefact that they were checked for; the words are those of these rows.
+    ///
+    /// # Panics
+    ///
+    /// If the artefact is another one.
+    pub fn applied(&self, artifact: &Artifact<'_>, rows: Range<usize>, words: Words) -> Vec<Applied> {
+        const CHECKED: &str = "the rows were checked for this artefact";
+        let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped(_));
+        let groups = if is_grouped { &self.groups[rows.clone()] } else { &[] };
+        match &self.scores {
+            DeviceScores::Codes(codes) if is_grouped => {
+                apply_codes_of_groups(artifact, &codes[rows], groups).expect(CHECKED).expect(CHECKED)
+            }
+            DeviceScores::Codes(codes) => apply_codes(artifact, &codes[rows]).expect(CHECKED).expect(CHECKED),
+            DeviceScores::Scores(scores) if is_grouped => {
+                apply_scores_of_groups(artifact, &scores[rows], groups, words).expect(CHECKED).expect(CHECKED)
+            }
+            DeviceScores::Margins(margins) if is_grouped => {
+                apply_margins_of_groups(artifact, &margins[rows], groups, words)
+                    .expect(CHECKED)
+                    .expect(CHECKED)
+            }
+            DeviceScores::Scores(scores) => apply_scores_from(artifact, &scores[rows], words).expect(CHECKED),
+            DeviceScores::Margins(margins) => {
+                apply_margins_from(artifact, &margins[rows], words).expect(CHECKED)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Why nothing was assessed.
+
+use super::mismatch::Mismatch;
+use crate::data::DataError;
+use crate::error::FitError;
+use crate::options_error::OptionsError;
+use crate::sets::SetError;
+
+/// Why nothing was assessed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssessError {
+    /// An option is out of range, or does not go with the data.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// The data are of no use.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Points on a disk cannot be read.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The rows do not go with the artefact's prediction sets.
+    #[error(transparent)]
+    Sets(#[from] SetError),
+    /// The artefact is for scores of another kind.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// The artefact tells groups apart, and of which the rows are is not known.
+    #[error("the artefact tells the groups {known} apart: give the group of each row")]
+    NoGroups {
+        /// The groups that it knows.
+        known: String,
+    },
+    /// The artefact does not know the group of a row.
+    #[error("the artefact knows no group {name:?}\n  artefact  knows {known}")]
+    UnknownGroup {
+        /// The group.
+        name: String,
+        /// The groups that it knows.
+        known: String,
+    },
+    /// No row is calibrated.
+    #[error("no row has a probability: all are uncalibrated")]
+    AllUncalibrated,
+    /// The rows are those that the artefact was fitted to.
+    #[error(
+        "these are the rows that the artefact was fitted to, and every figure would be too good to be true"
+    )]
+    SameRows,
+}

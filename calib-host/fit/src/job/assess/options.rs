@@ -1,0 +1,91 @@
+//! How data are assessed.
+
+use crate::assess::{
+    AssessOptions as Metrics, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind,
+};
+use crate::options_error::OptionsError;
+use crate::stats::Clusters;
+
+/// How data are assessed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AssessOptions {
+    /// How probabilities are grouped for calibration errors.
+    pub binning: Binning,
+    /// The norm of `lp_ce`, at least 1.
+    pub norm: f64,
+    /// One minus the coverage of intervals.
+    pub alpha: f64,
+    /// The number of bootstrap resamples; 0 for no bootstrap intervals.
+    pub resamples: usize,
+    /// How bootstrap intervals are made.
+    pub intervals: IntervalKind,
+    /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomised artefact needs.
+    pub seed: u64,
+    /// How many of the most probable classes of a vector are assessed as well.
+    pub top_k: Option<u16>,
+    /// What is done with probabilities of exactly 0 or 1, which have no logit.
+    pub extremes: ExtremeProbs,
+    /// Whether rows are assessed that the artefact was fitted to: every figure is then too good to be true.
+    pub same_rows: bool,
+    /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artefact keeps no other hash of them.
+    pub data_sha256: Option<[u8; 32]>,
+}
+
+impl Default for AssessOptions {
+    /// 15 bins of equal width, the norm 2, and intervals at 95 % without a bootstrap.
+    fn default() -> Self {
+        let Metrics { binning, norm, alpha, .. } = Metrics::default();
+        Self {
+            binning,
+            norm,
+            alpha,
+            resamples: 0,
+            intervals: IntervalKind::Percentile,
+            seed: 0,
+            top_k: None,
+            extremes: ExtremeProbs::LeaveOut,
+            same_rows: false,
+            data_sha256: None,
+        }
+    }
+}
+
+impl AssessOptions {
+    /// Refuses what is out of range.
+    ///
+    /// # Errors
+    ///
+    /// Alpha outside `(0, 1)`, no bins, a norm below 1, or no class to assess.
+    pub fn check(&self) -> Result<(), OptionsError> {
+        let has_bins = match self.binning {
+            Binning::EqualWidth(bins) | Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => bins > 0,
+            Binning::ByBin | Binning::ByValue => true,
+        };
+        Err(OptionsError::new(match self {
+            Self { alpha, .. } if !(*alpha > 0.0 && *alpha < 1.0) => {
+                "`alpha` is a fraction between 0 and 1, such as 0.05".into()
+            }
+            _ if !has_bins => "`n_bins` is 1 at least".into(),
+            Self { norm, .. } if !(*norm >= 1.0 && norm.is_finite()) => {
+                format!("`norm`={norm}: a norm is a number from 1 on")
+            }
+            Self { top_k: Some(0), .. } => "`top_k` is 1 at least".into(),
+            _ => return Ok(()),
+        }))
+    }
+
+    pub(super) fn bootstrap(&self) -> Option<Bootstrap> {
+        let Self { intervals: kind, resamples, seed, alpha, .. } = *self;
+        (resamples > 0).then_some(Bootstrap { kind, resamples, seed, alpha })
+    }
+
+    /// The options of the metrics, with which rows belong together.
+    pub(super) fn metrics<'c>(&self, clusters: Option<&'c Clusters>) -> Metrics<'c> {
+        let Self { binning, norm, alpha, .. } = *self;
+        Metrics { binning, norm, alpha, bootstrap: self.bootstrap(), clusters }
+    }
+
+    pub(super) fn clinical(&self) -> ClinicalOptions<'static> {
+        ClinicalOptions { extremes: self.extremes, thresholds: &[] }
+    }
+}

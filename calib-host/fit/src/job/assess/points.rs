@@ -1,0 +1,123 @@
+//! Binary points that are assessed by their distinct scores, however many rows there are.
+
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, Calibrator, Score};
+
+use crate::apply::{Words, apply_scores_from};
+use crate::artifact::score_kind;
+use crate::assess::{ChangedRows, Prediction};
+use crate::data::{BinaryData, ExactCollector, ScoreKind};
+use crate::error::FitError;
+use crate::points::Group;
+
+/// This many points of 4 bytes are kept in memory. If there are more, all go to a temporary file.
+const IN_MEMORY_POINTS: usize = 1 << 25;
+
+/// Points before and after an artefact, without those that it does not calibrate.
+pub(super) struct ChangedPoints {
+    pub(super) before: BinaryData,
+    pub(super) after: BinaryData,
+    pub(super) changed: ChangedRows,
+    pub(super) uncalibrated: u64,
+}
+
+/// Calibrated groups of points with one score each.
+#[derive(Default)]
+struct Part {
+    /// The score before, the probability after, the points and those with label 1.
+    groups: Vec<(f64, f64, u64, u64)>,
+    changed: ChangedRows,
+    uncalibrated: u64,
+}
+
+/// Whether an artefact does nothing but calibrate binary scores, each in the same way whatever its row.
+pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
+    artifact.header().reduction == Reduction::Binary
+        && score_kind(artifact) == ScoreKind::Probability
+        && matches!(artifact.calibrator(), Calibrator::Binary(_))
+        && !artifact.is_randomized()
+        && artifact.operating_points().is_none()
+        && artifact.prediction_sets().is_none()
+        && artifact.decision().is_none()
+}
+
+impl ChangedPoints {
+    /// Calibrates points with an artefact that [`is_of_points`]; `None` if it calibrates none of them.
+    pub(super) fn new(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
+        let (mut changed, mut uncalibrated) = (ChangedRows::default(), 0);
+        let (mut before, mut after) = (Points::new(points), Points::new(points));
+        points.map_groups_in_order(
+            |groups| Part::new(artifact, groups.collect()),
+            |part: Part| {
+                changed = std::mem::take(&mut changed).and(part.changed);
+                uncalibrated += part.uncalibrated;
+                before.extend(part.groups.iter().map(|&(score, _, n, positives)| (score, n, positives)))?;
+                after.extend(part.groups.iter().map(|&(_, prob, n, positives)| (prob, n, positives)))
+            },
+        )?;
+        let (before, after) = (before.finish()?, after.finish()?);
+        Ok(before.zip(after).map(|(before, after)| Self { before, after, changed, uncalibrated }))
+    }
+}
+
+impl Part {
+    fn new(artifact: &Artifact<'_>, groups: Vec<Group>) -> Self {
+        let score = |group: &Group| Score::try_from(group.score).expect("a probability");
+        let scores: Vec<Score> = groups.iter().map(score).collect();
+        let applied = apply_scores_from(artifact, &scores, Words::new(artifact, 0));
+        let mut part = Self::default();
+        for (row, Group { n, positives, .. }) in applied.expect("the artefact is for such").iter().zip(groups)
+        {
+            let Some(calibrated) = row.outcome.calibrated() else {
+                part.uncalibrated += n;
+                continue;
+            };
+            let (before, prob) = (f64::from(row.score), f64::from(calibrated.prob));
+            for (hit, rows) in
+                [(false, n - positives), (true, positives)].into_iter().filter(|(_, rows)| *rows > 0)
+            {
+                let after = Prediction { class: row.class, prob, bin: calibrated.bin.into(), hit };
+                part.changed.add_times(before, &after, rows);
+            }
+            part.groups.push((before, prob, n, positives));
+        }
+        part
+    }
+}
+
+/// Points that are collected as others are kept: one by one, maybe on a disk, or counted.
+enum Points {
+    Single(Box<ExactCollector>),
+    Counted(Vec<(f64, u64, u64)>),
+}
+
+impl Points {
+    fn new(points: &BinaryData) -> Self {
+        match points.is_packed() {
+            true => Self::Single(Box::new(ExactCollector::new(IN_MEMORY_POINTS))),
+            false => Self::Counted(Vec::new()),
+        }
+    }
+
+    fn extend(&mut self, groups: impl Iterator<Item = (f64, u64, u64)>) -> Result<(), FitError> {
+        match self {
+            Self::Counted(counted) => counted.extend(groups),
+            Self::Single(collector) => {
+                let (mut scores, mut labels) = (Vec::new(), Vec::new());
+                for (score, n, positives) in groups {
+                    scores.extend((0..n).map(|_| score));
+                    labels.extend((0..n).map(|row| row < positives));
+                }
+                collector.extend(&scores, &labels)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Option<BinaryData>, FitError> {
+        match self {
+            Self::Counted(counted) => Ok(BinaryData::from_counts(counted).ok()),
+            Self::Single(collector) => Ok(collector.finish()?),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What speaks against a calibrator or an assessment, in sentences.
+
+use std::fmt;
+
+use crate::assess::{Evidence, Prediction};
+use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
+use crate::dataset::{Content, Dataset};
+use crate::options_error::OptionsError;
+use crate::stats::Clusters;
+
+/// What is doubtful about rows, or what they say against a calibrator.
+///
+/// Displayed it is a sentence with the names of the library; [`Finding::with_names`] gives it other ones.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The rows are those that the artefact was fitted to.
+    SameRows,
+    /// Margins could be probabilities.
+    RawScoresInUnitInterval,
+    /// Logits look like probabilities.
+    LogitsSumToOne,
+    /// Logits look like probabilities of each class by itself.
+    LogitsInUnitInterval,
+    /// The rows do not look independent.
+    Dependence(Repeats),
+    /// The rows speak against the artefact.
+    Evidence(Evidence),
+}
+
+impl Finding {
+    /// Looks whether scores of any size could be probabilities.
+    pub fn of_scores(data: &Dataset) -> Option<Self> {
+        match data.content() {
+            Content::Points(points) if points.kind() == ScoreKind::Margin && data.encoding().is_none() => {
+                let could_be_prob = |(score, ..): (f64, u64, u64)| (0.0..=1.0).contains(&score);
+                points.rows()?.all(could_be_prob).then_some(Self::RawScoresInUnitInterval)
+            }
+            Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
+            _ => None,
+        }
+    }
+
+    /// Looks whether predictions repeat each other, unless it is known which belong together.
+    pub fn of_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<Self> {
+        if clusters.is_some() {
+            return None;
+        }
+        let (scores, labels) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
+        // Without rows there is nothing to ask.
+        let data = BinaryData::new(scores, labels).ok()?.on_device();
+        // Only points on a disk could fail to be read.
+        Repeats::noticed_in(&data).ok().flatten().map(Self::Dependence)
+    }
+
+    /// Whether it is about the rows and not about the artefact.
+    pub fn is_doubt(&self) -> bool {
+        !matches!(self, Self::SameRows | Self::Evidence(_))
+    }
+
+    /// Returns the sentence with other names: `data` is the name of the scores, and the others are those of fields.
+    pub fn with_names(&self, name: impl Fn(&str) -> String) -> String {
+        OptionsError::new(self.sentence()).with_names(name)
+    }
+
+    /// The sentence with names between backticks.
+    fn sentence(&self) -> String {
+        match self {
+            Self::SameRows => {
+                "The test data are the calibration data: every figure here is too good to be true.".into()
+            }
+            Self::RawScoresInUnitInterval => {
+                "Every score of `data` is in [0, 1]: are these probabilities? Then use `kind=scores` instead of `kind=margins`, with an artefact \
+                 that was fitted so."
+                    .into()
+            }
+            Self::LogitsSumToOne => {
+                "Every row of `data` sums to one, with entries in [0, 1]: are these probabilities? Then use `kind=probs` instead of \
+                 `kind=logits`."
+                    .into()
+            }
+            Self::LogitsInUnitInterval => {
+                "Every entry of `data` is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
+                 itself, or rounded? Then divide each row by its sum, and use `kind=probs`."
+                    .into()
+            }
+            Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),
+            Self::Evidence(evidence) => evidence.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |name: &str| if name == "data" { "scores".to_owned() } else { name.to_owned() };
+        f.write_str(&self.with_names(name))
+    }
+}
+
+/// Whether scores that are said to be of any size look like probabilities, as far as they were looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Looks {
+    like_probs: bool,
+    in_unit_interval: bool,
+}
+
+impl Looks {
+    /// Of no rows: like anything.
+    pub fn like_anything() -> Self {
+        Self { like_probs: true, in_unit_interval: true }
+    }
+
+    /// With more rows of the same matrix.
+    #[must_use]
+    pub fn and(self, vectors: &Vectors) -> Self {
+        let are_logits = vectors.kind() == VectorKind::Logits;
+        Self {
+            like_probs: self.like_probs && are_logits && vectors.all_look_like_probs(),
+            in_unit_interval: self.in_unit_interval && are_logits && vectors.all_in_unit_interval(),
+        }
+    }
+
+    /// What is doubtful about the rows.
+    pub fn finding(self) -> Option<Finding> {
+        match self {
+            Self { like_probs: true, .. } => Some(Finding::LogitsSumToOne),
+            Self { in_unit_interval: true, .. } => Some(Finding::LogitsInUnitInterval),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Assessing a data set in one call.
+
+use calib_core::ScoreEncoding;
+use calib_fit::assess::{Binning, Prediction, PredictionKind};
+use calib_fit::data::{BinaryCollector, RowGroups};
+use calib_fit::dataset::{Rows, Scores};
+use calib_fit::job::{
+    AssessError, AssessOptions, Assessed, AssessedFigures, Calibrated, Finding, Predictions, assess,
+    assess_calibrated, assess_predictions,
+};
+use calib_fit::stats::Clusters;
+use calib_fit::{
+    ArtifactOptions, BinaryData, BinaryMethod, Dataset, Isotonic, ScoreKind, StoredArtifact, Umd, VectorKind,
+    Vectors, artifact_bytes, fit_binary,
+};
+use proptest::prelude::*;
+
+fn rows(n: u32, step: u32) -> (Vec<f32>, Vec<i64>) {
+    let score = |i: u32| (i * step % n) as f32 / n as f32;
+    (0..n).map(|i| (score(i), i64::from(i * 7 % 10 < 10 * (i * step % n) / n))).unzip()
+}
+
+fn artifact_of(data: &BinaryData, method: &BinaryMethod) -> StoredArtifact {
+    let fit = fit_binary(data, method, 0.1).unwrap();
+    let options = ArtifactOptions { rows: Some(data.rows_hash().unwrap()), ..Default::default() };
+    StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
+}
+
+fn umd() -> StoredArtifact {
+    let (scores, labels) = rows(600, 7);
+    let data = BinaryData::from_device_classes(&scores, &labels).unwrap();
+    artifact_of(&data, &BinaryMethod::Umd(Umd::new(4)))
+}
+
+fn binary(scores: &[f32], labels: &[i64]) -> Dataset {
+    Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(labels)).unwrap()
+}
+
+/// As text, in which an undefined figure equals itself.
+fn text(found: &Result<Assessed, AssessError>) -> String {
+    format!("{found:#?}")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whether rows are taken apart or only their distinct scores are looked at, and in whatever order they are.
+    #[test]
+    fn points_say_what_their_rows_say(
+        rows in proptest::collection::vec((0u16..=40, any::<bool>()), 30..200), bins in 1usize..4,
+    ) {
+        let (scores, labels): (Vec<f32>, Vec<i64>) =
+            rows.iter().map(|&(k, label)| (f32::from(k) / 40.0, i64::from(label))).unzip();
+        let (of_fit, labels_of_fit) = self::rows(500, 3);
+        let of_fit = BinaryData::from_device_classes(&of_fit, &labels_of_fit).unwrap();
+        for method in [BinaryMethod::Isotonic(Isotonic::default()), BinaryMethod::Umd(Umd::new(bins))] {
+            let stored = artifact_of(&of_fit, &method);
+            let artifact = stored.artifact();
+            let options = AssessOptions { binning: Binning::EqualWidth(5), ..AssessOptions::default() };
+            let data = binary(&scores, &labels);
+            let found = assess(&data, Some(&stored), &options);
+            let Some(AssessedFigures::BeforeAfter(by_points)) = found.clone().unwrap().figures else { panic!() };
+            let rows = Calibrated::new(&data, &artifact, 0).unwrap();
+            let by_rows = assess_calibrated(rows.predictions(&artifact).unwrap(), &artifact, (None, Vec::new()), &options);
+            prop_assert_eq!(format!("{by_points:#?}"), format!("{by_rows:#?}"));
+
+            let backwards = |values: &[f32]| values.iter().rev().copied().collect::<Vec<_>>();
+            let labels_backwards: Vec<i64> = labels.iter().rev().copied().collect();
+            let turned = binary(&backwards(&scores), &labels_backwards);
+            prop_assert_eq!(text(&assess(&turned, Some(&stored), &options)), text(&found));
+
+            // On a disk, and counted.
+            let mut collector = BinaryCollector::new(0);
+            let checked: Vec<bool> = labels.iter().map(|&label| label == 1).collect();
+            collector.extend_device_scores(&scores, &checked).unwrap();
+            let spilled = collector.finish().unwrap().unwrap().into();
+            prop_assert_eq!(text(&assess(&spilled, Some(&stored), &options)), text(&found));
+            let counts = scores.iter().zip(&labels).map(|(&score, &label)| (score.into(), 3, 3 * label as u64));
+            let counted = BinaryData::from_counts(counts.collect()).unwrap().into();
+            let thrice = |values: &[f32]| values.iter().flat_map(|&value| [value; 3]).collect::<Vec<_>>();
+            let labels_thrice: Vec<i64> = labels.iter().flat_map(|&label| [label; 3]).collect();
+            let repeated = assess(&binary(&thrice(&scores), &labels_thrice), Some(&stored), &options).unwrap();
+            let counted = assess(&counted, Some(&stored), &options).unwrap();
+            prop_assert_eq!(format!("{:#?}", counted.figures), format!("{:#?}", repeated.figures));
+        }
+    }
+
+    /// Codes are found again in the scores that they stand for.
+    #[test]
+    fn codes_are_those_of_their_scores(codes in proptest::collection::vec(-128i64..=127, 30..80)) {
+        let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+        let labels: Vec<i64> = codes.iter().map(|code| i64::from(code * 31 % 17 < 4)).collect();
+        let scores: Vec<f32> = codes.iter().map(|&code| (code + 128) as f32 / 256.0).collect();
+        let data = BinaryData::from_device_classes(&scores, &labels).unwrap();
+        let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
+        let of = |fit| StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
+        let (floats, over_codes) = (of(fit.clone()), of(fit.over_codes(encoding).unwrap()));
+        let of_codes = Dataset::new(Scores::Codes(ScoreKind::Probability, encoding, &codes), Rows::new(&labels)).unwrap();
+        let after = |data: &Dataset, stored: &StoredArtifact| {
+            let found = Calibrated::new(data, &stored.artifact(), 0).unwrap().rows.unwrap();
+            found.after.iter().map(|row| row.prob).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(after(&of_codes, &over_codes), after(&binary(&scores, &labels), &floats));
+    }
+}
+
+#[test]
+fn the_rows_of_the_fit_are_refused_in_any_order() {
+    let stored = umd();
+    let (mut scores, mut labels) = rows(600, 7);
+    scores.reverse();
+    labels.reverse();
+    let data = binary(&scores, &labels);
+    assert_eq!(assess(&data, Some(&stored), &AssessOptions::default()), Err(AssessError::SameRows));
+    let options = AssessOptions { same_rows: true, ..AssessOptions::default() };
+    let found = assess(&data, Some(&stored), &options).unwrap();
+    assert_eq!(found.findings[0], Finding::SameRows);
+    assert!(found.doubts().all(|finding| *finding != Finding::SameRows));
+    assert!(assess(&binary(&scores[1..], &labels[1..]), Some(&stored), &AssessOptions::default()).is_ok());
+}
+
+#[test]
+fn clusters_and_groups_are_those_of_the_rows_that_are_left() {
+    let (scores, labels) = rows(300, 11);
+    let clusters = Clusters::new((0..300).map(|row| row / 3));
+    let groups = RowGroups::new((0..300).map(|row| if row % 2 == 0 { "even" } else { "odd" }));
+    let rows = Rows::new(&labels).clusters(clusters).groups(groups);
+    let data = Dataset::new(Scores::Binary(ScoreKind::Probability, (&scores).into()), rows).unwrap();
+    let found = assess(&data, Some(&umd()), &AssessOptions::default()).unwrap();
+    assert_eq!(found.clusters, Some((300, 100)));
+    let Some(AssessedFigures::BeforeAfter(found)) = found.figures else { panic!() };
+    let names: Vec<String> = found.groups.unwrap().groups.iter().map(|group| group.group.clone()).collect();
+    assert_eq!(names, ["even", "odd"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let (scores, labels) = rows(100, 3);
+    let data = binary(&scores, &labels);
+    let default = AssessOptions::default();
+    for (options, told) in [
+        (AssessOptions { alpha: 1.0, ..default }, "alpha is a fraction"),
+        (AssessOptions { norm: 0.5, ..default }, "a norm is a number from 1 on"),
+        (AssessOptions { binning: Binning::EqualMass(0), ..default }, "n_bins is 1 at least"),
+        (AssessOptions { top_k: Some(0), ..default }, "top_k is 1 at least"),
+        (AssessOptions { top_k: Some(2), ..default }, "top_k needs a matrix"),
+        (AssessOptions { binning: Binning::ByBin, ..default }, "needs an artefact"),
+    ] {
+        let refused = assess(&data, None, &options).unwrap_err();
+        assert!(
+            matches!(refused, AssessError::Options(_)) && refused.to_string().contains(told),
+            "{refused}"
+        );
+    }
+    let vectors = Vectors::new(vec![0.5, 0.25, 0.25], 3, VectorKind::Probs).unwrap();
+    let refused =
+        assess(&Dataset::of_vectors(vectors, vec![0]).unwrap(), Some(&umd()), &default).unwrap_err();
+    assert!(
+        matches!(&refused, AssessError::Mismatch(cause) if cause.got == "vectors of 3 classes"),
+        "{refused}"
+    );
+    let margins =
+        Dataset::new(Scores::Binary(ScoreKind::Margin, (&scores).into()), Rows::new(&labels)).unwrap();
+    assert!(matches!(assess(&margins, Some(&umd()), &default), Err(AssessError::Mismatch(_))));
+    assert!(matches!(assess(&margins, None, &default), Err(AssessError::Options(_))));
+}
+
+#[test]
+fn a_doubt_has_the_names_of_whoever_asks() {
+    // Each row four times.
+    let (scores, labels) = rows(250, 7);
+    let four =
+        |row: usize| Prediction { class: 1, prob: scores[row / 4].into(), bin: 0, hit: labels[row / 4] == 1 };
+    let rows = (0..1000).map(four).collect();
+    let kind = PredictionKind::Binary;
+    let rows = Predictions { rows, kind, uncalibrated: 0, clusters: None, groups: None };
+    let found = assess_predictions(&rows, &AssessOptions::default()).unwrap();
+    let doubt = found.doubts().next().expect("rows are repeated");
+    assert!(doubt.to_string().ends_with("Then name the patient with clusters."), "{doubt}");
+    let told = doubt.with_names(|name| format!("<{name}>"));
+    assert!(told.ends_with("Then name the patient with <clusters>."), "{told}");
+}
