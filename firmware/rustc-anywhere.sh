@@ -5,7 +5,7 @@
 # all symbols, by which the linker sorts functions. Here each crate is named by itself; there is one of each in an image.
 ours=no
 for word; do
-    case $word in calib_core | calib_drivers | calib_firmware | calib_network | boards) ours=$word ;; esac
+    case $word in calib_core | calib_drivers | calib_firmware | calib_classifier | boards) ours=$word ;; esac
 done
 if [ "$ours" != no ]; then
     for word; do

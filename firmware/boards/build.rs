@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use calib_linear::AlarmRule;
+use calib_classifier::linear::AlarmRule;
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::pkcs8::DecodePublicKey;
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use calib_tflite::{Network, source};
+use calib_classifier::tflite::{Network, source};
 
 const MODEL: &str = "CALIB_MODEL";
 

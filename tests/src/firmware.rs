@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use calib_classifier::linear::{AlarmRule, LinearModel};
 use calib_firmware::Classifier;
-use calib_linear::{AlarmRule, LinearModel};
 
 use crate::Board;
 use crate::fingerprint::Fingerprint;

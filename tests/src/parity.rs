@@ -2,6 +2,7 @@
 
 use crate::classifier::CodedRows;
 use anyhow::{Context, Result, bail, ensure};
+use calib_classifier::linear::LinearModel;
 use calib_core::artifact::TableForm;
 use calib_core::wire::{
     Answer, OtherClasses, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, Values,
@@ -11,7 +12,6 @@ use calib_core::{
     TopLabelCodeMargin, TopLabelMargin,
 };
 use calib_firmware::{AlarmRule, Classifier, Task};
-use calib_linear::LinearModel;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

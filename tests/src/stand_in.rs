@@ -1,9 +1,9 @@
 //! Classifiers that stand in for one: the tests send their outputs, and need only the device around them.
 
 use anyhow::{Context, Result, anyhow};
+use calib_classifier::linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_core::ClassifierId;
 use calib_host::{VectorKind, Vectors};
-use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

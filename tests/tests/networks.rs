@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
+use calib_classifier::Gives;
+use calib_classifier::tflite::{Fault, Network, NetworkError, Side};
 use calib_core::ScoreEncoding;
 use calib_tests::classifier::NetworkCase;
-use calib_tflite::{Fault, Gives, Network, NetworkError, Side};
 
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("network").join(name).with_extension("tflite")

@@ -40,6 +40,8 @@ fn positive_label() -> Arg {
         .long("positive-label")
         .value_name("LABEL")
         .allow_hyphen_values(true)
+        .help_heading("What rows are")
+        .hide_short_help(true)
         .help("The label that is class 1, where labels are not 0 and 1")
         .long_help(
             "The label that is class 1, where labels are not 0 and 1, such as 2 of 1 and 2, 1 of -1 and 1, or case of case and control. \
@@ -51,6 +53,8 @@ fn drop_missing() -> Arg {
     Arg::new(DROP_MISSING)
         .long("drop-missing")
         .action(ArgAction::SetTrue)
+        .help_heading("What rows are")
+        .hide_short_help(true)
         .help("Leave out rows that lack a score or a label")
         .long_help(
             "Leave out rows that lack a score or a label, or a value in another column that the command reads: where it is empty, NaN, NA, \

@@ -62,6 +62,7 @@ impl fmt::Display for UnknownName {
 impl std::error::Error for UnknownName {}
 
 /// Implements [`Named`] for an enum without fields, with `Display` and `FromStr` by the same names.
+#[macro_export]
 macro_rules! names {
     ($type:ty, $what:literal: $($value:ident $name:literal $help:literal),+ $(,)?) => {
         impl $crate::names::Named for $type {
@@ -85,4 +86,4 @@ macro_rules! names {
         }
     };
 }
-pub(crate) use names;
+pub use names;

@@ -184,7 +184,7 @@ fn an_artefact_over_codes_is_assessed_reported_and_exported() {
     };
     let labels = "--calibration-labels labels.npy --test-labels labels.npy";
     let of_codes = page("codes.bin", "codes.npy", labels);
-    let of_probs = page("probs.bin", "probs.npy", &format!("{labels} --matrix probs"));
+    let of_probs = page("probs.bin", "probs.npy", &format!("{labels} --probs"));
     assert_eq!(of_codes["calibrator"]["encoding"], "i8 (scale 0.00390625, zero point -128)");
     assert!(of_codes["metrics"]["after"]["n"].is_u64());
     assert_eq!(of_codes["metrics"], of_probs["metrics"]);

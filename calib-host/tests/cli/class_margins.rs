@@ -125,7 +125,7 @@ fn assessed_reported_and_exported_against_the_softmax() {
     assert_eq!(floats["before"]["brier"], softmax["before"]["brier"]);
     assert_ne!(floats["after"]["brier"], softmax["after"]["brier"]);
     let page = place.json(
-        "calib report codes.bin --same-rows --calibration codes.npy --test codes.npy --matrix logits \
+        "calib report codes.bin --same-rows --calibration codes.npy --test codes.npy --logits \
          --calibration-labels labels.npy --test-labels labels.npy --bootstrap 20 --json",
     );
     assert_eq!(page["metrics"]["after"]["brier"]["value"], codes["after"]["brier"]["value"]);

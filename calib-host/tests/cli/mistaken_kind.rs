@@ -145,7 +145,6 @@ fn a_matrix_that_nobody_names_is_what_its_numbers_are() {
         for (kind, file) in [("logits", "logits.npy"), ("probs", "probs.npy")] {
             let named = report(&format!("--{kind}"), file);
             assert_eq!(report("", file), named, "{artefact}, {file}");
-            assert_eq!(report(&format!("--matrix {kind}"), file), named, "{artefact}, {file}");
         }
     }
 }
@@ -191,7 +190,5 @@ fn commands_of_one_column_refuse_a_matrix() {
 fn both_kinds_at_once_are_refused() {
     let place = place();
     let line = "calib report top-label.bin --calibration probs.npy --test probs.npy --json";
-    for both in ["--logits --probs", "--probs --matrix probs", "--logits --matrix logits"] {
-        assert_eq!(place.run(&format!("{line} {both}")).code, 2, "{both}");
-    }
+    assert_eq!(place.run(&format!("{line} --logits --probs")).code, 2);
 }

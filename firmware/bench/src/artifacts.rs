@@ -11,7 +11,7 @@ use calib_core::decision::{
 use calib_core::table::CodeTable;
 use calib_core::{Artifact, Identity, MarginTable, ScoreEncoding, StepTable};
 
-use crate::{host, margins, scores};
+use crate::{host, scores};
 
 /// Room for an artefact, word-aligned.
 pub(crate) type Room = [u32; 512];
@@ -116,8 +116,8 @@ pub(crate) fn lead_of_logits(room: &mut Room) -> Artifact<'_> {
 /// As [`top_label`], by the lead of the highest code.
 pub(crate) fn lead_of_codes(room: &mut Room) -> Artifact<'_> {
     let edges = LEADS_15.map(u32::from);
-    let table = CodeTable::new(&edges, &VALUES_15, margins::LOGITS);
-    by_lead(room, margins::LOGITS, TableForm::Codes(checked(table)))
+    let table = CodeTable::new(&edges, &VALUES_15, scores::LOGIT_CODES);
+    by_lead(room, scores::LOGIT_CODES, TableForm::Codes(checked(table)))
 }
 
 /// Thresholds of a binary score alone.

@@ -15,7 +15,7 @@ use calib_core::{
 use crate::artifacts::{self, Room};
 use crate::measure::Bench;
 use crate::ours::{FIXED_15, REFUSED, With, at, halves, pack};
-use crate::scores::{self, edges_u16, lead_edges, margin_edges, values, values_u16};
+use crate::scores::{self, LOGIT_CODES, edges_u16, lead_edges, margin_edges, values, values_u16};
 
 macro_rules! fixed_margins {
     ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(
@@ -94,9 +94,6 @@ extern "C" fn compact_i16(score: u32, context: *const c_void) -> u64 {
     }
 }
 
-/// What int8 logits are.
-pub(crate) const LOGITS: ScoreEncoding = ScoreEncoding::I8 { scale: 0.125, zero_point: 3 };
-
 /// A table for the lead of every one of ten classes.
 #[unsafe(no_mangle)]
 static LEADS: [FixedCodeTable<16>; 10] = [LEAD; 10];
@@ -113,7 +110,7 @@ macro_rules! leads {
         extern "C" fn $name(row: u32, _: *const c_void) -> u64 {
             let codes = scores::CODES.get(row as usize % 8 * 16..).and_then(<[i8]>::first_chunk::<$classes>);
             let Some(codes) = codes else { return REFUSED };
-            match TopLabelCodeMargin::new(LOGITS, codes.iter().copied()) {
+            match TopLabelCodeMargin::new(LOGIT_CODES, codes.iter().copied()) {
                 Ok(top) => {
                     let Some(table) = LEADS.get(usize::from(top.class()) % LEADS.len()) else { return REFUSED };
                     let (bin, prob) = table.lookup(top.lead());
@@ -139,7 +136,9 @@ extern "C" fn calibrate_lead_i8_10(row: u32, context: *const c_void) -> u64 {
     let with: &With<TopLabelCodeMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     let codes = scores::CODES.get(row as usize % 8 * 16..).and_then(<[i8]>::first_chunk::<10>);
     let Some(codes) = codes else { return REFUSED };
-    match TopLabelCodeMargin::new(LOGITS, codes.iter().copied()).map(|top| with.calibrator.calibrate(top)) {
+    match TopLabelCodeMargin::new(LOGIT_CODES, codes.iter().copied())
+        .map(|top| with.calibrator.calibrate(top))
+    {
         Ok(Ok(outcome)) => with.result.set(Some(outcome)),
         _ => return REFUSED,
     }

@@ -7,10 +7,9 @@ use calib_core::decision::{ClassSet, CodeOperatingPoint, Conformity, OperatingPo
 use calib_core::{Logits, Margin, QuantizedScore, Score, ScoreEncoding};
 
 use crate::artifacts::{self, Room};
-use crate::margins::LOGITS;
 use crate::measure::Bench;
 use crate::ours::{REFUSED, at};
-use crate::scores;
+use crate::scores::{self, LOGIT_CODES};
 
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -92,7 +91,7 @@ pub(crate) fn run(bench: &mut Bench) {
     if let Some(point) = artifact.operating_points().and_then(|points| points.code_point(0)) {
         bench.integer("threshold_i8", 0, threshold_i8, &point);
     }
-    let artifact = artifacts::sets(&mut room, LOGITS, Conformity::Margin, Conformity::code_key(-9));
+    let artifact = artifacts::sets(&mut room, LOGIT_CODES, Conformity::Margin, Conformity::code_key(-9));
     if let Some(&sets) = artifact.prediction_sets() {
         bench.integer("set_i8_10", 0, set_i8_10, &Place { sets, set: Cell::default() });
     }

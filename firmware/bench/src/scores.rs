@@ -1,5 +1,7 @@
 //! What the functions are called with.
 
+use calib_core::ScoreEncoding;
+
 /// A power of two.
 pub(crate) const COUNT: usize = 1024;
 
@@ -115,6 +117,9 @@ pub(crate) const fn values_u16<const B: usize>() -> [u16; B] {
     }
     values
 }
+
+/// What int8 logits are.
+pub(crate) const LOGIT_CODES: ScoreEncoding = ScoreEncoding::I8 { scale: 0.125, zero_point: 3 };
 
 /// Ten rows of ten logits, whose largest is at another place each.
 pub(crate) static LOGITS: [[f32; 10]; 10] = {

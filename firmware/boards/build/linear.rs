@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::{env, fs};
 
-use calib_linear::{LinearModel, LinearParameters};
+use calib_classifier::linear::{LinearModel, LinearParameters};
 
 use crate::{CLASSIFIER, MODEL, alarm_rule, float, outputs};
 

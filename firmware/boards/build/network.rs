@@ -3,7 +3,7 @@
 use std::env;
 use std::error::Error;
 
-use calib_linear::AlarmRule;
+use calib_classifier::linear::AlarmRule;
 use calib_twin::{CLASSIFIER as NETWORK, Reference, SOURCE};
 
 use crate::{CLASSIFIER, MODEL, alarm_rule, outputs};

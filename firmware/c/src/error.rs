@@ -6,8 +6,6 @@ use calib_core::ParseError;
 use calib_core::slot::{InstallError, LayoutError, Refused, SlotFault};
 use calib_core::wire::{CountersRefusal, Missing, Refusal};
 
-use crate::flash::FlashError;
-
 /// It worked.
 pub const CALIB_OK: i32 = 0;
 /// A pointer is null.
@@ -194,7 +192,7 @@ pub(crate) const fn of_layout(_: LayoutError) -> i32 {
     CALIB_ERROR_LAYOUT
 }
 
-pub(crate) const fn of_install(error: InstallError<FlashError>) -> i32 {
+pub(crate) fn of_install<E>(error: InstallError<E>) -> i32 {
     match error {
         InstallError::Refused(refused) => of_refused(refused),
         InstallError::Downgrade { .. } => CALIB_ERROR_DOWNGRADE,

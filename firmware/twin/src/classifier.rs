@@ -1,7 +1,8 @@
 //! The network that the twin was built with; the build script writes it.
 
+use calib_classifier::Gives;
+use calib_classifier::network::{Codes, Network};
 use calib_core::ClassifierId;
-use calib_network::{Codes, Gives, Network};
 
 /// Its file.
 pub const MODEL: &str = env!("CALIB_MODEL");

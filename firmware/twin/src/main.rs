@@ -3,10 +3,11 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use calib_classifier::Gives;
+use calib_classifier::network::Codes;
+use calib_classifier::tflite::Array;
 use calib_core::ScoreEncoding;
 use calib_firmware::Classifier;
-use calib_network::{Codes, Gives};
-use calib_tflite::Array;
 use calib_twin::{CLASSIFIER, Reference, run};
 
 // The macro makes public structs of the options.

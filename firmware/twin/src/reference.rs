@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{error, fmt};
 
+use calib_classifier::tflite::{Array, ArrayError};
 use calib_core::wire::Refusal;
 use calib_firmware::{Classifier, Features};
-use calib_tflite::{Array, ArrayError};
 
 use crate::{CLASSIFIER, MODEL};
 

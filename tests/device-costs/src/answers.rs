@@ -5,11 +5,11 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_classifier::linear::AlarmRule;
 use calib_core::artifact::Reduction;
 use calib_core::wire::{Answer, OtherClasses, ReplyBody, RequestBody, Scores};
 use calib_core::{ClassifierId, Outcome, ScoreEncoding};
 use calib_host::io::files::read_artifact;
-use calib_linear::AlarmRule;
 use calib_tests::{Board, Emulator, build_firmware_of, stand_in};
 
 const BOARD: Board = Board::Mps2An386;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use calib_classifier::linear::LinearModel;
 use calib_firmware::Classifier;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
-use calib_linear::LinearModel;
 use calib_tests::build_traced_firmware;
 use calib_tests::classifier::Case;
 use xtask::root;

@@ -2,7 +2,7 @@
 //! of the data, its calibrator fitted on another, and the device judged on a third.
 
 use anyhow::{Context, Result};
-use calib_linear::{AlarmRule, LinearModel};
+use calib_classifier::linear::{AlarmRule, LinearModel};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;

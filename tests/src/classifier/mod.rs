@@ -3,7 +3,7 @@
 //!
 //! A [`NetworkCase`] is a quantised network that was trained elsewhere, with its rows.
 //!
-//! A [`Case`] is a trained [`LinearModel`](calib_linear::LinearModel) with the rows that it has not seen. Nothing here knows
+//! A [`Case`] is a trained [`LinearModel`](calib_classifier::linear::LinearModel) with the rows that it has not seen. Nothing here knows
 //! of calibrators, boards and emulators.
 
 mod case;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use calib_classifier::linear::AlarmRule;
+use calib_classifier::tflite::{Array, ArrayError, Network};
 use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_linear::AlarmRule;
-use calib_tflite::{Array, ArrayError, Network};
 use smartcore::dataset::digits;
 
 use super::Rows;

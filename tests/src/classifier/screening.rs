@@ -1,7 +1,7 @@
 //! A simulated screening, in which the true probability of every person is known.
 
 use anyhow::Result;
-use calib_linear::AlarmRule;
+use calib_classifier::linear::AlarmRule;
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,8 +1,8 @@
 //! The training of a classifier.
 
 use anyhow::{Result, anyhow};
+use calib_classifier::linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_core::ClassifierId;
-use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use sha2::{Digest, Sha256};
 use smartcore::linalg::basic::arrays::Array;
 use smartcore::linalg::basic::matrix::DenseMatrix;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use calib_classifier::linear::{LinearModel, LinearParameters};
 use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
 };
@@ -15,7 +16,6 @@ use calib_core::{
     ScoreEncoding, ScoreError, StepTable, TopLabel, Uncalibrated,
 };
 use calib_firmware::{AlarmRule, Classifier, Features, Slot};
-use calib_linear::{LinearModel, LinearParameters};
 use calib_tests::{Board, Emulator, image_size};
 
 use crate::harness::{Image, random_inputs};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{env, fs};
 
+use calib_classifier::linear::{AlarmRule, LinearModel};
 use calib_core::wire::RequestBody;
 use calib_core::{Artifact, ClassifierId, Outcome};
 use calib_host::{BinaryData, StoredArtifact, TopLabelData, VectorKind, Vectors};
-use calib_linear::{AlarmRule, LinearModel};
 use calib_tests::classifier::Case;
 use calib_tests::{
     Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, leads,

@@ -38,13 +38,13 @@ pub(crate) struct Apply {
     /// Scores of class 1 in [0, 1]: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
     /// logits or probabilities. Of several classes in a table the columns of all, separated by commas, as in `p0..p9`.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
@@ -57,25 +57,31 @@ pub(crate) struct Apply {
     /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
     /// NPY file holds the probabilities alone, as f32 of shape (n,), or (n, k) of several ranks or classes, NaN for what is
     /// uncalibrated. `-` is standard output, as CSV if --format says nothing else.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// The format, if the output's extension does not tell.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Output")]
     format: Option<FormatName>,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     evidence: bool,
     /// The column of groups, for an artefact with tables or thresholds for each group.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "What rows are")]
     group_column: Option<String>,
     /// Replace an existing output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// The seed of the random words that a randomised artefact needs, one a row.
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        help_heading = "Guarantees and intervals",
+        hide_short_help = true
+    )]
     seed: u64,
     /// Print what was written as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -27,35 +27,41 @@ pub(crate) struct Assess {
     clinical: ClinicalArgs,
     /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
     /// known to be binned.
-    #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING")]
+    #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING", help_heading = "Method and bins", hide_short_help = true)]
     binning: BinningScheme,
     /// The number of bins of equal width or mass.
-    #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000))]
+    #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = "Method and bins")]
     bins: u32,
     /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"], help_heading = "Method and bins", hide_short_help = true)]
     bin_column: Option<String>,
     /// The norm of lp_ce, at least 1.
-    #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm)]
+    #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm, help_heading = "Method and bins", hide_short_help = true)]
     norm: f64,
     /// Assess the K most probable classes of every row, too: for a matrix.
-    #[arg(long, value_name = "K", value_parser = count::<u16>(1..))]
+    #[arg(long, value_name = "K", value_parser = count::<u16>(1..), help_heading = "Method and bins", hide_short_help = true)]
     top_k: Option<u16>,
     /// Give bootstrap intervals from this many resamples.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..))]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = "Guarantees and intervals", hide_short_help = true)]
     bootstrap: Option<u32>,
     /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
     /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.
-    #[arg(long, requires = "bootstrap")]
+    #[arg(long, requires = "bootstrap", help_heading = "Guarantees and intervals", hide_short_help = true)]
     bca: bool,
     /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        help_heading = "Guarantees and intervals",
+        hide_short_help = true
+    )]
     seed: u64,
     /// One minus the coverage of the intervals.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
     alpha: f64,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -26,13 +26,13 @@ use crate::run::Run;
 pub(crate) struct Doctor {
     /// A serial port with a device, such as /dev/ttyACM0: it is asked which version of the protocol it speaks.
     #[cfg(feature = "serial")]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help_heading = "Data")]
     port: Option<String>,
     #[cfg(feature = "serial")]
     #[command(flatten)]
     line: LineOptions,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -27,19 +27,19 @@ pub(crate) struct Export {
     /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artefact as it is.
     /// `c` and `rust` take every method and reduction with tables, `rust` also scaling functions; neither takes calibrators of whole
     /// vectors, a rule for decisions or intervals.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     format: Option<SourceForm>,
     /// The name that the source code defines, or that what it defines starts with.
-    #[arg(long, default_value = "calib")]
+    #[arg(long, default_value = "calib", help_heading = "Output", hide_short_help = true)]
     name: String,
     /// The file to write.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Overwrite the file if it exists.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

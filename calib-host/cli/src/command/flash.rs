@@ -37,28 +37,28 @@ pub(crate) struct Flash {
     #[arg(required_unless_present = "firmware", conflicts_with = "firmware")]
     artifact: Option<PathBuf>,
     /// Write this program instead: an ELF file. Slots that it does not cover stay as they are.
-    #[arg(long, value_name = "ELF")]
+    #[arg(long, value_name = "ELF", help_heading = "Data")]
     firmware: Option<PathBuf>,
     /// The chip, as probe-rs calls it, such as nRF52840_xxAA.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
     chip: String,
     #[command(flatten)]
     probe: ProbeOptions,
     /// Ask the device over this serial port whether it uses the calibrator, such as /dev/ttyACM0.
     #[cfg(feature = "serial")]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help_heading = "Data")]
     port: Option<String>,
     #[cfg(feature = "serial")]
     #[command(flatten)]
     line: LineOptions,
     /// Do not wait for the device to say whether it uses the calibrator.
-    #[arg(long)]
+    #[arg(long, help_heading = "The device", hide_short_help = true)]
     no_verdict: bool,
     /// Show what would be erased, and stop.
-    #[arg(long)]
+    #[arg(long, help_heading = "The device")]
     dry_run: bool,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

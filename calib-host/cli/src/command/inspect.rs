@@ -17,7 +17,7 @@ pub(crate) struct Inspect {
     /// The artefact.
     artifact: PathBuf,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

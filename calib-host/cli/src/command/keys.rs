@@ -21,6 +21,7 @@ use crate::run::Run;
 /// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
 /// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Keygen {
     /// Where to write the private key.
     #[arg(short, long, value_name = "FILE")]
@@ -43,16 +44,16 @@ pub(crate) struct Sign {
     /// The artefact.
     artifact: PathBuf,
     /// The private key.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     key: PathBuf,
     /// Where to write the signed artefact.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print what was signed as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -64,10 +65,10 @@ pub(crate) struct Verify {
     /// The artefact.
     artifact: PathBuf,
     /// The public key.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     key: PathBuf,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

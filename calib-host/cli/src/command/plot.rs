@@ -27,28 +27,28 @@ pub(crate) struct PlotCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The class of a class's diagram.
-    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]))]
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = "Method and bins")]
     class: Option<u16>,
     /// The scores that the artefact was fitted to, for the occupancy.
-    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"))]
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = "Data")]
     calibration: Option<PathBuf>,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", requires = "calibration")]
+    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = "Data")]
     calibration_labels: Option<PathBuf>,
     /// Where to write the file.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// The format; without it PNG if the name ends so, otherwise SVG.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Output")]
     format: Option<FormatName>,
     /// How many pixels of a PNG image make one of the SVG's 360 in width.
-    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale)]
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = "Output", hide_short_help = true)]
     scale: f32,
     /// Replace an existing file.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

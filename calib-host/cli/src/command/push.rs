@@ -28,7 +28,7 @@ pub(crate) struct Push {
     #[command(flatten)]
     line: SerialLine,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

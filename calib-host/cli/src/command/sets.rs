@@ -35,49 +35,49 @@ pub(crate) struct Sets {
     #[command(flatten)]
     source: ScoreSource,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
     /// The column of scores or margins in a table; in an NPZ archive the array. For codes of several classes in a table the columns of
     /// all, in their order, separated by commas.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
     /// What is compared: the class's own probability, or its logit less the largest other one, which takes no exponential. Codes of
     /// logits take margin.
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Method and bins")]
     class_score: Option<ConformityName>,
     /// The probability that the true class is not in the set.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha)]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
     alpha: f64,
     /// For the rows of every class, rather than for all rows taken together.
-    #[arg(long)]
+    #[arg(long, help_heading = "Method and bins")]
     by_class: bool,
     /// The confidence over the draw of the rows that at most alpha of all new rows are missed (training-conditional coverage).
-    #[arg(long, value_name = "C", value_parser = parse_share)]
+    #[arg(long, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
     confidence: Option<f64>,
     /// The predicted class is always in the set: coverage only grows by that.
-    #[arg(long)]
+    #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
     never_empty: bool,
     /// A calibrator that takes such scores: the sets go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     calibrator: Option<PathBuf>,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator")]
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = "The device", hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -7,12 +7,12 @@ use calib_fit::passes::{Buckets, check_method};
 use calib_fit::{BinaryMethod, ScoreKind};
 use calib_io::files::Place;
 use calib_io::sql::{Dialect, Query, is_column_of_answer};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::fitting::range_of_codes;
-use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count};
+use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count, named};
 use crate::read::{Counted, Opened};
 use crate::run::Run;
 
@@ -27,64 +27,54 @@ use crate::run::Run;
 #[derive(Args)]
 pub(crate) struct Sql {
     /// The engine that is asked.
-    #[arg(long, value_enum)]
-    dialect: DialectName,
+    #[arg(long, value_parser = named::<Dialect>(), help_heading = "Data")]
+    dialect: Dialect,
     /// The table, or a query in parentheses.
-    #[arg(long, value_name = "TABLE")]
+    #[arg(long, value_name = "TABLE", help_heading = "Data")]
     from: String,
     /// The answer to pass 1: pass 2 is printed.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     pass1: Option<PathBuf>,
     /// The column of scores.
-    #[arg(long = "score-column", default_value = SCORE_COLUMN, value_name = "NAME")]
+    #[arg(long = "score-column", default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     from_score: String,
     /// The column of labels, numbers 0 or 1.
-    #[arg(long = "label-column", default_value = "label", value_name = "NAME")]
+    #[arg(long = "label-column", default_value = "label", value_name = "NAME", help_heading = "Data")]
     from_label: String,
     /// A column of groups, for a table of each, as --group-column of the fit.
     ///
     /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without white space around
     /// it; rows without one are counted, and refused by what reads the answer.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
     group_column: Option<String>,
     /// The scores are margins, of any size.
-    #[arg(long = "margins")]
+    #[arg(long = "margins", help_heading = "Data")]
     are_margins: bool,
     /// So many buckets to a margin of 1: a power of two.
     ///
     /// The answer to pass 1 has a row for each that is not empty: as few as a database gives away in one piece, as many as keep pass 2
     /// short.
-    #[arg(long, default_value_t = 1024.0, value_name = "K", requires = "are_margins")]
+    #[arg(
+        long,
+        default_value_t = 1024.0,
+        value_name = "K",
+        requires = "are_margins",
+        help_heading = "Data",
+        hide_short_help = true
+    )]
     per_unit: f64,
     /// Do not count how often scores repeat, for which pass 1 groups by score.
     ///
     /// The calibrator then does not tell, and is the same apart from that.
-    #[arg(long)]
+    #[arg(long, help_heading = "Data", hide_short_help = true)]
     skip_ties: bool,
     /// As --monitor-bins of the fit, whose buckets pass 2 then reads, too.
-    #[arg(long, value_name = "B", value_parser = count::<u16>(2..))]
+    #[arg(long, value_name = "B", value_parser = count::<u16>(2..), help_heading = "The device", hide_short_help = true)]
     monitor_bins: Option<u16>,
     #[command(flatten)]
     method: MethodOptions,
     #[command(flatten)]
     codes: EncodingOptions,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DialectName {
-    /// DuckDB.
-    #[value(name = "duckdb")]
-    DuckDb,
-    /// Apache Spark.
-    Spark,
-    /// Apache DataFusion.
-    #[value(name = "datafusion")]
-    DataFusion,
-    /// Google BigQuery.
-    #[value(name = "bigquery")]
-    BigQuery,
-    /// PostgreSQL.
-    Postgres,
 }
 
 /// More rows than any table has.
@@ -143,13 +133,7 @@ impl Run for Sql {
 impl Sql {
     fn query(&self) -> Query<'_> {
         Query {
-            dialect: match self.dialect {
-                DialectName::DuckDb => Dialect::DuckDb,
-                DialectName::Spark => Dialect::Spark,
-                DialectName::DataFusion => Dialect::DataFusion,
-                DialectName::BigQuery => Dialect::BigQuery,
-                DialectName::Postgres => Dialect::Postgres,
-            },
+            dialect: self.dialect,
             from: &self.from,
             score: &self.from_score,
             label: &self.from_label,

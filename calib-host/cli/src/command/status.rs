@@ -51,32 +51,32 @@ use crate::show::{
 pub(crate) struct Status {
     /// The serial port, such as /dev/ttyACM0.
     #[cfg(feature = "serial")]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help_heading = "Data")]
     port: Option<String>,
     #[cfg(feature = "serial")]
     #[command(flatten)]
     line: LineOptions,
     /// Write what the device counted to this file, for `calib fleet`: JSON.
     #[cfg(feature = "serial")]
-    #[arg(long, value_name = "FILE", requires = "port")]
+    #[arg(long, value_name = "FILE", requires = "port", help_heading = "Output")]
     counters: Option<PathBuf>,
     /// The name of the device in that file; that of the file if it is not given.
     #[cfg(feature = "serial")]
-    #[arg(long, value_name = "NAME", requires = "counters")]
+    #[arg(long, value_name = "NAME", requires = "counters", help_heading = "Output", hide_short_help = true)]
     name: Option<String>,
     /// Replace an existing output.
     #[cfg(feature = "serial")]
-    #[arg(long, requires = "counters")]
+    #[arg(long, requires = "counters", help_heading = "Output")]
     force: bool,
     /// The chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
     #[cfg(feature = "probe")]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
     chip: Option<String>,
     #[cfg(feature = "probe")]
     #[command(flatten)]
     probe: ProbeOptions,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

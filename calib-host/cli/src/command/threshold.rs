@@ -35,68 +35,74 @@ use crate::show::ShownThresholds;
 #[derive(Args)]
 pub(crate) struct ThresholdCommand {
     /// Scores of class 1 of a binary classifier, in [0, 1], with labels.
-    #[arg(long, value_name = "FILE", required_unless_present = "margins")]
+    #[arg(long, value_name = "FILE", required_unless_present = "margins", help_heading = "Data")]
     scores: Option<PathBuf>,
     /// Margins of class 1 of a binary classifier: scores of any size.
-    #[arg(long, value_name = "FILE", conflicts_with = "scores")]
+    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = "Data")]
     margins: Option<PathBuf>,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
     /// The column of scores or margins in a table.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// The seed of the row that is drawn from each cluster.
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        help_heading = "Guarantees and intervals",
+        hide_short_help = true
+    )]
     seed: u64,
     /// The share of class 1 that is raised, or at least not cleared.
-    #[arg(long, value_name = "P", value_parser = parse_share)]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
     sensitivity: Option<f64>,
     /// The share of class 0 that is not raised.
-    #[arg(long, value_name = "P", value_parser = parse_share)]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
     specificity: Option<f64>,
     /// The confidence of each of the two, over the draw of the rows.
-    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share)]
+    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
     confidence: f64,
     /// A column of groups, such as the sex or the site: each has thresholds of its own, and the promise holds for all of them
     /// together.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
     group_column: Option<String>,
     /// The groups have one threshold, with which the promise holds for each of them.
-    #[arg(long, requires = "group_column")]
+    #[arg(long, requires = "group_column", help_heading = "What rows are", hide_short_help = true)]
     common_threshold: bool,
     /// The share of class 1 where the device is used: what can be promised of the predictive values there.
-    #[arg(long, value_name = "P", value_parser = parse_share)]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
     prevalence: Option<f64>,
     /// A score between two thresholds raises the alarm, too.
-    #[arg(long)]
+    #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
     refer_raises: bool,
     /// A binary calibrator that takes such scores: the thresholds go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     calibrator: Option<PathBuf>,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator")]
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = "The device", hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -1,10 +1,9 @@
-//! How the help is laid out: options in [`groups`], an [`example`](examples) in every command, and [`topics`].
+//! How the help is laid out: commands in a [`listing`], an [`example`](examples) in every command, and [`topics`].
 //!
-//! What an option does stands beside the option. Everything here is added to the finished command line, so that the same option
-//! has the same group in every command.
+//! What an option does, and its heading, stand beside the option. Everything here is added to the finished command line.
 
 mod examples;
-mod groups;
+mod listing;
 mod pages;
 mod topics;
 
@@ -33,7 +32,7 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
     // Adds `--help`, and what is global, to every command.
     program.build();
     let program = program.mut_subcommands(command);
-    let listing = groups::listing(&program);
+    let listing = listing::listing(&program);
     program
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -70,13 +69,13 @@ fn with_examples(command: Command) -> Command {
     ))
 }
 
-/// A command with its options in groups, and its usage in short lines.
+/// A command with its usage in short lines.
 fn command(command: Command) -> Command {
     let name = command.get_name().to_owned();
     if topics::is_one(&name) || name == "help" {
         return command;
     }
-    let mut command = command.mut_args(|arg| in_group(&name, arg));
+    let mut command = command.mut_args(placed);
     let usage = match &*name {
         // One of the other sources of scores may take the place of the file.
         "fit" => "calib fit [OPTIONS] <FILE>".to_owned(),
@@ -88,13 +87,13 @@ fn command(command: Command) -> Command {
     command.override_usage(usage)
 }
 
-/// An option in its group; `-h` leaves out what is seldom needed.
-fn in_group(command: &str, arg: Arg) -> Arg {
-    match groups::place(command, arg.get_id().as_str()) {
-        Some(place) => {
-            arg.help_heading(place.heading).display_order(place.order).hide_short_help(!place.is_usual)
-        }
-        None => arg,
+/// An option that clap adds to every command under the heading of what commands print, and arguments before options.
+fn placed(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "help" => arg.help_heading("Output"),
+        id if id == "version" || arg.is_global_set() => arg.help_heading("Output").hide_short_help(true),
+        _ if arg.is_positional() => arg.display_order(0),
+        _ => arg,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::{Command, CommandFactory};
 
-use super::{examples, groups, laid_out, topics};
+use super::{examples, laid_out, listing, topics};
 use crate::{Cli, tables};
 
 /// A terminal's width.
@@ -56,7 +56,7 @@ fn every_option_has_a_group() {
             let (name, id) = (command.get_name(), arg.get_id());
             assert!(
                 arg.get_help_heading().is_some(),
-                "--{id} of {name} has no group: add it in cli/help/groups.rs"
+                "--{id} of {name} has no group: give it a `help_heading` where it is declared"
             );
         }
     }
@@ -64,7 +64,7 @@ fn every_option_has_a_group() {
 
 #[test]
 fn every_command_has_its_place_and_an_example() {
-    let listed: Vec<&str> = groups::COMMANDS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let listed: Vec<&str> = listing::COMMANDS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "a command is listed twice");
     for command in program().get_subcommands() {
         assert!(listed.contains(&command.get_name()), "{} is not listed", command.get_name());

@@ -14,7 +14,7 @@ use crate::error::Error;
 pub(crate) struct ChildOptions {
     /// How new the artefact is: a device refuses one with a lower counter than the one it holds. Needed where it is made from another
     /// artefact.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "The device", hide_short_help = true)]
     counter: Option<u32>,
 }
 

@@ -9,6 +9,6 @@ use super::parse::named;
 #[derive(Args)]
 pub(crate) struct ClinicalArgs {
     /// What calibration intercept, slope and spline do with probabilities of exactly 0 or 1, which have no logit.
-    #[arg(long, value_parser = named::<ExtremeProbs>(), default_value = "leave-out", value_name = "HOW")]
+    #[arg(long, value_parser = named::<ExtremeProbs>(), default_value = "leave-out", value_name = "HOW", help_heading = "Method and bins", hide_short_help = true)]
     pub(crate) extreme_probs: ExtremeProbs,
 }

@@ -20,7 +20,7 @@ pub(crate) struct ClusterColumn {
     /// Such as the patient whom a recording is of. The rows of a patient are
     /// not independent, and guarantees and intervals hold for independent ones: a calibrator is then fitted to one row of each
     /// patient, drawn with the seed, and whole patients are resampled and dealt out to folds.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "What rows are")]
     cluster_column: Option<String>,
 }
 

@@ -15,23 +15,37 @@ pub(crate) struct CodeOptions {
     encoding: EncodingOptions,
     /// Store the bin of each of the 256 codes of an 8-bit encoding: the device then looks up instead of searching, at 256
     /// bytes a table and 8 more.
-    #[arg(long, requires = "score_encoding")]
+    #[arg(long, requires = "score_encoding", help_heading = "Scores as integers", hide_short_help = true)]
     pub(crate) direct_table: bool,
 }
 
 /// What kind of number a score is on the device.
 #[derive(Args)]
+#[command(next_help_heading = "Scores as integers")]
 pub(crate) struct EncodingOptions {
     /// What kind of number a score is on the device, if not a float: the column of scores or margins, or the matrix of
     /// probabilities, then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
     /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
-    #[arg(long, value_enum, value_name = "TYPE", requires = "scale", requires = "zero_point")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "TYPE",
+        requires = "scale",
+        requires = "zero_point",
+        hide_short_help = true
+    )]
     score_encoding: Option<EncodingName>,
     /// The difference between the scores of neighbouring codes, as a number or as 1/256. For TFLite's int8 softmax: 1/256.
-    #[arg(long, value_name = "S", value_parser = parse_scale, allow_negative_numbers = true, requires = "score_encoding")]
+    #[arg(long, value_name = "S", value_parser = parse_scale, allow_negative_numbers = true, requires = "score_encoding", hide_short_help = true)]
     scale: Option<f32>,
     /// The code that stands for the score 0. For TFLite's int8 softmax: -128.
-    #[arg(long, value_name = "Z", allow_negative_numbers = true, requires = "score_encoding")]
+    #[arg(
+        long,
+        value_name = "Z",
+        allow_negative_numbers = true,
+        requires = "score_encoding",
+        hide_short_help = true
+    )]
     zero_point: Option<i32>,
 }
 

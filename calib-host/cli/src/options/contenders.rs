@@ -32,23 +32,24 @@ const QUICK_CLASSES: usize = 20;
 
 /// Methods and their bins.
 #[derive(Args)]
+#[command(next_help_heading = "Method and bins")]
 pub(crate) struct MethodChoice {
     /// Which methods, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all", value_name = "NAMES")]
     methods: Vec<Choice>,
     /// The reductions under which binary methods are applied to a matrix, separated by commas: class-wise and normalized, or
     /// confidence and top-label with --claim top-label.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES", hide_short_help = true)]
     reductions: Option<Vec<ReductionChoice>>,
     /// The number of bins of methods that have one: 10 without a matrix.
     #[arg(long, value_name = "B", value_parser = count::<u16>(1..))]
     bins: Option<u16>,
     /// The calibration points per bin under a reduction: 50 without --bins.
-    #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = count::<u32>(2..))]
+    #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = count::<u32>(2..), hide_short_help = true)]
     points_per_bin: Option<u32>,
     /// The scores of the predicted class that confidence and top-label are tried with, separated by commas: both for --logits with
     /// --claim top-label.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SCORES")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SCORES", hide_short_help = true)]
     class_scores: Option<Vec<ClassScore>>,
 }
 

@@ -16,42 +16,43 @@ pub(crate) const DIRICHLET_ODIR: f64 = 0.1;
 
 /// Parameters of methods that calibrate whole vectors.
 #[derive(Args)]
+#[command(next_help_heading = "Methods for whole vectors")]
 pub(crate) struct JointOptions {
     /// Scale log-probabilities although the matrix is of logits; without it logits are scaled as they are.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     log_probs: bool,
     /// The penalty of off-diagonal weights of matrix scaling (0 by default) and of Dirichlet calibration (0.1): LAMBDA
     /// times their mean square.
-    #[arg(long, value_name = "LAMBDA", conflicts_with = "folds")]
+    #[arg(long, value_name = "LAMBDA", conflicts_with = "folds", hide_short_help = true)]
     odir_lambda: Option<f64>,
     /// The penalty of intercepts: MU times their mean square; LAMBDA by default.
-    #[arg(long, value_name = "MU", conflicts_with = "folds")]
+    #[arg(long, value_name = "MU", conflicts_with = "folds", hide_short_help = true)]
     odir_mu: Option<f64>,
     /// Cross-validate with so many parts: the penalties of matrix scaling and Dirichlet calibration, and the number of
     /// regions of multiclass-irp. Parts are drawn with --seed.
-    #[arg(long, value_name = "PARTS")]
+    #[arg(long, value_name = "PARTS", hide_short_help = true)]
     folds: Option<usize>,
     /// The depth of Sierpinski binning.
-    #[arg(long, value_name = "DEPTH")]
+    #[arg(long, value_name = "DEPTH", hide_short_help = true)]
     depth: Option<u8>,
     /// The number of steps from 0 to 1 of grid-style binning.
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", hide_short_help = true)]
     resolution: Option<u16>,
     /// The directions of projection-based binning.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     directions: Option<DirectionsName>,
     /// The largest number of regions of multiclass-irp.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", hide_short_help = true)]
     max_regions: Option<usize>,
     /// Let multiclass-irp split at the points of the simplex whose entries are multiples of 1/STEPS, not next to
     /// calibration points.
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", hide_short_help = true)]
     split_grid: Option<u16>,
     /// Let multiclass-irp keep the order of all classes together in every split, not of each pair.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     strict: bool,
     /// Give the regions of multiclass-irp the values of its authors' code, (mean + 0.05) / 1.05: they sum to more than one.
-    #[arg(long, conflicts_with = "smoothing")]
+    #[arg(long, conflicts_with = "smoothing", hide_short_help = true)]
     paper_compat: bool,
 }
 

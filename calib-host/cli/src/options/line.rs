@@ -12,7 +12,7 @@ use super::parse::count;
 #[derive(Args)]
 pub(crate) struct SerialLine {
     /// The serial port, such as /dev/ttyACM0.
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", help_heading = "Data")]
     pub(crate) port: String,
     #[command(flatten)]
     options: LineOptions,
@@ -20,15 +20,16 @@ pub(crate) struct SerialLine {
 
 /// How a line to a device is used.
 #[derive(Args)]
+#[command(next_help_heading = "The device")]
 pub(crate) struct LineOptions {
     /// Bits a second.
-    #[arg(long, default_value_t = 115_200, value_name = "N")]
+    #[arg(long, default_value_t = 115_200, value_name = "N", hide_short_help = true)]
     baud: u32,
     /// How long to wait for a reply, in seconds, before asking again.
-    #[arg(long, default_value_t = 5.0, value_name = "S", value_parser = parse_seconds)]
+    #[arg(long, default_value_t = 5.0, value_name = "S", value_parser = parse_seconds, hide_short_help = true)]
     timeout: f64,
     /// How often to ask.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = count::<u32>(1..))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = count::<u32>(1..), hide_short_help = true)]
     tries: u32,
 }
 

@@ -22,63 +22,75 @@ const METHOD: &str = "The calibration method; without it umd, with bins that sui
 #[derive(Args)]
 pub(crate) struct MethodOptions {
     /// The calibration method: see `calib help methods`.
-    #[arg(long, value_enum, ignore_case = true, hide_possible_values = true, long_help = listing::<MethodName>(METHOD))]
+    #[arg(long, value_enum, ignore_case = true, hide_possible_values = true, long_help = listing::<MethodName>(METHOD), help_heading = "Method and bins")]
     method: Option<MethodName>,
     /// scikit-learn's word for the bins: quantile is umd, uniform is fixed-width.
-    #[arg(long, value_enum, conflicts_with = "method")]
+    #[arg(
+        long,
+        value_enum,
+        conflicts_with = "method",
+        help_heading = "Method and bins",
+        hide_short_help = true
+    )]
     strategy: Option<Strategy>,
     /// The number of bins; of each table of a reduction.
-    #[arg(long, alias = "n-bins", value_name = "B", value_parser = count::<usize>(..), conflicts_with = "points_per_bin")]
+    #[arg(long, alias = "n-bins", value_name = "B", value_parser = count::<usize>(..), conflicts_with = "points_per_bin", help_heading = "Method and bins")]
     bins: Option<usize>,
     /// As many bins as keep the guarantee within E.
     ///
     /// At most 15, of umd. Without it and without --method: within 0.1, or bins of 50 points where that is out of reach.
-    #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "points_per_bin", "strategy"])]
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "points_per_bin", "strategy"], help_heading = "Method and bins")]
     epsilon: Option<f64>,
     /// The calibration points per bin.
     ///
     /// The number of bins follows from the data, with a reduction for each of its tables.
     /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
-    #[arg(long, value_name = "K", value_parser = count::<usize>(..))]
+    #[arg(long, value_name = "K", value_parser = count::<usize>(..), help_heading = "Method and bins", hide_short_help = true)]
     points_per_bin: Option<usize>,
     /// The largest number of bins of isotonic regression; fewer are found by recursive partitioning.
-    #[arg(long, value_name = "B", value_parser = count::<u32>(1..=65_536))]
+    #[arg(long, value_name = "B", value_parser = count::<u32>(1..=65_536), help_heading = "Details of methods", hide_short_help = true)]
     max_bins: Option<u32>,
     /// Interpolate isotonic regression linearly instead of stepping.
-    #[arg(long)]
+    #[arg(long, help_heading = "Details of methods", hide_short_help = true)]
     interpolate: bool,
     /// Laplace smoothing of isotonic regression: (positives + A) / (n + 2 A), with A = 0 by default. Of the regions of
     /// multiclass-irp: (points of a class + A) / (n + classes A), with A = 1 by default.
-    #[arg(long, value_name = "A", value_parser = parse_smoothing)]
+    #[arg(long, value_name = "A", value_parser = parse_smoothing, help_heading = "Details of methods", hide_short_help = true)]
     smoothing: Option<f64>,
     /// Which order statistics are the boundaries of uniform-mass bins.
-    #[arg(long, value_enum, default_value_t = BoundaryName::Ceil)]
+    #[arg(long, value_enum, default_value_t = BoundaryName::Ceil, help_heading = "Details of methods", hide_short_help = true)]
     boundary: BoundaryName,
     /// What uniform-mass binning does where equal scores straddle a boundary.
-    #[arg(long, value_enum, default_value_t = TiesName::Merge)]
+    #[arg(long, value_enum, default_value_t = TiesName::Merge, help_heading = "Details of methods", hide_short_help = true)]
     ties: TiesName,
     /// The scaling function under scaling-binning.
-    #[arg(long, value_enum, default_value_t = ScalingName::Platt)]
+    #[arg(long, value_enum, default_value_t = ScalingName::Platt, help_heading = "Details of methods", hide_short_help = true)]
     scaling: ScalingName,
     /// Of what the Platt scaling function is one: the logit, if nothing else is said, or the probability. Of margins it is one of the
     /// margin.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Details of methods", hide_short_help = true)]
     platt_on: Option<PlattOn>,
     /// The margins between which fixed-width has its bins of equal width; the outer ones reach beyond. Where scores are codes, the
     /// range of the codes if nothing else is said.
-    #[arg(long, value_name = "LO,HI", value_parser = parse_range, allow_hyphen_values = true)]
+    #[arg(long, value_name = "LO,HI", value_parser = parse_range, allow_hyphen_values = true, help_heading = "Details of methods", hide_short_help = true)]
     range: Option<(f32, f32)>,
     /// What a scaling function is fitted to, on its own or under scaling-binning.
-    #[arg(long, value_enum, default_value_t = LossName::Log)]
+    #[arg(long, value_enum, default_value_t = LossName::Log, help_heading = "Details of methods", hide_short_help = true)]
     loss: LossName,
     /// What a fit to the log-loss takes for the probability of a point, on its own or under scaling-binning.
-    #[arg(long, value_enum, default_value_t = TargetsName::Labels)]
+    #[arg(long, value_enum, default_value_t = TargetsName::Labels, help_heading = "Details of methods", hide_short_help = true)]
     targets: TargetsName,
     /// Scaling-binning: use all points for each of its three steps, instead of a third each.
-    #[arg(long)]
+    #[arg(long, help_heading = "Details of methods", hide_short_help = true)]
     one_set: bool,
     /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artefact.
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        help_heading = "Guarantees and intervals",
+        hide_short_help = true
+    )]
     seed: u64,
     #[command(flatten)]
     joint: JointOptions,

@@ -12,31 +12,32 @@ use crate::error::Error;
 
 /// Whether the device notices that scores or outcomes have changed.
 #[derive(Args)]
+#[command(next_help_heading = "The device")]
 pub(crate) struct MonitorOptions {
     /// Store what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
     /// calibration: 4 bytes a bin, and about 36 more. Their bins are those of umd; any other method needs --monitor-bins.
     ///
     /// Nothing is wrong while every prediction is a fresh and independent draw from the population of the calibration scores:
     /// repeated readings of one patient are not, and raise alarms.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     monitor: bool,
     /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
-    #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..))]
+    #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..), hide_short_help = true)]
     monitor_bins: Option<u16>,
     /// Of N devices at most one ever says wrongly that scores come from another distribution, whatever the number of its tables.
-    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity())]
+    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity(), hide_short_help = true)]
     monitor_shift: u32,
     /// A device says wrongly that scores have changed once in N predictions or less often, on average.
-    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().change, value_name = "N", value_parser = rarity())]
+    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().change, value_name = "N", value_parser = rarity(), hide_short_help = true)]
     monitor_change: u32,
     /// Of N devices at most one ever says wrongly that a promise that holds is broken, whatever the number of its tables.
-    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().promise, value_name = "N", value_parser = rarity())]
+    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().promise, value_name = "N", value_parser = rarity(), hide_short_help = true)]
     monitor_promise: u32,
     /// What a device does on an alarm of a shift or of the promise, until it is told to count anew. A device that cannot do it refuses
     /// the calibrator.
     ///
     /// An alarm of a change is told alone: one comes every --monitor-change predictions with nothing wrong.
-    #[arg(long, requires = "monitor", value_enum, default_value_t = ActionName::Flag, value_name = "ACTION")]
+    #[arg(long, requires = "monitor", value_enum, default_value_t = ActionName::Flag, value_name = "ACTION", hide_short_help = true)]
     monitor_action: ActionName,
 }
 

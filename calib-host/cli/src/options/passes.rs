@@ -6,14 +6,15 @@ use clap::Args;
 
 /// The tables of two passes.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub(crate) struct PassOptions {
     /// What a database counted: the answer to pass 1.
     ///
     /// `calib sql` prints the queries of both passes. The fit is that of all rows.
-    #[arg(long, value_name = "FILE", group = "ScoreSource")]
+    #[arg(long, value_name = "FILE", group = "ScoreSource", hide_short_help = true)]
     pass1: Option<PathBuf>,
     /// The answer to pass 2.
-    #[arg(long, value_name = "FILE", requires = "pass1")]
+    #[arg(long, value_name = "FILE", requires = "pass1", hide_short_help = true)]
     pass2: Option<PathBuf>,
 }
 

@@ -11,17 +11,18 @@ type Counts = (Column<f64>, Column<f64>);
 
 /// How many points a row is.
 #[derive(Args)]
+#[command(next_help_heading = "What rows are")]
 pub(crate) struct PointOptions {
     /// The column of weights, beside the scores, whole numbers or not: only their ratios count, down to a billionth of the
     /// largest for a million rows. For isotonic, irp, platt, beta and temperature, without any guarantee.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     weight_column: Option<String>,
     /// The column that says how many points a row is, for a table aggregated by score, with --positives-column in place of a
     /// column of labels: exactly as if there were a row for every point, and guarantees hold.
-    #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column", "weight_column"])]
+    #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column", "weight_column"], hide_short_help = true)]
     count_column: Option<String>,
     /// The column that says how many of a row's points have label 1, beside --count-column.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["labels", "label_column"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["labels", "label_column"], hide_short_help = true)]
     positives_column: Option<String>,
 }
 

@@ -7,18 +7,19 @@ use crate::error::Error;
 
 /// How a chip is reached, and where on it things are.
 #[derive(Args)]
+#[command(next_help_heading = "The device")]
 pub(crate) struct ProbeOptions {
     /// The probe, if there are several: vendor:product:serial number.
-    #[arg(long, value_name = "PROBE")]
+    #[arg(long, value_name = "PROBE", hide_short_help = true)]
     probe: Option<String>,
     /// The address of the first of the two slots. Known for the chips that calib has a board crate for.
-    #[arg(long, value_name = "ADDR", value_parser = parse_addr)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_addr, hide_short_help = true)]
     slot_addr: Option<u64>,
     /// The length of either slot in bytes.
-    #[arg(long, value_name = "BYTES", value_parser = parse_addr)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_addr, hide_short_help = true)]
     slot_len: Option<u64>,
     /// Where in its memory the device leaves its report, `__calib_report_start` of its program. Known for the same chips.
-    #[arg(long, value_name = "ADDR", value_parser = parse_addr)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_addr, hide_short_help = true)]
     report_addr: Option<u64>,
 }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 
 /// The counters of devices.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 pub(crate) struct CounterOptions {
     /// The outcomes that devices counted: new values for their --calibrator.
     ///
@@ -15,17 +16,17 @@ pub(crate) struct CounterOptions {
     /// and a bin's value is the share of its outcomes that were positive, with an exact interval. Which outcomes were told, and when, must
     /// depend neither on the label nor on what predicts it within the bin, and the counters must not be read for what they show.
     #[arg(
-        long, value_name = "COUNTERS", num_args = 1.., group = "ScoreSource", requires_all = ["calibrator", "output"]
+        long, value_name = "COUNTERS", num_args = 1.., group = "ScoreSource", requires_all = ["calibrator", "output"], hide_short_help = true
     )]
     from_counters: Vec<PathBuf>,
     /// The calibrator that devices counted with.
-    #[arg(long, value_name = "ARTIFACT", requires = "from_counters")]
+    #[arg(long, value_name = "ARTIFACT", requires = "from_counters", hide_short_help = true)]
     calibrator: Option<PathBuf>,
     /// Earlier counters of the same devices: only what was counted since is taken.
     ///
     /// Those of when an alarm about outcomes was raised, if that is why there is to be another calibrator: the outcomes that raised it would
     /// be chosen by what they say.
-    #[arg(long, value_name = "COUNTERS", num_args = 1.., requires = "from_counters")]
+    #[arg(long, value_name = "COUNTERS", num_args = 1.., requires = "from_counters", hide_short_help = true)]
     since: Vec<PathBuf>,
 }
 

@@ -14,16 +14,17 @@ const REDUCTION: &str = "How a problem with several classes becomes binary ones 
 
 /// How a multi-class problem becomes binary ones.
 #[derive(Args)]
+#[command(next_help_heading = "Method and bins")]
 pub(crate) struct ReductionOption {
     /// Of several classes: which probability is fitted.
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true, long_help = listing::<ReductionName>(REDUCTION))]
     reduction: Option<ReductionName>,
     /// The number of first classes that top-k-label and top-k-confidence give, at most 16.
-    #[arg(long, value_name = "K", value_parser = count::<u16>(1..=MAX_TOP_K as u16))]
+    #[arg(long, value_name = "K", value_parser = count::<u16>(1..=MAX_TOP_K as u16), hide_short_help = true)]
     k: Option<u16>,
     /// What the score of a predicted class is, under confidence and top-label. `margin` takes --logits, and the device then
     /// computes no softmax; for integer codes of logits there is no other.
-    #[arg(long, value_enum, value_name = "SCORE", default_value_t = ClassScore::Softmax)]
+    #[arg(long, value_enum, value_name = "SCORE", default_value_t = ClassScore::Softmax, hide_short_help = true)]
     class_score: ClassScore,
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use calib_fit::VectorKind;
 use calib_fit::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
 use calib_fit::stats::Clusters;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::clinical::ClinicalArgs;
 use super::clusters::ClusterColumn;
@@ -21,10 +21,10 @@ pub(crate) struct ReportedOptions {
     pub(crate) artifact: PathBuf,
     /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix. As integer codes for
     /// an artefact over those.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) test: PathBuf,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) test_labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster_column: ClusterColumn,
@@ -32,7 +32,7 @@ pub(crate) struct ReportedOptions {
     pub(crate) group_column: GroupColumn,
     /// The clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
     /// or `cluster`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
     pub(crate) test_clusters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
@@ -40,47 +40,40 @@ pub(crate) struct ReportedOptions {
     pub(crate) clinical: ClinicalArgs,
     /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
-    #[arg(long, conflicts_with_all = ["probs", "matrix"])]
+    #[arg(long, conflicts_with = "probs", help_heading = "Data")]
     logits: bool,
     /// The matrices hold probabilities, or integer codes of such for an artefact over those.
-    #[arg(long, conflicts_with = "matrix")]
+    #[arg(long, help_heading = "Data")]
     probs: bool,
-    /// The old spelling of --logits and --probs.
-    #[arg(long, value_enum, hide = true)]
-    matrix: Option<MatrixName>,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
     pub(crate) score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
     pub(crate) label_column: String,
     /// The number of bins of equal width of calibration errors and reliability diagrams.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000))]
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = "Method and bins")]
     bins: u32,
     /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        help_heading = "Guarantees and intervals",
+        hide_short_help = true
+    )]
     pub(crate) seed: u64,
     /// One minus the coverage of the intervals.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha)]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
     alpha: f64,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum MatrixName {
-    /// Logits.
-    Logits,
-    /// Probabilities.
-    Probs,
 }
 
 impl ReportedOptions {
     /// What the matrices hold, if the user says so.
     pub(crate) fn kind(&self) -> Option<VectorKind> {
-        match self.matrix {
-            Some(MatrixName::Logits) => Some(VectorKind::Logits),
-            Some(MatrixName::Probs) => Some(VectorKind::Probs),
-            None if self.logits => Some(VectorKind::Logits),
-            None => self.probs.then_some(VectorKind::Probs),
+        match self.logits {
+            true => Some(VectorKind::Logits),
+            false => self.probs.then_some(VectorKind::Probs),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 #[derive(Args)]
 pub(crate) struct SameRows {
     /// Go on although the rows are those of the fit: every figure is then too good to be true, and a warning says so.
-    #[arg(long)]
+    #[arg(long, help_heading = "What rows are", hide_short_help = true)]
     same_rows: bool,
 }
 

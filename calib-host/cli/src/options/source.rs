@@ -7,6 +7,7 @@ use clap::Args;
 
 /// Where scores come from: exactly one of the four.
 #[derive(Args)]
+#[command(next_help_heading = "Data")]
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
     /// Scores of class 1 in [0, 1]: a table or array.

@@ -1,5 +1,7 @@
 //! In which words engines differ.
 
+use calib_fit::names::names;
+
 /// An engine that is asked in SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +17,14 @@ pub enum Dialect {
     /// PostgreSQL.
     Postgres,
 }
+
+names!(Dialect, "dialect":
+    DuckDb "duckdb" "DuckDB",
+    Spark "spark" "Apache Spark",
+    DataFusion "datafusion" "Apache DataFusion",
+    BigQuery "bigquery" "Google BigQuery",
+    Postgres "postgres" "PostgreSQL",
+);
 
 /// A function of BigQuery that rounds to the nearest 32-bit float, as IEEE 754 and JavaScript have it.
 const ROUND_IN_BIGQUERY: &str = "\

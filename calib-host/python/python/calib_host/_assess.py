@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ._arrays import bins_of, check_classes, clusters_of, floats_of, hits_of, labels_of, names_of, numbers_of
 from ._arrays import probs_of, scores_of
-from ._calibrator import CalibrationWarning, Calibrator
+from ._calibrator import told
 from ._native import How, UsageError
 from ._native import assess as _assess
-from ._native import assess_calibrated as _assess_calibrated
 from ._native import assess_vectors as _assess_vectors
 from ._native import calibration_curve as _calibration_curve
 from ._progress import at_work
-
-
-def _told(found: tuple[str, list[str]], stacklevel: int = 3) -> dict[str, Any]:
-    """What was found; what is to be warned of is, as of the call so many levels up."""
-    for warning in found[1]:
-        warnings.warn(warning, CalibrationWarning, stacklevel=stacklevel)
-    return json.loads(found[0])
 
 
 def assess(
@@ -84,38 +74,14 @@ def assess(
         values = values.astype(np.float64, copy=False)
         with at_work("assessing"):
             found = _assess_vectors(how, values, labels.astype(np.uint16), classes, clusters=together)
-        return _told(found)
+        return told(found)
     values = probs_of(array[:, 0] if array.ndim == 2 else array)
     of = None if predicted is None else labels_of(predicted, "predicted")
     cells = None if bins is None else bins_of(bins)
     names = None if groups is None else names_of(groups, "groups")
     with at_work("assessing"):
         found = _assess(how, values, labels, predicted=of, bins=cells, clusters=together, groups=names)
-    return _told(found)
-
-
-def assess_calibrator(
-    calibrator: Calibrator, scores: Any, y: Any, how: How, clusters: Any, groups: Any, same_rows: bool
-) -> dict[str, Any]:
-    """The same rows before and after a calibrator."""
-    array, kind, classes = scores_of(scores, calibrator.kind, calibrator.takes_codes)
-    labels = labels_of(y)
-    check_classes(labels, classes or 2)
-    together = None if clusters is None else clusters_of(clusters, "clusters")
-    names = None if groups is None else names_of(groups, "groups")
-    with at_work("assessing"):
-        found = _assess_calibrated(
-            calibrator._artifact,
-            how,
-            kind,
-            array,
-            labels,
-            classes=classes,
-            clusters=together,
-            groups=names,
-            same_rows=same_rows,
-        )
-    return _told(found, stacklevel=4)
+    return told(found)
 
 
 def calibration_curve(

@@ -13,15 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import MATRIX, floats_of, clusters_of, labels_of, scores_of
-from ._native import Artifact, UsageError
+from ._arrays import MATRIX, check_classes, clusters_of, floats_of, labels_of, names_of, scores_of
+from ._native import Artifact, How, UsageError
 from ._native import apply as _apply
+from ._native import assess_calibrated as _assess_calibrated
 from ._native import fit as _fit
 from ._progress import at_work
 
 
 class CalibrationWarning(UserWarning):
     """What speaks against a calibrator, or against its data."""
+
+
+def told(found: tuple[str, list[str]]) -> dict[str, Any]:
+    """What was found; what is to be warned of is, as of the call two levels up."""
+    for warning in found[1]:
+        warnings.warn(warning, CalibrationWarning, stacklevel=3)
+    return json.loads(found[0])
 
 
 @dataclass(frozen=True)
@@ -230,9 +238,6 @@ class Calibrator:
         >>> both["after"]["brier"]["value"] < both["before"]["brier"]["value"]
         True
         """
-        from ._assess import assess_calibrator
-        from ._native import How
-
         how = How(
             binning=binning,
             n_bins=n_bins,
@@ -243,7 +248,24 @@ class Calibrator:
             seed=seed,
             extreme_probs=extreme_probs,
         )
-        return assess_calibrator(self, scores, y, how, clusters, groups, same_rows)
+        array, kind, classes = scores_of(scores, self.kind, self.takes_codes)
+        labels = labels_of(y)
+        check_classes(labels, classes or 2)
+        together = None if clusters is None else clusters_of(clusters, "clusters")
+        names = None if groups is None else names_of(groups, "groups")
+        with at_work("assessing"):
+            found = _assess_calibrated(
+                self._artifact,
+                how,
+                kind,
+                array,
+                labels,
+                classes=classes,
+                clusters=together,
+                groups=names,
+                same_rows=same_rows,
+            )
+        return told(found)
 
     def to_bytes(self) -> bytes:
         """The artefact: what is written into a device's flash."""

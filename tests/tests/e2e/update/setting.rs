@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use calib_classifier::linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_core::ClassifierId;
 use calib_host::artifact::Monitoring;
 use calib_host::io::device::serial::Patience;
@@ -12,7 +13,6 @@ use calib_host::io::files::PrivateKey;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
-use calib_linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_tests::{Board, build_nrf52840_dk, build_unmonitored_firmware, build_updatable_firmware, calib};
 
 pub(crate) const ID: ClassifierId = ClassifierId(*b"updates!");

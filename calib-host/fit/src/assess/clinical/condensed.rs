@@ -22,8 +22,7 @@ const MOST_BITS: f64 = 40.0;
 
 /// Where the points of a bin may be.
 pub(super) struct Grid<'k> {
-    /// Bins of one logit; none if all rows are kept as they are.
-    bins_per_logit: Option<f64>,
+    bins_per_logit: f64,
     /// Bins are also cut where a function that is summed is not smooth; ascending.
     knots: &'k [f64],
 }
@@ -39,11 +38,12 @@ pub(super) struct Condensed {
     pub(super) points: Vec<Point>,
     /// Where the points of each bin start that stand for other rows.
     pub(super) bins: Vec<usize>,
-    /// The number of different logits.
-    pub(super) logits: usize,
-    /// The lowest and the highest logit of the positives and of the negatives.
-    pub(super) ends: [Option<(f64, f64)>; 2],
+    pub(super) ends: Ends,
 }
+
+/// The lowest and the highest logit of the positives and of the negatives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Ends(pub(super) [Option<(f64, f64)>; 2]);
 
 /// A logit and how many rows it stands for.
 #[derive(Clone, Copy, Debug)]
@@ -77,26 +77,22 @@ struct Bin {
 /// Rows that follow each other.
 #[derive(Default)]
 struct Part {
-    /// All of them, if there are no bins.
-    rows: Vec<LogitRow>,
     bins: Vec<Bin>,
-    /// The number of different logits; the first and the last.
-    logits: usize,
-    range: Option<(f64, f64)>,
-    ends: [Option<(f64, f64)>; 2],
+    ends: Ends,
 }
 
 impl<'k> Grid<'k> {
-    /// For rows of so many probabilities, nine tenths of which are in a stretch of this length.
-    pub(super) fn new(probs: usize, spread: f64, knots: &'k [f64]) -> Self {
+    /// For rows nine tenths of which are in a stretch of this length; bins are so many times narrower than it takes.
+    pub(super) fn new(spread: f64, narrower: f64, knots: &'k [f64]) -> Self {
         let width = if spread > 0.0 { WIDTH.min(spread / INNER_BINS) } else { WIDTH };
         // Of powers of two the numbers of bins and their ends are exact.
-        let bits = width.recip().log2().ceil().min(MOST_BITS);
-        Self { bins_per_logit: (probs > FEW).then(|| bits.exp2()), knots }
+        let bits = (narrower / width).log2().ceil().min(MOST_BITS);
+        Self { bins_per_logit: bits.exp2(), knots }
     }
 
     /// The bin that a logit is in, and where it ends.
-    fn bin(&self, logit: f64, bins_per_logit: f64) -> (Bin, f64) {
+    fn bin(&self, logit: f64) -> (Bin, f64) {
+        let bins_per_logit = self.bins_per_logit;
         let below = self.knots.partition_point(|knot| *knot <= logit);
         let number = (logit * bins_per_logit).floor();
         let (lo, hi) = (number / bins_per_logit, (number + 1.0) / bins_per_logit);
@@ -189,10 +185,9 @@ impl Part {
         let mut end = f64::NEG_INFINITY;
         groups.each(|group| {
             let Some(row) = to_logit.row(group) else { return };
-            part.count(row);
-            let Some(bins_per_logit) = grid.bins_per_logit else { return part.rows.push(row) };
+            part.ends.count(row);
             if row.logit >= end {
-                let (bin, bin_end) = grid.bin(row.logit, bins_per_logit);
+                let (bin, bin_end) = grid.bin(row.logit);
                 end = bin_end;
                 part.bins.push(bin);
             }
@@ -201,58 +196,64 @@ impl Part {
         part
     }
 
-    fn count(&mut self, LogitRow { logit, n, positives }: LogitRow) {
-        let first = self.range.map_or(logit, |range| range.0);
-        if self.range.replace((first, logit)).is_none_or(|range| range.1 != logit) {
-            self.logits += 1;
-        }
-        for (ends, is_there) in self.ends.iter_mut().zip([positives > 0, positives < n]) {
-            if is_there {
-                *ends = Some((ends.map_or(logit, |ends| ends.0), logit));
-            }
-        }
-    }
-
     fn then(&mut self, above: Self) {
+        self.ends.then(above.ends);
         let mut bins = above.bins.into_iter();
-        if let (Some(last), Some(range)) = (self.range, above.range) {
-            self.logits += above.logits - usize::from(last.1 == range.0);
-            self.range = Some((last.0, range.1));
-        } else {
-            (self.logits, self.range) = (self.logits + above.logits, self.range.or(above.range));
-        }
-        for (ends, above) in self.ends.iter_mut().zip(above.ends) {
-            *ends = match (*ends, above) {
-                (Some(ends), Some(above)) => Some((ends.0, above.1)),
-                (ends, above) => ends.or(above),
-            };
-        }
         if let (Some(last), Some(first)) = (self.bins.last_mut(), bins.as_slice().first())
             && last.key == first.key
         {
             last.then(bins.next().expect("it is the first"));
         }
         self.bins.extend(bins);
-        self.rows.extend(above.rows);
+    }
+}
+
+impl Ends {
+    fn count(&mut self, LogitRow { logit, n, positives }: LogitRow) {
+        let here = |is_there: bool| is_there.then_some((logit, logit));
+        self.then(Self([here(positives > 0), here(positives < n)]));
+    }
+
+    fn then(&mut self, above: Self) {
+        for (ends, above) in self.0.iter_mut().zip(above.0) {
+            *ends = match (*ends, above) {
+                (Some(ends), Some(above)) => Some((ends.0, above.1)),
+                (ends, above) => ends.or(above),
+            };
+        }
     }
 }
 
 impl Condensed {
-    pub(super) fn new(distinct: &Distinct<'_>, to_logit: ToLogit, grid: &Grid<'_>) -> Self {
+    /// Of rows of so many probabilities.
+    pub(super) fn new(distinct: &Distinct<'_>, to_logit: ToLogit, probs: usize, grid: &Grid<'_>) -> Self {
+        let mut short = Self::default();
+        if probs <= FEW {
+            distinct.for_each(|group| {
+                let Some(row) = to_logit.row(group) else { return };
+                short.ends.count(row);
+                short.points.push(Point::of(&row));
+            });
+            return short;
+        }
         let mut all = Part::default();
         distinct.map_in_order(|groups| Part::of(groups, to_logit, grid), |part| all.then(part));
+        short.ends = all.ends;
         let basis = lagrange();
-        let (mut points, mut starts): (Vec<Point>, Vec<usize>) = Default::default();
-        points.extend(all.rows.iter().map(Point::of));
         for bin in &all.bins {
             if bin.rows.len() > NODES {
-                starts.push(points.len());
-                points.extend(bin.points(&basis));
+                short.bins.push(short.points.len());
+                short.points.extend(bin.points(&basis));
             } else {
-                points.extend(bin.rows.iter().map(Point::of));
+                short.points.extend(bin.rows.iter().map(Point::of));
             }
         }
-        Self { points, bins: starts, logits: all.logits, ends: all.ends }
+        short
+    }
+
+    /// The number of different logits; of condensed rows a part of it, which is more than a spline has knots.
+    pub(super) fn logits(&self) -> usize {
+        self.points.chunk_by(|a, b| a.logit == b.logit).count()
     }
 }
 
@@ -281,8 +282,8 @@ mod tests {
             let (to_logit, knot) = (ToLogit::new(ExtremeProbs::LeaveOut), centre + knot);
             let rows: Vec<LogitRow> = groups.iter().filter_map(|group| to_logit.row(*group)).collect();
             let knots = [knot];
-            let grid = Grid::new(rows.len(), 1.5 * spread, &knots);
-            let condensed = Condensed::new(&Distinct::of_groups(groups), to_logit, &grid);
+            let grid = Grid::new(1.5 * spread, 1.0, &knots);
+            let condensed = Condensed::new(&Distinct::of_groups(groups), to_logit, rows.len(), &grid);
             prop_assert!(condensed.points.len() < rows.len() / 4 && !condensed.bins.is_empty());
             let smooth = |logit: f64| (slope * logit).exp().ln_1p();
             let bent = |logit: f64| (logit - knot).max(0.0).powi(3);
@@ -301,10 +302,7 @@ mod tests {
                 let mut of = rows.iter().filter(|row| has(row));
                 of.next().map(|first| (first.logit, of.next_back().unwrap_or(first).logit))
             };
-            prop_assert_eq!(condensed.ends, [ends(|row| row.positives > 0), ends(|row| row.positives < row.n)]);
-            let mut logits: Vec<f64> = rows.iter().map(|row| row.logit).collect();
-            logits.dedup();
-            prop_assert_eq!(condensed.logits, logits.len());
+            prop_assert_eq!(condensed.ends, Ends([ends(|row| row.positives > 0), ends(|row| row.positives < row.n)]));
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::logistic::Logistic;
+use super::logistic::{Question, estimate};
 use super::logits::Logits;
 use super::undefined::{Figure, Undefined};
 use crate::assess::EstimateWithInterval;
@@ -60,12 +60,9 @@ fn check(logits: &Logits<'_>) -> Result<(), Undefined> {
 
 fn in_the_large(logits: &Logits<'_>, drop: f64) -> Result<EstimateWithInterval, Undefined> {
     check(logits)?;
-    let found = Logistic::solve(logits, &predictors, |regression| {
-        let maximum = regression.maximise(&[0.0, 1.0], &[INTERCEPT])?;
-        let interval = regression.profile_interval(&maximum, INTERCEPT, &[], drop);
-        Some(EstimateWithInterval { value: maximum.coefficients[INTERCEPT], interval })
-    });
-    found.ok_or(Undefined::Separated)
+    let question = Question { start: [0.0, 1.0], free: &[INTERCEPT], drop: Some(drop) };
+    let found = estimate(logits, predictors, &question).ok_or(Undefined::Separated)?;
+    Ok(EstimateWithInterval { value: found.coefficients[INTERCEPT], interval: found.interval })
 }
 
 /// The slope, and the intercept beside it.
@@ -77,19 +74,16 @@ fn slope(logits: &Logits<'_>, drop: f64) -> Result<(EstimateWithInterval, f64), 
     if are_separated(logits) {
         return Err(Undefined::Separated);
     }
-    let found = Logistic::solve(logits, &predictors, |regression| {
-        let maximum = regression.maximise(&[0.0, 1.0], &[INTERCEPT, SLOPE])?;
-        let interval = regression.profile_interval(&maximum, SLOPE, &[INTERCEPT], drop);
-        let [intercept, slope] = maximum.coefficients;
-        Some((EstimateWithInterval { value: slope, interval }, intercept))
-    });
-    found.ok_or(Undefined::Separated)
+    let question = Question { start: [0.0, 1.0], free: &[SLOPE, INTERCEPT], drop: Some(drop) };
+    let found = estimate(logits, predictors, &question).ok_or(Undefined::Separated)?;
+    let [intercept, slope] = found.coefficients;
+    Ok((EstimateWithInterval { value: slope, interval: found.interval }, intercept))
 }
 
 /// Whether no negative is above a positive, or none below: then the likelihood grows with the size of the slope for ever
 /// (Albert and Anderson 1984).
 fn are_separated(logits: &Logits<'_>) -> bool {
-    match logits.condensed.ends {
+    match logits.condensed.ends.0 {
         [Some(positives), Some(negatives)] => negatives.1 <= positives.0 || positives.1 <= negatives.0,
         _ => true,
     }

@@ -1,22 +1,23 @@
 //! Logistic regression of counted labels on a few predictors, with profile likelihoods.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::condensed::{NODES, Point};
+use super::condensed::{Condensed, NODES};
 use super::logit_row::LogitRow;
 use super::logits::Logits;
 use crate::stats::Interval;
 use crate::stop;
 
-/// Threads share out chunks of so many rows; the sums over chunks are added in order.
+/// Threads share out chunks of so many points; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
 
 /// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows but
 /// for 10^-14.
 const GENTLE: f64 = 1.0 / 16.0;
+
+/// Bins in which no maximum was found, or one that is not as gentle, are cut into so many.
+const NARROWER: f64 = 64.0;
 
 /// A maximum is reached where the next step would raise the log-likelihood by half of this: the estimates are then off by
 /// 10^-10 of their standard errors.
@@ -33,33 +34,33 @@ const NUISANCE_DECREMENT: f64 = 1e-10;
 /// How close Newton's step makes the others' maximum known without another one.
 const NEAR: f64 = 1e-2;
 
-/// Counted labels with `W` predictors a row.
-pub(super) struct Logistic<'r, const W: usize, F> {
-    rows: Rows<'r, W, F>,
-    /// The largest size of each predictor.
-    sizes: [f64; W],
-    /// The same in short, for starting values.
-    coarse: Option<Box<Self>>,
+/// Where the likelihood of the labels, with `W` predictors a row, is largest.
+pub(super) struct Estimate<const W: usize> {
+    pub(super) coefficients: [f64; W],
+    /// The profile interval of the first free coefficient, if that is asked for and has two ends.
+    pub(super) interval: Option<Interval>,
 }
 
-enum Rows<'r, const W: usize, F> {
-    /// All of them, with what makes the predictors of a row of its logit.
-    All(&'r Logits<'r>, &'r F),
-    /// Points in place of them.
-    Condensed(Condensed<'r, W>),
-}
-
-/// Condensed rows with their predictors.
-struct Condensed<'r, const W: usize> {
-    points: Vec<Row<W>>,
-    /// Where the points of each bin start.
-    bins: &'r [usize],
-    /// Whether something was found that these rows are too short for.
-    are_too_short: AtomicBool,
+/// Which coefficients move, and from where.
+pub(super) struct Question<'q, const W: usize> {
+    pub(super) start: [f64; W],
+    pub(super) free: &'q [usize],
+    /// By how much the log-likelihood is below its maximum at the ends of the interval.
+    pub(super) drop: Option<f64>,
 }
 
 /// Predictors, with how many rows these stand for, and how many of them have label 1.
 type Row<const W: usize> = ([f64; W], f64, f64);
+
+/// A log-likelihood.
+struct Logistic<'r, const W: usize> {
+    at: &'r dyn Fn(&[f64; W]) -> Likelihood<W>,
+    /// The largest size of each predictor.
+    sizes: [f64; W],
+}
+
+/// What is found, with all coefficients that it rests on: of the maximum, and of both ends.
+type Found<const W: usize> = (Estimate<W>, Vec<Option<[f64; W]>>);
 
 /// The log-likelihood at some coefficients, with its derivatives.
 #[derive(Clone, Copy, Debug)]
@@ -72,74 +73,100 @@ struct Likelihood<const W: usize> {
 
 /// Where the log-likelihood is largest.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Maximum<const W: usize> {
-    pub(super) coefficients: [f64; W],
+struct Maximum<const W: usize> {
+    coefficients: [f64; W],
     likelihood: Likelihood<W>,
 }
 
-impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
-    /// Solves a question about the regression of the labels on the predictors, which are made of a row's logit: on condensed rows
-    /// if these are enough for it, on all rows if not.
-    pub(super) fn solve<T>(
-        logits: &'r Logits<'r>,
-        predictors: &'r F,
-        question: impl Fn(&Self) -> Option<T>,
-    ) -> Option<T> {
-        let short = Self::condensed(logits, predictors);
-        let found = question(&short);
-        if found.is_some() && short.is_enough() || logits.condensed.bins.is_empty() {
-            return found;
-        }
-        question(&Self::of(Rows::All(logits, predictors), Some(short.into())))
+/// Fits the regression of the labels on the predictors, which are made of a row's logit: to condensed rows if these are enough
+/// for all that is found, to all rows if not. `None` if the likelihood is largest at infinity, or in more than one place; with
+/// one predictor besides a constant that is not always noticed: who has such checks for separation first.
+pub(super) fn estimate<const W: usize>(
+    logits: &Logits<'_>,
+    predictors: impl Fn(f64) -> [f64; W] + Sync,
+    question: &Question<'_, W>,
+) -> Option<Estimate<W>> {
+    let (mut found, mut is_enough) = estimate_of(&logits.condensed, &predictors, question);
+    if !is_enough {
+        // Where there is no maximum even in narrow bins, all rows have none.
+        (found, is_enough) = estimate_of(&logits.condense(NARROWER), &predictors, question);
     }
-
-    fn condensed(logits: &'r Logits<'r>, predictors: &'r F) -> Self {
-        let row = |point: &Point| (predictors(point.logit), point.n, point.positives);
-        let points = logits.condensed.points.iter().map(row).collect();
-        let are_too_short = AtomicBool::new(false);
-        Self::of(Rows::Condensed(Condensed { points, bins: &logits.condensed.bins, are_too_short }), None)
+    let found = found?;
+    if is_enough {
+        return Some(found);
     }
+    let to_logit = logits.to_logit();
+    let of_all = |coefficients: &[f64; W]| {
+        let row = |LogitRow { logit, n, positives }| (predictors(logit), n as f64, positives as f64);
+        let rows = logits.distinct.map(|groups| {
+            let rows = groups.filter_map(|group| to_logit.row(group)).map(row);
+            rows.fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, &row))
+        });
+        Likelihood::sum(rows)
+    };
+    let from_there = Question { start: found.coefficients, ..*question };
+    let sizes = sizes(&rows(&logits.condensed, &predictors));
+    Logistic { at: &of_all, sizes }.answer(&from_there).map(|found| found.0)
+}
 
-    fn of(rows: Rows<'r, W, F>, coarse: Option<Box<Self>>) -> Self {
-        let largest = |a: [f64; W], b: [f64; W]| std::array::from_fn(|place| a[place].max(b[place]));
-        let add = |sizes, (predictors, ..): Row<W>| largest(sizes, predictors.map(f64::abs));
-        let sizes = rows.fold([0.0; W], add);
-        Self { rows, sizes: sizes.into_iter().fold([0.0; W], largest), coarse }
-    }
+/// Fits to condensed rows; also whether all rows would have given the same.
+fn estimate_of<const W: usize>(
+    condensed: &Condensed,
+    predictors: &impl Fn(f64) -> [f64; W],
+    question: &Question<'_, W>,
+) -> (Option<Estimate<W>>, bool) {
+    let rows = rows(condensed, predictors);
+    let at = |coefficients: &[f64; W]| {
+        let sum = |rows: &[Row<W>]| {
+            stop::check();
+            rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row))
+        };
+        Likelihood::sum(rows.par_chunks(CHUNK).map(sum).collect())
+    };
+    let found = Logistic { at: &at, sizes: sizes(&rows) }.answer(question);
+    // Whether the logit with these coefficients moves little within every bin.
+    let is_gentle = |coefficients: &Option<[f64; W]>| {
+        coefficients.is_some_and(|coefficients| {
+            condensed.bins.iter().all(|&start| {
+                let logits = rows[start..start + NODES].iter().map(|(row, ..)| logit(row, &coefficients));
+                let (lo, hi) =
+                    logits.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), z| (lo.min(z), hi.max(z)));
+                hi - lo <= GENTLE
+            })
+        })
+    };
+    let is_enough =
+        condensed.bins.is_empty() || found.as_ref().is_some_and(|(_, at)| at.iter().all(is_gentle));
+    (found.map(|found| found.0), is_enough)
+}
 
-    /// Whether all that was found is what all rows would have given.
-    fn is_enough(&self) -> bool {
-        match &self.rows {
-            Rows::All(..) => true,
-            Rows::Condensed(rows) => !rows.are_too_short.load(Ordering::Relaxed),
-        }
-    }
+fn rows<const W: usize>(condensed: &Condensed, predictors: &impl Fn(f64) -> [f64; W]) -> Vec<Row<W>> {
+    condensed.points.iter().map(|point| (predictors(point.logit), point.n, point.positives)).collect()
+}
 
-    /// Looks whether condensed rows are enough for what was found with these coefficients; for nothing found they are not.
-    fn question(&self, found: Option<&[f64; W]>) {
-        if let Rows::Condensed(rows) = &self.rows
-            && !found.is_some_and(|coefficients| rows.are_gentle(coefficients))
-        {
-            rows.are_too_short.store(true, Ordering::Relaxed);
-        }
+fn sizes<const W: usize>(rows: &[Row<W>]) -> [f64; W] {
+    rows.iter().fold([0.0; W], |sizes, row| std::array::from_fn(|place| sizes[place].max(row.0[place].abs())))
+}
+
+impl<const W: usize> Logistic<'_, W> {
+    fn answer(&self, &Question { start, free, drop }: &Question<'_, W>) -> Option<Found<W>> {
+        let mut places = free.to_vec();
+        places.sort_unstable();
+        let maximum = self.climb(start, &places, DECREMENT)?;
+        let coefficients = maximum.coefficients;
+        let Some(drop) = drop else {
+            return Some((Estimate { coefficients, interval: None }, vec![Some(coefficients)]));
+        };
+        let [lo, hi] = self.profile_ends(&maximum, free, drop);
+        let interval = lo.zip(hi).map(|(lo, hi)| Interval { lo: lo[free[0]], hi: hi[free[0]] });
+        Some((Estimate { coefficients, interval }, vec![Some(coefficients), lo, hi]))
     }
 
     fn at(&self, coefficients: &[f64; W]) -> Likelihood<W> {
-        let add = |likelihood: Likelihood<W>, row| likelihood.with(coefficients, row);
-        let chunks = self.rows.fold(Likelihood::ZERO, add);
-        chunks.iter().fold(Likelihood::ZERO, Likelihood::plus)
+        (self.at)(coefficients)
     }
 
-    /// Finds where the log-likelihood is largest if only the coefficients in places `free` move from the start; `None` if
-    /// that is at infinity, or more than one place. The largest value at infinity is not always noticed with one predictor
-    /// besides a constant: who has such checks for separation first.
-    pub(super) fn maximise(&self, start: &[f64; W], free: &[usize]) -> Option<Maximum<W>> {
-        let coarse = self.coarse.as_ref().and_then(|coarse| coarse.maximise(start, free));
-        let found = self.climb(coarse.map_or(*start, |coarse| coarse.coefficients), free, DECREMENT);
-        self.question(found.as_ref().map(|found| &found.coefficients));
-        found
-    }
-
+    /// Finds where the log-likelihood is largest if only the coefficients in places `free` move from the start.
     fn climb(&self, mut at: [f64; W], free: &[usize], until: f64) -> Option<Maximum<W>> {
         let mut here = self.at(&at);
         for _ in 0..MAX_STEPS {
@@ -168,33 +195,17 @@ impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
         None
     }
 
-    /// Finds where the log-likelihood, maximised over the coefficients in places `others`, is below its maximum by `drop` on
-    /// both sides of a coefficient; `None` if that is nowhere.
+    /// Finds where the log-likelihood, maximised over the other free coefficients, is below its maximum by `drop` on both sides of
+    /// the first; `None` where that is nowhere.
     ///
     /// The profile is concave, so that Newton's method comes from outside without passing the end, whatever the start.
-    pub(super) fn profile_interval(
-        &self,
-        maximum: &Maximum<W>,
-        place: usize,
-        others: &[usize],
-        drop: f64,
-    ) -> Option<Interval> {
-        let free: Vec<usize> = std::iter::once(place).chain(others.iter().copied()).collect();
-        let variance = maximum.likelihood.part(&free)?.inverse()[(0, 0)];
-        let coarse = self.coarse.as_ref().and_then(|coarse| {
-            let maximum = coarse.maximise(&maximum.coefficients, &free)?;
-            let interval = coarse.profile_interval(&maximum, place, others, drop)?;
-            let centre = maximum.coefficients[place];
-            Some((interval.lo - centre, interval.hi - centre))
-        });
-        let deviation = (2.0 * drop * variance).sqrt();
-        let (below, above) = coarse.unwrap_or((-deviation, deviation));
-        let end = |distance: f64| {
-            let found = self.profile_end(maximum, (place, others), drop, distance);
-            self.question(found.as_ref());
-            found.map(|coefficients| coefficients[place])
+    fn profile_ends(&self, maximum: &Maximum<W>, free: &[usize], drop: f64) -> [Option<[f64; W]>; 2] {
+        let Some(inverse) = maximum.likelihood.part(free).map(|part| part.inverse()) else {
+            return [None; 2];
         };
-        Some(Interval { lo: end(below)?, hi: end(above)? })
+        let deviation = (2.0 * drop * inverse[(0, 0)]).sqrt();
+        [-deviation, deviation]
+            .map(|distance| self.profile_end(maximum, (free[0], &free[1..]), drop, distance))
     }
 
     /// Finds the coefficients at one end from a guess of its distance.
@@ -236,40 +247,6 @@ impl<'r, const W: usize, F: Fn(f64) -> [f64; W] + Sync> Logistic<'r, W, F> {
     }
 }
 
-impl<const W: usize> Condensed<'_, W> {
-    /// Whether the logit with these coefficients moves little within every bin.
-    fn are_gentle(&self, coefficients: &[f64; W]) -> bool {
-        self.bins.iter().all(|&start| {
-            let logits = self.points[start..start + NODES].iter().map(|(row, ..)| logit(row, coefficients));
-            let (lo, hi) =
-                logits.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), z| (lo.min(z), hi.max(z)));
-            hi - lo <= GENTLE
-        })
-    }
-}
-
-impl<const W: usize, F: Fn(f64) -> [f64; W] + Sync> Rows<'_, W, F> {
-    /// Adds up the rows of every chunk, which follow each other.
-    fn fold<T: Copy + Send + Sync>(&self, zero: T, add: impl Fn(T, Row<W>) -> T + Sync) -> Vec<T> {
-        match self {
-            Self::All(logits, predictors) => {
-                let to_logit = logits.to_logit();
-                let row = |LogitRow { logit, n, positives }| (predictors(logit), n as f64, positives as f64);
-                logits
-                    .distinct
-                    .map(|groups| groups.filter_map(|group| to_logit.row(group)).map(row).fold(zero, &add))
-            }
-            Self::Condensed(rows) => {
-                let sum = |rows: &[Row<W>]| {
-                    stop::check();
-                    rows.iter().copied().fold(zero, &add)
-                };
-                rows.points.par_chunks(CHUNK).map(sum).collect()
-            }
-        }
-    }
-}
-
 fn logit<const W: usize>(row: &[f64; W], coefficients: &[f64; W]) -> f64 {
     row.iter().zip(coefficients).map(|(value, by)| value * by).sum()
 }
@@ -285,8 +262,8 @@ impl<const W: usize> Likelihood<W> {
 
     /// With a row's part of it.
     #[inline]
-    fn with(mut self, coefficients: &[f64; W], (row, n, positives): Row<W>) -> Self {
-        let logit = logit(&row, coefficients);
+    fn with(mut self, coefficients: &[f64; W], &(ref row, n, positives): &Row<W>) -> Self {
+        let logit = logit(row, coefficients);
         let e = (-logit.abs()).exp();
         let prob = if logit >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
         self.value += positives * logit - n * (logit.max(0.0) + e.ln_1p());
@@ -298,6 +275,11 @@ impl<const W: usize> Likelihood<W> {
             }
         }
         self
+    }
+
+    /// In the order of the parts.
+    fn sum(parts: Vec<Self>) -> Self {
+        parts.iter().fold(Self::ZERO, Self::plus)
     }
 
     fn plus(mut self, other: &Self) -> Self {

@@ -27,7 +27,6 @@ pub(super) struct Logits<'d> {
 
 impl<'d> Logits<'d> {
     pub(super) fn new(distinct: &'d Distinct<'d>, extremes: &Extremes) -> Self {
-        let to_logit = ToLogit::new(extremes.treatment);
         let is_out = |rows: u64| extremes.treatment == ExtremeProbs::LeaveOut && rows > 0;
         let (zeros, ones) = (is_out(extremes.zeros), is_out(extremes.ones));
         let mut all = Self {
@@ -50,15 +49,19 @@ impl<'d> Logits<'d> {
         if all.n > 0 {
             let below = if zeros { extremes.zeros } else { 0 };
             all.knots = LEVELS.iter().map(|levels| all.quantiles(levels, below)).collect();
-            let nine_tenths = &all.knots[0];
-            let spread = nine_tenths[nine_tenths.len() - 1] - nine_tenths[0];
-            let mut cuts = all.knots.concat();
-            cuts.sort_by(f64::total_cmp);
-            cuts.dedup();
-            let grid = Grid::new(all.probs, spread, &cuts);
-            all.condensed = Condensed::new(distinct, to_logit, &grid);
+            all.condensed = all.condense(1.0);
         }
         all
+    }
+
+    /// The rows in short, in bins that are so many times narrower than usual.
+    pub(super) fn condense(&self, narrower: f64) -> Condensed {
+        let nine_tenths = &self.knots[0];
+        let spread = nine_tenths[nine_tenths.len() - 1] - nine_tenths[0];
+        let mut cuts = self.knots.concat();
+        cuts.sort_by(f64::total_cmp);
+        cuts.dedup();
+        Condensed::new(self.distinct, self.to_logit(), self.probs, &Grid::new(spread, narrower, &cuts))
     }
 
     /// What makes logits of groups.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::deviation::CurveDeviation;
-use super::logistic::Logistic;
+use super::logistic::{Question, estimate};
 use super::logits::Logits;
 use super::undefined::{Figure, Undefined};
 use crate::points::Group;
@@ -47,7 +47,7 @@ impl SplineRecalibration {
     /// With as many knots as give a finite estimate.
     fn with_knots(logits: &Logits<'_>) -> Result<Self, Undefined> {
         for (fewer, knots) in logits.knots.iter().enumerate() {
-            let spline = match Spline::new(knots, logits.condensed.logits) {
+            let spline = match Spline::new(knots, logits.condensed.logits()) {
                 // Of fewer knots there is nothing else to say.
                 Err(_) if fewer > 0 => continue,
                 spline => spline?,
@@ -109,9 +109,9 @@ impl Spline {
         let mut start = [0.0; W];
         start[1] = self.scale;
         let free: [usize; W] = std::array::from_fn(|place| place);
-        let predictors = |logit| self.predictors::<W>(logit);
-        let fit = Logistic::solve(logits, &predictors, |regression| regression.maximise(&start, &free))?;
-        Some(Cubics::new(self, &fit.coefficients))
+        let question = Question { start, free: &free, drop: None };
+        let found = estimate(logits, |logit| self.predictors::<W>(logit), &question)?;
+        Some(Cubics::new(self, &found.coefficients))
     }
 
     /// One, the logit, and a truncated cubic for every knot but the last two.

@@ -15,7 +15,7 @@ pub enum ModelError {
     Content(PathBuf, serde_json::Error),
 }
 
-/// Why parameters are not a [`LinearModel`](crate::LinearModel).
+/// Why parameters are not a [`LinearModel`](super::LinearModel).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ModelFault {

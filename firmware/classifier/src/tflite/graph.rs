@@ -2,8 +2,8 @@
 //!
 //! Fields are numbered as in TensorFlow's `schema.fbs`, version 3.
 
-use crate::Fault;
-use crate::flatbuffer::{Damaged, Table};
+use super::Fault;
+use super::flatbuffer::{Damaged, Table};
 
 /// The type of a tensor of int8 codes.
 const INT8: i8 = 9;
@@ -89,7 +89,7 @@ impl<'a> Operator<'a> {
     }
 
     /// A number among the options.
-    pub(crate) fn option<N: crate::flatbuffer::Number>(
+    pub(crate) fn option<N: super::flatbuffer::Number>(
         &self,
         field: usize,
         default: N,

@@ -5,16 +5,8 @@ use calib_core::wire::{MAX_VALUES, Refusal};
 use calib_core::{ClassifierId, Logits, QuantizedScore, ScoreEncoding};
 use calib_firmware::{Classifier, Features, Output, Scratch, Task};
 
-use crate::Codes;
-
-/// What a network's codes stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gives {
-    /// Logits of several classes, or class 1's margin.
-    Logits,
-    /// The probabilities of a softmax.
-    Probs,
-}
+use super::Codes;
+use crate::{Gives, MAX_CLASSES};
 
 /// A network that was compiled, with names and scales.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +33,7 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Network<FEATURES, OUTPUTS> {
     ) -> Self {
         const {
             assert!(FEATURES > 0 && FEATURES <= MAX_VALUES, "a request holds 1 to 128 features");
-            // Two bytes for a key, and four for a logit.
-            assert!(OUTPUTS > 0 && 3 * OUTPUTS <= 2 * MAX_VALUES, "a network has 1 to 85 outputs");
+            assert!(OUTPUTS > 0 && OUTPUTS <= MAX_CLASSES, "a network has 1 to 85 outputs");
         }
         Self { name, id, input, output, gives, run }
     }

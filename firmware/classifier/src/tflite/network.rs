@@ -7,12 +7,10 @@ use calib_core::wire::MAX_VALUES;
 use calib_core::{ClassifierId, ScoreEncoding};
 use sha2::{Digest, Sha256};
 
-use crate::error::Side;
-use crate::graph::{Graph, Tensor};
-use crate::{Fault, NetworkError, operators};
-
-/// The most classes: codes and the logits that they stand for share a device's memory for 128 floats.
-pub const MAX_CLASSES: usize = 2 * MAX_VALUES / 3;
+use super::error::Side;
+use super::graph::{Graph, Tensor};
+use super::{Fault, NetworkError, operators};
+use crate::{Gives, MAX_CLASSES};
 
 /// A quantised network that a device runs, as far as its file tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,15 +31,6 @@ pub struct Network {
     pub gives: Gives,
     /// The file.
     pub bytes: Vec<u8>,
-}
-
-/// What a network's codes stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gives {
-    /// Logits, or one margin.
-    Logits,
-    /// The probabilities of its softmax.
-    Probs,
 }
 
 impl Network {

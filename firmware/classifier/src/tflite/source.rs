@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::{Gives, Network};
+use super::Network;
+use crate::Gives;
 
-/// The source of a `static CLASSIFIER`, for `include!` where `ClassifierId` and calib-network's names are in scope.
+/// The source of a `static CLASSIFIER`, for `include!` where `ClassifierId` and the names of [`network`](crate::network) and [`Gives`] are in scope.
 ///
 /// `copy` is a copy of the network's file, by its whole path: microflow's macro reads it while this source is compiled, from the
 /// compiler's folder, and cargo does not see that it does. The identity stands in the source, so another network is another

@@ -14,7 +14,7 @@ impl Codes {
     /// and the first or last code beyond the ends.
     ///
     /// ```
-    /// use calib_network::Codes;
+    /// use calib_classifier::network::Codes;
     ///
     /// let codes = Codes { scale: 0.5, zero_point: -10 };
     /// assert_eq!([0.0, 0.25, -0.25, 0.2, 1e9, -1e9].map(|value| codes.quantize(value)), [-10, -9, -11, -10, 127, -128]);

@@ -1,7 +1,7 @@
 //! A linear classifier in a JSON file, as a trainer writes it and a board's build script reads it.
 //!
 //! ```
-//! use calib_linear::{LinearModel, ModelFault};
+//! use calib_classifier::linear::{LinearModel, ModelFault};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let fever = r#"{"name": "fever", "id": "00112233aabbccdd", "mean": [37.0, 80.0], "scale": [0.5, 12.0],
@@ -18,11 +18,10 @@
 //! # }
 //! ```
 //!
-//! # What this crate does not do
+//! # What this module does not do
 //!
 //! It trains nothing, and is no part of a device's program: the build script writes the classifier as the source code of a
 //! [`LinearClassifier`](calib_firmware::LinearClassifier).
-#![forbid(unsafe_code)]
 
 mod error;
 mod model;

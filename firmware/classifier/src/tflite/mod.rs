@@ -5,10 +5,9 @@
 //!
 //! What TensorFlow Lite makes of some rows stands beside a network in NumPy files: an [`Array`].
 //!
-//! # What this crate does not do
+//! # What this module does not do
 //!
 //! It runs no network, and is no part of a device's program.
-#![forbid(unsafe_code)]
 
 mod array;
 mod error;
@@ -20,5 +19,5 @@ mod source;
 
 pub use array::{Array, ArrayError};
 pub use error::{Fault, NetworkError, Side};
-pub use network::{Gives, MAX_CLASSES, Network};
+pub use network::Network;
 pub use source::source;

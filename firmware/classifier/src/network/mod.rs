@@ -1,13 +1,14 @@
 //! A quantised network as a device's [`Classifier`](calib_firmware::Classifier): features in, int8 codes out.
 //!
-//! microflow runs the layers, from source code that calib-tflite writes for a file. What is around them is here: features become
+//! microflow runs the layers, from source code that [`tflite::source`](crate::tflite) writes for a file. What is around them is here: features become
 //! codes as TensorFlow Lite makes them, and the output is the codes, with the logits that they stand for. A calibrator of codes
 //! takes the former, a calibrator of floats the latter: one run of the network is enough for both.
 //!
 //! ```
 //! use calib_core::ClassifierId;
 //! use calib_firmware::{Classifier, Features, Output};
-//! use calib_network::{Codes, Gives, Network};
+//! use calib_classifier::Gives;
+//! use calib_classifier::network::{Codes, Network};
 //!
 //! /// Stands for the layers: the codes of two features are the logits of two classes.
 //! fn run(codes: &[i8; 2]) -> [f32; 2] {
@@ -24,14 +25,12 @@
 //! assert_eq!((codes.top_label_margin().lead(), logits.top_label().class), (6, 1));
 //! ```
 //!
-//! # What this crate does not do
+//! # What this module does not do
 //!
 //! It does not panic; whether microflow does nobody has proved.
-#![no_std]
-#![forbid(unsafe_code)]
 
 mod codes;
 mod network;
 
 pub use codes::Codes;
-pub use network::{Gives, Network};
+pub use network::Network;

@@ -8,7 +8,7 @@ use calib_core::{ClassifierId, Score};
 use calib_firmware::{Classifier, Features, LinearLayer, Output, Scratch, Task, linear_output};
 use serde::{Deserialize, Serialize};
 
-use crate::{LinearParameters, ModelError, ModelFault};
+use super::{LinearParameters, ModelError, ModelFault};
 
 /// A checked linear classifier, which computes the same bits as the
 /// [`LinearClassifier`](calib_firmware::LinearClassifier) that a board is built with.
@@ -170,8 +170,8 @@ mod tests {
     use calib_core::score::sigmoid;
     use calib_firmware::LinearClassifier;
 
+    use super::super::AlarmRule;
     use super::*;
-    use crate::AlarmRule;
 
     const JSON: &str = r#"{"name": "fever", "id": "00112233aabbccdd", "mean": [37.0, 80.1],
         "scale": [0.5, 12.3], "weights": [[1.5, 0.25]], "bias": [-1.0], "alarm": {"at_least": 0.5}}"#;

@@ -5,10 +5,10 @@ use std::{fmt, io};
 
 use calib_core::wire::MAX_VALUES;
 
-use crate::flatbuffer::Damaged;
-use crate::network::MAX_CLASSES;
+use super::flatbuffer::Damaged;
+use crate::MAX_CLASSES;
 
-/// Why there is no [`Network`](crate::Network).
+/// Why there is no [`Network`](super::Network).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NetworkError {

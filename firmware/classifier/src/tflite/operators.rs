@@ -1,8 +1,8 @@
 //! Which operators run, and with which options.
 
-use crate::Fault;
-use crate::flatbuffer::Damaged;
-use crate::graph::{Graph, Operator, Tensor};
+use super::Fault;
+use super::flatbuffer::Damaged;
+use super::graph::{Graph, Operator, Tensor};
 
 /// The numbers of operators in `BuiltinOperator`, with their names: those that run, and those that a message is to name.
 const NAMES: [(i32, &str); 20] = [
