@@ -113,9 +113,9 @@ LOGIT_CODES = ["--logits", "logit_codes.npy", "--labels", "classes.npy", "--scor
 
 #: How Python names the same rows.
 DATA: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "binary": ("scores", "labels", {}), "margins": ("margins", "labels", {"scores_are": "margins"}),
-    "rounded": ("rounded", "labels", {}), "logits": ("logits", "classes", {"scores_are": "logits"}),
-    "probs": ("probs", "classes", {"scores_are": "probs"}), "few": ("few_scores", "few_labels", {}),
+    "binary": ("scores", "labels", {}), "margins": ("margins", "labels", {"kind": "margins"}),
+    "rounded": ("rounded", "labels", {}), "logits": ("logits", "classes", {"kind": "logits"}),
+    "probs": ("probs", "classes", {"kind": "probs"}), "few": ("few_scores", "few_labels", {}),
 }
 FILES = {
     "binary": BINARY, "margins": MARGINS, "rounded": ROUNDED, "logits": LOGITS, "probs": PROBS,
@@ -128,14 +128,14 @@ FITS: list[tuple[str, dict[str, Any]]] = [
     ("binary", {"method": "umd", "bins": 10}), ("binary", {"method": "umd", "points_per_bin": 200}),
     ("binary", {"method": "umd", "bins": 10, "intervals": True}), ("binary", {"method": "umd", "bins": 10, "table": "u16"}),
     ("binary", {"method": "umd", "bins": 10, "candidates": 5}), ("binary", {"method": "umd", "bins": 10, "alpha_spent": 0.1}),
-    ("rounded", {"method": "umd", "bins": 8, "ties": "randomize"}), ("binary", {"method": "umd-original", "bins": 10}),
+    ("rounded", {"method": "umd-randomized", "bins": 8}), ("binary", {"method": "umd-original", "bins": 10}),
     ("binary", {"method": "ums", "bins": 5}), ("binary", {"method": "ums", "bins": 5, "seed": 7}),
-    ("binary", {"method": "fixed-width", "bins": 10}), ("margins", {"method": "fixed-width", "bins": 10, "range": "-8,8"}),
-    ("binary", {"method": "isotonic"}), ("binary", {"method": "isotonic", "interpolate": True}),
+    ("binary", {"method": "fixed-width", "bins": 10}), ("margins", {"method": "fixed-width", "bins": 10, "range": (-8, 8)}),
+    ("binary", {"method": "isotonic"}), ("binary", {"method": "isotonic-interpolated"}),
     ("binary", {"method": "isotonic", "max_bins": 8}), ("rounded", {"method": "isotonic"}),
     ("binary", {"method": "scaling-binning", "bins": 10}), ("margins", {"method": "scaling-binning", "bins": 10}),
-    ("binary", {"method": "platt"}), ("binary", {"method": "platt", "platt_on": "prob"}),
-    ("binary", {"method": "platt", "targets": "bayes"}), ("margins", {"method": "platt"}), ("binary", {"method": "beta"}),
+    ("binary", {"method": "platt"}), ("binary", {"method": "platt-prob"}),
+    ("binary", {"method": "platt", "loss": "bayes"}), ("margins", {"method": "platt"}), ("binary", {"method": "beta"}),
     ("binary", {"method": "temperature"}), ("binary", {"method": "venn-abers"}), ("margins", {"method": "isotonic"}),
     ("margins", {"method": "umd", "bins": 10}), ("binary", {"monitor": True}), ("binary", {"method": "umd", "bins": 7, "counter": 3}),
     ("binary", {"method": "umd", "bins": 9, "classifier_id": "0011223344556677"}),
@@ -149,8 +149,8 @@ FITS: list[tuple[str, dict[str, Any]]] = [
     ("logits", {"method": "umd", "bins": 3, "reduction": "top-label", "class_score": "margin"}),
     ("logits", {"method": "platt", "reduction": "confidence"}), ("logits", {"method": "temperature"}),
     ("logits", {"method": "vector"}), ("logits", {"method": "matrix"}), ("logits", {"method": "dirichlet"}),
-    ("logits", {"method": "sierpinski", "depth": 1}), ("logits", {"method": "grid", "resolution": 2}),
-    ("logits", {"method": "projection", "bins": 6}), ("logits", {"method": "multiclass-irp", "max_regions": 3}),
+    ("logits", {"method": "sierpinski", "resolution": 1}), ("logits", {"method": "grid", "resolution": 2}),
+    ("logits", {"method": "projection", "bins": 6}), ("logits", {"method": "multiclass-irp", "max_bins": 3}),
     ("probs", {}), ("probs", {"method": "umd", "bins": 4, "reduction": "top-label"}), ("probs", {"method": "temperature"}),
     ("probs", {"method": "venn-abers", "reduction": "confidence"}), ("probs", {"method": "isotonic", "reduction": "class-wise"}),
     ("probs", {"method": "umd", "bins": 5, "reduction": "confidence", "intervals": True}),
@@ -165,7 +165,7 @@ MORE_FITS: dict[str, list[str]] = {
     "csv margins": ["--margins", "rows.csv", "--score-column", "margin", "--method", "umd", "--bins", "8"],
     "counts": ["--scores", "counts.csv", "--count-column", "n", "--positives-column", "positives", "--method", "ums", "--bins", "5"],
     "codes": [*CODES, "--method", "fixed-width", "--bins", "8"],
-    "codes direct": [*CODES, "--method", "isotonic", "--direct-table"],
+    "codes direct": [*CODES, "--method", "isotonic", "--table", "direct"],
     "logit codes": [*LOGIT_CODES, "--method", "umd", "--bins", "3", "--reduction", "top-label", "--class-score", "margin"],
     "actions": [*BINARY, "--method", "umd", "--bins", "10", "--actions", "costs.toml"],
 }
@@ -215,7 +215,7 @@ BAD: dict[str, list[str]] = {
     "range turned": ["fit", *MARGINS, "--method", "fixed-width", "--bins", "5", "--range=8,-8"], "no range": ["fit", *MARGINS, "--method", "fixed-width", "--bins", "5"],
     "k 0": ["fit", *LOGITS, "--method", "umd", "--bins", "3", "--reduction", "top-k-label", "--k", "0"],
     "k 9": ["fit", *LOGITS, "--method", "umd", "--bins", "3", "--reduction", "top-k-label", "--k", "9"],
-    "depth 40": ["fit", *LOGITS, "--method", "sierpinski", "--depth", "40"], "candidates 0": ["fit", *BINARY, "--candidates", "0"],
+    "depth 40": ["fit", *LOGITS, "--method", "sierpinski", "--resolution", "40"], "candidates 0": ["fit", *BINARY, "--candidates", "0"],
     "counter of text": ["fit", *BINARY, "--counter", "many"], "identity of text": ["fit", *BINARY, "--classifier-id", "xyz"],
     "output is a folder": ["fit", *BINARY, "-o", "."], "output in no folder": ["fit", *BINARY, "-o", "nowhere/cal.bin"],
     "output exists": ["fit", *BINARY, "-o", "0.cal"], "output is the input": ["fit", *BINARY, "-o", "scores.npy", "--force"],
@@ -255,6 +255,7 @@ def words_of(options: dict[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
         option = f"--{name.replace('_', '-')}"
+        value = ",".join(map(str, value)) if isinstance(value, tuple) else value
         words.append(option if value is True else f"{option}={value}")
     return words
 

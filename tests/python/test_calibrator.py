@@ -21,7 +21,6 @@ BINARY_METHODS = {
     "fixed-width": {"bins": 10},
     "isotonic": {},
     "isotonic-interpolated": {},
-    "irp": {"max_bins": 8},
     "scaling-binning": {"bins": 10},
     "platt": {},
     "beta": {},
@@ -37,7 +36,7 @@ JOINT_METHODS = {
     "sierpinski": {"depth": 1},
     "grid": {"resolution": 2},
     "projection": {"bins": 6},
-    "multiclass-irp": {"max_regions": 3},
+    "multiclass-irp": {"max_bins": 3},
 }
 
 
@@ -262,9 +261,9 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
     scores, labels = binary[0].astype(np.float32), binary[1]
     np.save(tmp_path / "scores.npy", scores)
     np.save(tmp_path / "labels.npy", labels)
-    words = "fit --method umd --bins 5 --scores scores.npy --labels labels.npy --monitor --monitor-shift 50 --monitor-action alarm -o cal.bin"
+    words = "fit --method umd --bins 5 --scores scores.npy --labels labels.npy --monitor --monitor-rarity 50,10000,100 --monitor-action alarm -o cal.bin"
     command(tmp_path, *words.split())
-    calibrator = calib_host.fit(scores, labels, "umd", bins=5, monitor=True, monitor_shift=50, monitor_action="alarm")
+    calibrator = calib_host.fit(scores, labels, "umd", bins=5, monitor=True, monitor_rarity=(50, 10_000, 100), monitor_action="alarm")
     # Only the hash that names the files is another one.
     theirs, plain = calib_host.load(tmp_path / "cal.bin"), calib_host.fit(scores, labels, "umd", bins=5)
     assert len(bytes(calibrator)) == len(bytes(theirs)) > len(bytes(plain))

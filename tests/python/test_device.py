@@ -105,7 +105,7 @@ def test_codes(encoding, dtype, scale, zero_point, tmp_path):
         {"method": "isotonic", "reduction": "top-k-label", "k": 2},
         {"method": "temperature"},
         {"method": "dirichlet"},
-        {"method": "multiclass-irp", "max_regions": 4},
+        {"method": "multiclass-irp", "max_bins": 4},
     ],
     ids=lambda options: "-".join(str(options[name]) for name in ("method", "reduction") if name in options),
 )

@@ -42,7 +42,7 @@ WORK = {
     "fit margins": (BINARY, "calib_host.fit(20 * scores - 10, labels, 'platt', kind='margins')"),
     "fit matrix": ("classes, rows = 60, 40_000" + MATRIX, "calib_host.fit(logits, labels, 'matrix', kind='logits')"),
     "fit dirichlet": ("classes, rows = 20, 40_000" + MATRIX, "calib_host.fit(probs, labels, 'dirichlet', kind='probs', folds=5)"),
-    "fit regions": ("classes, rows = 3, 60_000" + MATRIX, "calib_host.fit(probs, labels, 'multiclass-irp', kind='probs', max_regions=60)"),
+    "fit regions": ("classes, rows = 3, 60_000" + MATRIX, "calib_host.fit(probs, labels, 'multiclass-irp', kind='probs', max_bins=60)"),
     "fit class by class": (
         "classes, rows = 100, 60_000" + MATRIX,
         "calib_host.fit(probs, labels, 'venn-abers', kind='probs', reduction='class-wise')",

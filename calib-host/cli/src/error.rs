@@ -3,15 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use calib_fit::FitError;
 use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
-use calib_fit::job::{AssessError, Finding, Mismatch};
+use calib_fit::job::{AssessError, Finding, Mismatch, NotFitted};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
+use calib_fit::{FitError, OptionsError};
 use calib_io::device::probe::{AccessError, FlashError};
 use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
@@ -169,6 +169,26 @@ impl From<AccessError> for Error {
     }
 }
 
+impl From<OptionsError> for Error {
+    fn from(cause: OptionsError) -> Self {
+        Self::Usage(cause.with_names(option))
+    }
+}
+
+/// The option of a field of the library, with its value if it has one: `--points-per-bin` for `points_per_bin`.
+pub(crate) fn option(field: &str) -> String {
+    match field.split_once('=') {
+        _ if field.starts_with("plan(") => "`calib plan --n N --epsilon 0.1`".into(),
+        Some(("kind", kind)) => format!("--{kind}"),
+        Some((name, value)) => format!("{} {value}", option(name)),
+        None => match field {
+            "clusters" => "--cluster-column".into(),
+            "groups" => "--group-column".into(),
+            name => format!("--{}", name.replace('_', "-")),
+        },
+    }
+}
+
 impl Error {
     /// Says that something is wrong at a place.
     pub(crate) fn input(place: Place, problem: Problem) -> Self {
@@ -180,6 +200,22 @@ impl Error {
         match cause {
             FitError::Spill(kind) => FileError::spill(kind.into()).into(),
             cause => Self::Fit { place: Box::new(place), cause },
+        }
+    }
+
+    /// Says why nothing was fitted to scores and labels at these places; at the last one are the scores that monitors compare with.
+    pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
+        match cause {
+            NotFitted::Data(cause) => cause.into(),
+            NotFitted::Fit(cause @ FitError::OneClass { .. }) => Self::fit(labels.clone(), cause),
+            NotFitted::Fit(cause) => Self::fit(scores.clone(), cause),
+            NotFitted::ReferenceScores(cause) => Self::fit(reference.clone(), cause),
+            NotFitted::Compile(cause) => cause.into(),
+            NotFitted::Options(cause) => cause.into(),
+            other => {
+                let sentence = other.of_options().map(|cause| cause.with_names(option));
+                Self::Usage(format!("{scores}: {}", sentence.unwrap_or_else(|| other.to_string())))
+            }
         }
     }
 
@@ -260,9 +296,8 @@ impl Error {
 pub(crate) fn option_of(field: &str, scores: &str) -> String {
     match field {
         "data" => scores.into(),
-        "clusters" => "--cluster-column".into(),
         "n_bins" => "--bins".into(),
-        field => format!("--{}", field.trim_start_matches("kind=").replace('_', "-")),
+        field => option(field),
     }
 }
 

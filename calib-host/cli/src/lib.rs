@@ -8,17 +8,16 @@
 mod command;
 mod context;
 mod error;
-mod fitting;
 mod help;
 mod hints;
 mod kinds;
-mod memory;
 mod next;
 mod options;
 mod out;
 mod paths;
 mod progress;
 mod read;
+mod refused;
 mod run;
 mod show;
 mod spinner;
@@ -32,7 +31,7 @@ use command::Command;
 use context::Context;
 use error::Error;
 
-pub use memory::{Fault, FitRequest, Fitted, Refused, Rows, Scores, device_scores};
+pub use refused::{Fault, Refused};
 
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;

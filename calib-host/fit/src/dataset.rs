@@ -43,6 +43,8 @@ pub struct Dataset {
     clusters: Option<Clusters>,
     groups: Option<RowGroups>,
     classifiers: u32,
+    /// Where the scores of each table lie, if a database counted them in two passes.
+    spreads: Option<Vec<Option<Spread>>>,
     hash: OnceLock<Result<RowsHash, FitError>>,
     spread: OnceLock<Result<Spread, FitError>>,
     repeats: OnceLock<Result<Option<Repeats>, FitError>>,
@@ -129,6 +131,7 @@ impl From<Content> for Dataset {
             clusters: None,
             groups: None,
             classifiers: 1,
+            spreads: None,
             hash: OnceLock::new(),
             spread: OnceLock::new(),
             repeats: OnceLock::new(),
@@ -364,12 +367,36 @@ impl Dataset {
         }
     }
 
+    /// The points that [two passes](crate::passes) of a database counted, of all rows or by group, with where the scores of each table lie.
+    /// Their rows are not known, and the hash is that of no rows.
+    #[must_use]
+    pub fn of_passes(
+        points: BinaryData,
+        groups: Option<RowGroups>,
+        spreads: impl IntoIterator<Item = Option<Spread>>,
+    ) -> Self {
+        Self { groups, spreads: Some(spreads.into_iter().collect()), ..points.into() }
+    }
+
+    /// Returns where the scores of each table lie, if a database counted them.
+    pub(crate) fn spreads(&self) -> Option<&[Option<Spread>]> {
+        self.spreads.as_deref()
+    }
+
+    /// Whether a database counted the points in two passes.
+    pub(crate) fn is_of_passes(&self) -> bool {
+        self.spreads.is_some()
+    }
+
     /// Returns the hash of all rows, whatever their order and their weights.
     ///
     /// # Errors
     ///
     /// [`FitError::Spill`] if points on a disk cannot be read back.
     pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
+        if self.is_of_passes() {
+            return Ok(RowsHash::default());
+        }
         let hash = || match &self.content {
             Content::Points(points) => points.rows_hash(),
             Content::Weighted(points) => Ok(points.rows_hash()),
@@ -401,7 +428,7 @@ impl Dataset {
     ///
     /// None for points in memory.
     pub fn repeats(&self) -> Result<Option<Repeats>, FitError> {
-        if self.clusters.is_some() {
+        if self.clusters.is_some() || self.is_of_passes() {
             return Ok(None);
         }
         let repeats = || match &self.content {

@@ -1,7 +1,7 @@
 //! Errors as Python's exceptions, in the words of Python.
 
 use calib_cli::{Fault, Refused};
-use calib_fit::data;
+use calib_fit::{OptionsError, data};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -34,16 +34,30 @@ pub(crate) fn of_refused(refused: &Refused) -> PyErr {
 /// The name of a field in Python; `data` are the scores.
 pub(crate) fn name(field: &str) -> String {
     match (field, field.split_once('=')) {
+        _ if field.starts_with("plan(") => "calib_host.plan(n=..., epsilon=0.1)".into(),
         ("data", _) => "scores".into(),
         ("scores" | "margins" | "logits" | "probs", _) => format!("kind={field:?}"),
-        (_, Some((field, value))) => format!("{field}={value:?}"),
+        (_, Some((field, value))) if value.starts_with(|c: char| c.is_ascii_lowercase()) => format!("{field}={value:?}"),
         _ => field.into(),
     }
 }
 
-/// What is wrong with data.
+/// What is wrong with data, or with what goes beside them.
 pub(crate) fn of_data(error: &data::DataError) -> PyErr {
-    DataError::new_err(in_python(&error.to_string()))
+    let text = in_python(&error.to_string());
+    match error {
+        data::DataError::RowCount { .. }
+        | data::DataError::MatrixWeights
+        | data::DataError::WeightedClusters
+        | data::DataError::Groups
+        | data::DataError::NoClassifier => UsageError::new_err(text),
+        _ => DataError::new_err(text),
+    }
+}
+
+/// Why options make no sense.
+pub(crate) fn of_options(error: &OptionsError) -> PyErr {
+    UsageError::new_err(error.with_names(name))
 }
 
 /// A sentence of the command with the names of options as Python has them: `points_per_bin` for `--points-per-bin`.

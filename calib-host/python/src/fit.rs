@@ -1,26 +1,32 @@
 //! Fitting.
 
-use calib_cli::{FitRequest, Rows, device_scores};
+use calib_cli::Refused;
 use calib_fit::ScoreKind;
+use calib_fit::data::device_scores;
+use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::job::{self, FittedModel, ScoresOf};
+use calib_fit::stats::Clusters;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, in_python, of_data, of_refused};
-use crate::floats::{Kind, Numbers};
+use crate::errors::{DataError, UsageError, name, of_data, of_refused};
+use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
+use crate::options::Options;
 
 /// An artefact, what was chosen, warnings, and what stays uncalibrated with the reason.
 type Made = (PyArtifact, Option<String>, Vec<String>, Vec<(String, String)>);
 
-/// Fits a calibrator: `words` are the options of `calib fit`. Vectors are given row by row, with the number of classes. `classifiers` is
-/// by how many classifiers the scores are: of several nothing is guaranteed.
+/// Fits a calibrator. Vectors are given row by row, with the number of classes. `classifiers` is by how many classifiers the scores are: of
+/// several nothing is guaranteed.
 #[pyfunction]
-#[pyo3(signature = (words, kind, scores, labels, *, classes=None, weights=None, clusters=None, classifiers=1, monitor_scores=None))]
+#[pyo3(signature = (options, kind, scores, labels, *, classes=None, weights=None, clusters=None, classifiers=1, monitor_scores=None))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn fit(
     py: Python<'_>,
-    words: Vec<String>,
+    options: Bound<'_, PyDict>,
     kind: &str,
     scores: &Bound<'_, PyAny>,
     labels: PyReadonlyArray1<'_, i64>,
@@ -30,13 +36,18 @@ pub(crate) fn fit(
     classifiers: u32,
     monitor_scores: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<Made> {
-    let request = FitRequest::parse(words).map_err(|refused| of_refused(&refused))?;
+    let options = Options(options);
     let numbers = Numbers::of(scores)?;
     let (kind, values, classes) = (Kind::named(kind)?, numbers.borrowed()?, classes.unwrap_or(2));
-    let of_others = match kind {
-        Kind::Binary(kind) => kind,
-        // The fit refuses them, whatever they are.
-        Kind::Vectors(_) => ScoreKind::Margin,
+    let (encoding, labels) = (options.encoding()?, labels.as_slice()?);
+    let are_codes = matches!(values, Slice::I64(_));
+    if are_codes && encoding.is_none() {
+        return Err(UsageError::new_err("integer codes need score_encoding, scale and zero_point"));
+    }
+    let (of, of_others) = match kind {
+        Kind::Binary(kind) => (ScoresOf::Binary { kind, encoding, by_group: false }, kind),
+        // The fit refuses other scores, whatever they are.
+        Kind::Vectors(kind) => (ScoresOf::Classes { kind, are_codes }, ScoreKind::Margin),
     };
     let others = match &monitor_scores {
         Some(others) => Some(
@@ -45,18 +56,36 @@ pub(crate) fn fit(
         ),
         None => None,
     };
-    let rows = Rows {
-        labels: labels.as_slice()?,
-        weights: weights.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
-        clusters: clusters.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
-        classifiers,
-        monitor_scores: others.as_deref(),
-    };
+    let options = options.fit(of, others)?;
+    let rows = Rows::new(labels)
+        .weights(weights.as_ref().map(PyReadonlyArray1::as_slice).transpose()?)
+        .clusters(clusters.as_ref().map(|names| names.as_slice().map(Clusters::new)).transpose()?)
+        .classifiers(classifiers);
     let fitted = working(py, || {
-        let scores = values.as_scores(kind, classes).map_err(|cause| of_data(&cause))?;
-        request.fit(scores, rows).map_err(|refused| of_refused(&refused))
+        let scores = match (kind, values, encoding) {
+            (Kind::Binary(kind), Slice::I64(codes), Some(encoding)) => {
+                Ok(Scores::Codes(kind, encoding, codes))
+            }
+            (Kind::Vectors(kind), Slice::I64(codes), Some(encoding)) => {
+                Ok(Scores::CodeVectors(kind, encoding, codes, classes))
+            }
+            (Kind::Binary(kind), values, _) => {
+                values.scores(kind).expect("these are floats").map(|scores| Scores::Binary(kind, scores))
+            }
+            (Kind::Vectors(kind), values, _) => {
+                Ok(Scores::Vectors(kind, values.entries().expect("these are floats"), classes))
+            }
+        };
+        let data = scores.and_then(|scores| Dataset::new(scores, rows)).map_err(|cause| of_data(&cause))?;
+        job::fit(&data, &options).map_err(|cause| of_refused(&Refused::of_fit(cause)))
     })??;
-    let warnings = fitted.warnings.iter().map(|warning| in_python(warning)).collect();
-    let chosen = fitted.chosen.map(|chosen| in_python(&chosen));
-    Ok((PyArtifact::new(fitted.artifact), chosen, warnings, fitted.uncalibrated))
+    let warnings = fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
+    let chosen = fitted.chosen.map(|chosen| chosen.with_names(name));
+    let uncalibrated = match &fitted.model {
+        FittedModel::Tables(fit) => {
+            fit.unfitted.iter().map(|one| (fit.table_name(one.table), one.reason.to_string())).collect()
+        }
+        FittedModel::Joint(_) => Vec::new(),
+    };
+    Ok((PyArtifact::new(fitted.artifact), chosen, warnings, uncalibrated))
 }

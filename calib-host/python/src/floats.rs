@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use calib_cli::{Scores, device_scores};
 use calib_fit::ScoreKind;
-use calib_fit::data::{DataError, VectorKind};
+use calib_fit::data::{DataError, VectorKind, device_scores};
 use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -71,20 +70,6 @@ impl<'a> Slice<'a> {
             Self::F64(values) => values.len(),
             Self::I64(values) => values.len(),
         }
-    }
-
-    /// As scores of a kind, whole numbers as codes.
-    pub(crate) fn as_scores(self, kind: Kind, classes: usize) -> Result<Scores<'a>, DataError> {
-        Ok(match (kind, self) {
-            (Kind::Binary(kind), Self::I64(codes)) => Scores::Codes(kind, codes),
-            (Kind::Vectors(kind), Self::I64(codes)) => Scores::CodeVectors(kind, codes, classes),
-            (Kind::Binary(kind), values) => {
-                Scores::Binary(kind, values.scores(kind).expect("these are floats")?)
-            }
-            (Kind::Vectors(kind), values) => {
-                Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
-            }
-        })
     }
 
     /// As the entries of vectors.

@@ -14,6 +14,7 @@ mod fit;
 mod floats;
 mod import;
 mod interrupt;
+mod options;
 mod plan;
 
 use pyo3::prelude::*;

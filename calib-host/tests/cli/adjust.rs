@@ -134,7 +134,7 @@ fn what_has_no_other_prevalence_is_refused() {
     }
     refused("calib adjust cal.bin --prevalence 0.1 -o out", 2, "--counter is needed");
     refused("calib adjust cal.bin --counter 2 -o out", 2, "--prevalence");
-    place.ok("calib fit --method isotonic --interpolate --scores rows.csv -o line.bin");
+    place.ok("calib fit --method isotonic-interpolated --scores rows.csv -o line.bin");
     refused("calib adjust line.bin --prevalence 0.1 --counter 1 -o out", 1, "fit steps instead");
     refused(
         "calib adjust cal.bin --prevalence 0.1 --prevalence-alpha 0.95 --counter 2 -o out",

@@ -86,7 +86,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
             "ums --points-per-bin 50 --seed 3 --intervals",
             "fixed-width --bins 10",
             "isotonic",
-            "isotonic --interpolate",
+            "isotonic-interpolated",
             "scaling-binning --bins 4 --one-set",
             "platt",
             "beta",
@@ -146,7 +146,7 @@ fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
         (place.inspect("cal.bin"), applied(&place, "cal.bin", "--probs codes.npy"))
     };
     let (plain, rows) = fit("");
-    let (direct, same) = fit("--direct-table");
+    let (direct, same) = fit("--table direct");
     assert_eq!((&direct["tables"][0]["direct_table"], &same), (&true.into(), &rows));
     let more = direct["len_bytes"].as_u64().unwrap() - plain["len_bytes"].as_u64().unwrap();
     let each = direct["tables"][0]["direct_table_len_bytes"].as_u64().unwrap();

@@ -65,7 +65,7 @@ fn codes_and_floats_get_the_same_probabilities_of_the_predicted_class() {
     let place = place();
     for reduction in ["top-label", "confidence"] {
         for method in [
-            "umd --points-per-bin 60 --ties merge",
+            "umd --points-per-bin 60",
             "ums --points-per-bin 60 --seed 3",
             "isotonic",
             "isotonic --max-bins 6",

@@ -53,11 +53,11 @@ fn a_fit_to_codes_is_the_fit_to_the_scores_they_stand_for() {
         ("fixed-width --bins 10", true),
         ("fixed-width --bins 1000", true),
         ("isotonic", false),
-        ("isotonic --interpolate", false),
-        ("irp --max-bins 4", false),
+        ("isotonic-interpolated", false),
+        ("isotonic --max-bins 4", false),
         ("scaling-binning --bins 5 --seed 3", false),
         ("platt", false),
-        ("platt --platt-on prob", false),
+        ("platt-prob", false),
         ("beta", false),
         ("temperature", false),
     ] {
@@ -68,7 +68,7 @@ fn a_fit_to_codes_is_the_fit_to_the_scores_they_stand_for() {
         };
         fit("--scores floats.csv");
         let expected = applied(&place, "out.bin", "floats.csv");
-        for direct in ["", "--direct-table"] {
+        for direct in ["", "--table direct"] {
             let inspected = fit(&format!("--scores cal.csv {SOFTMAX} {direct}"));
             assert_eq!(inspected["tables"][0]["form"], "codes", "{method}");
             assert_eq!(inspected["tables"][0]["direct_table"], !direct.is_empty());
@@ -112,7 +112,7 @@ fn sixteen_bits_take_steps_and_no_long_function() {
     let error = &*long.stderr;
     assert!(error.starts_with("error: as a table over codes the function takes "), "{}", long.stderr);
     assert!(long.stderr.contains("hint: use a method with bins"), "{}", long.stderr);
-    let direct = fit("isotonic --direct-table");
+    let direct = fit("isotonic --table direct");
     assert_eq!(direct.code, 2);
     assert!(direct.stderr.contains("only 8-bit codes have one"), "{}", direct.stderr);
 }
@@ -124,7 +124,7 @@ fn what_codes_cannot_say_is_refused() {
     let place = place();
     for (method, name, hint) in [
         ("umd-randomized --bins 4", "umd-randomized", guaranteed),
-        ("umd --ties randomize --bins 4", "umd-randomized", guaranteed),
+        ("umd-randomized --bins 4", "umd-randomized", guaranteed),
         ("venn-abers", "venn-abers", single),
     ] {
         let run = place.run(&format!("calib fit --method {method} --scores cal.csv {SOFTMAX} -o none"));
@@ -174,7 +174,7 @@ fn impossible_encodings_are_usage_errors() {
         ("--scale 1/256", "--score-encoding"),
         ("--score-encoding i8 --scale 0 --zero-point 0", "the scale is a number above 0"),
         ("--score-encoding i8 --scale 1/256 --zero-point 128", "the zero point is not a code"),
-        ("--direct-table", "--score-encoding"),
+        ("--table direct", "--score-encoding"),
     ] {
         let Run { code, stderr, .. } =
             place.run(&format!("calib fit --method isotonic --scores cal.csv {encoding} -o none"));
@@ -188,7 +188,7 @@ fn codes_that_do_not_occur_are_clamped() {
     // Codes from 0 up only; those below stand for scores below 0.
     let rows = table((0..400).map(|i| i % 101));
     let place = Workplace::new().with("cal.csv", rows).with("new.csv", "score\n-100\n0\n100\n127\n");
-    place.ok("calib fit --method platt --platt-on prob --scores cal.csv --score-encoding i8 --scale 0.01 --zero-point 0 -o out");
+    place.ok("calib fit --method platt-prob --scores cal.csv --score-encoding i8 --scale 0.01 --zero-point 0 -o out");
     let got = applied(&place, "out", "new.csv");
     assert!(got[0] == got[1] && got[2] == got[3] && got[0] != got[3], "{got:?}");
 }

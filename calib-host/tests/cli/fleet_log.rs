@@ -114,7 +114,7 @@ impl Device {
 
 fn place() -> Workplace {
     let place = Workplace::new().with("data.csv", csv(&binary(1999)));
-    place.ok("calib fit data.csv --method umd --bins 4 --monitor --monitor-change 50 -o cal.bin");
+    place.ok("calib fit data.csv --method umd --bins 4 --monitor --monitor-rarity 20,50,100 -o cal.bin");
     place
 }
 

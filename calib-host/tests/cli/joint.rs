@@ -54,18 +54,18 @@ const METHODS: [(&str, u64, bool); 16] = [
     ("temperature --log-probs", 0, false),
     ("vector", 0, true),
     ("matrix", 0, true),
-    ("matrix --odir-lambda 0.1", 0, true),
-    ("matrix --log-probs --odir-mu 0.5", 0, false),
+    ("matrix --odir 0.1", 0, true),
+    ("matrix --log-probs --odir 0,0.5", 0, false),
     ("dirichlet", 0, false),
     ("dirichlet --folds 3 --seed 4", 0, false),
-    ("sierpinski --depth 2", 13, false),
+    ("sierpinski --resolution 2", 13, false),
     ("grid --resolution 4", 16, false),
     ("projection --bins 12", 12, false),
     ("projection --bins 9 --directions random --seed 2", 9, false),
-    ("multiclass-irp --max-regions 1", 1, false),
-    ("multiclass-irp --max-regions 3 --strict", 3, false),
-    ("multiclass-irp --max-regions 5 --paper-compat --split-grid 12", 5, false),
-    ("multiclass-irp --max-regions 3 --folds 4 --smoothing 0.5", 3, false),
+    ("multiclass-irp --max-bins 1", 1, false),
+    ("multiclass-irp --max-bins 3 --strict", 3, false),
+    ("multiclass-irp --max-bins 5 --smoothing paper --resolution 12", 5, false),
+    ("multiclass-irp --max-bins 3 --folds 4 --smoothing 0.5", 3, false),
 ];
 
 #[test]
@@ -177,10 +177,10 @@ fn bad_options_are_named() {
     let logits = "--logits logits.npy";
     refused(&format!("--method dirichlet {logits} --reduction top-label"), 2, "without --reduction");
     refused(&format!("--method umd --bins 3 {logits}"), 2, "needs a reduction");
-    refused(&format!("--method sierpinski {logits}"), 2, "needs --depth");
+    refused(&format!("--method sierpinski {logits}"), 2, "needs --resolution");
     refused(&format!("--method grid {logits}"), 2, "needs --resolution");
     refused(&format!("--method projection {logits}"), 2, "needs --bins");
-    refused(&format!("--method vector --depth 3 {logits}"), 2, "vector has no --depth");
+    refused(&format!("--method vector --resolution 3 {logits}"), 2, "vector has no --resolution");
     refused(&format!("--method dirichlet --log-probs {logits}"), 2, "dirichlet has no --log-probs");
     refused(&format!("--method dirichlet --bins 3 {logits}"), 2, "dirichlet has no --bins");
     refused(&format!("--method grid --resolution 3 --smoothing 1 {logits}"), 2, "grid has no --smoothing");
@@ -194,11 +194,11 @@ fn bad_options_are_named() {
         assert_eq!(run.code, 2, "{options}: {}", run.stderr);
         assert!(run.stderr.contains(what), "{options}: {}", run.stderr);
     }
-    refused(&format!("--method sierpinski --depth 0 {logits}"), 2, "from 1 on");
-    refused(&format!("--method dirichlet --odir-lambda=-1 {logits}"), 2, "a penalty of -1");
+    refused(&format!("--method sierpinski --resolution 0 {logits}"), 2, "from 1 on");
+    refused(&format!("--method dirichlet --odir=-1 {logits}"), 2, "a penalty of -1");
     refused(&format!("--method multiclass-irp --folds 1 {logits}"), 2, "at least 2 folds");
-    refused(&format!("--method multiclass-irp --max-regions 0 {logits}"), 2, "from 1 on");
-    refused(&format!("--method sierpinski --depth 30 {logits}"), 3, "more than 65536 cells");
+    refused(&format!("--method multiclass-irp --max-bins 0 {logits}"), 2, "0 is not in 1..=65536");
+    refused(&format!("--method sierpinski --resolution 30 {logits}"), 3, "more than 65536 cells");
     refused(&format!("--method projection --bins 700 {logits}"), 3, "use --bins 18 or fewer");
 }
 
@@ -228,13 +228,13 @@ fn bad_data_are_named() {
     refused(&equal, "temperature", "equal entries");
     let many = rows(&[0.5; 34], 17, &[0, 1]);
     refused(&many, "multiclass-irp", "takes up to 16");
-    refused(&many, "sierpinski --depth 4", "canonical binning is for few classes");
+    refused(&many, "sierpinski --resolution 4", "canonical binning is for few classes");
 }
 
 #[test]
 fn the_counter_goes_into_the_artefact() {
     let place = place();
-    for method in ["temperature", "sierpinski --depth 2"] {
+    for method in ["temperature", "sierpinski --resolution 2"] {
         place.ok(&fit(&format!("--method {method} --logits logits.npy --counter 7")));
         assert_eq!(place.inspect("cal.bin")["counter"], 7, "{method}");
     }

@@ -56,14 +56,13 @@ fn an_order_is_all_that_binning_and_isotonic_regression_need() {
     let place = place();
     for method in [
         "umd --bins 6",
-        "umd --bins 6 --boundary floor",
         "umd-original --bins 6",
         "umd --points-per-bin 100",
         "umd-randomized --bins 6 --seed 3",
         "ums --bins 6 --seed 3",
         "isotonic",
         "isotonic --smoothing 1",
-        "irp --max-bins 4",
+        "isotonic --max-bins 4",
         "venn-abers",
     ] {
         let fit = |source: &str, out: &str| {
@@ -89,12 +88,12 @@ fn functions_of_a_margin_are_fitted_and_applied() {
     let place = place();
     for method in [
         "platt",
-        "platt --targets bayes",
+        "platt --loss bayes",
         "platt --loss squared",
         "temperature",
         "scaling-binning --bins 5 --one-set",
         "scaling-binning --bins 5 --scaling temperature --seed 3",
-        "isotonic --interpolate",
+        "isotonic-interpolated",
         "fixed-width --bins 8 --range -4,4",
         "umd --bins 6 --table u16",
     ] {
@@ -307,7 +306,7 @@ fn methods_and_options_of_probabilities_say_what_to_do_instead() {
     for (options, words) in [
         ("beta", "use platt, or give probabilities with --scores"),
         ("scaling-binning --bins 3 --scaling beta", "use platt"),
-        ("platt --platt-on prob", "leave it out"),
+        ("platt-prob", "use platt, which is a function of the margin"),
         ("fixed-width --bins 4", "--range LO,HI"),
         ("isotonic --range -1,1", "isotonic has no --range: leave it out"),
         ("fixed-width --bins 4 --range 1,-1", "the lower first"),

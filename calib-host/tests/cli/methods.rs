@@ -45,24 +45,21 @@ fn every_method_is_fitted_and_applied() {
         ("umd --bins 4", "umd", false),
         ("umd-original --points-per-bin 100", "umd-original", false),
         ("umd-randomized --bins 5 --seed 3", "umd-randomized", true),
-        ("umd --ties randomize --bins 4", "umd-randomized", true),
-        ("umd-original --ties randomize --bins 4", "umd-randomized", false),
+        ("umd-randomized --bins 4", "umd-randomized", true),
         ("ums --bins 5 --seed 3", "ums", true),
         ("fixed-width --bins 10", "fixed-width", true),
         ("isotonic --max-bins 4", "irp", false),
         ("isotonic --smoothing 1", "isotonic", false),
-        ("isotonic --interpolate", "isotonic-interpolated", false),
         ("isotonic-interpolated", "isotonic-interpolated", false),
-        ("irp", "irp", false),
         ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
         ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
         ("scaling-binning --bins 5 --loss squared", "scaling-binning", false),
         ("platt", "platt", false),
         ("platt --loss squared", "platt", false),
-        ("platt --loss squared --platt-on prob", "platt", false),
+        ("platt-prob --loss squared", "platt", false),
         ("beta --loss squared", "beta", false),
         ("temperature --loss squared", "temperature", false),
-        ("platt --platt-on prob", "platt", false),
+        ("platt-prob", "platt", false),
         ("beta", "beta", false),
         ("temperature", "temperature", false),
         ("venn-abers", "venn-abers", false),
@@ -114,7 +111,7 @@ fn randomised_ties_take_scores_of_exactly_0() {
     let score = |i: u32| if i < 40 { 0.0 } else { f64::from(i - 29) / 100.0 };
     let rows: String = (0..80).map(|i| format!("{},{}\n", score(i), u8::from(i % 3 == 0))).collect();
     let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
-    place.ok("calib fit --method umd --ties randomize --bins 3 --scores cal.csv -o cal.bin");
+    place.ok("calib fit --method umd-randomized --bins 3 --scores cal.csv -o cal.bin");
     let inspected = place.json("calib inspect cal.bin --json");
     assert_eq!(inspected["tables"][0]["edges"][0], 0.0);
     assert!(inspected["guarantee"].is_object());
@@ -124,18 +121,6 @@ fn randomised_ties_take_scores_of_exactly_0() {
     assert!(rows.iter().all(|row| !row[epsilon].is_empty()));
     let of_zeros: std::collections::BTreeSet<&str> = rows[..40].iter().map(|row| &*row[bin]).collect();
     assert!(of_zeros.len() > 1, "the word divides equal scores: {of_zeros:?}");
-}
-
-/// The artefact knows which points its bins rest on, and claims no theorem about others.
-#[test]
-fn kept_boundary_points_are_told_and_claim_no_theorem() {
-    let place = place();
-    place.ok("calib fit --method umd-original --ties randomize --bins 4 --scores cal.csv -o cal.bin");
-    let inspected = place.json("calib inspect cal.bin --json");
-    let parameters = "alpha=0.1 bins=4 boundary=ceil boundary-points=kept seed=0";
-    assert_eq!(inspected["provenance"]["parameters"], parameters);
-    let promise = inspected["promise"].as_str().unwrap();
-    assert!(promise.starts_with("Nothing is guaranteed: the points on the boundaries are kept"), "{promise}");
 }
 
 #[test]
@@ -157,9 +142,7 @@ fn a_method_refuses_what_it_does_not_take() {
         ("platt --bins 5", "platt chooses its bins itself: leave out --bins"),
         ("venn-abers --points-per-bin 5", "venn-abers chooses its bins itself: leave out --points-per-bin"),
         ("umd --bins 5 --max-bins 3", "umd has no --max-bins: leave it out"),
-        ("platt --interpolate", "platt has no --interpolate: leave it out"),
         ("beta --smoothing 1", "beta has no --smoothing: leave it out"),
-        ("ums --bins 5 --ties randomize", "ums has no --ties randomize: leave it out"),
         ("isotonic --loss squared", "isotonic has no --loss squared: leave it out"),
         ("platt --one-set", "platt has no --one-set: leave it out"),
         (
@@ -186,7 +169,7 @@ fn separated_labels_have_no_slope() {
     assert_eq!(
         run.stderr,
         "error: cal.csv: a threshold on the score separates the labels: the best slope is infinite\n  \
-         hint: fit with --targets bayes, or use a method that fits no slope, such as umd or isotonic\n"
+         hint: fit with --loss bayes, or use a method that fits no slope, such as umd or isotonic\n"
     );
 }
 
@@ -351,28 +334,23 @@ fn bayesian_targets_fit_what_labels_do_not() {
         (0..20).map(|row| format!("{},{}\n", f64::from(row) / 20.0, u8::from(row >= 12))).collect();
     let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
     let fit = |options: &str| format!("calib fit {options} --scores cal.csv -o cal.bin --force");
-    for method in ["platt", "beta", "temperature --platt-on logit", "scaling-binning --bins 2 --one-set"] {
+    for method in ["platt", "beta", "temperature", "scaling-binning --bins 2 --one-set"] {
         // Without an intercept the threshold would have to be 1/2.
         let is_separated = !method.starts_with("temperature");
         let run = place.run(&fit(&format!("--method {method}")));
         assert_eq!(run.code != 0, is_separated, "{method}: {}", run.stderr);
         assert_eq!(
-            run.stderr.contains("hint: fit with --targets bayes, or use a method"),
+            run.stderr.contains("hint: fit with --loss bayes, or use a method"),
             is_separated,
             "{}",
             run.stderr
         );
-        place.ok(&fit(&format!("--method {method} --targets bayes")));
+        place.ok(&fit(&format!("--method {method} --loss bayes")));
         let parameters = place.inspect("cal.bin")["provenance"]["parameters"].to_string();
         assert!(parameters.contains("targets=bayes"), "{parameters}");
     }
-    for (line, words) in [
-        ("--method umd --bins 2 --targets bayes", "umd has no --targets bayes"),
-        ("--method platt --targets bayes --loss squared", "--targets bayes goes with --loss log"),
-    ] {
-        let run = place.run(&fit(line));
-        assert!(run.code == 2 && run.stderr.contains(words), "{}", run.stderr);
-    }
+    let run = place.run(&fit("--method umd --bins 2 --loss bayes"));
+    assert!(run.code == 2 && run.stderr.contains("umd has no --loss bayes"), "{}", run.stderr);
 }
 
 /// What is compared is what a fit of that name makes.
@@ -389,12 +367,13 @@ fn compare_fits_what_fit_fits() {
         let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
         let chosen = if has_bins[..5].contains(&name) { &*candidates } else { "" };
         let bins = match name {
-            "irp" => "--max-bins 10",
+            "irp" => "--method isotonic --max-bins 10",
             name if has_bins.contains(&name) => "--bins 10",
             _ => "",
         };
+        let method_option = if name == "irp" { String::new() } else { format!("--method {name}") };
         place.ok(&format!(
-            "calib fit --method {name} {bins} {chosen} --scores cal.csv -o one.bin --force --quiet"
+            "calib fit {method_option} {bins} {chosen} --scores cal.csv -o one.bin --force --quiet"
         ));
         let fitted = place.inspect("one.bin");
         assert_eq!(method["parameters"], fitted["provenance"]["parameters"], "{name}");

@@ -43,7 +43,7 @@ fn the_bins_of_umd_are_the_monitors() {
     place.ok("calib fit data.csv --method umd --bins 8 -o plain.cal");
     let plain = place.inspect("plain.cal");
     assert_eq!((&plain["monitors"], &plain["tables"]), (&Value::Null, &shown["tables"]));
-    let json = place.json("calib fit data.csv --method umd --bins 8 --monitor --monitor-shift 100 --monitor-change 500 --monitor-promise 7 --json -o other.cal");
+    let json = place.json("calib fit data.csv --method umd --bins 8 --monitor --monitor-rarity 100,500,7 --json -o other.cal");
     assert_eq!(json["monitors"], place.inspect("other.cal")["monitors"]);
     assert_eq!(
         [&json["monitors"]["shift"], &json["monitors"]["change"], &json["monitors"]["promise"]],
@@ -143,9 +143,9 @@ fn what_says_nothing_of_new_scores_is_refused() {
             "hint: leave --monitor out, or take floats",
         ),
         ("data.csv --method umd --bins 5 --monitor --monitor-bins 1", 2, "1 is not in 2.."),
-        ("data.csv --method umd --bins 5 --monitor --monitor-shift 1", 2, "1 is not in 2.."),
+        ("data.csv --method umd --bins 5 --monitor --monitor-rarity 1,10,10", 2, "1 is not in 2.."),
         ("data.csv --method umd --bins 5 --monitor --candidates 3", 2, "chosen by these labels"),
-        ("data.csv --method umd --bins 5 --monitor-shift 10", 2, "--monitor"),
+        ("data.csv --method umd --bins 5 --monitor-rarity 10,10,10", 2, "--monitor"),
         ("data.csv --method umd --bins 5 --monitor-bins 10", 2, "--monitor"),
         ("data.csv --method umd --bins 5 --monitor --monitor-bins 5000", 2, "5000 bins"),
     ] {

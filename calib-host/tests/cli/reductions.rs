@@ -67,8 +67,8 @@ const METHODS: [(&str, bool); 13] = [
     ("ums --bins 3", true),
     ("fixed-width --bins 8", true),
     ("isotonic", false),
-    ("isotonic --interpolate", false),
-    ("irp --max-bins 4", false),
+    ("isotonic-interpolated", false),
+    ("isotonic --max-bins 4", false),
     ("scaling-binning --bins 3", false),
     ("platt", false),
     ("beta", false),
@@ -382,7 +382,7 @@ fn tables_of_16_bits_take_half_the_room() {
         assert!(far < 0.005, "{reduction}: {far}");
     }
     for (method, name) in
-        [("platt", "platt"), ("venn-abers", "venn-abers"), ("isotonic --interpolate", "isotonic")]
+        [("platt", "platt"), ("venn-abers", "venn-abers"), ("isotonic-interpolated", "isotonic")]
     {
         let run = place.run(&fit(&format!("--method {method} --reduction class-wise --table u16")));
         let sentence = format!("--table u16 is for step functions, which {name} is not: leave it out");

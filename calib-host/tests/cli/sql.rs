@@ -84,12 +84,12 @@ fn both_passes_give_the_artefact_of_all_rows() {
     assert!(place.ok(sql).stdout.contains("\nFROM placed GROUP BY fault, bucket ORDER BY fault, bucket;\n"));
     for method in [
         "--method umd --bins 10",
-        "--method umd --points-per-bin 50 --boundary floor --intervals --alpha 0.05",
+        "--method umd --points-per-bin 50 --intervals --alpha 0.05",
         "--method umd-original --bins 7 --candidates 3 --alpha-spent 0.1",
         "--method fixed-width --bins 12",
         "--method isotonic",
-        "--method isotonic --interpolate",
-        "--method irp --max-bins 6 --smoothing 1",
+        "--method isotonic-interpolated",
+        "--method isotonic --max-bins 6 --smoothing 1",
     ] {
         let asked: String =
             method.split(" --intervals").next().unwrap().split(" --candidates").next().unwrap().into();
@@ -165,7 +165,7 @@ fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
             2,
             "ums draws at random among rows, and counts have none",
         ),
-        (format!("calib fit --method umd --bins 5 --ties randomize {both}"), 2, "draws at random among rows"),
+        (format!("calib fit --method umd-randomized --bins 5 {both}"), 2, "draws at random among rows"),
         (format!("calib fit --method platt {both}"), 2, "hint: count rows by score"),
         (format!("calib fit --method umd --bins 5 --cluster-column patient {both}"), 2, "counts have none"),
         (format!("calib fit --method umd --bins 5 --table u16 {both}"), 2, "--table u16 rounds every score"),

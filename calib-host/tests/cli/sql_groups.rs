@@ -136,12 +136,12 @@ fn both_passes_give_the_artefact_of_all_rows_by_group() {
             "",
             &[
                 "--method umd --bins 10",
-                "--method umd --points-per-bin 60 --boundary floor --alpha 0.05",
+                "--method umd --points-per-bin 60 --alpha 0.05",
                 "--method umd-original --bins 7",
                 "--method fixed-width --bins 12",
                 "--method isotonic",
-                "--method isotonic --points-per-bin 100 --interpolate",
-                "--method irp --max-bins 6 --smoothing 1",
+                "--method isotonic-interpolated --points-per-bin 100",
+                "--method isotonic --max-bins 6 --smoothing 1",
             ][..],
         ),
         (

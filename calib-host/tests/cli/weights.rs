@@ -51,8 +51,8 @@ fn counts_are_the_repeated_rows() {
         "ums --bins 4 --seed 2",
         "fixed-width --bins 10",
         "isotonic",
-        "isotonic --interpolate",
-        "irp --max-bins 3",
+        "isotonic-interpolated",
+        "isotonic --max-bins 3",
         "scaling-binning --bins 4 --seed 2",
         "platt",
         "beta",
@@ -113,7 +113,7 @@ fn real_weights_promise_nothing_and_say_so() {
         format!("{s},0,{}\n{s},1,{}\n", f64::from(*zeros) / 2.0, f64::from(*ones) / 2.0)
     });
     let place = place().with("halves.csv", halves);
-    for method in ["isotonic", "irp --max-bins 3", "isotonic --interpolate", "platt", "beta", "temperature"] {
+    for method in ["isotonic", "isotonic --max-bins 3", "isotonic-interpolated", "platt", "beta", "temperature"] {
         let fit = |options: &str| {
             place.json(&format!("calib fit --method {method} {options} -o out.bin --force --json --quiet"))
         };
@@ -144,7 +144,7 @@ fn real_weights_promise_nothing_and_say_so() {
             (
                 2,
                 format!(
-                    "error: {what} counts points, and real weights are no counts\n  hint: use isotonic or irp without \
+                    "error: {what} counts points, and real weights are no counts\n  hint: use isotonic without \
                      smoothing, platt, beta or temperature\n"
                 )
                 .as_str()

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use calib_fit::job::{MethodChoice, ScoresOf};
 use calib_fit::passes::{Buckets, check_method};
 use calib_fit::{BinaryMethod, ScoreKind};
 use calib_io::files::Place;
@@ -11,7 +12,6 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::fitting::range_of_codes;
 use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count, named};
 use crate::read::{Counted, Opened};
 use crate::run::Run;
@@ -100,7 +100,7 @@ impl Run for Sql {
             }
             (Some(path), None) => {
                 let column = self.group_column.as_deref();
-                let opened = Opened::read(path, &self.method, column, self.monitor_bins, cx)?;
+                let opened = Opened::read(path, &self.method.named(), column, self.monitor_bins, cx)?;
                 let counted = &opened.counted;
                 if counted.buckets().kind() != self.kind() {
                     return Err(Error::Usage(format!(
@@ -176,15 +176,12 @@ impl Sql {
 
     /// The method that is asked for, if one is.
     fn method(&self) -> Result<Option<BinaryMethod>, Error> {
-        if self.method.is_left_open() {
-            return Ok(None);
-        }
-        let codes = self.codes.encoding()?.and_then(range_of_codes);
-        if self.group_column.is_some() {
-            return Ok(Some(self.method.by_table((self.kind(), codes))?.method));
-        }
+        let (kind, encoding) = (self.kind(), self.codes.encoding()?);
+        let of = ScoresOf::Binary { kind, encoding, by_group: self.group_column.is_some() };
+        let MethodChoice::Binary(how) = self.method.named().choice(of)? else { return Ok(None) };
         // Whatever the number of rows.
-        self.method.binary((MANY, &Place::file(self.from.as_ref())), self.kind(), codes).map(Some)
+        let method = how.method_for_score(MANY);
+        Ok(Some(method.map_err(|cause| Error::fit(Place::file(self.from.as_ref()), cause))?))
     }
 
     /// Refuses a method that two passes are not enough for, before anything is counted.

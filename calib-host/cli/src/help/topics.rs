@@ -31,12 +31,12 @@ Two classes, one score of class 1 (--scores, or --margins of any size)
 ├─ a guarantee is needed
 │  ├─ scores hardly ever tie ................. umd --bins B
 │  ├─ scores tie: a forest, rounded scores
-│  │  ├─ the device has random numbers ....... umd --ties randomize
+│  │  ├─ the device has random numbers ....... umd-randomized
 │  │  └─ it has none, or integer scores ...... ums, fixed-width
 │  └─ fewer than 200 points .................. calib threshold: a promise about
 │                                              a threshold, which 59 can keep
 └─ no guarantee is needed
-   ├─ under 200 points, a sigmoid will do .... platt --targets bayes
+   ├─ under 200 points, a sigmoid will do .... platt --loss bayes
    ├─ under 1000 points ...................... platt, beta
    ├─ more ................................... isotonic --max-bins B
    └─ how sure is each probability? .......... venn-abers

@@ -445,14 +445,12 @@ fn of_fit(error: &FitError) -> Option<String> {
             "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
         }
         FitError::Scaling(ScalingError::Separated) => {
-            "fit with --targets bayes, or use a method that fits no slope, such as umd or isotonic".into()
+            "fit with --loss bayes, or use a method that fits no slope, such as umd or isotonic".into()
         }
         FitError::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
         FitError::VectorScaling(error) => return of_vector_scaling(error).map(Into::into),
         FitError::Canonical(error) => return of_canonical(error),
-        FitError::RealWeights(_) => {
-            "use isotonic or irp without smoothing, platt, beta or temperature".into()
-        }
+        FitError::RealWeights(_) => "use isotonic without smoothing, platt, beta or temperature".into(),
         _ => return None,
     })
 }
@@ -464,7 +462,7 @@ fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
         }
         VectorScalingError::OneClass(_) => "calibration data must hold several classes",
         VectorScalingError::Separated => {
-            "regularise with --odir-lambda, or use temperature scaling, or add calibration data"
+            "regularise with --odir, or use temperature scaling, or add calibration data"
         }
         VectorScalingError::AllEqual | VectorScalingError::Reversed => {
             "check that logits and labels belong together"
@@ -475,9 +473,7 @@ fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
 
 fn of_canonical(error: &CanonicalError) -> Option<String> {
     Some(match error {
-        CanonicalError::TooManyCells { .. } => {
-            "use a smaller --depth or --resolution, or --method projection".into()
-        }
+        CanonicalError::TooManyCells { .. } => "use a smaller --resolution, or --method projection".into(),
         CanonicalError::TooManyClasses { .. } => "use --method projection, or dirichlet".into(),
         CanonicalError::TooFewPoints { n, .. } if *n as u64 >= USEFUL_POINTS => {
             format!("use --bins {} or fewer, or add calibration data", *n as u64 / USEFUL_POINTS)

@@ -1,23 +1,10 @@
 //! The options for scores that are integer codes.
 
-use calib_core::artifact::Reduction;
 use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_fit::VectorKind;
 use calib_fit::artifact::CodesError;
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
-
-/// Scores that are integer codes, and how the device looks them up.
-#[derive(Args)]
-pub(crate) struct CodeOptions {
-    #[command(flatten)]
-    encoding: EncodingOptions,
-    /// Store the bin of each of the 256 codes of an 8-bit encoding: the device then looks up instead of searching, at 256
-    /// bytes a table and 8 more.
-    #[arg(long, requires = "score_encoding", help_heading = "Scores as integers", hide_short_help = true)]
-    pub(crate) direct_table: bool,
-}
 
 /// What kind of number a score is on the device.
 #[derive(Args)]
@@ -78,41 +65,6 @@ impl EncodingOptions {
             Ok(_) => Ok(Some(encoding)),
             Err(_) => Err(Error::Compile(CodesError::Encoding.into())),
         }
-    }
-}
-
-impl CodeOptions {
-    /// The encoding; `None` for floats.
-    pub(crate) fn encoding(&self) -> Result<Option<ScoreEncoding>, Error> {
-        self.encoding.encoding()
-    }
-
-    /// Refuses codes of several classes that there are no calibrators of.
-    pub(crate) fn check_matrix(
-        &self,
-        kind: VectorKind,
-        reduction: Option<Reduction>,
-        by_margin: bool,
-    ) -> Result<(), Error> {
-        if self.encoding.score_encoding.is_none() {
-            return Ok(());
-        }
-        if kind == VectorKind::Logits && !by_margin && reduction.is_none_or(Reduction::takes_codes) {
-            return Err(Error::Usage(
-                "codes of logits have no softmax without floating point: add --class-score margin and --reduction confidence or \
-                 top-label, or give --probs if the codes stand for probabilities"
-                    .into(),
-            ));
-        }
-        let what = match reduction {
-            Some(reduction) if reduction.takes_codes() => return Ok(()),
-            Some(reduction) => format!("{reduction} calibrators of integer codes"),
-            None => "calibrators of whole vectors of integer codes".into(),
-        };
-        Err(Error::Usage(format!(
-            "there are no {what}: choose --reduction confidence or top-label, or give probabilities, scale * (code - zero \
-             point), without --score-encoding"
-        )))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use calib_core::artifact::Reduction;
 use calib_fit::compare::{Claim, Contender, FailedMethod};
+use calib_fit::job::{ClassScore, POINTS_PER_BIN as MIN_POINTS};
 use calib_fit::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, VectorScalingMethod,
 };
@@ -13,11 +14,8 @@ use calib_fit::{BinaryMethod, JointMethod, ReductionOptions, ScoreKind, VectorKi
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use super::joint::DIRICHLET_ODIR;
-use super::method::MIN_POINTS;
 use super::method_name::{MethodName, Parameters};
-use super::parse::count;
-use super::reduction::ClassScore;
+use super::parse::{count, named};
 use crate::error::Error;
 
 /// The bins of methods that have a fixed number of them.
@@ -27,6 +25,8 @@ const SIERPINSKI_DEPTH: u8 = 2;
 const GRID_RESOLUTION: u16 = 4;
 /// The parts in which multiclass-irp finds its number of regions.
 const IRP_FOLDS: usize = 5;
+/// The penalties of Dirichlet calibration, as `calib fit` has them.
+const DIRICHLET_ODIR: f64 = 0.1;
 /// A full matrix takes a while beyond so many classes.
 const QUICK_CLASSES: usize = 20;
 
@@ -49,7 +49,7 @@ pub(crate) struct MethodChoice {
     points_per_bin: Option<u32>,
     /// The scores of the predicted class that confidence and top-label are tried with, separated by commas: both for --logits with
     /// --claim top-label.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SCORES", hide_short_help = true)]
+    #[arg(long, value_parser = named::<ClassScore>(), value_delimiter = ',', value_name = "SCORES", hide_short_help = true)]
     class_scores: Option<Vec<ClassScore>>,
 }
 
@@ -177,7 +177,9 @@ impl MethodChoice {
             1 => (None, &parts[..]),
             _ => (Some(parts[0]), &parts[1..]),
         };
-        let mut options = vec!["--method".to_owned(), rest[0].to_owned()];
+        // Recursive partitioning is isotonic regression with a largest number of bins.
+        let method = if rest[0] == "irp" { "isotonic" } else { rest[0] };
+        let mut options = vec!["--method".to_owned(), method.to_owned()];
         let mut add = |option: &str, value: String| options.extend([option.to_owned(), value]);
         if let Some(reduction) = reduction {
             add("--reduction", reduction.into());
@@ -189,7 +191,7 @@ impl MethodChoice {
         match MethodName::from_str(rest[0], false) {
             Ok(MethodName::Projection) => add("--bins", bins),
             Ok(MethodName::Irp) => add("--max-bins", bins),
-            Ok(MethodName::Sierpinski) => add("--depth", SIERPINSKI_DEPTH.to_string()),
+            Ok(MethodName::Sierpinski) => add("--resolution", SIERPINSKI_DEPTH.to_string()),
             Ok(MethodName::Grid) => add("--resolution", GRID_RESOLUTION.to_string()),
             Ok(MethodName::MulticlassIrp) => add("--folds", IRP_FOLDS.to_string()),
             Ok(method) if method.has_bins() && (reduction.is_none() || self.bins.is_some()) => {

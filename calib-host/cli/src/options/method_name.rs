@@ -76,16 +76,6 @@ pub(crate) struct Parameters {
     pub(crate) seed: Seed,
 }
 
-/// All values of an option, a line or two each, after a sentence.
-pub(crate) fn listing<V: ValueEnum>(sentence: &str) -> String {
-    let mut listing = sentence.to_owned();
-    for value in V::value_variants().iter().filter_map(V::to_possible_value) {
-        let help = value.get_help().map(ToString::to_string).unwrap_or_default();
-        listing += &format!("\n- {}: {help}", value.get_name());
-    }
-    listing
-}
-
 impl MethodName {
     pub(crate) fn name(self) -> String {
         let value = self.to_possible_value().expect("no method is hidden");
@@ -128,11 +118,6 @@ impl MethodName {
             | Self::Projection
             | Self::MulticlassIrp => return None,
         })
-    }
-
-    /// Whether it calibrates whole vectors only.
-    pub(super) fn is_joint(self) -> bool {
-        self.binary(&Parameters::default()).is_none()
     }
 
     /// Whether the number of bins is the user's choice.

@@ -2,14 +2,12 @@
 
 mod assessed;
 mod child;
-mod chosen;
 mod clinical;
 mod clusters;
 mod codes;
 mod contenders;
 mod counted;
 mod groups;
-mod joint;
 #[cfg(feature = "serial")]
 mod line;
 mod method;
@@ -22,7 +20,6 @@ mod points;
 #[cfg(feature = "probe")]
 mod probe;
 mod recalibrated;
-mod reduction;
 mod reported;
 mod same_rows;
 mod source;
@@ -31,14 +28,13 @@ mod written;
 
 pub(crate) use assessed::AssessedOptions;
 pub(crate) use child::ChildOptions;
-pub(crate) use chosen::{Binning, Candidate, Candidates, epsilon_from, least_epsilon, points_for};
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
-pub(crate) use codes::{CodeOptions, EncodingOptions};
+pub(crate) use codes::EncodingOptions;
 pub(crate) use contenders::{Contenders, MethodChoice};
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
-pub(crate) use method::MethodOptions;
+pub(crate) use method::{MethodOptions, ReductionOption};
 pub(crate) use monitors::MonitorOptions;
 pub(crate) use parse::{any_number, count, named, parse_alpha, parse_classifier, parse_number, parse_share};
 pub(crate) use passes::PassOptions;
@@ -47,7 +43,6 @@ pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;
 pub(crate) use recalibrated::{CounterOptions, apart_from_rows};
-pub(crate) use reduction::ReductionOption;
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};

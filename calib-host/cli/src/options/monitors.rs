@@ -1,10 +1,10 @@
 //! The options of what the monitors on a device compare with.
 
 use calib_core::artifact::MonitorAction;
+use calib_fit::ScoreKind;
 use calib_fit::artifact::{CompileError, MonitorBins, MonitorError, Monitoring};
-use calib_fit::{BinaryData, ScoreKind};
+use calib_fit::job::MonitorOptions as FitMonitors;
 use calib_io::files::Place;
-use calib_io::input::Sample;
 use clap::{Args, ValueEnum};
 
 use super::parse::count;
@@ -24,19 +24,15 @@ pub(crate) struct MonitorOptions {
     /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
     #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..), hide_short_help = true)]
     monitor_bins: Option<u16>,
-    /// Of N devices at most one ever says wrongly that scores come from another distribution, whatever the number of its tables.
-    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().shift, value_name = "N", value_parser = rarity(), hide_short_help = true)]
-    monitor_shift: u32,
-    /// A device says wrongly that scores have changed once in N predictions or less often, on average.
-    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().change, value_name = "N", value_parser = rarity(), hide_short_help = true)]
-    monitor_change: u32,
-    /// Of N devices at most one ever says wrongly that a promise that holds is broken, whatever the number of its tables.
-    #[arg(long, requires = "monitor", default_value_t = Monitoring::default().promise, value_name = "N", value_parser = rarity(), hide_short_help = true)]
-    monitor_promise: u32,
+    /// How rare false alarms of a device are, whatever the number of its tables: of SHIFT devices at most one ever says wrongly that scores
+    /// come from another distribution; once in CHANGE predictions or less often, on average, one says wrongly that scores have changed;
+    /// and of PROMISE devices at most one ever says wrongly that a promise that holds is broken.
+    #[arg(long, requires = "monitor", default_value = DEFAULT_RARITY, value_name = "SHIFT,CHANGE,PROMISE", value_parser = parse_rarity, hide_short_help = true)]
+    monitor_rarity: Rarity,
     /// What a device does on an alarm of a shift or of the promise, until it is told to count anew. A device that cannot do it refuses
     /// the calibrator.
     ///
-    /// An alarm of a change is told alone: one comes every --monitor-change predictions with nothing wrong.
+    /// An alarm of a change is told alone: one comes every CHANGE predictions of --monitor-rarity with nothing wrong.
     #[arg(long, requires = "monitor", value_enum, default_value_t = ActionName::Flag, value_name = "ACTION", hide_short_help = true)]
     monitor_action: ActionName,
 }
@@ -52,9 +48,17 @@ enum ActionName {
     Uncalibrated,
 }
 
-/// An alarm in one of one would take no evidence.
-fn rarity() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
-    count::<u32>(2..)
+/// How rare false alarms are: of a shift, of a change and of the promise.
+type Rarity = [u32; 3];
+
+/// As [`Monitoring`] has them by default.
+const DEFAULT_RARITY: &str = "20,10000,100";
+
+fn parse_rarity(text: &str) -> Result<Rarity, String> {
+    // An alarm in one of one would take no evidence.
+    let numbers: Vec<u32> =
+        text.split(',').map(|one| count::<u32>(2..)(one.trim())).collect::<Result<_, _>>()?;
+    numbers.try_into().map_err(|_| "three numbers are expected, such as 20,10000,100".to_owned())
 }
 
 impl MonitorOptions {
@@ -67,35 +71,14 @@ impl MonitorOptions {
         self.monitor_bins
     }
 
-    /// Whether the monitors count in the tables' bins.
-    pub(crate) fn take_bins_of_tables(&self) -> bool {
-        self.monitor && self.monitor_bins.is_none()
-    }
-
-    /// The monitors of tables, whose bins they have.
-    pub(crate) fn of_tables(&self) -> Result<Option<Monitoring>, Error> {
-        match self.monitor_bins {
-            Some(_) => Err(Error::Usage(
-                "--monitor-bins goes with one score of rows that count the same: leave it out, and take --method umd, whose bins the \
-                 monitors then have"
-                    .into(),
-            )),
-            None => Ok(self.with(None)),
+    /// What a fit is asked for; `scores` are others than those of the calibration.
+    pub(crate) fn of_fit(&self, scores: Option<Vec<f32>>) -> Result<Option<FitMonitors>, Error> {
+        if !self.monitor && scores.is_some() {
+            return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
         }
-    }
-
-    /// The monitors of one score.
-    pub(crate) fn of_sample(&self, sample: &Sample) -> Result<Option<Monitoring>, Error> {
-        match sample {
-            Sample::Points(data) => self.of_points(data),
-            Sample::Weighted(_) => self.of_tables(),
-        }
-    }
-
-    /// The monitors of one score, of points that count the same.
-    pub(crate) fn of_points(&self, data: &BinaryData) -> Result<Option<Monitoring>, Error> {
-        let bins = self.monitor_bins.map(|bins| MonitorBins::of(data, bins.into())).transpose();
-        Ok(self.with(bins.map_err(CompileError::from)?))
+        let [shift, change, promise] = self.monitor_rarity;
+        let (bins, action) = (self.monitor_bins, self.action());
+        Ok(self.monitor.then_some(FitMonitors { bins, scores, shift, change, promise, action }))
     }
 
     /// The monitors of one score, which compare with others than those of the calibration, from this place.
@@ -121,12 +104,15 @@ impl MonitorOptions {
     }
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {
-        let &Self { monitor_shift: shift, monitor_change: change, monitor_promise: promise, .. } = self;
-        let action = match self.monitor_action {
+        let [shift, change, promise] = self.monitor_rarity;
+        self.monitor.then_some(Monitoring { shift, change, promise, bins, action: self.action() })
+    }
+
+    fn action(&self) -> Option<MonitorAction> {
+        match self.monitor_action {
             ActionName::Flag => None,
             ActionName::Alarm => Some(MonitorAction::Alarm),
             ActionName::Uncalibrated => Some(MonitorAction::Uncalibrated),
-        };
-        self.monitor.then_some(Monitoring { shift, change, promise, bins, action })
+        }
     }
 }

@@ -73,7 +73,13 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
 /// A value by its name.
 pub(crate) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
     let names = T::NAMES.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(names).try_map(|name| T::named(&name))
+    PossibleValuesParser::new(names).try_map(|name| T::named(&name.to_ascii_lowercase()))
+}
+
+/// All values of an option, a line or two each, after a sentence.
+pub(crate) fn listing<T: Named>(sentence: &str) -> String {
+    let lines = T::NAMES.iter().map(|(_, name, help)| format!("\n- {name}: {help}."));
+    std::iter::once(sentence.to_owned()).chain(lines).collect()
 }
 
 pub(crate) fn parse_classifier(text: &str) -> Result<ClassifierId, String> {

@@ -14,7 +14,7 @@ type Counts = (Column<f64>, Column<f64>);
 #[command(next_help_heading = "What rows are")]
 pub(crate) struct PointOptions {
     /// The column of weights, beside the scores, whole numbers or not: only their ratios count, down to a billionth of the
-    /// largest for a million rows. For isotonic, irp, platt, beta and temperature, without any guarantee.
+    /// largest for a million rows. For isotonic, platt, beta and temperature, without any guarantee.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     weight_column: Option<String>,
     /// The column that says how many points a row is, for a table aggregated by score, with --positives-column in place of a

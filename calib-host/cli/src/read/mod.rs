@@ -22,7 +22,7 @@ pub(crate) use counters::CounterFiles;
 pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
 pub(crate) use independence::{predictions, question_independence, question_predictions};
 pub(crate) use passes::{Counted, Opened};
-pub(crate) use reference::monitors_of_scores;
+pub(crate) use reference::{device_scores, monitors_of_scores};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, read_groups, score_columns, table_labels,

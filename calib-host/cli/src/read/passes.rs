@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
+use calib_fit::job::{MethodChoice, NamedMethod, ScoresOf};
 use calib_fit::passes::{Buckets, FirstPass, GroupedPass, OpenGroup};
 use calib_fit::reduction::ReductionOptions;
-use calib_fit::{BinaryMethod, Umd};
+use calib_fit::{BinaryMethod, ScoreKind, Umd};
 use calib_io::files::Place;
 use calib_io::input::{Source, read_first_pass, read_first_pass_by_group};
 
 use super::rows::{check_group_count, one_group};
 use crate::context::Context;
 use crate::error::Error;
-use crate::options::MethodOptions;
 
 /// The first pass, and what it leaves open to a method.
 pub(crate) struct Opened {
@@ -22,8 +22,8 @@ pub(crate) struct Opened {
 
 /// What was counted of all rows together, or by group, and the buckets that the second pass looks into.
 pub(crate) enum Counted {
-    Together { first: FirstPass, method: BinaryMethod, open: Vec<f64> },
-    ByGroup { first: GroupedPass, options: ReductionOptions, open: Vec<OpenGroup> },
+    Together { first: FirstPass, open: Vec<f64> },
+    ByGroup { first: GroupedPass, open: Vec<OpenGroup> },
 }
 
 impl Opened {
@@ -31,18 +31,11 @@ impl Opened {
     /// together may have so many bins of their own.
     pub(crate) fn read(
         path: &Path,
-        method: &MethodOptions,
+        method: &NamedMethod,
         group_column: Option<&str>,
         monitor_bins: Option<u16>,
         cx: &Context,
     ) -> Result<Self, Error> {
-        if method.is_left_open() {
-            return Err(Error::Usage(
-                "what is left open is chosen by all scores, which two passes do not tell: name the method and its bins, such as \
-                 --method umd --bins 10"
-                    .into(),
-            ));
-        }
         let source = Source::read(path, &cx.reading())?;
         let place = Place::file(path);
         let counted = match group_column {
@@ -53,30 +46,43 @@ impl Opened {
     }
 }
 
+/// The method that both passes are enough for: one that is named, with its bins.
+fn named_method(method: &NamedMethod, kind: ScoreKind, by_group: bool) -> Result<ReductionOptions, Error> {
+    match method.choice(ScoresOf::Binary { kind, encoding: None, by_group })? {
+        MethodChoice::Binary(how) => Ok(how),
+        _ => Err(Error::Usage(
+            "what is left open is chosen by all scores, which two passes do not tell: name the method and its bins, such as \
+             --method umd --bins 10"
+                .into(),
+        )),
+    }
+}
+
 impl Counted {
     fn together(
         source: &Source,
         place: &Place,
-        method: &MethodOptions,
+        method: &NamedMethod,
         monitor_bins: Option<u16>,
     ) -> Result<Self, Error> {
         let first = read_first_pass(source)?;
-        let method = method.binary((first.len(), place), first.buckets().kind(), None)?;
+        let how = named_method(method, first.buckets().kind(), false)?;
+        let method = how.method_for_score(first.len()).map_err(|cause| Error::fit(place.clone(), cause))?;
         let of_monitors = monitor_bins.map(|bins| BinaryMethod::Umd(Umd::new(bins.into())));
         let methods: Vec<BinaryMethod> = [method].into_iter().chain(of_monitors).collect();
         let open = first.open_buckets(&methods).map_err(|cause| Error::pass(place.clone(), cause))?;
-        Ok(Self::Together { first, method, open })
+        Ok(Self::Together { first, open })
     }
 
-    fn by_group(source: &Source, place: &Place, method: &MethodOptions, column: &str) -> Result<Self, Error> {
+    fn by_group(source: &Source, place: &Place, method: &NamedMethod, column: &str) -> Result<Self, Error> {
         let first = read_first_pass_by_group(source, column)?;
         check_group_count(first.names().len(), column)?;
         if first.names().len() == 1 {
             return Err(one_group(column));
         }
-        let options = method.by_table((first.buckets().kind(), None))?;
+        let options = named_method(method, first.buckets().kind(), true)?;
         let open = first.open_buckets(&options).map_err(|cause| Error::pass(place.clone(), cause))?;
-        Ok(Self::ByGroup { first, options, open })
+        Ok(Self::ByGroup { first, open })
     }
 
     pub(crate) fn buckets(&self) -> Buckets {

@@ -12,6 +12,17 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::options::MonitorOptions;
 
+/// Reads binary scores of this kind, which need no labels.
+pub(crate) fn device_scores(
+    path: &Path,
+    column: &str,
+    kind: ScoreKind,
+    cx: &Context,
+) -> Result<Vec<f32>, Error> {
+    let source = &read_all(&[path], cx)?[0];
+    Ok(Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?)
+}
+
 /// Reads binary scores of this kind, and returns the monitors that compare with them.
 pub(crate) fn monitors_of_scores(
     monitors: &MonitorOptions,
@@ -19,7 +30,6 @@ pub(crate) fn monitors_of_scores(
     kind: ScoreKind,
     cx: &Context,
 ) -> Result<Option<Monitoring>, Error> {
-    let source = &read_all(&[path], cx)?[0];
-    let scores = Table::read_only(source, &[column])?.numbers(column)?.device_scores(kind)?;
-    monitors.of_scores(kind, &scores, &Place::file(source.path()))
+    let scores = device_scores(path, column, kind, cx)?;
+    monitors.of_scores(kind, &scores, &Place::file(path))
 }

@@ -4,9 +4,12 @@ use std::io;
 
 use calib_core::Artifact;
 use calib_fit::assess::{Evidence, Flaw, flaws};
+use calib_fit::job::Finding;
+use calib_io::files::Place;
 use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::error::sentence;
 
 /// What speaks against a calibrator, or against how its data were read.
 #[derive(Default)]
@@ -20,6 +23,19 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
+    /// What was found of a fit to the rows at a place.
+    pub(crate) fn of_findings(findings: &[Finding], rows: &Place) -> Self {
+        let mut warnings = Self::default();
+        for finding in findings {
+            match finding {
+                Finding::Evidence(evidence) => warnings.evidence.push(*evidence),
+                Finding::Flaw(flaw) => warnings.flaws.push(flaw.clone()),
+                doubt => warnings.doubts.push(sentence(doubt, &rows.file)),
+            }
+        }
+        warnings
+    }
+
     /// What an artefact shows against itself.
     pub(crate) fn of_artifact(artifact: &Artifact<'_>) -> Self {
         Self::default().and_of(artifact)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::assess::{Evidence, Prediction};
+use crate::assess::{Evidence, Flaw, Prediction};
 use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
@@ -26,6 +26,8 @@ pub enum Finding {
     Dependence(Repeats),
     /// The rows speak against the artefact.
     Evidence(Evidence),
+    /// What the artefact shows against itself.
+    Flaw(Flaw),
 }
 
 impl Finding {
@@ -55,7 +57,7 @@ impl Finding {
 
     /// Whether it is about the rows and not about the artefact.
     pub fn is_doubt(&self) -> bool {
-        !matches!(self, Self::SameRows | Self::Evidence(_))
+        !matches!(self, Self::SameRows | Self::Evidence(_) | Self::Flaw(_))
     }
 
     /// Returns the sentence with other names: `data` is the name of the scores, and the others are those of fields.
@@ -86,6 +88,7 @@ impl Finding {
             }
             Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),
             Self::Evidence(evidence) => evidence.to_string(),
+            Self::Flaw(flaw) => flaw.to_string(),
         }
     }
 }

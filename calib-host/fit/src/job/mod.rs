@@ -4,6 +4,7 @@
 
 mod assess;
 mod finding;
+mod fit;
 mod plan;
 
 pub use assess::{
@@ -14,6 +15,11 @@ pub use assess::{
     mismatch, needs_logits, reads_points, scores_encoding, vectors_encoding,
 };
 pub use finding::{Finding, Looks};
+pub use fit::{
+    Chosen, ClassScore, DirectionsName, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
+    MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
+    TableWidth, fit,
+};
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,
     ThresholdPlanOptions, plan, plan_thresholds, plan_validation,

@@ -6,8 +6,11 @@ use super::buckets::Buckets;
 use super::error::PassError;
 use super::first::{Bucket, FirstPass, MAX_ROWS};
 use super::open::check_method;
+use crate::data::{BinaryData, RowGroups};
+use crate::dataset::Dataset;
 use crate::points::Spread;
 use crate::reduction::{Problems, ReductionOptions};
+use crate::stats::ScoreKind;
 
 /// What the first pass counted, by group: at least one row of each.
 ///
@@ -133,6 +136,43 @@ impl GroupedPass {
         open: &[OpenGroup],
         counted: impl IntoIterator<Item = (String, (f64, u64, u64))>,
     ) -> Result<Problems, PassError> {
+        let groups = self.counts(open, counted)?.into_iter();
+        let problems = groups.map(|(name, counts)| (name, Problems::of_counts(counts, self.buckets.kind())));
+        Problems::by_group(problems.collect()).ok_or(PassError::FewGroups(self.groups.len()))
+    }
+
+    /// Returns the points of the groups as a data set, of which a [job](crate::job::fit) fits what it would of all rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`GroupedPass::problems`].
+    pub fn dataset(
+        &self,
+        open: &[OpenGroup],
+        counted: impl IntoIterator<Item = (String, (f64, u64, u64))>,
+    ) -> Result<Dataset, PassError> {
+        if self.groups.len() < 2 {
+            return Err(PassError::FewGroups(self.groups.len()));
+        }
+        let (mut rows, mut names) = (Vec::new(), Vec::new());
+        for (name, counts) in self.counts(open, counted)? {
+            names.extend(counts.iter().map(|_| name.clone()));
+            rows.extend(counts);
+        }
+        let points = match self.buckets.kind() {
+            ScoreKind::Probability => BinaryData::from_counts(rows),
+            ScoreKind::Margin => BinaryData::of_margin_counts(rows),
+        };
+        let points = points.expect("both passes were checked");
+        Ok(Dataset::of_passes(points, Some(RowGroups::new(names)), self.spreads()))
+    }
+
+    /// Returns of every group, in their order, rows that stand for its points.
+    fn counts(
+        &self,
+        open: &[OpenGroup],
+        counted: impl IntoIterator<Item = (String, (f64, u64, u64))>,
+    ) -> Result<Vec<(String, Vec<(f64, u64, u64)>)>, PassError> {
         let mut by_group: BTreeMap<String, Vec<(f64, u64, u64)>> = BTreeMap::new();
         for (group, score) in counted {
             by_group.entry(group).or_default().push(score);
@@ -144,10 +184,9 @@ impl GroupedPass {
             let open = open.iter().find(|open| open.name == *name).map_or(&[][..], |open| &open.buckets);
             let counted = by_group.remove(name).unwrap_or_default();
             let counts = first.counts(open, counted).map_err(|cause| of_group(name, cause))?;
-            Ok((name.clone(), Problems::of_counts(counts, self.buckets.kind())))
+            Ok((name.clone(), counts))
         };
-        let groups = self.groups.iter().map(of_group).collect::<Result<Vec<_>, PassError>>()?;
-        Problems::by_group(groups).ok_or(PassError::FewGroups(self.groups.len()))
+        self.groups.iter().map(of_group).collect()
     }
 
     /// Returns of every group, in their order, where its scores lie, and how often they repeat.

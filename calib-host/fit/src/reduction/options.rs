@@ -26,6 +26,22 @@ impl ReductionOptions {
         (n >= self.points_per_bin.unwrap_or(1) && n >= method.facts().min_points).then_some(method)
     }
 
+    /// Returns the binary method for so many points of one score.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two points a bin, or fewer points than a bin.
+    pub fn method_for_score(&self, n: u64) -> Result<BinaryMethod, FitError> {
+        match self.points_per_bin {
+            None => Ok(self.method),
+            Some(points_per_bin @ 0..2) => Err(FitError::PointsPerBin(points_per_bin)),
+            Some(points_per_bin) => match n / points_per_bin as u64 {
+                0 => Err(FitError::FewerThanABin { n, needed: points_per_bin }),
+                bins => Ok(self.method.with_bins(usize::try_from(bins).unwrap_or(usize::MAX))),
+            },
+        }
+    }
+
     /// The fewest points that a problem may have.
     pub(crate) fn fewest_points(&self) -> usize {
         self.points_per_bin.unwrap_or_else(|| self.method.facts().min_points)

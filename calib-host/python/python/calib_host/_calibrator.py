@@ -365,36 +365,24 @@ def fit(
     classifiers: int = 1,
     points_per_bin: int | None = None,
     epsilon: float | None = None,
-    strategy: str | None = None,
     max_bins: int | None = None,
-    interpolate: bool = False,
-    smoothing: float | None = None,
-    boundary: str | None = None,
-    ties: str | None = None,
+    smoothing: float | str | None = None,
     scaling: str | None = None,
-    platt_on: str | None = None,
     range: tuple[float, float] | None = None,
     loss: str | None = None,
-    targets: str | None = None,
     one_set: bool = False,
     seed: int | None = None,
     log_probs: bool = False,
-    odir_lambda: float | None = None,
-    odir_mu: float | None = None,
+    odir: float | tuple[float, float] | None = None,
     folds: int | None = None,
-    depth: int | None = None,
     resolution: int | None = None,
     directions: str | None = None,
-    max_regions: int | None = None,
-    split_grid: int | None = None,
     strict: bool = False,
-    paper_compat: bool = False,
     k: int | None = None,
     class_score: str | None = None,
     score_encoding: str | None = None,
     scale: float | None = None,
     zero_point: int | None = None,
-    direct_table: bool = False,
     candidates: int | None = None,
     alpha_spent: float | None = None,
     intervals: bool = False,
@@ -404,9 +392,7 @@ def fit(
     monitor: bool = False,
     monitor_bins: int | None = None,
     monitor_scores: Any = None,
-    monitor_shift: int | None = None,
-    monitor_change: int | None = None,
-    monitor_promise: int | None = None,
+    monitor_rarity: tuple[int, int, int] | None = None,
     monitor_action: str | None = None,
 ) -> Calibrator:
     """Fits a calibrator to held-out scores and labels.
@@ -416,8 +402,8 @@ def fit(
     from 0 on. Integer codes, as a quantised network gives them, are named with ``score_encoding`` ("u8", "i8", "u16" or "i16"), ``scale``
     and ``zero_point``.
 
-    ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, irp, scaling-binning, platt,
-    beta, temperature and venn-abers; without it umd, with bins that suit the number of points. A matrix takes one of these with a
+    ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, scaling-binning, platt,
+    platt-prob, beta, temperature and venn-abers; without it umd, with bins that suit the number of points. A matrix takes one of these with a
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
     matrix, dirichlet, sierpinski, grid, projection or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
@@ -457,7 +443,7 @@ def fit(
     others = None if monitor_scores is None else floats_of(monitor_scores, "monitor_scores")
     with at_work("fitting"):
         artifact, chosen, warned, uncalibrated = _fit(
-            words_of(options),
+            options,
             kind,
             array,
             labels,

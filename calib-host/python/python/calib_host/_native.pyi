@@ -25,7 +25,7 @@ class Artifact:
 
 def write_file(path: str | PathLike[str], bytes: bytes, force: bool) -> None: ...
 def fit(
-    words: list[str],
+    options: dict[str, Any],
     kind: str,
     scores: NDArray[Any],
     labels: NDArray[np.int64],
@@ -34,6 +34,7 @@ def fit(
     weights: NDArray[np.float64] | None = None,
     clusters: NDArray[np.int64] | None = None,
     classifiers: int = 1,
+    monitor_scores: NDArray[np.float64] | None = None,
 ) -> tuple[Artifact, str | None, list[str], list[tuple[str, str]]]: ...
 def apply(
     artifact: Artifact, kind: str, scores: NDArray[Any], *, classes: int | None = None, seed: int = 0

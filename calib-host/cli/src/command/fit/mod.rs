@@ -1,36 +1,33 @@
 //! `calib fit`
 
-mod matrices;
-mod passes;
 mod recalibrated;
-mod scores;
+mod rows;
 
-use std::cmp::Ordering;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_fit::artifact::{CompileError, Monitoring};
-use calib_fit::data::RowsHash;
-use calib_fit::decide::{Actions, Envelope, Rule, with_decision};
+use calib_fit::ScoreKind;
+use calib_fit::decide::{Actions, Envelope, Rule};
 use calib_fit::error::{ScalingError, UnfittedReason};
 use calib_fit::fit::Unfitted;
-use calib_fit::{ArtifactOptions, ScoreKind, StoredArtifact, artifact_bytes};
-use calib_io::files::check_output;
-use calib_io::input::{Costs, Sample, Source, holds_classes, read_costs};
+use calib_fit::job::{FitOptions, Fitted, FittedModel, ScoresOf, fit};
+use calib_io::files::{Place, check_output};
+use calib_io::input::{Costs, holds_classes, read_costs};
 use clap::Args;
 
+use self::rows::Rows;
 use crate::context::Context;
-use crate::error::Error;
-use crate::fitting::{Chosen, check_written};
+use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::{
-    ClusterColumn, ClusterSource, CodeOptions, CounterOptions, MethodOptions, PassOptions, PointOptions,
+    ClusterColumn, ClusterSource, CounterOptions, EncodingOptions, MethodOptions, PassOptions, PointOptions,
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
-use crate::read::monitors_of_scores;
+use crate::out::shown_path;
+use crate::read::device_scores;
 use crate::run::Run;
-use crate::show::{ShownFit, Warnings};
+use crate::show::{ShownFit, Warnings, joint_json, joint_summary};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
 #[derive(Args)]
@@ -86,7 +83,7 @@ pub(crate) struct FitCommand {
     #[command(flatten)]
     points: PointOptions,
     #[command(flatten)]
-    codes: CodeOptions,
+    codes: EncodingOptions,
     #[command(flatten)]
     written: WrittenOptions,
     /// Scores or margins that the monitors compare with in place of those of the calibration, without labels: where the device will be used,
@@ -113,23 +110,6 @@ pub(crate) struct FitCommand {
     /// Print the summary as JSON on standard output.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     json: bool,
-}
-
-/// What names the calibration data.
-struct DataOrigin {
-    /// The hash of the files.
-    sha256: [u8; 32],
-    /// The hash of the rows.
-    rows: RowsHash,
-}
-
-/// What was fitted, from what, and what speaks against it.
-struct Fitted {
-    fit: calib_fit::Fit,
-    origin: DataOrigin,
-    warnings: Warnings,
-    chosen: Option<Chosen>,
-    monitors: Option<Monitoring>,
 }
 
 impl Run for FitCommand {
@@ -167,13 +147,6 @@ impl FitCommand {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
-        check_written(&self.method, &self.written, &self.codes)?;
-        let compact = self.written.is_compact();
-        let asked = self.reduction.get()?;
-        let reduction = match self.source.vectors() {
-            Some(_) => self.method.reduction_or_chosen(asked),
-            None => asked,
-        };
         self.points.check()?;
         if self.clusters().is_some() && self.points.are_aggregated() {
             return Err(usage(
@@ -181,40 +154,52 @@ impl FitCommand {
                  for every point",
             ));
         }
-        if self.source.vectors().is_some() {
-            self.points.check_no_matrix()?;
-        }
-        let kind = self.source.vectors().map(|(_, kind)| kind);
-        let by_margin = self.reduction.is_by_margin(kind, reduction)?;
-        if let Some(kind) = kind {
-            self.codes.check_matrix(kind, reduction, by_margin)?;
-        }
         // A mistake there is found before a long fit.
-        let decision = self.actions.as_deref().map(Decision::read).transpose()?;
-        let decision = decision.as_ref();
-        let Fitted { fit, origin, warnings, chosen, monitors } = match (self.source.vectors(), reduction) {
-            (None, None) => match self.passes.first() {
-                Some(first) => self.passes(first, cx)?,
-                None => self.binary(cx)?,
-            },
-            (Some(_), _) if self.group_column.is_some() => {
+        let decision = self.actions.as_deref().map(decision).transpose()?;
+        let (rows, options) = self.rows(cx)?;
+        let options = options.data_sha256(rows.sha256).decision(decision);
+        let fitted =
+            fit(&rows.data, &options).map_err(|cause| rows.refused(cause, self.monitor_scores.as_deref()))?;
+        cx.write_output(&self.output(), self.force, fitted.artifact.as_bytes())?;
+        self.report(&fitted, &rows.scores, cx)
+    }
+
+    /// Reads the rows that were named, and says what is fitted to them.
+    fn rows(&self, cx: &Context) -> Result<(Rows, FitOptions), Error> {
+        let encoding = self.codes.encoding()?;
+        if let Some((path, kind)) = self.source.vectors() {
+            self.points.check_no_matrix()?;
+            if self.group_column.is_some() {
                 return Err(usage("--group-column needs a table of binary scores: --scores or --margins"));
             }
-            (Some((path, kind)), Some(reduction)) => {
-                self.reduced(path, (kind, by_margin), (reduction, asked.is_none()), cx)?
+            let of = ScoresOf::Classes { kind, are_codes: encoding.is_some() };
+            let options = self.options(of, cx)?;
+            let rows = self.matrix_rows((path, kind), encoding, cx)?;
+            FitCommand::check_classes(&rows, &options.method, options.reduction.is_some())?;
+            return Ok((rows, options));
+        }
+        if let Some(first) = self.passes.first() {
+            let (rows, of) = self.pass_rows(first, cx)?;
+            return Ok((rows, self.options(of, cx)?));
+        }
+        let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
+        let of = ScoresOf::Binary { kind, encoding, by_group: self.group_column.is_some() };
+        let options = self.options(of, cx)?;
+        Ok((self.binary_rows((path, kind), encoding, cx)?, options))
+    }
+
+    /// What is fitted to such scores.
+    fn options(&self, of: ScoresOf, cx: &Context) -> Result<FitOptions, Error> {
+        let named = self.reduction.of(self.method.named());
+        let (method, reduction) = (named.choice(of)?, named.reduction(of)?);
+        let others = match (&self.monitor_scores, of) {
+            (Some(path), ScoresOf::Binary { kind, .. }) => {
+                Some(device_scores(path, &self.score_column, kind, cx)?)
             }
-            (Some((path, kind)), None) => return self.joint(path, kind, decision, cx),
-            (None, Some(_)) => {
-                return Err(usage("--reduction needs a matrix: --logits or --probs instead of --scores"));
-            }
+            _ => None,
         };
-        let fit = if compact { fit.compacted()? } else { fit };
-        let fit = self.written.stated(fit, chosen.as_ref().and_then(Chosen::share));
-        let bytes = decided(artifact_bytes(&fit, &self.options(origin, monitors))?, decision)?;
-        cx.write_output(&self.output(), self.force, &bytes)?;
-        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        let chosen = chosen.map(|chosen| chosen.why);
-        self.report((&fit, &stored), warnings.and_of(&stored.artifact()), chosen, cx)
+        let options = self.written.of_fit(others)?;
+        Ok(options.method(method).reduction(reduction).class_score(named.class_score).seed(named.seed))
     }
 
     /// Binary scores, and what they are.
@@ -237,58 +222,35 @@ impl FitCommand {
         scores.into_iter().chain(passes).chain(self.labels.as_deref()).chain(self.monitor_scores.as_deref())
     }
 
-    /// The monitors of one score: their bins are of `sample`, or of other scores.
-    fn monitors_of(
-        &self,
-        sample: &Sample,
-        kind: ScoreKind,
-        cx: &Context,
-    ) -> Result<Option<Monitoring>, Error> {
-        match &self.monitor_scores {
-            Some(path) => monitors_of_scores(&self.written.monitors, (path, &self.score_column), kind, cx),
-            None => self.written.monitors.of_sample(sample),
-        }
-    }
-
     fn clusters(&self) -> Option<ClusterSource<'_>> {
         self.cluster_column.source(self.clusters.as_ref())
     }
 
-    /// Draws one row of each cluster, if rows belong together. `compare` orders rows by their scores.
-    fn draw(
-        &self,
-        scores: &Source,
-        labels: &[i64],
-        compare: impl Fn(usize, usize) -> Ordering,
-    ) -> Result<Option<Drawn>, Error> {
-        let Some(source) = self.clusters() else { return Ok(None) };
-        let clusters = source.read(scores, labels.len())?;
-        let compare = |a: usize, b: usize| compare(a, b).then(labels[a].cmp(&labels[b]));
-        let rows = clusters.one_row_each(self.method.seed(), compare);
-        Ok(Some(Drawn { rows, of_rows: labels.len() as u64 }))
-    }
-
-    /// Records in a fit that its points were drawn; not if every row was.
-    fn drawn(&self, fit: calib_fit::Fit, drawn: Option<Drawn>) -> calib_fit::Fit {
-        match drawn.filter(Drawn::left_some_out) {
-            Some(drawn) => fit.of_clusters(drawn.of_rows, self.method.seed()),
-            None => fit,
-        }
-    }
-
-    fn options(&self, origin: DataOrigin, monitors: Option<Monitoring>) -> ArtifactOptions {
-        self.written.artifact_options(origin.sha256, origin.rows, self.codes.direct_table, monitors)
-    }
-
-    fn report(
-        &self,
-        (fit, stored): (&calib_fit::Fit, &StoredArtifact),
-        warnings: Warnings,
-        chosen: Option<String>,
-        cx: &Context,
-    ) -> Result<(), Error> {
+    fn report(&self, fitted: &Fitted, rows: &Place, cx: &Context) -> Result<(), Error> {
+        let warnings = Warnings::of_findings(&fitted.findings, rows);
         warnings.print(cx)?;
         let output = self.output();
+        let stored = &fitted.artifact;
+        let fit = match &fitted.model {
+            FittedModel::Tables(fit) => fit,
+            FittedModel::Joint(fit) => {
+                let len_bytes = stored.as_bytes().len();
+                if self.json {
+                    let mut value = joint_json(fit, &output, len_bytes);
+                    warnings.add_to(&mut value);
+                    return cx.print_json(&value);
+                }
+                if !cx.quiet {
+                    writeln!(
+                        cx.stderr(),
+                        "{}",
+                        joint_summary(fit, &shown_path(&output).to_string(), len_bytes)
+                    )?;
+                }
+                return Ok(());
+            }
+        };
+        let chosen = fitted.chosen.as_ref().map(|chosen| chosen.with_names(option));
         let shown = ShownFit::new(fit, stored, &output);
         if self.json {
             let mut value = shown.json();
@@ -312,64 +274,31 @@ impl FitCommand {
             let left = fit.bins();
             writeln!(
                 err,
-                "Scores tie: of the {asked} bins {left} are left. --ties randomize keeps all of them."
+                "Scores tie: of the {asked} bins {left} are left. --method umd-randomized keeps all of them."
             )?;
         }
         let is_separated =
             |unfitted: &Unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated);
         if fit.unfitted.iter().any(is_separated) {
-            writeln!(err, "  hint: --targets bayes fits a slope where a threshold separates the labels")?;
+            writeln!(err, "  hint: --loss bayes fits a slope where a threshold separates the labels")?;
         }
         Ok(())
     }
 }
 
-/// The rows that were drawn, one of each cluster.
-struct Drawn {
-    /// Which.
-    rows: Vec<usize>,
-    /// Of how many.
-    of_rows: u64,
-}
-
-impl Drawn {
-    /// Whether a cluster has several rows.
-    fn left_some_out(&self) -> bool {
-        self.rows.len() as u64 != self.of_rows
-    }
-
-    fn of<T: Copy>(&self, values: &[T]) -> Vec<T> {
-        self.rows.iter().map(|&row| values[row]).collect()
-    }
-}
-
-/// The actions of a costs file and their rule.
-struct Decision {
-    actions: Actions,
-    rule: Rule,
-}
-
-impl Decision {
-    fn read(path: &Path) -> Result<Self, Error> {
-        let Costs { actions, stated, .. } = read_costs(path)?;
-        let rule = match stated {
-            Some(stated) => stated,
-            None if actions.have_start_up() => {
-                return Err(usage(
-                    "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
-                ));
-            }
-            None => Rule::bayes(&Envelope::new(&actions, |_| true)),
-        };
-        Ok(Self { actions, rule })
-    }
-}
-
-/// An artefact with its decision rule, if there is one.
-fn decided(artifact: Vec<u8>, decision: Option<&Decision>) -> Result<Vec<u8>, Error> {
-    let Some(Decision { actions, rule }) = decision else { return Ok(artifact) };
-    let stored = StoredArtifact::from_bytes(&artifact).expect("just written");
-    Ok(with_decision(&stored, actions, rule).map_err(CompileError::from)?)
+/// Reads the actions of a costs file and their rule.
+fn decision(path: &Path) -> Result<(Actions, Rule), Error> {
+    let Costs { actions, stated, .. } = read_costs(path)?;
+    let rule = match stated {
+        Some(stated) => stated,
+        None if actions.have_start_up() => {
+            return Err(usage(
+                "start-up costs need the probabilities of a deployment: use `calib decide` with --probs or --scores",
+            ));
+        }
+        None => Rule::bayes(&Envelope::new(&actions, |_| true)),
+    };
+    Ok((actions, rule))
 }
 
 fn usage(text: &str) -> Error {

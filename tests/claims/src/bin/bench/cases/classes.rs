@@ -95,7 +95,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "fit multiclass-irp, 10 classes",
         rows: 20_000,
-        ours: "fit --force --quiet --method multiclass-irp --max-regions 20 --logits logits.npy --labels labels.npy -o cal.bin",
+        ours: "fit --force --quiet --method multiclass-irp --max-bins 20 --logits logits.npy --labels labels.npy -o cal.bin",
         ..ROWS
     },
 ];

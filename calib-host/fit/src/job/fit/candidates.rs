@@ -1,7 +1,7 @@
 //! The bins where nobody names any: candidates that are gone through in turn, and what each may spend of alpha.
 
-use calib_fit::artifact::number_of;
-use calib_fit::guarantee::sample_split;
+use crate::artifact::number_of;
+use crate::guarantee::sample_split;
 
 /// The widest guarantee that is taken without a word.
 const EPSILON: f64 = 0.1;
@@ -18,7 +18,7 @@ const LEAST_PART: f64 = 1e-4;
 
 /// How a candidate has its bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Binning {
+pub(super) enum Binning {
     /// `umd`.
     Umd,
     /// `ums`.
@@ -27,13 +27,13 @@ pub(crate) enum Binning {
 
 /// A number of bins that may be taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Candidate {
-    pub(crate) binning: Binning,
-    pub(crate) bins: usize,
+pub(super) struct Candidate {
+    pub(super) binning: Binning,
+    pub(super) bins: usize,
     /// What it may spend of alpha: it is fitted at this.
-    pub(crate) alpha: f64,
+    pub(super) alpha: f64,
     /// It is taken if its guarantee is not wider than this.
-    pub(crate) within: f64,
+    pub(super) within: f64,
 }
 
 /// What is tried in turn; the first is taken whose guarantee exists and keeps its epsilon.
@@ -46,7 +46,7 @@ pub(crate) struct Candidate {
 /// A candidate of `umd` gets what Theorem 3 takes for epsilon with its bins; that falls fast with their number, so the first one keeps
 /// most. A larger epsilon takes less of each: all candidates of a smaller one are among those of a larger one. The shares of `ums` do
 /// not depend on epsilon. Hence whatever keeps an epsilon is taken for any larger one, too, or something before it is.
-pub(crate) struct Candidates {
+pub(super) struct Candidates {
     /// In turn; the last may be one of the others, which is taken with a wider guarantee.
     in_turn: Vec<Candidate>,
     count: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     /// Those for so many points; none if an epsilon was asked for and not even two bins keep it.
-    pub(crate) fn new(n: u64, alpha: f64, asked: Option<f64>) -> Self {
+    pub(super) fn new(n: u64, alpha: f64, asked: Option<f64>) -> Self {
         // What an artefact states is a float of 32 bits, and they are not to spend more.
         let alpha = alpha.min(f64::from(alpha as f32));
         let epsilon = asked.unwrap_or(EPSILON);
@@ -102,17 +102,17 @@ impl Candidates {
     }
 
     /// In the order in which they are tried.
-    pub(crate) fn in_turn(&self) -> &[Candidate] {
+    pub(super) fn in_turn(&self) -> &[Candidate] {
         &self.in_turn
     }
 
     /// How many share alpha.
-    pub(crate) fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.count
     }
 
     /// Why a candidate is the one, whose fit has so many bins.
-    pub(crate) fn why(&self, taken: &Candidate, bins: usize) -> String {
+    pub(super) fn why(&self, taken: &Candidate, bins: usize) -> String {
         let (epsilon, in_bins) = (self.epsilon, number_of(bins as u64, "bin"));
         let is_first = self.in_turn.first() == Some(taken);
         match (taken.binning, self.points_per_bin) {
@@ -129,8 +129,8 @@ impl Candidates {
                 "chosen: umd with {in_bins}, the most that keep the guarantee within {epsilon} and have no tie at an edge"
             ),
             (Binning::Ums, _) => format!(
-                "chosen: ums with {in_bins}, because scores tie at an edge, so that umd has no guarantee; --method umd --ties \
-                 randomize has a narrower one, with random numbers on the device"
+                "chosen: ums with {in_bins}, because scores tie at an edge, so that umd has no guarantee; `method=umd-randomized` \
+                 has a narrower one, with random numbers on the device"
             ),
         }
     }
@@ -173,7 +173,7 @@ fn rounded(number: f64, to: fn(f64) -> f64) -> f64 {
 }
 
 /// The least epsilon for which `umd` with so many bins is a candidate, with three digits; `None` if none below 1 is.
-pub(crate) fn least_epsilon(n: u64, alpha: f64, bins: usize) -> Option<f64> {
+pub(super) fn least_epsilon(n: u64, alpha: f64, bins: usize) -> Option<f64> {
     let is_kept = |epsilon: f64| {
         Candidates::new(n, alpha, Some(epsilon))
             .in_turn
@@ -192,12 +192,12 @@ pub(crate) fn least_epsilon(n: u64, alpha: f64, bins: usize) -> Option<f64> {
 }
 
 /// An epsilon with three digits that is not below this one.
-pub(crate) fn epsilon_from(epsilon: f64) -> f64 {
+pub(super) fn epsilon_from(epsilon: f64) -> f64 {
     rounded(epsilon, f64::ceil)
 }
 
 /// How many points `umd` takes for two bins within epsilon; `None` if more than anybody has.
-pub(crate) fn points_for(epsilon: f64, alpha: f64) -> Option<u64> {
+pub(super) fn points_for(epsilon: f64, alpha: f64) -> Option<u64> {
     let is_enough = |n: u64| !Candidates::new(n, alpha, Some(epsilon)).in_turn.is_empty();
     let (mut too_few, mut enough) = (1u64, 1u64 << 50);
     if !is_enough(enough) {
@@ -212,7 +212,7 @@ pub(crate) fn points_for(epsilon: f64, alpha: f64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use calib_fit::guarantee::{Plan, gr21_theorem3};
+    use crate::guarantee::{Plan, gr21_theorem3};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,0 +1,19 @@
+//! What speaks against a fit.
+
+use crate::data::ScoreKind;
+use crate::dataset::{Content, Dataset};
+use crate::error::FitError;
+use crate::job::finding::{Finding, Looks};
+
+/// What the data of a fit say against how they were read.
+pub(super) fn findings_of(data: &Dataset) -> Result<Vec<Finding>, FitError> {
+    let kind = match data.content() {
+        Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
+        _ if data.score_kind() == Some(ScoreKind::Margin) && !data.is_of_passes() => {
+            let spread = data.spread()?.filter(|spread| 0.0 <= spread.lowest && spread.highest <= 1.0);
+            spread.map(|_| Finding::RawScoresInUnitInterval)
+        }
+        _ => None,
+    };
+    Ok(kind.into_iter().chain(data.repeats()?.map(Finding::Dependence)).collect())
+}

@@ -1,0 +1,309 @@
+//! Fitting a data set.
+
+use std::borrow::Cow;
+
+use calib_core::artifact::Reduction;
+use sha2::{Digest, Sha256};
+
+use super::auto::{Chosen, fit_chosen};
+use super::error::NotFitted;
+use super::finding::findings_of;
+use super::method_name::{ClassScore, TableWidth};
+use super::options::{FitOptions, MethodChoice, POINTS_PER_BIN};
+use crate::artifact::CompileError;
+use crate::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes};
+use crate::assess::{evidence_of_fit, flaws};
+use crate::binary::{BinaryMethod, Umd};
+use crate::data::{BinaryData, RowGroups, RowsHash, VectorData};
+use crate::dataset::{Content, Dataset};
+use crate::decide::with_decision;
+use crate::fit::{Fit, fit_binary, fit_weighted};
+use crate::job::finding::Finding;
+use crate::joint::{JointFit, fit_joint};
+use crate::options_error::OptionsError;
+use crate::reduction::{Problems, ReductionOptions, fit_reduction};
+
+/// What was fitted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The artifact.
+    pub artifact: StoredArtifact,
+    /// The function that it holds.
+    pub model: FittedModel,
+    /// What was chosen because nobody named it, and why.
+    pub chosen: Option<Chosen>,
+    /// What speaks against the fit or its data, the weightiest first.
+    pub findings: Vec<Finding>,
+}
+
+/// A fitted function, before it was made into bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FittedModel {
+    /// A table, or one for each problem of a reduction or each group.
+    Tables(Fit),
+    /// One calibrator of whole vectors.
+    Joint(JointFit),
+}
+
+/// Fits a calibrator to a data set, and makes an artifact of it. The same rows and options give the same bytes, whoever asks.
+///
+/// Of rows in clusters one of each is fitted to. The bytes hold the hash of all rows, by which an assessment knows them again.
+///
+/// ```
+/// use calib_fit::ScoreKind;
+/// use calib_fit::dataset::{Dataset, Rows, Scores};
+/// use calib_fit::job::{FitOptions, fit};
+///
+/// let scores: Vec<f32> = (0..4000).map(|i| i as f32 / 4000.0).collect();
+/// let labels: Vec<i64> = (0..4000).map(|i| i64::from(i % 40 < i / 200)).collect();
+/// let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
+///
+/// let fitted = fit(&data, &FitOptions::default())?;
+/// assert_eq!(fitted.artifact.artifact().header().bins, 13);
+/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 13 bins"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Options that do not go together or with the data, data that nothing can be fitted to, or a fit that a device has no form for.
+pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
+    options.check(data)?;
+    let hash = data.rows_hash()?;
+    let mut findings = findings_of(data)?;
+    let drawn = data.one_row_of_each_cluster(options.seed);
+    let job = Job {
+        options,
+        // All of what was looked at is still known if nothing was left out.
+        sample: drawn.as_ref().unwrap_or(data),
+        rows: drawn.as_ref().filter(|drawn| drawn.len() != data.len()).map(|_| data.len()),
+    };
+    if let MethodChoice::Joint(method) = &options.method {
+        let Content::Vectors(vectors, labels) = job.sample.content() else {
+            return Err(
+                OptionsError::new("a calibrator of whole vectors takes floats of several classes").into()
+            );
+        };
+        let fit = fit_joint(&VectorData::new(vectors, labels)?, method)?;
+        let fit = match job.rows {
+            Some(rows) => fit.of_clusters(rows, options.seed),
+            None => fit,
+        };
+        let bytes = joint_artifact_bytes(&fit, &options.artifact_options(hash, None))?;
+        let artifact = options.decided(&bytes)?;
+        return Ok(Fitted { artifact, model: FittedModel::Joint(fit), chosen: None, findings });
+    }
+    let OfTables { fit, chosen, monitors, evidence } = job.tables()?;
+    let fit = match job.rows {
+        Some(rows) => fit.of_clusters(rows, options.seed),
+        None => fit,
+    };
+    let fit = if options.is_compact() { fit.compacted()? } else { fit };
+    let fit = options.stated(fit, chosen.as_ref().and_then(|chosen| chosen.share));
+    let fit = fit.of_classifiers(data.classifiers());
+    let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors))?;
+    let artifact = options.decided(&bytes)?;
+    findings.extend(evidence);
+    findings.extend(flaws(&artifact.artifact()).into_iter().map(Finding::Flaw));
+    let chosen = chosen.map(|chosen| chosen.of_classifiers(data.classifiers()));
+    Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
+}
+
+/// Rows to fit to.
+struct Job<'a> {
+    options: &'a FitOptions,
+    /// All rows, or one of each cluster.
+    sample: &'a Dataset,
+    /// Of how many rows these were drawn, if some were left out.
+    rows: Option<u64>,
+}
+
+/// Tables, and what goes with them.
+struct OfTables {
+    fit: Fit,
+    chosen: Option<Chosen>,
+    monitors: Option<Monitoring>,
+    evidence: Option<Finding>,
+}
+
+impl Job<'_> {
+    fn tables(&self) -> Result<OfTables, NotFitted> {
+        let Self { options, sample, .. } = self;
+        let encoding = sample.encoding();
+        let rounds = options.is_compact() && encoding.is_none();
+        let made = match (sample.content(), sample.groups()) {
+            (Content::Points(points), None) => self.one_table(points, rounds)?,
+            (Content::Weighted(points), _) => {
+                let monitors = options.monitoring(Some(points.units()))?;
+                let points =
+                    if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
+                let MethodChoice::Binary(how) = &options.method else {
+                    return Err(no_bins_for_weights(&options.method).into());
+                };
+                let method = how.method_for_score(points.len())?;
+                let fit = fit_weighted(&points, &method, options.divided_alpha())?;
+                let fit = fit.with_spreads([Some(points.spread()?)]);
+                OfTables { fit, chosen: None, monitors, evidence: None }
+            }
+            (Content::Points(points), Some(groups)) => {
+                let evidence = if sample.is_of_passes() {
+                    None
+                } else {
+                    evidence_of_fit(points)?.map(Finding::Evidence)
+                };
+                let problems = by_group(points, groups)?;
+                OfTables { evidence, ..self.several_tables(problems, rounds)? }
+            }
+            (Content::Vectors(vectors, labels), _) => self.several_tables(
+                match options.class_score {
+                    ClassScore::Margin => Problems::of_class_margins(vectors, labels, self.reduction())?,
+                    ClassScore::Softmax => Problems::new(vectors, labels, self.reduction())?,
+                },
+                rounds,
+            )?,
+            (Content::Codes(codes, labels), _) => self.several_tables(
+                match options.class_score {
+                    ClassScore::Margin => Problems::of_code_margins(codes, labels, self.reduction())?,
+                    ClassScore::Softmax => Problems::of_codes(codes, labels, self.reduction())?,
+                },
+                rounds,
+            )?,
+        };
+        let fit = match encoding {
+            Some(encoding) => made.fit.over_codes(encoding).map_err(CompileError::from)?,
+            None => made.fit,
+        };
+        Ok(OfTables { fit, ..made })
+    }
+
+    /// The reduction of several classes.
+    fn reduction(&self) -> Reduction {
+        self.options.reduction.unwrap_or(Reduction::TopLabel)
+    }
+
+    fn one_table(&self, points: &BinaryData, rounds: bool) -> Result<OfTables, NotFitted> {
+        let Self { options, sample, .. } = self;
+        // Of the scores as they are: that rounded ones have no monitors is said when the artifact is written.
+        let monitors = options.monitoring(Some(points))?;
+        let points = if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
+        let (fit, chosen) = match &options.method {
+            MethodChoice::Auto { epsilon } => {
+                let (fit, chosen) = fit_chosen(&points, *epsilon, options)?;
+                (fit, Some(chosen))
+            }
+            MethodChoice::Binary(how) => {
+                (fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?, None)
+            }
+            MethodChoice::Joint(_) => unreachable!("fitted before"),
+        };
+        let (spread, evidence) = match sample.spreads() {
+            Some(spreads) => (spreads[0], None),
+            None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
+            None => (sample.spread()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
+        };
+        Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence })
+    }
+
+    fn several_tables(&self, problems: Problems, rounds: bool) -> Result<OfTables, NotFitted> {
+        let Self { options, sample, .. } = self;
+        let monitors = options.monitoring(None)?;
+        let problems = if rounds { problems.rounded() } else { problems };
+        let (how, chosen) = match &options.method {
+            MethodChoice::Binary(how) => (*how, None),
+            MethodChoice::Auto { epsilon: None } => {
+                let method = BinaryMethod::Umd(Umd::new(1));
+                let usual = ReductionOptions { method, points_per_bin: Some(POINTS_PER_BIN) };
+                let unnamed = (problems.reduction() != Reduction::Binary && options.reduction.is_none())
+                    .then_some(problems.reduction());
+                (usual, Some(why_tables(unnamed)))
+            }
+            MethodChoice::Auto { epsilon: Some(_) } | MethodChoice::Joint(_) => {
+                return Err(no_bins_for_weights(&options.method).into());
+            }
+        };
+        let fit = fit_reduction(&problems, &how, options.divided_alpha())?;
+        let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
+        Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None })
+    }
+}
+
+/// The problems of groups. Points of a row are counted if rows stand for several of them.
+fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitted> {
+    let rows: Vec<(f64, u64, u64)> = points.rows().expect("rows in groups are known").collect();
+    let (kind, are_counted) = (points.kind(), points.are_counted());
+    let of_group = |(group, name): (usize, &String)| {
+        let rows = groups.rows_of(group).map(|row| rows[row]);
+        let problems = if are_counted {
+            Problems::of_counts(rows.collect(), kind)
+        } else {
+            let (scores, labels): (Vec<f64>, Vec<bool>) = rows.map(|row| (row.0, row.2 == 1)).unzip();
+            Problems::of_scores(&scores, &labels, kind)
+        };
+        (name.clone(), problems)
+    };
+    let problems = Problems::by_group(groups.names().iter().enumerate().map(of_group).collect());
+    problems
+        .ok_or_else(|| OptionsError::new("`groups` names one group only: each has a table of its own").into())
+}
+
+/// Why several tables have the bins that they have, if nobody named any; `reduction` if nobody named that either.
+fn why_tables(reduction: Option<Reduction>) -> Chosen {
+    let bins = format!("umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022)");
+    let why = match reduction {
+        Some(reduction) => format!(
+            "chosen: {reduction}, the probability that the predicted class is right, by {bins}; `reduction=class-wise` has one of every \
+             class"
+        ),
+        None => format!("chosen: {bins}"),
+    };
+    // Chosen without a look at the rows, so that alpha is not shared.
+    Chosen::new(why, None)
+}
+
+/// What is said where no bins are chosen.
+fn no_bins_for_weights(method: &MethodChoice) -> OptionsError {
+    OptionsError::new(match method {
+        MethodChoice::Auto { epsilon: Some(_) } => {
+            "`epsilon` is for one score of class 1, a row for every point, and `method=umd`"
+        }
+        _ => {
+            "of weighted or rounded scores no bins are chosen, and umd needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` \
+             says how many keep a guarantee within 0.1"
+        }
+    })
+}
+
+impl Chosen {
+    /// The same, of scores by so many classifiers, of which nothing is guaranteed: what was chosen for its guarantee says so.
+    fn of_classifiers(self, classifiers: u32) -> Self {
+        if classifiers <= 1 {
+            return self;
+        }
+        let why = self.with_names(|name| format!("`{name}`"));
+        Self::new(format!("{why}; scores by {classifiers} classifiers have none"), self.share)
+    }
+}
+
+impl FitOptions {
+    /// What goes into the artifact besides the fit.
+    fn artifact_options(&self, rows: RowsHash, monitors: Option<Monitoring>) -> ArtifactOptions {
+        ArtifactOptions {
+            data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.to_bytes()).into()),
+            rows: Some(rows),
+            classifier: self.classifier,
+            intervals: self.intervals,
+            counter: self.counter,
+            direct_table: self.table == TableWidth::Direct,
+            monitors,
+        }
+    }
+
+    /// The artifact of these bytes, with the decision rule if there is one.
+    fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
+        let artifact = StoredArtifact::from_bytes(bytes).expect("just written");
+        let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
+        let bytes = with_decision(&artifact, actions, rule).map_err(CompileError::from)?;
+        Ok(StoredArtifact::from_bytes(&bytes).expect("just written"))
+    }
+}

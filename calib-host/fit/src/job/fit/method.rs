@@ -1,0 +1,561 @@
+//! A method with its parameters, as users name them one by one.
+
+use calib_core::ScoreEncoding;
+use calib_core::artifact::Reduction;
+use calib_core::score::MAX_TOP_K;
+
+use super::method_name::{ClassScore, DirectionsName, MethodName, ReductionName, ScalingName};
+use super::options::{MethodChoice, POINTS_PER_BIN, range_of_codes};
+use crate::binary::{
+    BinaryMethod, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
+    ScalingMethod, Umd, Ums,
+};
+use crate::data::{ScoreKind, VectorKind};
+use crate::joint::{
+    CanonicalMethod, JointMethod, MulticlassIrp, Odir, ProjectionBinning, RegionValues, Splits,
+    VectorScalingMethod,
+};
+use crate::names::Named;
+use crate::options_error::OptionsError;
+use crate::reduction::ReductionOptions;
+use crate::stats::{CrossValidation, Seed};
+
+/// The penalties of Dirichlet calibration if none are asked for.
+const DIRICHLET_ODIR: f64 = 0.1;
+
+/// Which method, with which parameters: what a command line or a keyword call says. `None` and `false` stand for what was not said.
+///
+/// ```
+/// use calib_fit::ScoreKind;
+/// use calib_fit::job::{MethodChoice, MethodName, NamedMethod, ScoresOf};
+///
+/// let of = ScoresOf::Binary { kind: ScoreKind::Probability, encoding: None, by_group: false };
+/// let mut named = NamedMethod::default();
+/// assert_eq!(named.choice(of)?, MethodChoice::Auto { epsilon: None });
+/// named.method = Some(MethodName::Isotonic);
+/// named.bins = Some(10);
+/// let refused = named.choice(of).unwrap_err();
+/// assert_eq!(refused.to_string(), "isotonic chooses its bins itself: leave out bins");
+/// # Ok::<(), calib_fit::OptionsError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedMethod {
+    /// The method; `umd` if none is named.
+    pub method: Option<MethodName>,
+    /// The number of bins.
+    pub bins: Option<usize>,
+    /// The calibration points per bin, from which the number of bins follows.
+    pub points_per_bin: Option<usize>,
+    /// The epsilon that the bins are to keep.
+    pub epsilon: Option<f64>,
+    /// The largest number of bins of isotonic regression, or of regions of multiclass-irp.
+    pub max_bins: Option<usize>,
+    /// The smoothing of isotonic regression, or of the regions of multiclass-irp.
+    pub smoothing: Option<Smoothing>,
+    /// The scaling function under scaling-binning.
+    pub scaling: Option<ScalingName>,
+    /// What a scaling function is fitted to.
+    pub loss: Option<Loss>,
+    /// The raw scores between which fixed-width has its bins.
+    pub range: Option<(f32, f32)>,
+    /// Whether scaling-binning uses all points for each of its three steps.
+    pub one_set: bool,
+    /// Whether log-probabilities are scaled although there are logits.
+    pub log_probs: bool,
+    /// The penalties of off-diagonal weights, and of intercepts if it is another one.
+    pub odir: Option<(f64, Option<f64>)>,
+    /// The parts of cross-validation.
+    pub folds: Option<usize>,
+    /// The depth of Sierpinski binning, the number of steps from 0 to 1 of grid-style binning, or of the grid on which multiclass-irp
+    /// splits.
+    pub resolution: Option<u16>,
+    /// The directions of projection-based binning.
+    pub directions: Option<DirectionsName>,
+    /// Whether multiclass-irp keeps the order of all classes together.
+    pub strict: bool,
+    /// The reduction of several classes.
+    pub reduction: Option<ReductionName>,
+    /// The number of first classes of top-k-label and top-k-confidence.
+    pub k: Option<u16>,
+    /// What the score of a predicted class is.
+    pub class_score: ClassScore,
+    /// The seed of whatever is drawn at random.
+    pub seed: Seed,
+}
+
+/// What shrinks the frequencies of bins or regions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Smoothing {
+    /// So many points of each label or class are added.
+    Points(f64),
+    /// The values of the authors' code of multiclass-irp, `(mean + 0.05) / 1.05`, which sum to more than one.
+    Paper,
+}
+
+/// What a method is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScoresOf {
+    /// Scores of class 1 of two.
+    Binary {
+        /// What they are, or what their codes stand for.
+        kind: ScoreKind,
+        /// The encoding of their codes.
+        encoding: Option<ScoreEncoding>,
+        /// Whether each group has a table of its own.
+        by_group: bool,
+    },
+    /// A matrix of several classes.
+    Classes {
+        /// What its entries are, or what their codes stand for.
+        kind: VectorKind,
+        /// Whether they are codes.
+        are_codes: bool,
+    },
+}
+
+impl NamedMethod {
+    fn name(&self) -> MethodName {
+        self.method.unwrap_or(MethodName::Umd)
+    }
+
+    /// Whether the bins are left open, and with them the method; with an epsilon those of `umd` are.
+    fn is_left_open(&self) -> bool {
+        let has_bins = self.bins.is_some() || self.points_per_bin.is_some();
+        !has_bins && (self.method.is_none() || self.epsilon.is_some())
+    }
+
+    /// Returns the reduction that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// A `k` without a reduction that has one, or the other way round.
+    pub fn reduction(&self, of: ScoresOf) -> Result<Option<Reduction>, OptionsError> {
+        let k = || match (self.reduction, self.k) {
+            (_, Some(k)) if (1..=MAX_TOP_K).contains(&k.into()) => Ok(k),
+            (_, Some(k)) => Err(refused(format!("`k` is {k}: it is a number from 1 to {MAX_TOP_K}"))),
+            (name, None) => Err(refused(format!("{} needs `k`", name.map_or("a reduction", Named::name)))),
+        };
+        let asked = match self.reduction {
+            None if self.k.is_some() => {
+                return Err(refused("`k` needs `reduction=top-k-label` or top-k-confidence"));
+            }
+            None => None,
+            Some(ReductionName::TopKLabel) => Some(Reduction::TopKLabel { k: k()? }),
+            Some(ReductionName::TopKConfidence) => Some(Reduction::TopKConfidence { k: k()? }),
+            Some(name) if self.k.is_some() => return Err(unused(name.name(), "k")),
+            Some(ReductionName::Confidence) => Some(Reduction::Confidence),
+            Some(ReductionName::TopLabel) => Some(Reduction::TopLabel),
+            Some(ReductionName::ClassWise) => Some(Reduction::ClassWise),
+            Some(ReductionName::Normalized) => Some(Reduction::Normalized),
+        };
+        match (of, asked) {
+            (ScoresOf::Binary { .. }, Some(_)) => {
+                Err(refused("`reduction` needs a matrix: `kind=logits` or `kind=probs` instead of `kind=scores`"))
+            }
+            (_, asked) => Ok(asked),
+        }
+    }
+
+    /// The reduction that is asked for; of several classes top-label if nothing is said of what is fitted.
+    fn reduction_or_chosen(&self, of: ScoresOf) -> Result<Option<Reduction>, OptionsError> {
+        let is_matrix = matches!(of, ScoresOf::Classes { .. });
+        let is_open = is_matrix && self.takes_usual_bins() && self.unused_of_joint().is_none();
+        Ok(self.reduction(of)?.or(is_open.then_some(Reduction::TopLabel)))
+    }
+
+    /// Whether tables get bins of a usual number of points, since nothing is named.
+    fn takes_usual_bins(&self) -> bool {
+        self.is_left_open() && self.epsilon.is_none()
+    }
+
+    /// Checks the parameters against the method and the scores, and returns both as a choice.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter that the method does not have, or lacks, or that does not go with the scores.
+    pub fn choice(&self, of: ScoresOf) -> Result<MethodChoice, OptionsError> {
+        self.check_ranges()?;
+        self.check_together()?;
+        let reduction = self.reduction_or_chosen(of)?;
+        match of {
+            ScoresOf::Binary { kind, encoding, by_group } => {
+                self.check_class_score(reduction, None)?;
+                self.of_binary_scores((kind, encoding), by_group)
+            }
+            ScoresOf::Classes { kind, are_codes } => {
+                self.check_class_score(reduction, Some(kind))?;
+                if are_codes {
+                    self.check_codes(kind, reduction)?;
+                }
+                match reduction {
+                    Some(_) => self.of_binary_scores((ScoreKind::Probability, None), true),
+                    None => self.joint().map(MethodChoice::Joint),
+                }
+            }
+        }
+    }
+
+    /// The choice for binary scores, or for each of several tables of such.
+    fn of_binary_scores(
+        &self,
+        (kind, encoding): (ScoreKind, Option<ScoreEncoding>),
+        of_tables: bool,
+    ) -> Result<MethodChoice, OptionsError> {
+        let name = self.name();
+        self.check_parameters()?;
+        self.check_kind(kind, encoding.is_some())?;
+        if self.is_left_open() && name != MethodName::Umd {
+            return Err(refused(format!("`epsilon` chooses the bins of umd, and {name} has others")));
+        }
+        if self.is_left_open() && !(of_tables && self.epsilon.is_some()) {
+            return Ok(MethodChoice::Auto { epsilon: self.epsilon });
+        }
+        if self.epsilon.is_some() {
+            return Err(refused(
+                "`epsilon` is for one score of class 1, a row for every point, and `method=umd`",
+            ));
+        }
+        let range = self.range.or(encoding.and_then(range_of_codes).filter(|_| kind == ScoreKind::Margin));
+        let method =
+            self.binary(self.bins.unwrap_or(1), kind, range).expect("whole vectors were refused before");
+        let lacks_bins = method.has_bins() && self.bins.is_none() && self.points_per_bin.is_none();
+        let points_per_bin = match (of_tables, method.has_bins()) {
+            (true, true) if lacks_bins => {
+                return Err(refused(format!(
+                    "{name} needs `points_per_bin` or `bins`, such as `points_per_bin={POINTS_PER_BIN}`; without `method`, umd is taken \
+                     with {POINTS_PER_BIN} points a bin"
+                )));
+            }
+            // A class with fewer points stays uncalibrated.
+            (true, false) => Some(self.points_per_bin.unwrap_or(POINTS_PER_BIN)),
+            (false, true) if lacks_bins => return Err(refused(how_to_name_bins(name))),
+            (false, false) if self.points_per_bin.is_some() => {
+                return Err(chooses_bins_itself(name, "points_per_bin"));
+            }
+            _ => self.points_per_bin,
+        };
+        Ok(MethodChoice::Binary(ReductionOptions { method, points_per_bin }))
+    }
+
+    /// Returns the binary method for scores of this kind; `None` if it is one for whole vectors only.
+    pub fn binary(&self, bins: usize, kind: ScoreKind, range: Option<(f32, f32)>) -> Option<BinaryMethod> {
+        let seed = self.seed;
+        let umd = |boundary_points| Umd { bins, boundary: Boundary::Ceil, boundary_points };
+        let isotonic = || Isotonic {
+            max_bins: self.max_bins,
+            smoothing: match self.smoothing {
+                Some(Smoothing::Points(points)) => points,
+                _ => 0.0,
+            },
+        };
+        let scaling = |method| {
+            let method = on_kind(kind, method);
+            match self.loss.unwrap_or_default() {
+                Loss::Log => BinaryMethod::Scaling(method),
+                Loss::LogOfBayesianTargets => BinaryMethod::BayesianTargets(method),
+                Loss::Squared => BinaryMethod::LeastSquares(method),
+            }
+        };
+        Some(match self.name() {
+            MethodName::Umd => BinaryMethod::Umd(umd(BoundaryPoints::LeftOut)),
+            MethodName::UmdOriginal => BinaryMethod::Umd(umd(BoundaryPoints::Kept)),
+            MethodName::UmdRandomized => BinaryMethod::UmdRandomized(umd(BoundaryPoints::LeftOut), seed),
+            MethodName::Ums => BinaryMethod::Ums(Ums { bins, seed }),
+            MethodName::FixedWidth => match range {
+                Some((lowest, highest)) => BinaryMethod::FixedRange(FixedRange { bins, lowest, highest }),
+                None => BinaryMethod::FixedWidth(FixedWidth { bins }),
+            },
+            MethodName::Isotonic => BinaryMethod::Isotonic(isotonic()),
+            MethodName::IsotonicInterpolated => BinaryMethod::IsotonicInterpolated(isotonic()),
+            MethodName::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
+                scaling: on_kind(
+                    kind,
+                    match self.scaling.unwrap_or_default() {
+                        ScalingName::Platt => ScalingMethod::PlattLogit,
+                        ScalingName::PlattProb => ScalingMethod::PlattProb,
+                        ScalingName::Beta => ScalingMethod::Beta,
+                        ScalingName::Temperature => ScalingMethod::Temperature,
+                    },
+                ),
+                loss: self.loss.unwrap_or_default(),
+                bins,
+                split_seed: (!self.one_set).then_some(seed),
+            }),
+            MethodName::Platt => scaling(ScalingMethod::PlattLogit),
+            MethodName::PlattProb => scaling(ScalingMethod::PlattProb),
+            MethodName::Beta => scaling(ScalingMethod::Beta),
+            MethodName::Temperature => scaling(ScalingMethod::Temperature),
+            MethodName::VennAbers => BinaryMethod::VennAbers,
+            MethodName::Vector
+            | MethodName::Matrix
+            | MethodName::Dirichlet
+            | MethodName::Sierpinski
+            | MethodName::Grid
+            | MethodName::Projection
+            | MethodName::MulticlassIrp => return None,
+        })
+    }
+
+    /// The method for whole vectors.
+    fn joint(&self) -> Result<JointMethod, OptionsError> {
+        let name = self.name();
+        let needs = |parameter: &str| refused(format!("{name} needs `{parameter}`"));
+        let cross_validation = self.folds.map(|folds| CrossValidation { folds, seed: self.seed });
+        let scaling = |method| JointMethod::Scaling { method, log_probs: self.log_probs, cross_validation };
+        let odir = |default: f64| {
+            let (lambda, mu) = self.odir.unwrap_or((default, None));
+            Odir { lambda, mu: mu.unwrap_or(lambda) }
+        };
+        let resolution = || self.resolution.ok_or_else(|| needs("resolution"));
+        let method = match name {
+            MethodName::Temperature => scaling(VectorScalingMethod::Temperature),
+            MethodName::Vector => scaling(VectorScalingMethod::Vector),
+            MethodName::Matrix => scaling(VectorScalingMethod::Matrix(odir(0.0))),
+            MethodName::Dirichlet => scaling(VectorScalingMethod::Dirichlet(odir(DIRICHLET_ODIR))),
+            MethodName::Sierpinski => {
+                let depth = u8::try_from(resolution()?).unwrap_or(u8::MAX);
+                JointMethod::Canonical(CanonicalMethod::Sierpinski(depth))
+            }
+            MethodName::Grid => JointMethod::Canonical(CanonicalMethod::Grid(resolution()?)),
+            MethodName::Projection => {
+                let directions = self.directions.unwrap_or_default().get(self.seed);
+                let bins = self.bins.ok_or_else(|| needs("bins"))?;
+                JointMethod::Canonical(CanonicalMethod::Projection(ProjectionBinning { bins, directions }))
+            }
+            MethodName::MulticlassIrp => {
+                JointMethod::Canonical(CanonicalMethod::MulticlassIrp(MulticlassIrp {
+                    max_regions: self.max_bins,
+                    cross_validation,
+                    splits: self.resolution.map_or(Splits::Midpoints, Splits::Grid),
+                    strict: self.strict,
+                    values: match self.smoothing {
+                        Some(Smoothing::Paper) => RegionValues::PaperCompatible,
+                        Some(Smoothing::Points(points)) => RegionValues::Smoothed(points),
+                        None => RegionValues::Smoothed(1.0),
+                    },
+                }))
+            }
+            _ => {
+                return Err(refused(
+                    "a matrix of scores needs a reduction, such as `reduction=top-label`; of two classes give class 1 with `kind=scores`",
+                ));
+            }
+        };
+        let (bins, irp) = (name == MethodName::Projection, name == MethodName::MulticlassIrp);
+        let binary = [
+            (self.bins.is_some() && !bins, "bins"),
+            (self.points_per_bin.is_some(), "points_per_bin"),
+            (self.max_bins.is_some() && !irp, "max_bins"),
+            (self.smoothing.is_some() && !irp, "smoothing"),
+            (self.one_set, "one_set"),
+            (self.loss == Some(Loss::Squared), "loss=squared"),
+            (self.loss == Some(Loss::LogOfBayesianTargets), "loss=bayes"),
+        ];
+        let binary = binary.into_iter().find(|(given, _)| *given).map(|(_, parameter)| parameter);
+        match binary.or(self.unused_of_joint()) {
+            Some(parameter) => Err(unused(name.name(), parameter)),
+            None => Ok(method),
+        }
+    }
+
+    /// The first parameter of methods of whole vectors that was given although this one does not have it.
+    fn unused_of_joint(&self) -> Option<&'static str> {
+        use MethodName::{
+            Dirichlet, Grid, Matrix, MulticlassIrp, Projection, Sierpinski, Temperature, Vector,
+        };
+        let is = |methods: &[MethodName]| self.method.is_some_and(|method| methods.contains(&method));
+        let given = [
+            (self.log_probs, is(&[Temperature, Vector, Matrix]), "log_probs"),
+            (self.odir.is_some(), is(&[Matrix, Dirichlet]), "odir"),
+            (self.folds.is_some(), is(&[Matrix, Dirichlet, MulticlassIrp]), "folds"),
+            (self.resolution.is_some(), is(&[Sierpinski, Grid, MulticlassIrp]), "resolution"),
+            (self.directions.is_some(), is(&[Projection]), "directions"),
+            (self.strict, is(&[MulticlassIrp]), "strict"),
+        ];
+        given.into_iter().find(|(given, allowed, _)| *given && !allowed).map(|(.., parameter)| parameter)
+    }
+
+    /// Refuses values that make no sense whatever the method.
+    fn check_ranges(&self) -> Result<(), OptionsError> {
+        let fault = match *self {
+            Self { epsilon: Some(epsilon), .. } if !(epsilon > 0.0 && epsilon < 1.0) => {
+                format!("`epsilon` is {epsilon}: it is a deviation between 0 and 1, such as 0.05")
+            }
+            Self { max_bins: Some(0), .. } => "`max_bins` is 0: it is 1 or more".to_owned(),
+            Self { smoothing: Some(Smoothing::Points(points)), .. }
+                if !(points >= 0.0 && points.is_finite()) =>
+            {
+                format!("`smoothing` is {points}: it is a number from 0 on, such as 1")
+            }
+            Self { range: Some((lo, hi)), .. } if !(lo.is_finite() && hi.is_finite() && lo < hi) => {
+                format!("`range` is {lo},{hi}: it is two numbers, the lower first")
+            }
+            _ => return Ok(()),
+        };
+        Err(refused(fault))
+    }
+
+    /// Refuses parameters that say the same thing twice.
+    fn check_together(&self) -> Result<(), OptionsError> {
+        let given = [
+            (self.bins.is_some(), "bins", self.points_per_bin.is_some(), "points_per_bin"),
+            (self.epsilon.is_some(), "epsilon", self.bins.is_some(), "bins"),
+            (self.epsilon.is_some(), "epsilon", self.points_per_bin.is_some(), "points_per_bin"),
+            (self.odir.is_some(), "odir", self.folds.is_some(), "folds"),
+        ];
+        match given.into_iter().find(|(one, _, other, _)| *one && *other) {
+            Some((_, one, _, other)) => {
+                Err(refused(format!("`{one}` and `{other}` do not go together: leave one of them out")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses parameters that the binary method does not have.
+    fn check_parameters(&self) -> Result<(), OptionsError> {
+        use MethodName::{
+            Beta, Isotonic, IsotonicInterpolated, Platt, PlattProb, ScalingBinning, Temperature,
+        };
+        let name = self.name();
+        let Some(method) = self.binary(1, ScoreKind::Probability, None) else {
+            return Err(refused(format!(
+                "{name} calibrates whole vectors: use `kind=logits` or `kind=probs`, without `reduction`"
+            )));
+        };
+        let of_vectors = [
+            (self.log_probs, "log_probs"),
+            (self.odir.is_some(), "odir"),
+            (self.folds.is_some(), "folds"),
+            (self.resolution.is_some(), "resolution"),
+            (self.directions.is_some(), "directions"),
+            (self.strict, "strict"),
+        ];
+        if let Some((_, parameter)) = of_vectors.into_iter().find(|(given, _)| *given) {
+            return Err(unused(name.name(), parameter));
+        }
+        if self.bins.is_some() && !method.has_bins() {
+            return Err(chooses_bins_itself(name, "bins"));
+        }
+        let isotonic = matches!(name, Isotonic | IsotonicInterpolated);
+        let scaling = matches!(name, Platt | PlattProb | Beta | Temperature | ScalingBinning);
+        let is_of_paper = self.smoothing == Some(Smoothing::Paper);
+        let given = [
+            (self.max_bins.is_some(), isotonic, "max_bins"),
+            (self.smoothing.is_some(), isotonic && !is_of_paper, "smoothing"),
+            (self.loss == Some(Loss::Squared), scaling, "loss=squared"),
+            (self.loss == Some(Loss::LogOfBayesianTargets), scaling, "loss=bayes"),
+            (self.one_set, name == ScalingBinning, "one_set"),
+        ];
+        match given.into_iter().find(|(given, allowed, _)| *given && !allowed) {
+            Some((.., parameter)) => Err(unused(name.name(), parameter)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses methods and parameters for scores of the other kind.
+    fn check_kind(&self, kind: ScoreKind, are_codes: bool) -> Result<(), OptionsError> {
+        let name = self.name();
+        if kind == ScoreKind::Probability {
+            return match self.range {
+                Some(_) => {
+                    Err(refused("`range` is for margins, and these scores lie in [0, 1]: leave it out"))
+                }
+                None => Ok(()),
+            };
+        }
+        let of_binning = self.scaling.filter(|_| name == MethodName::ScalingBinning);
+        Err(refused(if name == MethodName::Beta || of_binning == Some(ScalingName::Beta) {
+            "beta calibration is a function of a probability's logarithms, which margins have none of: use platt, or give probabilities \
+             with `kind=scores`"
+                .to_owned()
+        } else if name == MethodName::PlattProb || of_binning == Some(ScalingName::PlattProb) {
+            "platt-prob is a function of a probability: of margins use platt, which is a function of the margin".to_owned()
+        } else if name == MethodName::FixedWidth && self.range.is_none() && !are_codes {
+            "bins of equal width of margins need their range: `range=LO,HI`".to_owned()
+        } else if name != MethodName::FixedWidth && self.range.is_some() {
+            return Err(unused(name.name(), "range"));
+        } else {
+            return Ok(());
+        }))
+    }
+
+    /// Refuses the margin as the score of a predicted class where there is no such score.
+    fn check_class_score(
+        &self,
+        reduction: Option<Reduction>,
+        kind: Option<VectorKind>,
+    ) -> Result<(), OptionsError> {
+        if self.class_score == ClassScore::Softmax {
+            return Ok(());
+        }
+        if !matches!(reduction, Some(Reduction::Confidence | Reduction::TopLabel)) {
+            return Err(refused(
+                "`class_score=margin` goes with `reduction=confidence` or top-label: it is the score of the predicted class",
+            ));
+        }
+        match kind {
+            Some(VectorKind::Logits) => Ok(()),
+            _ => Err(refused(
+                "`class_score=margin` is taken of logits: use `kind=logits`, or leave it out for probabilities",
+            )),
+        }
+    }
+
+    /// Refuses codes of several classes that there are no calibrators of.
+    fn check_codes(&self, kind: VectorKind, reduction: Option<Reduction>) -> Result<(), OptionsError> {
+        let takes = reduction.is_none_or(Reduction::takes_codes);
+        if kind == VectorKind::Logits && self.class_score == ClassScore::Softmax && takes {
+            return Err(refused(
+                "codes of logits have no softmax without floating point: add `class_score=margin` and `reduction=confidence` or \
+                 top-label, or give `kind=probs` if the codes stand for probabilities",
+            ));
+        }
+        let what = match reduction {
+            Some(reduction) if reduction.takes_codes() => return Ok(()),
+            Some(reduction) => format!("{reduction} calibrators of integer codes"),
+            None => "calibrators of whole vectors of integer codes".into(),
+        };
+        Err(refused(format!(
+            "there are no {what}: choose `reduction=confidence` or top-label, or give probabilities, scale * (code - zero point), without \
+             `score_encoding`"
+        )))
+    }
+}
+
+/// The function of raw scores that goes by the same name, if scores are such; there is none of beta calibration.
+fn on_kind(kind: ScoreKind, method: ScalingMethod) -> ScalingMethod {
+    match (kind, method) {
+        (ScoreKind::Margin, ScalingMethod::PlattLogit | ScalingMethod::PlattProb) => {
+            ScalingMethod::PlattMargin
+        }
+        (ScoreKind::Margin, ScalingMethod::Temperature) => ScalingMethod::TemperatureMargin,
+        (_, method) => method,
+    }
+}
+
+/// What is said where one score is fitted without bins.
+fn how_to_name_bins(name: MethodName) -> String {
+    let needs = format!(
+        "{name} needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` says how many keep a guarantee within 0.1"
+    );
+    match name {
+        MethodName::Umd => {
+            format!(
+                "{needs}; `epsilon=0.1` in place of them chooses so many, and so does leaving `method` out"
+            )
+        }
+        _ => format!("{needs} of umd, which is taken with bins that suit without `method`"),
+    }
+}
+
+fn chooses_bins_itself(name: MethodName, parameter: &str) -> OptionsError {
+    refused(format!("{name} chooses its bins itself: leave out `{parameter}`"))
+}
+
+fn unused(name: &str, parameter: &str) -> OptionsError {
+    refused(format!("{name} has no `{parameter}`: leave it out"))
+}
+
+fn refused(sentence: impl Into<String>) -> OptionsError {
+    OptionsError::new(sentence)
+}

@@ -1,0 +1,160 @@
+//! The names of methods.
+
+use crate::binary::Loss;
+use crate::joint::Directions;
+use crate::names::names;
+
+/// A method, by the name that users give it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum MethodName {
+    Umd,
+    UmdOriginal,
+    UmdRandomized,
+    Ums,
+    FixedWidth,
+    Isotonic,
+    IsotonicInterpolated,
+    ScalingBinning,
+    Platt,
+    PlattProb,
+    Beta,
+    Temperature,
+    VennAbers,
+    Vector,
+    Matrix,
+    Dirichlet,
+    Sierpinski,
+    Grid,
+    Projection,
+    MulticlassIrp,
+}
+
+names! {
+    MethodName, "method":
+    Umd "umd" "Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee",
+    UmdOriginal "umd-original" "The same with boundary points kept (Zadrozny and Elkan): with a slightly wider guarantee",
+    UmdRandomized "umd-randomized" "The same with ties broken at random, at fit and on the device (Algorithm 2): with a guarantee whatever the scores",
+    Ums "ums" "Uniform-mass binning with edges from one half of the points and values from the other: with a guarantee",
+    FixedWidth "fixed-width" "Bins of equal width: with a guarantee. Raw scores need a range",
+    Isotonic "isotonic" "Isotonic regression; with a largest number of bins isotonic recursive partitioning (IRP), which can stop early",
+    IsotonicInterpolated "isotonic-interpolated" "The same, interpolated linearly instead of stepping",
+    ScalingBinning "scaling-binning" "Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019)",
+    Platt "platt" "Platt scaling: a logistic function of the logit; of a raw score that of Platt (1999)",
+    PlattProb "platt-prob" "A logistic function of the probability itself",
+    Beta "beta" "Beta calibration: a logistic function of both logarithms (Kull et al. 2017)",
+    Temperature "temperature" "Temperature scaling of the logit; of a matrix, of all logits (Guo et al. 2017)",
+    VennAbers "venn-abers" "Inductive Venn-Abers prediction: p0 and p1, and a probability between them",
+    Vector "vector" "Vector scaling of a matrix: a weight and an intercept per class (Guo et al. 2017)",
+    Matrix "matrix" "Matrix scaling: a full matrix of weights (Guo et al. 2017)",
+    Dirichlet "dirichlet" "Dirichlet calibration: a matrix of weights for log-probabilities, regularised (Kull et al. 2019)",
+    Sierpinski "sierpinski" "Sierpinski binning of the simplex, for a few classes (Gupta and Ramdas 2022)",
+    Grid "grid" "Grid-style binning of the simplex, for a few classes (Gupta and Ramdas 2022)",
+    Projection "projection" "Projection-based histogram binning of the simplex (Gupta and Ramdas 2022)",
+    MulticlassIrp "multiclass-irp" "Multi-class isotonic recursive partitioning, for up to 16 classes (Berta et al. 2024)",
+}
+
+/// The scaling function under scaling-binning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum ScalingName {
+    #[default]
+    Platt,
+    PlattProb,
+    Beta,
+    Temperature,
+}
+
+names! {
+    ScalingName, "scaling function":
+    Platt "platt" "A logistic function of the logit, or of a raw score",
+    PlattProb "platt-prob" "A logistic function of the probability",
+    Beta "beta" "A logistic function of both logarithms",
+    Temperature "temperature" "A logistic function of the logit without an intercept",
+}
+
+names! {
+    Loss, "loss":
+    Log "log" "The log-loss: convex, with one optimum, and none where a threshold separates the labels",
+    LogOfBayesianTargets "bayes" "The log-loss of Platt's (1999) Bayesian targets, as in scikit-learn: (P + 1) / (P + 2) for each of the P positives, 1 / (N + 2) for each of the N negatives. It always has an optimum",
+    Squared "squared" "The squared loss (Brier score), which bounds what a single label costs: the minimum that is reached downhill from the log-loss's optimum. There may be none",
+}
+
+/// The directions of projection-based binning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DirectionsName {
+    /// [`Directions::Rotate`].
+    #[default]
+    Rotate,
+    /// [`Directions::Random`].
+    Random,
+}
+
+names! {
+    DirectionsName, "choice of directions":
+    Rotate "rotate" "The classes in turn: each cell has the largest scores of its class",
+    Random "random" "Drawn at random with the seed",
+}
+
+impl DirectionsName {
+    pub(super) fn get(self, seed: u64) -> Directions {
+        match self {
+            Self::Rotate => Directions::Rotate,
+            Self::Random => Directions::Random(seed),
+        }
+    }
+}
+
+/// What the score of a predicted class is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum ClassScore {
+    #[default]
+    Softmax,
+    Margin,
+}
+
+names! {
+    ClassScore, "score of a class":
+    Softmax "softmax" "Its probability: the softmax of logits, or the probability as it is given",
+    Margin "margin" "How far its logit is above the second largest",
+}
+
+/// How a problem with several classes becomes binary ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum ReductionName {
+    Confidence,
+    TopLabel,
+    ClassWise,
+    Normalized,
+    TopKLabel,
+    TopKConfidence,
+}
+
+names! {
+    ReductionName, "reduction":
+    Confidence "confidence" "The probability that the prediction is right, from one calibrator for all classes",
+    TopLabel "top-label" "The probability that the prediction is right, from one calibrator per predicted class",
+    ClassWise "class-wise" "A probability for every class, from one calibrator per class against the rest; they need not sum to one",
+    Normalized "normalized" "Class-wise, divided by the sum: nothing is guaranteed then",
+    TopKLabel "top-k-label" "The first K classes and the probability of each being right, from one calibrator per rank and class",
+    TopKConfidence "top-k-confidence" "The same from one calibrator per rank",
+}
+
+/// The numbers in an artifact's tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum TableWidth {
+    #[default]
+    F32,
+    U16,
+    Direct,
+}
+
+names! {
+    TableWidth, "table":
+    F32 "f32" "32-bit floats, or integer codes",
+    U16 "u16" "16-bit numbers, at half the size, for methods that fit steps. The device rounds scores to the nearest 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do",
+    Direct "direct" "The bin of each of the 256 codes of an 8-bit encoding: the device looks up instead of searching, at 256 bytes a table and 8 more",
+}

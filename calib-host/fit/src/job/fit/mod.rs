@@ -1,0 +1,17 @@
+//! Fitting a calibrator to a data set.
+
+mod auto;
+mod candidates;
+mod error;
+mod finding;
+mod fitted;
+mod method;
+mod method_name;
+mod options;
+
+pub use auto::Chosen;
+pub use error::NotFitted;
+pub use fitted::{Fitted, FittedModel, fit};
+pub use method::{NamedMethod, ScoresOf, Smoothing};
+pub use method_name::{ClassScore, DirectionsName, MethodName, ReductionName, ScalingName, TableWidth};
+pub use options::{FitOptions, MethodChoice, MonitorOptions, POINTS_PER_BIN};

@@ -1,0 +1,338 @@
+//! What is fitted, and how it is written.
+
+use calib_core::artifact::{MonitorAction, Reduction};
+use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
+
+use super::error::NotFitted;
+use super::method_name::{ClassScore, TableWidth};
+use crate::artifact::Monitoring;
+use crate::binary::BinaryMethod;
+use crate::data::BinaryData;
+use crate::dataset::{Content, Dataset};
+use crate::decide::{Actions, Rule};
+use crate::fit::{Fit, divided};
+use crate::joint::JointMethod;
+use crate::options_error::OptionsError;
+use crate::reduction::ReductionOptions;
+use crate::stats::Seed;
+
+/// The points per bin of a table that is one of several, and the fewest points of methods without bins of fixed mass: what Gupta and
+/// Ramdas 2022 suggest.
+pub const POINTS_PER_BIN: usize = 50;
+
+/// What is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MethodChoice {
+    /// Bins that suit the data: of one score the most that keep `epsilon`, by `umd`, or by `ums` where scores tie; of several tables
+    /// `umd` with 50 points a bin.
+    Auto {
+        /// The epsilon to keep; without one 0.1, and a wider guarantee or none where that is out of reach.
+        epsilon: Option<f64>,
+    },
+    /// A binary method, for one score or for each table of a reduction.
+    Binary(ReductionOptions),
+    /// A calibrator of whole vectors.
+    Joint(JointMethod),
+}
+
+impl From<BinaryMethod> for MethodChoice {
+    fn from(method: BinaryMethod) -> Self {
+        Self::Binary(ReductionOptions { method, points_per_bin: None })
+    }
+}
+
+/// What is fitted, what it states, and how it is written.
+///
+/// ```
+/// use calib_fit::job::FitOptions;
+/// use calib_fit::{BinaryMethod, Umd};
+///
+/// let options = FitOptions::default().method(BinaryMethod::Umd(Umd::new(10))).alpha(0.05);
+/// assert_eq!((options.alpha, options.candidates), (0.05, 1));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FitOptions {
+    /// The method.
+    pub method: MethodChoice,
+    /// The reduction of several classes; for a matrix without one the method is for whole vectors, or left open.
+    pub reduction: Option<Reduction>,
+    /// What the score of a predicted class is.
+    pub class_score: ClassScore,
+    /// The probability, over the draw of the points, with which the guarantee may fail.
+    pub alpha: f64,
+    /// Among how many choices of method and bins this one was chosen by these labels.
+    pub candidates: u32,
+    /// The sum of the alphas of earlier calibrations in the field.
+    pub alpha_spent: f64,
+    /// Whether the exact interval of every bin is stored.
+    pub intervals: bool,
+    /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
+    pub seed: Seed,
+    /// The numbers in the tables.
+    pub table: TableWidth,
+    /// The classifier that the scores come from.
+    pub classifier: Option<ClassifierId>,
+    /// How new the calibrator is.
+    pub counter: u32,
+    /// What monitors on the device compare with, if there are to be any.
+    pub monitors: Option<MonitorOptions>,
+    /// The actions of a decision rule, and the rule.
+    pub decision: Option<(Actions, Rule)>,
+    /// The hash of the files of the rows; without one that of the rows' hash is stored.
+    pub data_sha256: Option<[u8; 32]>,
+}
+
+/// What monitors on a device compare with, and how rare their false alarms are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MonitorOptions {
+    /// The number of bins of their own; `None` for those of the tables.
+    pub bins: Option<u16>,
+    /// Scores of the same kind that they compare with in place of those of the calibration.
+    pub scores: Option<Vec<f32>>,
+    /// How rare false alarms are: [`Monitoring`].
+    pub shift: u32,
+    /// As there.
+    pub change: u32,
+    /// As there.
+    pub promise: u32,
+    /// What a device does on an alarm.
+    pub action: Option<MonitorAction>,
+}
+
+impl Default for MonitorOptions {
+    fn default() -> Self {
+        let Monitoring { shift, change, promise, action, .. } = Monitoring::default();
+        Self { bins: None, scores: None, shift, change, promise, action }
+    }
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            method: MethodChoice::Auto { epsilon: None },
+            reduction: None,
+            class_score: ClassScore::Softmax,
+            alpha: 0.1,
+            candidates: 1,
+            alpha_spent: 0.0,
+            intervals: false,
+            seed: 0,
+            table: TableWidth::F32,
+            classifier: None,
+            counter: 0,
+            monitors: None,
+            decision: None,
+            data_sha256: None,
+        }
+    }
+}
+
+/// Builder methods, one a field.
+macro_rules! builders {
+    ($($(#[$doc:meta])* $field:ident: $type:ty),+ $(,)?) => {
+        impl FitOptions {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $field(mut self, $field: impl Into<$type>) -> Self {
+                self.$field = $field.into();
+                self
+            })+
+        }
+    };
+}
+
+builders! {
+    /// The same with this method.
+    method: MethodChoice,
+    /// The same under this reduction.
+    reduction: Option<Reduction>,
+    /// The same with this score of a predicted class.
+    class_score: ClassScore,
+    /// The same with a guarantee that may fail with this probability.
+    alpha: f64,
+    /// The same, chosen among so many.
+    candidates: u32,
+    /// The same after earlier calibrations with these alphas in sum.
+    alpha_spent: f64,
+    /// The same with the exact interval of every bin, or without.
+    intervals: bool,
+    /// The same with this seed.
+    seed: Seed,
+    /// The same with these numbers in its tables.
+    table: TableWidth,
+    /// The same for this classifier.
+    classifier: Option<ClassifierId>,
+    /// The same with this counter.
+    counter: u32,
+    /// The same with these monitors.
+    monitors: Option<MonitorOptions>,
+    /// The same with the rule of these actions.
+    decision: Option<(Actions, Rule)>,
+    /// The same with the hash of the rows' files.
+    data_sha256: Option<[u8; 32]>,
+}
+
+impl FitOptions {
+    /// The alpha of the fit, which is one of so many.
+    pub(super) fn divided_alpha(&self) -> f64 {
+        divided(self.alpha, self.candidates)
+    }
+
+    /// The fit with what it states; `chosen` is among how many it was chosen besides those that are stated, and what it may spend of
+    /// alpha.
+    pub(super) fn stated(&self, fit: Fit, chosen: Option<(u32, f64)>) -> Fit {
+        let fit = match chosen {
+            Some((chosen, share)) => {
+                fit.chosen_with_share(self.candidates.saturating_mul(chosen), share, self.alpha)
+            }
+            None => fit.chosen_among(self.candidates, self.alpha),
+        };
+        fit.after_spending(self.alpha_spent)
+    }
+
+    /// Whether the tables are of 16-bit numbers.
+    pub(super) fn is_compact(&self) -> bool {
+        self.table == TableWidth::U16
+    }
+
+    fn is_joint(&self) -> bool {
+        matches!(self.method, MethodChoice::Joint(_))
+    }
+
+    /// Refuses options that do not go together, or not with the data.
+    pub(super) fn check(&self, data: &Dataset) -> Result<(), OptionsError> {
+        if !(0.0..1.0).contains(&self.alpha_spent) {
+            return Err(OptionsError::new(format!(
+                "`alpha_spent` is {}: it is a probability below 1, such as 0.2",
+                self.alpha_spent
+            )));
+        }
+        let own_bins = self.monitors.as_ref().is_some_and(|monitors| monitors.bins.is_some());
+        let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
+        let is_matrix = data.vector_kind().is_some();
+        let are_weighted = matches!(data.content(), Content::Weighted(_));
+        let of_tables = is_matrix || data.groups().is_some() || (are_weighted && !reference);
+        if self.candidates > 1 && self.monitors.is_some() && !own_bins && !self.is_joint() {
+            return Err(OptionsError::new(
+                "`candidates` says that bins were chosen by these labels, and monitors count in bins that were not: add `monitor_bins` \
+                 with a number that was set without a look at the labels",
+            ));
+        }
+        if self.table == TableWidth::Direct && data.encoding().is_none() {
+            return Err(OptionsError::new("`table=direct` is for integer codes: add `score_encoding`"));
+        }
+        // Over codes every function is one of steps.
+        if self.is_compact() && data.encoding().is_none() {
+            self.check_steps()?;
+        }
+        self.check_classifiers(data.classifiers())?;
+        if is_matrix && reference {
+            return Err(OptionsError::new(
+                "monitors of several classes compare with the calibration scores: leave out `monitor_scores`",
+            ));
+        }
+        if reference && !own_bins {
+            return Err(OptionsError::new(
+                "monitors that compare with scores of their own take bins of their own: add `monitor_bins` with a number",
+            ));
+        }
+        if self.is_joint() {
+            return self.check_joint();
+        }
+        if own_bins && of_tables {
+            return Err(OptionsError::new(
+                "`monitor_bins` goes with one score of rows that count the same: leave it out, and take `method=umd`, whose bins the \
+                 monitors then have",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses tables of 16-bit numbers for what is no step function.
+    fn check_steps(&self) -> Result<(), OptionsError> {
+        let name = match &self.method {
+            MethodChoice::Auto { .. } => return Ok(()),
+            MethodChoice::Joint(_) => "a calibrator of whole vectors".into(),
+            MethodChoice::Binary(ReductionOptions { method, .. }) => match method {
+                BinaryMethod::UmdRandomized(..)
+                | BinaryMethod::IsotonicInterpolated(_)
+                | BinaryMethod::Scaling(_)
+                | BinaryMethod::BayesianTargets(_)
+                | BinaryMethod::LeastSquares(_)
+                | BinaryMethod::VennAbers => method.method().to_string(),
+                _ => return Ok(()),
+            },
+        };
+        Err(OptionsError::new(format!(
+            "`table=u16` is for step functions, which {name} is not: leave it out"
+        )))
+    }
+
+    /// Refuses what is about a guarantee where the scores are by several classifiers.
+    fn check_classifiers(&self, classifiers: u32) -> Result<(), OptionsError> {
+        let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
+        let about = [
+            (matches!(self.method, MethodChoice::Auto { epsilon: Some(_) }), "epsilon"),
+            (self.intervals, "intervals"),
+            (self.candidates > 1, "candidates"),
+            (self.alpha_spent > 0.0, "alpha_spent"),
+            // The scores of the classifier that is kept are no draws from those of the others.
+            (self.monitors.is_some() && !reference, "monitor"),
+        ];
+        match (classifiers, about.iter().find(|(is_asked, _)| *is_asked)) {
+            (2.., Some((_, option))) => Err(OptionsError::new(format!(
+                "scores by {classifiers} classifiers have no guarantee: leave out `{option}`, or give scores by the classifier that is \
+                 kept"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what is about a guarantee, which a calibrator of whole vectors does not have.
+    fn check_joint(&self) -> Result<(), OptionsError> {
+        let asked = [
+            (self.intervals, "a calibrator of whole vectors has no intervals: leave out `intervals`"),
+            (
+                self.monitors.is_some(),
+                "a calibrator of whole vectors has no bins of a score, in which monitors count: leave out `monitor`",
+            ),
+            (
+                self.candidates > 1 || self.alpha_spent > 0.0,
+                "a calibrator of whole vectors has no guarantee: leave out `candidates` and `alpha_spent`",
+            ),
+        ];
+        match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+            Some((_, why)) => Err(OptionsError::new(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// What monitors compare with: the bins of their own are of these points, or of other scores.
+    pub(super) fn monitoring(&self, points: Option<&BinaryData>) -> Result<Option<Monitoring>, NotFitted> {
+        use crate::artifact::{CompileError, MonitorBins, MonitorError};
+        let Some(options) = &self.monitors else { return Ok(None) };
+        let &MonitorOptions { bins, shift, change, promise, action, .. } = options;
+        let bins = match (bins, &options.scores, points) {
+            (None, ..) => None,
+            (Some(bins), Some(scores), Some(points)) => {
+                match MonitorBins::of_scores(points.kind(), scores, bins.into()) {
+                    Err(MonitorError::Fit(cause)) => return Err(NotFitted::ReferenceScores(cause)),
+                    bins => Some(bins.map_err(CompileError::from)?),
+                }
+            }
+            (Some(bins), None, Some(points)) => {
+                Some(MonitorBins::of(points, bins.into()).map_err(CompileError::from)?)
+            }
+            (Some(_), _, None) => unreachable!("checked before"),
+        };
+        Ok(Some(Monitoring { shift, change, promise, bins, action }))
+    }
+}
+
+/// What the lowest and the highest code stand for.
+pub(super) fn range_of_codes(encoding: ScoreEncoding) -> Option<(f32, f32)> {
+    let (lowest, highest) = encoding.code_range()?;
+    let score = |code| Some(QuantizedScore::new(encoding, code).ok()?.dequantized());
+    score(lowest).zip(score(highest))
+}

@@ -1,0 +1,180 @@
+//! Options that Python gives by name.
+
+use calib_core::artifact::MonitorAction;
+use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
+use calib_fit::OptionsError;
+use calib_fit::job::{FitOptions, MonitorOptions, NamedMethod, ScoresOf, Smoothing};
+use calib_fit::names::Named;
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{UsageError, of_options};
+
+/// Options by their names; those that are missing or None are left to calib.
+pub(crate) struct Options<'py>(pub(crate) Bound<'py, PyDict>);
+
+impl<'py> Options<'py> {
+    fn given(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
+    }
+
+    /// The value of an option.
+    fn get<T: FromPyObjectOwned<'py>>(&self, name: &str, what: &str) -> PyResult<Option<T>> {
+        let Some(value) = self.given(name)? else { return Ok(None) };
+        let refused = || UsageError::new_err(format!("{name}={}: {what} is expected", repr(&value)));
+        value.extract::<T>().map(Some).map_err(|_| refused())
+    }
+
+    fn flag(&self, name: &str) -> PyResult<bool> {
+        Ok(self.get(name, "True or False")?.unwrap_or_default())
+    }
+
+    fn number(&self, name: &str) -> PyResult<Option<f64>> {
+        self.get(name, "a number")
+    }
+
+    fn count<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<Option<T>> {
+        self.get(name, "a whole number")
+    }
+
+    /// The value that a text names.
+    fn named<T: Named>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(text) = self.get::<String>(name, "a name")? else { return Ok(None) };
+        T::named(&text).map(Some).map_err(|cause| UsageError::new_err(format!("{name}={text:?}: {cause}")))
+    }
+
+    /// The method with its parameters.
+    pub(crate) fn method(&self) -> PyResult<NamedMethod> {
+        let smoothing = match self.given("smoothing")? {
+            Some(value) if value.extract::<String>().is_ok_and(|text| text == "paper") => {
+                Some(Smoothing::Paper)
+            }
+            _ => self.number("smoothing")?.map(Smoothing::Points),
+        };
+        let odir = match self.given("odir")? {
+            Some(value) if value.extract::<f64>().is_err() => {
+                let two = self.get::<(f64, f64)>("odir", "a penalty, or two of them")?;
+                two.map(|(lambda, mu)| (lambda, Some(mu)))
+            }
+            _ => self.number("odir")?.map(|lambda| (lambda, None)),
+        };
+        Ok(NamedMethod {
+            method: self.named("method")?,
+            bins: self.count("bins")?,
+            points_per_bin: self.count("points_per_bin")?,
+            epsilon: self.number("epsilon")?,
+            max_bins: self.count("max_bins")?,
+            smoothing,
+            scaling: self.named("scaling")?,
+            loss: self.named("loss")?,
+            range: self.get("range", "two numbers, the lower first,")?,
+            one_set: self.flag("one_set")?,
+            log_probs: self.flag("log_probs")?,
+            odir,
+            folds: self.count("folds")?,
+            resolution: self.count("resolution")?,
+            directions: self.named("directions")?,
+            strict: self.flag("strict")?,
+            reduction: self.named("reduction")?,
+            k: self.count("k")?,
+            class_score: self.named("class_score")?.unwrap_or_default(),
+            seed: self.count("seed")?.unwrap_or_default(),
+        })
+    }
+
+    /// The encoding of codes.
+    pub(crate) fn encoding(&self) -> PyResult<Option<ScoreEncoding>> {
+        let name = self.get::<String>("score_encoding", "a name")?;
+        let (scale, zero_point) = (self.number("scale")?, self.count::<i32>("zero_point")?);
+        let (name, scale, zero_point) = match (name, scale, zero_point) {
+            (None, None, None) => return Ok(None),
+            (Some(name), Some(scale), Some(zero_point)) => (name, scale as f32, zero_point),
+            _ => {
+                return Err(UsageError::new_err("integer codes need score_encoding, scale and zero_point"));
+            }
+        };
+        let encoding = match &*name {
+            "u8" => ScoreEncoding::U8 { scale, zero_point },
+            "i8" => ScoreEncoding::I8 { scale, zero_point },
+            "u16" => ScoreEncoding::U16 { scale, zero_point },
+            "i16" => ScoreEncoding::I16 { scale, zero_point },
+            _ => {
+                return Err(UsageError::new_err(format!(
+                    "score_encoding={name:?}: there are \"u8\", \"i8\", \"u16\" and \"i16\""
+                )));
+            }
+        };
+        match QuantizedScore::from_key(encoding, 0) {
+            Ok(_) => Ok(Some(encoding)),
+            Err(_) => Err(UsageError::new_err("scale is not a number above 0, or zero_point is no code")),
+        }
+    }
+
+    /// What is fitted to such scores, and how it is written.
+    pub(crate) fn fit(&self, of: ScoresOf, monitor_scores: Option<Vec<f32>>) -> PyResult<FitOptions> {
+        let named = self.method()?;
+        let refused = |cause: OptionsError| of_options(&cause);
+        let defaults = FitOptions::default();
+        Ok(FitOptions::default()
+            .method(named.choice(of).map_err(refused)?)
+            .reduction(named.reduction(of).map_err(refused)?)
+            .class_score(named.class_score)
+            .seed(named.seed)
+            .alpha(self.number("alpha")?.unwrap_or(defaults.alpha))
+            .candidates(self.count::<u32>("candidates")?.unwrap_or(defaults.candidates))
+            .alpha_spent(self.number("alpha_spent")?.unwrap_or(defaults.alpha_spent))
+            .intervals(self.flag("intervals")?)
+            .table(self.named("table")?.unwrap_or(defaults.table))
+            .classifier(self.classifier()?)
+            .counter(self.count::<u32>("counter")?.unwrap_or(defaults.counter))
+            .monitors(self.monitors(monitor_scores)?))
+    }
+
+    fn classifier(&self) -> PyResult<Option<ClassifierId>> {
+        let Some(text) = self.get::<String>("classifier_id", "a text of 16 hex digits")? else {
+            return Ok(None);
+        };
+        let digits: Option<Vec<u8>> = (0..8)
+            .map(|byte| text.get(2 * byte..2 * byte + 2).and_then(|two| u8::from_str_radix(two, 16).ok()))
+            .collect();
+        match digits.filter(|_| text.len() == 16).and_then(|digits| digits.try_into().ok()) {
+            Some(id) => Ok(Some(ClassifierId(id))),
+            None => {
+                Err(UsageError::new_err(format!("classifier_id={text:?}: a classifier id has 16 hex digits")))
+            }
+        }
+    }
+
+    fn monitors(&self, scores: Option<Vec<f32>>) -> PyResult<Option<MonitorOptions>> {
+        let defaults = MonitorOptions::default();
+        let refuse = |text: &str| Err(UsageError::new_err(text.to_owned()));
+        let (bins, rarity) =
+            (self.count("monitor_bins")?, self.get("monitor_rarity", "three whole numbers")?);
+        let action = match self.get::<String>("monitor_action", "a name")?.as_deref() {
+            None | Some("flag") => None,
+            Some("alarm") => Some(MonitorAction::Alarm),
+            Some("uncalibrated") => Some(MonitorAction::Uncalibrated),
+            Some(other) => {
+                return refuse(&format!(
+                    "monitor_action={other:?}: there are \"flag\", \"alarm\" and \"uncalibrated\""
+                ));
+            }
+        };
+        if !self.flag("monitor")? {
+            if scores.is_some() {
+                return refuse("scores that monitors compare with go with monitor: add it");
+            }
+            if bins.is_some() || rarity.is_some() || self.given("monitor_action")?.is_some() {
+                return refuse("monitor_bins, monitor_rarity and monitor_action go with monitor=True");
+            }
+            return Ok(None);
+        }
+        let (shift, change, promise) = rarity.unwrap_or((defaults.shift, defaults.change, defaults.promise));
+        Ok(Some(MonitorOptions { bins, scores, shift, change, promise, action }))
+    }
+}
+
+fn repr(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string())
+}
