@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::out::{Plain, is_standard_output};
+use crate::out::{self, Plain, is_standard_output};
 use crate::progress;
 use crate::spinner::Spinner;
 use crate::tables;
@@ -136,6 +136,20 @@ impl Context {
         let mut out = self.raw_stdout(std::str::from_utf8(bytes).is_ok())?;
         out.write_all(bytes)?;
         Ok(out.flush()?)
+    }
+
+    /// Prints what was made as JSON: where it is, what is said of it, and what is doubtful, if that is looked for.
+    pub(crate) fn print_made(
+        &self,
+        output: &Path,
+        made: &impl Serialize,
+        warnings: Option<&[String]>,
+    ) -> Result<(), Error> {
+        let mut value = out::made(Some(output), made)?;
+        if let Some(warnings) = warnings {
+            value["warnings"] = json!(warnings);
+        }
+        self.print_json(&value)
     }
 
     /// Prints a value as JSON on standard output, with what was told of tables.

@@ -7,7 +7,7 @@ use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::{CompileError, MonitorError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
-use calib_fit::job::{AssessError, Finding, Mismatch, NotFitted};
+use calib_fit::job::{AssessError, Finding, JobError, Mismatch, NotFitted};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
@@ -230,6 +230,24 @@ impl Error {
     /// Says that data at a place do not give what is asked.
     pub(crate) fn promise(place: Place, cause: impl Into<PromiseError>) -> Self {
         Self::Promise { place: Box::new(place), cause: cause.into() }
+    }
+
+    /// Says why a job for the data at a place has no result.
+    pub(crate) fn job(place: Place, cause: JobError) -> Self {
+        match cause {
+            JobError::Options(cause) => cause.into(),
+            JobError::Mismatch(sentence) => Self::Mismatch(sentence.into()),
+            JobError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
+            JobError::Data(cause) => cause.into(),
+            JobError::Fit(cause) => Self::fit(place, cause),
+            JobError::Operating(cause) => Self::promise(place, cause),
+            JobError::Sets(cause) => Self::promise(place, cause),
+            JobError::Rule(cause) => cause.into(),
+            JobError::Adjust(cause) => cause.into(),
+            JobError::Monitors(cause) => CompileError::from(cause).into(),
+            JobError::Write(cause) => CompileError::from(cause).into(),
+            cause => Self::Usage(cause.to_string()),
+        }
     }
 
     /// Says that rows of a file are not assessed, or not with an artefact of another one.

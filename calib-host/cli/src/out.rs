@@ -5,6 +5,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
+use serde_json::Value;
+
 /// What stands for standard output in place of a file's name.
 pub(crate) const STANDARD_OUTPUT: &str = "-";
 
@@ -61,6 +64,18 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
         }
     }
     plain.into()
+}
+
+/// What was made as JSON: where it is, and what is said of it.
+pub(crate) fn made(output: Option<&Path>, made: &impl Serialize) -> io::Result<Value> {
+    #[derive(Serialize)]
+    struct Made<'a, T> {
+        output: Option<&'a Path>,
+        #[serde(flatten)]
+        made: &'a T,
+    }
+    // A value holds every number as an f64.
+    Ok(serde_json::to_value(Made { output, made })?)
 }
 
 #[cfg(test)]

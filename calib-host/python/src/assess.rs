@@ -2,7 +2,8 @@
 
 use calib_core::Artifact;
 use calib_fit::assess::{
-    Binning, BinningScheme, ExtremeProbs, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups, reliability,
+    Binning, BinningScheme, ExtremeProbs, IntervalKind, Prediction, PredictionKind, ProbMatrix, RowGroups,
+    reliability,
 };
 use calib_fit::data::DataError as Faults;
 use calib_fit::dataset::{Rows, Scores};

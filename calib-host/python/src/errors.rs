@@ -1,6 +1,12 @@
 //! Errors as Python's exceptions, in the words of Python.
 
 use calib_cli::{Fault, Refused};
+use calib_fit::adjust::AdjustError;
+use calib_fit::artifact::RuleError;
+use calib_fit::job::JobError;
+use calib_fit::names::Named;
+use calib_fit::operating::OperatingError;
+use calib_fit::sets::SetError;
 use calib_fit::{OptionsError, data};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -37,7 +43,9 @@ pub(crate) fn name(field: &str) -> String {
         _ if field.starts_with("plan(") => "calib_host.plan(n=..., epsilon=0.1)".into(),
         ("data", _) => "scores".into(),
         ("scores" | "margins" | "logits" | "probs", _) => format!("kind={field:?}"),
-        (_, Some((field, value))) if value.starts_with(|c: char| c.is_ascii_lowercase()) => format!("{field}={value:?}"),
+        (_, Some((field, value))) if value.starts_with(|c: char| c.is_ascii_lowercase()) => {
+            format!("{field}={value:?}")
+        }
         _ => field.into(),
     }
 }
@@ -58,6 +66,31 @@ pub(crate) fn of_data(error: &data::DataError) -> PyErr {
 /// Why options make no sense.
 pub(crate) fn of_options(error: &OptionsError) -> PyErr {
     UsageError::new_err(error.with_names(name))
+}
+
+/// Why a job has no result.
+pub(crate) fn of_job(error: &JobError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        JobError::Mismatch(_) | JobError::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => {
+            MismatchError::new_err(text)
+        }
+        JobError::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => {
+            MismatchError::new_err(text)
+        }
+        JobError::Options(cause) => of_options(cause),
+        JobError::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => UsageError::new_err(text),
+        JobError::Operating(OperatingError::TooFew { .. } | OperatingError::Empty) => {
+            DataError::new_err(text)
+        }
+        JobError::Operating(_) | JobError::Sets(SetError::Share { .. }) => UsageError::new_err(text),
+        _ => DataError::new_err(text),
+    }
+}
+
+/// The value of a name.
+pub(crate) fn named<T: Named>(name: &str) -> PyResult<T> {
+    T::named(name).map_err(|cause| UsageError::new_err(cause.to_string()))
 }
 
 /// A sentence of the command with the names of options as Python has them: `points_per_bin` for `--points-per-bin`.

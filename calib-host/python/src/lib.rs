@@ -9,11 +9,14 @@ mod artifact;
 mod assess;
 mod codes;
 mod command;
+mod data;
+mod decide;
 mod errors;
 mod fit;
 mod floats;
 mod import;
 mod interrupt;
+mod jobs;
 mod options;
 mod plan;
 
@@ -30,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MismatchError", py.get_type::<errors::MismatchError>())?;
     module.add_class::<artifact::PyArtifact>()?;
     module.add_class::<assess::PyHow>()?;
+    module.add_class::<data::PyDataset>()?;
     module.add_function(wrap_pyfunction!(errors::in_python, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(apply::apply, module)?)?;
@@ -41,7 +45,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(import::imported, module)?)?;
     module.add_function(wrap_pyfunction!(import::imported_scaling, module)?)?;
     module.add_function(wrap_pyfunction!(artifact::write_file, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::adjust, module)?)?;
+    module.add_function(wrap_pyfunction!(decide::decide, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::sets, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::threshold, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan_of_validation, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::plan_threshold, module)?)?;
     module.add_function(wrap_pyfunction!(command::run, module)?)?;
     Ok(())
 }

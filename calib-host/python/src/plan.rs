@@ -1,14 +1,15 @@
 //! Planning.
 
-use calib_fit::guarantee::{ClassPlan, Plan};
+use calib_fit::guarantee::ValidationPlan;
+use calib_fit::job::{PlanOptions, ThresholdPlanOptions, plan as planned, plan_thresholds, plan_validation};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::errors::UsageError;
+use crate::errors::{UsageError, of_options};
 
 /// Answers what is not given of points, bins and epsilon, as JSON.
 #[pyfunction]
-#[pyo3(signature = (*, n=None, bins=None, epsilon=None, points_per_bin=None, alpha=0.1, classes=None))]
+#[pyo3(signature = (*, n, bins, epsilon, points_per_bin, alpha, classes))]
 pub(crate) fn plan(
     n: Option<u64>,
     bins: Option<u64>,
@@ -17,39 +18,41 @@ pub(crate) fn plan(
     alpha: f64,
     classes: Option<u64>,
 ) -> PyResult<String> {
-    let refuse = |text: &str| Err(UsageError::new_err(text.to_owned()));
-    if !(alpha > 0.0 && alpha < 1.0) {
-        return refuse("alpha is a fraction between 0 and 1, such as 0.05");
+    let mut options = PlanOptions::default();
+    (options.n, options.bins, options.points_per_bin) = (n, bins, points_per_bin);
+    (options.epsilon, options.alpha, options.classes) = (epsilon, alpha, classes);
+    match planned(&options).map_err(|cause| of_options(&cause))?.answer {
+        Some(answer) => Ok(json!(answer).to_string()),
+        None => Err(UsageError::new_err("give two of n, bins, points_per_bin and epsilon")),
     }
-    if epsilon.is_some_and(|epsilon| !(epsilon > 0.0 && epsilon < 1.0)) {
-        return refuse("epsilon is a deviation between 0 and 1, such as 0.05");
-    }
-    if classes == Some(0) {
-        return refuse("alpha is divided among 1 class at least");
-    }
-    let plan = match (n, bins, epsilon, points_per_bin, classes) {
-        (Some(n), None, None, Some(k), Some(classes)) => {
-            return match ClassPlan::new(n, k, alpha, classes) {
-                Some(plan) => Ok(json!(plan).to_string()),
-                None => refuse("points_per_bin is 2 at least, and n at most"),
-            };
-        }
-        (Some(n), None, Some(epsilon), None, Some(classes)) => {
-            return match ClassPlan::fewest_points_per_bin(n, alpha, classes, epsilon) {
-                Some(plan) => Ok(json!(plan).to_string()),
-                None => refuse("so few points do not have that epsilon, with one bin either"),
-            };
-        }
-        (_, _, _, _, Some(_)) => return refuse("of classes give n with points_per_bin or epsilon"),
-        (Some(n), Some(bins), None, None, None) => Plan::new(n, bins, alpha),
-        (Some(n), None, Some(epsilon), None, None) => Plan::most_bins(n, alpha, epsilon),
-        (None, Some(bins), Some(epsilon), None, None) => Plan::fewest_points(bins, alpha, epsilon),
-        (None, None, Some(epsilon), Some(k), None) => Plan::most_bins_of(k, alpha, epsilon),
-        _ => return refuse("give two of n, bins and epsilon, or points_per_bin with epsilon"),
-    };
-    match plan {
-        Some(plan) => Ok(json!(plan).to_string()),
-        None if epsilon.is_some() => refuse("so few points do not have that epsilon, with one bin either"),
-        None => refuse("a bin needs at least 2 points"),
-    }
+}
+
+/// Answers how many points a sensitivity or a specificity takes, as JSON.
+#[pyfunction]
+#[pyo3(signature = (*, sensitivity, specificity, confidence, groups, prevalence))]
+pub(crate) fn plan_threshold(
+    sensitivity: Option<f64>,
+    specificity: Option<f64>,
+    confidence: f64,
+    groups: u64,
+    prevalence: Option<f64>,
+) -> PyResult<String> {
+    let mut options = ThresholdPlanOptions::default();
+    (options.sensitivity, options.specificity, options.confidence) = (sensitivity, specificity, confidence);
+    (options.groups, options.prevalence) = (groups, prevalence);
+    Ok(json!(plan_thresholds(&options).map_err(|cause| of_options(&cause))?).to_string())
+}
+
+/// Answers how many rows a validation takes, as JSON.
+#[pyfunction]
+#[pyo3(signature = (*, prevalence, auc, se_auc, se_slope, se_intercept))]
+pub(crate) fn plan_of_validation(
+    prevalence: f64,
+    auc: f64,
+    se_auc: f64,
+    se_slope: f64,
+    se_intercept: f64,
+) -> PyResult<String> {
+    let given = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };
+    Ok(json!(plan_validation(given).map_err(|cause| of_options(&cause))?).to_string())
 }

@@ -184,7 +184,8 @@ pub fn table(files: &Files) -> String {
     for (name, lib) in [
         ("calib-core", "calib-core/src/lib.rs"),
         ("calib-fit", "calib-host/fit/src/lib.rs"),
-        ("calib-host", "calib-host/src/lib.rs"),
+        ("calib-io", "calib-host/io/src/lib.rs"),
+        ("calib-cli", "calib-host/cli/src/lib.rs"),
     ] {
         let names = files.get(lib).map_or(0, |text| root_names(text));
         let folder = lib.trim_end_matches("lib.rs");

@@ -3,27 +3,21 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_core::Outcome;
-use calib_core::artifact::Reduction;
-use calib_fit::adjust::{
-    AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, PrevalenceBootstrap, Shift,
-    adjusted, adjusted_prevalence,
-};
 use calib_fit::artifact::{Monitoring, promise};
-use calib_fit::{ScoreKind, StoredArtifact};
+use calib_fit::job::{AdjustOptions, Adjusted, JobError, adjust};
+use calib_io::files::Place;
 use calib_io::input::Table;
 use clap::{ArgGroup, Args};
-use serde_json::json;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on};
 use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
 use crate::run::Run;
-use crate::show::{monitor_sentences, monitors_json};
+use crate::show::monitor_sentences;
 
 /// Make a binary calibrator for another prevalence.
 ///
@@ -98,9 +92,6 @@ pub(crate) struct Adjust {
     json: bool,
 }
 
-/// The failure probability of the interval of an estimate.
-const ESTIMATE_ALPHA: f64 = 0.05;
-
 impl Run for Adjust {
     const AT_WORK: Option<&str> = Some("adjusting");
     const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
@@ -108,34 +99,20 @@ impl Run for Adjust {
 
     fn run(self, cx: &Context) -> Result<(), Error> {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
-        let reduction = named.stored.artifact().header().reduction;
-        let tables = named.stored.artifact().tables().count();
-        if reduction == Reduction::Binary && tables != 1 {
-            return Err(AdjustError::Tables(tables).into());
+        let probs = self.estimate_from.as_deref().map(|path| self.probs(&named, path, cx)).transpose()?;
+        let mut options = AdjustOptions::default();
+        (options.prevalence, options.calibration_prevalence) = (self.prevalence, self.calibration_prevalence);
+        (options.prevalence_alpha, options.bootstrap) = (self.prevalence_alpha, self.bootstrap as usize);
+        options.seed = self.seed;
+        options.counter = self.child.of(&self.artifact, &named.stored, cx)?;
+        options.monitors = self.monitors(&named, cx)?;
+        let made = adjust(&named.stored, &options, probs.as_deref()).map_err(|cause| self.error(cause))?;
+        cx.write_output(&self.output, self.force, made.artifact.as_bytes())?;
+        match (self.json, cx.quiet) {
+            (true, _) => cx.print_made(&self.output, &made.summary, None),
+            (false, true) => Ok(()),
+            (false, false) => self.print(&made, cx),
         }
-        let from = self.from(&named.stored)?;
-        let estimate =
-            self.estimate_from.as_deref().map(|path| self.estimate(&named, path, from, cx)).transpose()?;
-        let to =
-            self.prevalence.or(estimate.map(|estimate| estimate.value)).expect("clap asks for one of them");
-        let shift = Shift::new(from, to)?;
-        let child = self.child.of(&self.artifact, &named.stored, String::new(), cx)?;
-        let adjustment = Adjustment {
-            shift,
-            is_estimated: estimate.is_some(),
-            counter: child.counter,
-            monitors: self.monitors(&named, cx)?,
-        };
-        let bytes = adjusted(&named.stored, &adjustment)?;
-        cx.write_output(&self.output, self.force, &bytes)?;
-        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        if self.json {
-            return cx.print_json(&self.to_json(&named.stored, &stored, &shift, estimate));
-        }
-        if !cx.quiet {
-            self.print(&stored, &shift, estimate, cx)?;
-        }
-        Ok(())
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
@@ -144,20 +121,14 @@ impl Run for Adjust {
 }
 
 impl Adjust {
-    /// The prevalence that the artefact's probabilities are for.
-    fn from(&self, stored: &StoredArtifact) -> Result<CalibrationPrevalence, Error> {
-        if let Some(stated) = self.calibration_prevalence.or(adjusted_prevalence(stored)) {
-            return Ok(CalibrationPrevalence::Stated(stated));
-        }
-        let n = stored.artifact().header().n;
-        match stored.sample().and_then(|sample| sample.positives) {
-            Some(positives) => {
-                Ok(CalibrationPrevalence::Counted { positives, n, alpha: self.prevalence_alpha })
-            }
-            None => Err(Error::Usage(format!(
-                "{} does not say how many of its calibration points have label 1: give --calibration-prevalence",
-                self.artifact.display()
-            ))),
+    /// The error with the name of the file in place of the artefact.
+    fn error(&self, cause: JobError) -> Error {
+        match cause {
+            JobError::Options(cause) => Error::Usage(cause.with_names(|field| match field {
+                "the artefact" => self.artifact.display().to_string(),
+                field => option(field),
+            })),
+            cause => Error::job(Place::file(&self.artifact), cause),
         }
     }
 
@@ -176,92 +147,35 @@ impl Adjust {
         monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), cx)
     }
 
-    fn estimate(
-        &self,
-        named: &NamedArtifact<'_>,
-        path: &Path,
-        from: CalibrationPrevalence,
-        cx: &Context,
-    ) -> Result<EstimatedPrevalence, Error> {
-        let from = match from {
-            CalibrationPrevalence::Stated(from) => from,
-            CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
-        };
+    /// What the calibrator gives for the scores of a file.
+    fn probs(&self, named: &NamedArtifact<'_>, path: &Path, cx: &Context) -> Result<Vec<f64>, Error> {
         let source = &read_all(&[path], cx)?[0];
         let table = Table::read_only(source, &[&self.score_column])?;
-        let kind: ScoreKind = named.score_kind();
-        let applied = named.apply_scores(&table, &self.score_column, kind, None)?;
-        let prob = |outcome: &Outcome| outcome.calibrated().map(|found| f64::from(found.prob));
-        let probs: Vec<f64> = applied.iter().filter_map(|row| prob(&row.outcome)).collect();
-        let bootstrap = PrevalenceBootstrap {
-            resamples: self.bootstrap as usize,
-            alpha: ESTIMATE_ALPHA,
-            seed: self.seed,
-        };
-        let estimate = EstimatedPrevalence::of(&probs, from, bootstrap)?;
-        match estimate.value > 0.0 && estimate.value < 1.0 {
-            true => Ok(estimate),
-            false => Err(AdjustError::Share { name: "estimated prevalence", value: estimate.value }.into()),
-        }
+        let applied = named.apply_scores(&table, &self.score_column, named.score_kind(), None)?;
+        Ok(applied.iter().filter_map(|row| Some(row.outcome.calibrated()?.prob.into())).collect())
     }
 
-    fn print(
-        &self,
-        stored: &StoredArtifact,
-        shift: &Shift,
-        estimate: Option<EstimatedPrevalence>,
-        cx: &Context,
-    ) -> Result<(), Error> {
+    fn print(&self, made: &Adjusted, cx: &Context) -> Result<(), Error> {
         let mut err = cx.stderr();
-        let output = shown_path(&self.output);
+        let (output, shift) = (shown_path(&self.output), &made.shift);
         writeln!(
             err,
             "{output}: probabilities at a prevalence of {:.4}, from {:.4}",
             shift.to(),
             shift.from()
         )?;
-        if let Some(EstimatedPrevalence { interval, .. }) = estimate {
+        if let Some(estimate) = made.summary.estimate {
             writeln!(
                 err,
                 "  estimated without labels: {:.4} to {:.4} in 95 of 100 resamples of the rows; no promise is left for an estimate",
-                interval.lo, interval.hi
+                estimate.interval.lo, estimate.interval.hi
             )?;
         }
-        let monitors = monitor_sentences(&stored.artifact(), "Monitors");
-        for line in promise(stored).lines(|condition| &condition.short).into_iter().chain(monitors) {
+        let monitors = monitor_sentences(&made.artifact.artifact(), "Monitors");
+        let promise = promise(&made.artifact);
+        for line in promise.lines(|condition| &condition.short).into_iter().chain(monitors) {
             writeln!(err, "  {line}")?;
         }
         Ok(())
-    }
-
-    fn to_json(
-        &self,
-        before: &StoredArtifact,
-        stored: &StoredArtifact,
-        shift: &Shift,
-        estimate: Option<EstimatedPrevalence>,
-    ) -> serde_json::Value {
-        let artifact = stored.artifact();
-        let guarantee = artifact.header().guarantee.map(|guarantee| {
-            json!({
-                "theorem": guarantee.theorem.to_string(),
-                "alpha": guarantee.alpha,
-                "epsilon": guarantee.epsilon,
-            })
-        });
-        let before = before.artifact();
-        json!({
-            "output": self.output,
-            "len_bytes": artifact.len_bytes(),
-            "identity": artifact.identity().to_string(),
-            "parent": before.identity().to_string(),
-            "prevalence": shift.to(),
-            "estimate": estimate,
-            "calibration_prevalence": shift.from(),
-            "prevalence_alpha": (shift.alpha() > 0.0).then_some(shift.alpha()),
-            "guarantee": guarantee,
-            "promise": promise(stored).statement,
-            "monitors": monitors_json(&artifact),
-        })
     }
 }

@@ -13,7 +13,7 @@ use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use calib_io::files::OutputError;
 use calib_io::input::{Shown, Table};
 use calib_io::output::{Block, NewColumn, Part, Piece, TableFormat, send_stream, write_stream};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
@@ -60,8 +60,8 @@ pub(crate) struct Apply {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// The format, if the output's extension does not tell.
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "parquet", "arrow", "npy"], help_heading = "Output")]
+    format: Option<String>,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     evidence: bool,
@@ -83,16 +83,6 @@ pub(crate) struct Apply {
     /// Print what was written as JSON on standard output.
     #[arg(long, help_heading = "Output")]
     json: bool,
-}
-
-/// The formats, by the extensions that say them.
-#[derive(Clone, Copy, ValueEnum)]
-enum FormatName {
-    Csv,
-    Jsonl,
-    Parquet,
-    Arrow,
-    Npy,
 }
 
 /// Rows of a table of scores.
@@ -205,8 +195,7 @@ impl Apply {
 
     /// What is written, by the extension of the file if nothing else says it.
     fn format(&self) -> Result<TableFormat, Error> {
-        let named = self.format.as_ref().and_then(ValueEnum::to_possible_value);
-        let named = named.map(|format| Path::new("table").with_extension(format.get_name()));
+        let named = self.format.as_ref().map(|format| Path::new("table").with_extension(format));
         TableFormat::of(named.as_deref().unwrap_or(&self.output))
             .map_err(|unknown| Error::Usage(unknown.to_string()))
     }

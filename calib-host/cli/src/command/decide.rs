@@ -2,20 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use calib_core::Score;
 use calib_core::artifact::Reduction;
-use calib_core::{Outcome, Score};
 use calib_fit::apply::Applied;
-use calib_fit::artifact::{CompileError, rule_sentences};
-use calib_fit::assess::{AssessOptions, Flaw, Prediction, RuleInterval, flaws, unreached};
+use calib_fit::artifact::rule_sentences;
+use calib_fit::assess::flaws;
 use calib_fit::data::RowsHash;
-use calib_fit::decide::{
-    Actions, Chosen, CostInterval, Envelope, EstimatedRoc, ProbDistribution, ReportedRule, Rule,
-    ThresholdAccuracy, Validation, actual_cost, choose_actions, cost_interval, expected_cost, with_decision,
-};
-use calib_fit::job::Finding;
+use calib_fit::job::{DecideRows, Finding, decide, with_rule};
 use calib_fit::{ScoreKind, StoredArtifact};
 use calib_io::files::{Place, Problem};
-use calib_io::input::{self, Costs, Table, read_costs};
+use calib_io::input::{self, Table, read_costs};
 use clap::Args;
 
 use crate::context::Context;
@@ -23,9 +19,10 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on, words};
 use crate::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
+use crate::out::made;
 use crate::read::{NamedArtifact, labels_of, question_margins, read_all};
 use crate::run::Run;
-use crate::show::{Decided, Warnings, print};
+use crate::show::{Warnings, print};
 
 /// A costs file to begin with.
 const STARTER: &str = include_str!("decide_starter.toml");
@@ -115,15 +112,6 @@ pub(crate) struct Decide {
     json: bool,
 }
 
-/// Calibrated rows of a file.
-struct DecidedRows {
-    /// `None` for an uncalibrated row.
-    probs: Vec<Option<Score>>,
-    labels: Option<Vec<bool>>,
-    /// Whether the calibrator was fitted to these rows.
-    is_calibration: bool,
-}
-
 impl Run for Decide {
     const AT_WORK: Option<&str> = Some("deciding");
     const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
@@ -153,17 +141,16 @@ impl Run for Decide {
             .transpose()?;
 
         let files = [(path, &rows), (self.validation.as_deref(), &validation_rows)];
-        let is_same = |rows: &Option<DecidedRows>| {
-            rows.as_ref().is_some_and(|rows| rows.is_calibration && rows.labels.is_some())
-        };
+        let is_same = |rows: &Option<DecideRows>| rows.as_ref().is_some_and(DecideRows::is_of_the_fit);
         for (path, rows) in files {
             self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artefact was")?;
         }
         let same = files.iter().any(|(_, rows)| is_same(rows));
         cx.warn(same.then_some(Finding::SameRows).as_slice())?;
 
-        let decided = self.decide(&costs, rows.as_ref(), validation_rows.as_ref())?;
-        let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose()?;
+        let error = |cause| Error::job(Place::file(path.unwrap_or(Path::new("-"))), cause);
+        let decided = decide(&costs, rows.as_ref(), validation_rows.as_ref(), self.delta).map_err(error)?;
+        let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose().map_err(error)?;
         if let (Some(output), Some(with_rule)) = (&self.output, &with_rule) {
             cx.write_output(output, self.force, with_rule.as_bytes())?;
         }
@@ -179,13 +166,13 @@ impl Run for Decide {
             },
             flaws: match &with_rule {
                 Some(with_rule) => flaws(&with_rule.artifact()),
-                None => unreached_of(&decided, rows.as_ref()),
+                None => rows.as_ref().map_or_else(Vec::new, |rows| decided.unreached(rows)),
             },
             ..Warnings::default()
         };
         warnings.print(cx)?;
         if self.json {
-            let mut value = decided.to_json(self.output.as_deref());
+            let mut value = made(self.output.as_deref(), &decided)?;
             warnings.add_to(&mut value);
             cx.print_json(&value)
         } else {
@@ -204,72 +191,6 @@ impl Run for Decide {
 }
 
 impl Decide {
-    fn decide<'c>(
-        &self,
-        costs: &'c Costs,
-        rows: Option<&DecidedRows>,
-        validation_rows: Option<&DecidedRows>,
-    ) -> Result<Decided<'c>, Error> {
-        let actions = &costs.actions;
-        let envelope = Envelope::new(actions, |_| true);
-        let probs = rows.map(|rows| self.distribution(rows)).transpose()?;
-        let (rule, chosen) = choose(costs, &envelope, probs.as_ref())?;
-        let labelled = rows.and_then(DecidedRows::predictions);
-        // On the points that it was fitted to a calibrator always looks good.
-        let fair = |rows: &&DecidedRows| !rows.is_calibration;
-        let (validation, own) = match validation_rows {
-            Some(rows) => (Some(rows).filter(fair).and_then(DecidedRows::predictions), false),
-            None => (rows.filter(fair).and_then(DecidedRows::predictions), true),
-        };
-        let validation = validation.filter(|labelled| !labelled.is_empty());
-        let validation = validation.map(|labelled| Validation::new(&labelled, self.delta));
-        let candidates = chosen.as_ref().map_or(1, |chosen| chosen.candidates);
-        let interval: Option<CostInterval> = probs
-            .as_ref()
-            .zip(validation.as_ref())
-            .map(|(probs, validation)| cost_interval(actions, &rule, probs, validation, candidates));
-        let is_stated = costs.stated.is_some();
-        Ok(Decided {
-            actions,
-            left_out: if is_stated { Vec::new() } else { envelope.left_out(actions) },
-            is_stated,
-            uncalibrated_rows: rows.map_or(0, |rows| rows.probs.iter().filter(|prob| prob.is_none()).count()),
-            expected: probs.as_ref().map(|probs| expected_cost(actions, &rule, probs)),
-            bayes: probs
-                .as_ref()
-                .filter(|_| is_stated)
-                .map(|p| expected_cost(actions, &Rule::bayes(&envelope), p)),
-            counts: probs
-                .as_ref()
-                .map(|probs| rule.pieces().map(|(_, above, up_to)| probs.within(above, up_to).0).collect()),
-            accuracies: labelled
-                .as_deref()
-                .map_or_else(Vec::new, |labelled| accuracies(actions, &rule, labelled)),
-            actual: labelled.map(|labelled| actual_cost(actions, &rule, &labelled)),
-            roc: probs
-                .as_ref()
-                .and_then(|probs| EstimatedRoc::new(probs, validation.map(|validation| validation.c_emp))),
-            fitted_to: rows
-                .into_iter()
-                .chain(validation_rows)
-                .any(|rows| rows.is_calibration && rows.labels.is_some()),
-            cases: costs.cases.or(probs.as_ref().map(|probs| probs.len() as u64)),
-            n: probs.as_ref().map(ProbDistribution::len),
-            own_validation: own,
-            validation,
-            interval,
-            chosen,
-            rule,
-        })
-    }
-
-    fn distribution(&self, rows: &DecidedRows) -> Result<ProbDistribution, Error> {
-        let place =
-            || Place::file(self.probs.as_deref().or(self.scored().map(|s| s.0)).unwrap_or(Path::new("-")));
-        ProbDistribution::new(rows.probs.iter().flatten().copied())
-            .ok_or_else(|| Error::input(place(), Problem::AllUncalibrated))
-    }
-
     /// Reads a file like the main input. `needs_labels` if it is of no use without.
     fn read(
         &self,
@@ -278,7 +199,7 @@ impl Decide {
         needs_labels: bool,
         named: Option<&NamedArtifact<'_>>,
         cx: &Context,
-    ) -> Result<DecidedRows, Error> {
+    ) -> Result<DecideRows, Error> {
         let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
         let sources = read_all(&paths, cx)?;
         let scored = named.zip(self.scored());
@@ -296,7 +217,7 @@ impl Decide {
             cx.warn(question_margins(&sources[0], kind, applied.iter().map(|row| &row.score)).as_slice())?;
         }
         let probs = match &applied {
-            Some(applied) => applied.iter().map(|row| prob(&row.outcome)).collect(),
+            Some(applied) => DecideRows::of_outcomes(applied.iter().map(|row| &row.outcome)).probs,
             None => probs(&table, column)?,
         };
         let labels = match label_column.or(labels.map(|_| "label")) {
@@ -317,7 +238,7 @@ impl Decide {
             }
             _ => false,
         };
-        Ok(DecidedRows { probs, labels, is_calibration })
+        Ok(DecideRows { probs, labels, is_calibration })
     }
 
     /// The file of binary scores, and what these are.
@@ -340,21 +261,6 @@ fn applied(
     named.apply_scores(table, column, kind, None)
 }
 
-fn prob(outcome: &Outcome) -> Option<Score> {
-    outcome.calibrated().and_then(|found| Score::new(found.prob).ok())
-}
-
-/// The decisions that the artefact, or without one no row, leads to.
-fn unreached_of(decided: &Decided<'_>, rows: Option<&DecidedRows>) -> Vec<Flaw> {
-    let Some(rows) = rows else { return Vec::new() };
-    let interval = |(action, above, up_to): (usize, Option<f32>, f32)| {
-        let action = &decided.actions.all()[action];
-        RuleInterval { action: &action.name, alarm: action.alarm, above, up_to }
-    };
-    let rule: Vec<_> = decided.rule.pieces().map(interval).collect();
-    unreached(&rule, rows.probs.iter().flatten().map(|prob| prob.get()))
-}
-
 /// What is said where a rule is put into a signed artefact.
 const UNSIGNED: &str = "the artefact was signed, and the one with the rule is not: sign it with `calib sign`";
 
@@ -364,60 +270,6 @@ fn replaced(stored: &StoredArtifact) -> Option<String> {
     Some(format!(
         "a device decides in one way, and the rule takes the place of what the artefact promises: {sentence}"
     ))
-}
-
-/// The artefact with the rule in it.
-fn with_rule(stored: &StoredArtifact, decided: &Decided<'_>) -> Result<StoredArtifact, Error> {
-    let artifact = stored.artifact();
-    if artifact.header().method.has_no_calibrator() {
-        return Err(Error::Mismatch(
-            "the artefact has thresholds or sets alone, and no probabilities to decide by".into(),
-        ));
-    }
-    let bytes = with_decision(stored, decided.actions, &decided.rule);
-    let bytes = bytes.map_err(|cause| Error::from(CompileError::from(cause)))?;
-    Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact"))
-}
-
-impl DecidedRows {
-    /// The calibrated rows with their labels, if there are labels.
-    fn predictions(&self) -> Option<Vec<Prediction>> {
-        let rows = self.probs.iter().zip(self.labels.as_ref()?);
-        let prediction = |(prob, &hit): (&Option<Score>, &bool)| {
-            prob.map(|prob| Prediction { class: 1, prob: prob.get().into(), bin: 0, hit })
-        };
-        Some(rows.filter_map(prediction).collect())
-    }
-}
-
-/// How accurate the rule is at its thresholds, with 95 % intervals.
-fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<ThresholdAccuracy> {
-    match labelled.is_empty() {
-        true => Vec::new(),
-        false => {
-            ReportedRule::of_costs(rule.clone(), actions).accuracies(labelled, &AssessOptions::default())
-        }
-    }
-}
-
-/// The rule, and how it was chosen if start-up costs had a say.
-fn choose(
-    costs: &Costs,
-    envelope: &Envelope,
-    probs: Option<&ProbDistribution>,
-) -> Result<(Rule, Option<Chosen>), Error> {
-    let actions: &Actions = &costs.actions;
-    match (&costs.stated, probs) {
-        (Some(stated), _) => Ok((stated.clone(), None)),
-        (None, _) if !actions.have_start_up() => Ok((Rule::bayes(envelope), None)),
-        (None, Some(probs)) => {
-            let chosen = choose_actions(actions, probs, costs.cases.unwrap_or(probs.len() as u64));
-            Ok((chosen.rule.clone(), Some(chosen)))
-        }
-        (None, None) => Err(Error::Usage(
-            "whether a start-up cost is worth it depends on the probabilities: give them with --probs or --scores".into(),
-        )),
-    }
 }
 
 /// A column of probabilities, empty where there is none.

@@ -3,29 +3,22 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_core::StepTable;
+use calib_fit::OptionsError;
 use calib_fit::artifact::bins_in_words;
 use calib_fit::guarantee::{ClassPlan, Plan};
+use calib_fit::job::{PlanAnswer, PlanOptions, plan};
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::write_file;
 use clap::{Args, ValueEnum};
-use serde_json::json;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, option};
 use crate::next::{Given, Suggestion};
 use crate::options::{PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence};
 use crate::run::Run;
 
-/// The numbers of bins for which points are told if there is but an epsilon.
-const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
 /// What `calib fit` chooses bins for.
 const WIDE_EPSILON: f64 = 0.1;
-/// One bin is one probability for all scores.
-const FEWEST_BINS: u64 = 2;
-
-/// What a table on the device holds.
-const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 
 /// Plan how many points, bins or rows are needed.
 ///
@@ -101,44 +94,67 @@ impl Run for PlanCommand {
             return self.thresholds.answer(self.prevalence, self.json, cx);
         }
         if self.prevalence.is_some() {
-            return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity".into()));
+            return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity"));
         }
-        if let Some(reduction) = self.reduction {
-            return self.of_classes(reduction, cx);
+        let knows_points = (self.n, self.bins, self.points_per_bin) != (None, None, None);
+        if self.svg.is_some() && self.epsilon.is_some() && !knows_points {
+            return Err(usage(
+                "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon",
+            ));
         }
-        if let (Some(epsilon), None, None, None) = (self.epsilon, self.n, self.bins, self.points_per_bin) {
-            return self.points_for(epsilon, cx);
-        }
-        let answer = self.answer()?;
-        let n = answer.map_or(self.n, |plan| Some(plan.n)).expect("either is given");
-        let curve: Vec<Plan> =
-            bins_of_interest(n, answer).filter_map(|b| Plan::new(n, b, self.alpha)).collect();
-        if let Some(path) = &self.svg {
-            let svg = draw(n, self.alpha, answer);
+        let planned = plan(&self.options()?).map_err(|cause| named(&cause))?;
+        if let (Some(path), Some(Plan { n, .. })) = (&self.svg, planned.curve.first()) {
+            let svg = draw(*n, self.alpha, bins_of(planned.answer));
             write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
         }
-        if self.json {
-            return cx.print_json(&json!({"answer": answer, "curve": curve}));
+        match planned.answer {
+            _ if self.json => cx.print_json(&planned),
+            Some(PlanAnswer::Classes(answer)) => self.print_classes(answer, cx),
+            answer if answer.is_none() && self.n.is_none() => self.print_points(&planned.curve, cx),
+            answer => self.print_curve(bins_of(answer), &planned.curve, cx),
         }
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        Some((given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"))
+    }
+}
+
+impl PlanCommand {
+    fn options(&self) -> Result<PlanOptions, Error> {
+        let mut options = PlanOptions::default();
+        (options.n, options.bins, options.alpha) = (self.n, self.bins, self.alpha);
+        (options.points_per_bin, options.epsilon) = (self.points_per_bin, self.epsilon);
+        options.classes = match (self.reduction, self.classes) {
+            (None, _) => None,
+            (Some(PlannedReduction::TopLabel), _) => Some(1),
+            (Some(PlannedReduction::ClassWise), Some(classes)) => Some(classes),
+            (Some(PlannedReduction::ClassWise), None) => {
+                return Err(usage("--reduction class-wise needs --classes: alpha is divided among them"));
+            }
+        };
+        Ok(options)
+    }
+
+    /// Prints the answer if there is one, and epsilon by the number of bins.
+    fn print_curve(&self, answer: Option<Plan>, curve: &[Plan], cx: &Context) -> Result<(), Error> {
         let mut out = cx.stdout();
+        let n = answer.map_or(self.n, |plan| Some(plan.n)).unwrap_or_default();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
-            let bins_asked = bins;
-            let bins = bins_in_words(bins as usize).unwrap_or_default();
-            let (what, alpha) = (format!("{n} points in {bins}, {points_per_bin} in each"), self.alpha);
-            match epsilon < 1.0 {
-                true => writeln!(
+            let words = bins_in_words(bins as usize).unwrap_or_default();
+            let (what, alpha) = (format!("{n} points in {words}, {points_per_bin} in each"), self.alpha);
+            if epsilon < 1.0 {
+                writeln!(
                     out,
                     "{what}: every bin within {epsilon:.4} of the truth, except with probability {alpha},\n{CONDITIONS}\n"
-                )?,
-                false => {
-                    let needed = Plan::fewest_points(bins_asked, self.alpha, WIDE_EPSILON);
-                    let needed =
-                        needed.map_or(String::new(), |plan| format!(": {} for {WIDE_EPSILON}", plan.n));
-                    writeln!(
-                        out,
-                        "{what}: nothing is guaranteed, fewer bins or more points are needed{needed}\n"
-                    )?
-                }
+                )?;
+            } else {
+                let needed = Plan::fewest_points(bins, self.alpha, WIDE_EPSILON);
+                let needed = needed.map_or(String::new(), |plan| format!(": {} for {WIDE_EPSILON}", plan.n));
+                writeln!(
+                    out,
+                    "{what}: nothing is guaranteed, fewer bins or more points are needed{needed}\n"
+                )?;
             }
         }
         let more = if answer.is_some() { format!("; of more: calib plan --n {n}") } else { String::new() };
@@ -148,7 +164,7 @@ impl Run for PlanCommand {
             "{:>6} {:>9} {:>10} {:>13} {:>10}",
             "bins", "per bin", "umd", "umd-original", "marginal"
         )?;
-        for plan in near(&curve, answer) {
+        for plan in near(curve, answer) {
             let mark = if answer.is_some_and(|answer| answer.bins == plan.bins) { " <" } else { "" };
             writeln!(
                 out,
@@ -163,30 +179,13 @@ impl Run for PlanCommand {
         Ok(())
     }
 
-    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"))
-    }
-}
-
-impl PlanCommand {
-    /// The points that an epsilon takes with usual numbers of bins.
-    fn points_for(&self, epsilon: f64, cx: &Context) -> Result<(), Error> {
-        if self.svg.is_some() {
-            return Err(usage(
-                "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon".into(),
-            ));
-        }
-        let plans: Vec<Plan> = USUAL_BINS
-            .into_iter()
-            .filter_map(|bins| Plan::fewest_points(bins, self.alpha, epsilon))
-            .collect();
-        if self.json {
-            return cx.print_json(&json!({"answer": null, "curve": plans}));
-        }
+    /// Prints the points that an epsilon takes with usual numbers of bins.
+    fn print_points(&self, plans: &[Plan], cx: &Context) -> Result<(), Error> {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "epsilon {epsilon}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
+            "epsilon {}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
+            self.epsilon.unwrap_or_default(),
             self.alpha
         )?;
         writeln!(out, "{:>6} {:>9} {:>10}", "bins", "per bin", "points")?;
@@ -196,109 +195,40 @@ impl PlanCommand {
         Ok(())
     }
 
-    /// Plans for several classes.
-    fn of_classes(&self, reduction: PlannedReduction, cx: &Context) -> Result<(), Error> {
-        let among = match (reduction, self.classes) {
-            (PlannedReduction::TopLabel, _) => 1,
-            (PlannedReduction::ClassWise, Some(classes)) => classes,
-            (PlannedReduction::ClassWise, None) => {
-                return Err(usage(
-                    "--reduction class-wise needs --classes: alpha is divided among them".into(),
-                ));
-            }
-        };
-        let alpha = self.alpha;
-        let none =
-            |what: String| usage(format!("{what} give no epsilon as low as that, not even with one bin"));
-        let plan = match (self.n, self.points_per_bin, self.epsilon) {
-            (Some(n), Some(k), None) => ClassPlan::new(n, k, alpha, among)
-                .ok_or_else(|| usage(format!("{n} points are fewer than one bin of {k}")))?,
-            (Some(n), None, Some(epsilon)) => ClassPlan::fewest_points_per_bin(n, alpha, among, epsilon)
-                .ok_or_else(|| none(format!("{n} points")))?,
-            (None, Some(k), Some(epsilon)) => ClassPlan::most_points(k, alpha, among, epsilon)
-                .ok_or_else(|| none(format!("{k} points a bin")))?,
-            _ => {
-                return Err(usage("with --reduction give two of --n, --points-per-bin and --epsilon".into()));
-            }
-        };
-        if self.json {
-            return cx.print_json(&json!({"answer": plan, "curve": []}));
-        }
-        let ClassPlan { n, points_per_bin, epsilon, .. } = plan;
-        let (name, theorem) = match reduction {
-            PlannedReduction::TopLabel => ("top-label".to_owned(), 1),
-            PlannedReduction::ClassWise => (format!("class-wise, {among} classes"), 2),
+    /// Prints a plan for several classes.
+    fn print_classes(&self, answer: ClassPlan, cx: &Context) -> Result<(), Error> {
+        let ClassPlan { n, points_per_bin, epsilon, divided_among, .. } = answer;
+        let (name, theorem) = match self.reduction {
+            Some(PlannedReduction::ClassWise) => (format!("class-wise, {divided_among} classes"), 2),
+            _ => ("top-label".to_owned(), 1),
         };
         writeln!(
             cx.stdout(),
             "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of the truth, \
-             except with probability {alpha} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}"
+             except with probability {} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}",
+            self.alpha
         )?;
         Ok(())
     }
-
-    /// The plan that was asked for; `None` if only the curve was.
-    fn answer(&self) -> Result<Option<Plan>, Error> {
-        let alpha = self.alpha;
-        let too_few = |n: u64| usage(format!("{n} points are fewer than two a bin"));
-        // What one bin of `n` points has.
-        let too_small = |n: u64, what: &str| {
-            let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
-            let needed = self.epsilon.and_then(|epsilon| Plan::fewest_points(FEWEST_BINS, alpha, epsilon));
-            let needed = needed.map_or(String::new(), |Plan { n, points_per_bin, .. }| {
-                let points = if what.is_empty() { n } else { points_per_bin };
-                format!("; two bins take {points}{what}")
-            });
-            usage(format!("{n} points{what} give no epsilon below {least:.4}, not even with one bin{needed}"))
-        };
-        let plan = match (self.n, self.bins, self.points_per_bin, self.epsilon) {
-            (Some(_), None, None, None) => return Ok(None),
-            (Some(n), Some(bins), None, None) => Plan::new(n, bins, alpha).ok_or_else(|| too_few(n))?,
-            (Some(n), None, Some(k), None) => Plan::new(n, n / k, alpha)
-                .ok_or_else(|| usage(format!("{n} points are fewer than one bin of {k}")))?,
-            (Some(n), None, None, Some(epsilon)) => {
-                Plan::most_bins(n, alpha, epsilon).ok_or_else(|| too_small(n, ""))?
-            }
-            (None, Some(bins), Some(k), None) => bins
-                .checked_mul(k)
-                .and_then(|n| Plan::new(n, bins, alpha))
-                .ok_or_else(|| usage(format!("{bins} bins of {k} points are more than can be counted")))?,
-            (None, Some(bins), None, Some(epsilon)) => {
-                Plan::fewest_points(bins, alpha, epsilon).ok_or_else(|| too_few(0))?
-            }
-            (None, None, Some(k), Some(epsilon)) => {
-                Plan::most_bins_of(k, alpha, epsilon).ok_or_else(|| too_small(k, " a bin"))?
-            }
-            _ => return Err(self.not_two()),
-        };
-        if plan.bins > MAX_BINS {
-            return Err(usage(format!("{} bins: a table has 1 to {MAX_BINS}", plan.bins)));
-        }
-        Ok(Some(plan))
-    }
-
-    /// Why there is no answer to fewer than two numbers, or to more.
-    fn not_two(&self) -> Error {
-        let given: Vec<&str> = [
-            (self.n.is_some(), "--n"),
-            (self.bins.is_some(), "--bins"),
-            (self.points_per_bin.is_some(), "--points-per-bin"),
-            (self.epsilon.is_some(), "--epsilon"),
-        ]
-        .into_iter()
-        .filter_map(|(is_given, name)| is_given.then_some(name))
-        .collect();
-        usage(match &given[..] {
-            [start @ .., last] if given.len() > 2 => {
-                format!("{} and {last} leave nothing to answer: give two of them", start.join(", "))
-            }
-            _ => "give --n or --epsilon, or two of --n, --bins, --points-per-bin and --epsilon".into(),
-        })
-    }
 }
 
-fn usage(sentence: String) -> Error {
-    Error::Usage(sentence)
+fn usage(sentence: &str) -> Error {
+    Error::Usage(sentence.into())
+}
+
+/// The error with the names of options.
+fn named(cause: &OptionsError) -> Error {
+    Error::Usage(
+        cause.with_names(|field| if field == "classes" { "--reduction".into() } else { option(field) }),
+    )
+}
+
+/// A plan of bins.
+fn bins_of(answer: Option<PlanAnswer>) -> Option<Plan> {
+    match answer {
+        Some(PlanAnswer::Bins(plan)) => Some(plan),
+        _ => None,
+    }
 }
 
 /// An epsilon; every probability is within 1 of any other, which is no guarantee.
@@ -312,19 +242,6 @@ fn near(curve: &[Plan], answer: Option<Plan>) -> &[Plan] {
     const SHOWN: usize = 2;
     let at = answer.and_then(|answer| curve.iter().position(|plan| plan.bins == answer.bins));
     at.map_or(curve, |at| &curve[at.saturating_sub(SHOWN)..curve.len().min(at + SHOWN + 1)])
-}
-
-/// Numbers of bins from 1 to n/2, about evenly on a logarithmic scale, the answer's among them.
-fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
-    const STEPS: [u64; 9] = [1, 2, 3, 5, 7, 10, 15, 20, 30];
-    let mut bins: Vec<u64> = (0..5u32)
-        .flat_map(|decade| STEPS.map(|step| step * 10u64.pow(decade)))
-        .chain(answer.map(|plan| plan.bins))
-        .filter(|&b| b <= n / 2 && b <= 65_536)
-        .collect();
-    bins.sort_unstable();
-    bins.dedup();
-    bins.into_iter()
 }
 
 /// A curve's name, style and value.

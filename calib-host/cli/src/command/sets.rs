@@ -3,24 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use calib_core::{ClassifierId, ScoreEncoding};
-use calib_fit::artifact::SetsOnDevice;
-use calib_fit::sets::{ConformityScore, PredictionSets, SetAim};
-use calib_fit::{ArtifactOptions, StoredArtifact, VectorKind};
+use calib_fit::job::{SetOptions, sets};
+use calib_fit::sets::ConformityScore;
 use calib_io::files::{Place, read_artifact};
-use calib_io::input;
 use clap::Args;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::{
-    ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, parse_alpha, parse_classifier, parse_share,
+    ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, named, parse_alpha, parse_classifier,
+    parse_share,
 };
-use crate::read::{SetInput, SetRows, SetSource, read_all};
+use crate::read::{LabelledFiles, ScoresAre};
 use crate::run::Run;
-use crate::show::ShownSets;
+use crate::show;
 
 /// Find sets of classes that hold the true one.
 ///
@@ -48,8 +46,8 @@ pub(crate) struct Sets {
     codes: EncodingOptions,
     /// What is compared: the class's own probability, or its logit less the largest other one, which takes no exponential. Codes of
     /// logits take margin.
-    #[arg(long, value_enum, value_name = "NAME", help_heading = "Method and bins")]
-    class_score: Option<ConformityName>,
+    #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = "Method and bins")]
+    class_score: Option<ConformityScore>,
     /// The probability that the true class is not in the set.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
     alpha: f64,
@@ -81,15 +79,6 @@ pub(crate) struct Sets {
     json: bool,
 }
 
-/// What a class's conformity is.
-#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum ConformityName {
-    /// The class's probability.
-    Softmax,
-    /// The class's logit less the largest other one.
-    Margin,
-}
-
 impl Run for Sets {
     const AT_WORK: Option<&str> = Some("finding sets");
     const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
@@ -97,50 +86,27 @@ impl Run for Sets {
 
     fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let paths: Vec<_> = std::iter::once(self.input().0).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, cx)?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
-        let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
-        let source = SetSource {
-            input: self.input().1,
-            encoding,
+        let rows = LabelledFiles {
+            scores: self.scores(),
+            labels: self.labels.as_deref(),
             score_column: &self.score_column,
             label_column: &self.label_column,
-            score: self.score(encoding)?,
+            clusters: None,
+            group_column: None,
+            encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
         };
-        let SetRows { rows, labels, doubt, encoding, is_binary } = source.read(&sources)?;
-        cx.warn(doubt.as_slice())?;
-        let aim = SetAim { alpha: self.alpha, by_class: self.by_class, confidence: self.confidence };
-        let sets = PredictionSets::fit(&rows, &labels, aim)
-            .map_err(|cause| Error::promise(Place::file(self.input().0), cause))?;
-        let on_device =
-            SetsOnDevice { sets: &sets, encoding, binary: is_binary, never_empty: self.never_empty };
-        let parameters = self.parameters();
-        let bytes = match self.calibrator.as_deref().zip(parent.as_ref()) {
-            Some((path, parent)) => {
-                on_device.beside(parent, &self.child.of(path, parent, parameters, cx)?)?
-            }
-            None => {
-                let options = ArtifactOptions {
-                    data_sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
-                    classifier: self.classifier_id,
-                    counter: self.child.counter(),
-                    ..ArtifactOptions::default()
-                };
-                on_device.alone(&parameters, &options)?
-            }
-        };
-        cx.write_output(&self.output, self.force, &bytes)?;
-        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        let shown = ShownSets { sets: &sets, stored: &stored, output: &self.output };
+        let rows = rows.read(cx)?;
+        cx.warn(rows.doubt.as_slice())?;
+        let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
+        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
+        let found = sets(&rows.data, &self.options(), &target)
+            .map_err(|cause| Error::job(Place::file(self.scores().0), cause))?;
+        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
         match (self.json, cx.quiet) {
-            (true, _) => {
-                let mut value = shown.json();
-                value["warnings"] = json!(doubt.as_slice());
-                cx.print_json(&value)
-            }
+            (true, _) => cx.print_made(&self.output, &found.summary, Some(rows.doubt.as_slice())),
             (false, true) => Ok(()),
-            (false, false) => Ok(shown.print(&mut cx.stderr())?),
+            (false, false) => Ok(show::sets(&found, &self.output, &mut cx.stderr())?),
         }
     }
 
@@ -151,40 +117,17 @@ impl Run for Sets {
 
 impl Sets {
     /// The file of scores, and what a row is.
-    fn input(&self) -> (&Path, SetInput) {
-        let binary = self.source.binary().map(|(path, kind)| (path, SetInput::Binary(kind)));
-        let vectors = || self.source.vectors().map(|(path, kind)| (path, SetInput::Vectors(kind)));
+    fn scores(&self) -> (&Path, ScoresAre) {
+        let binary = self.source.binary().map(|(path, kind)| (path, ScoresAre::Binary(kind)));
+        let vectors = || self.source.vectors().map(|(path, kind)| (path, ScoresAre::Vectors(kind)));
         binary.or_else(vectors).expect("clap asks for one of the sources")
     }
 
-    /// What is compared: of codes of logits the margin, and of what else is asked or given.
-    fn score(&self, encoding: Option<ScoreEncoding>) -> Result<Option<ConformityScore>, Error> {
-        let asked = self.class_score.map(|name| match name {
-            ConformityName::Softmax => ConformityScore::Softmax,
-            ConformityName::Margin => ConformityScore::Margin,
-        });
-        let input = self.input().1;
-        if matches!(input, SetInput::Binary(_)) && asked.is_some() {
-            return Err(Error::Usage(
-                "--class-score is for --logits and --probs: a binary score is compared as it is".into(),
-            ));
-        }
-        if input == SetInput::Vectors(VectorKind::Logits)
-            && encoding.is_some()
-            && asked == Some(ConformityScore::Softmax)
-        {
-            return Err(Error::Usage(
-                "codes of logits have no softmax without floating point: use --class-score margin".into(),
-            ));
-        }
-        Ok(asked)
-    }
-
-    /// What was done, as `name=value` separated by spaces.
-    fn parameters(&self) -> String {
-        let by_class = if self.by_class { " by-class=true" } else { "" };
-        let confidence =
-            self.confidence.map_or(String::new(), |confidence| format!(" set-confidence={confidence}"));
-        format!("set-alpha={}{by_class}{confidence}", self.alpha)
+    fn options(&self) -> SetOptions {
+        let mut options = SetOptions::default();
+        (options.alpha, options.confidence) = (self.alpha, self.confidence);
+        (options.by_class, options.never_empty) = (self.by_class, self.never_empty);
+        options.class_score = self.class_score;
+        options
     }
 }

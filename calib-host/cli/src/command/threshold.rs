@@ -1,18 +1,12 @@
 //! `calib threshold`
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use calib_core::decision::{Accuracy, AccuracyPromise};
-use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::PointsOnDevice;
-use calib_fit::operating::{Aim, Aims, GroupScores, KeyedScores, OperatingPoints, PredictiveValues, Sharing};
-use calib_fit::stats::single_at_most;
-use calib_fit::{ArtifactOptions, ScoreKind, StoredArtifact};
+use calib_core::{ClassifierId, ScoreEncoding};
+use calib_fit::job::{ThresholdOptions, threshold};
+use calib_fit::operating::Sharing;
 use calib_io::files::{Place, read_artifact};
-use calib_io::input::{self, Column, Source, Table};
 use clap::Args;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -21,9 +15,9 @@ use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
-use crate::read::{question_independence, question_margins, read_all, table_labels};
+use crate::read::{LabelledFiles, ScoresAre};
 use crate::run::Run;
-use crate::show::ShownThresholds;
+use crate::show;
 
 /// Find a threshold that promises a sensitivity or specificity.
 ///
@@ -106,69 +100,37 @@ pub(crate) struct ThresholdCommand {
     json: bool,
 }
 
-/// Rows as they were read.
-struct Rows {
-    groups: Vec<GroupScores>,
-    encoding: ScoreEncoding,
-    n: u64,
-    sha256: [u8; 32],
-    /// Of how many rows these are one in each cluster.
-    clustered: Option<u64>,
-    /// What is doubtful about them, in sentences.
-    doubts: Vec<String>,
-}
-
-/// A group's name, which the only group has none of, and its rows.
-type NamedRows = (Option<String>, Vec<usize>);
-
 impl Run for ThresholdCommand {
     const AT_WORK: Option<&str> = Some("looking for thresholds");
     const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {
+        let (path, kind) = binary_source(self.scores.as_deref(), self.margins.as_deref())
+            .expect("clap asks for one of them");
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let rows = self.read(parent.as_ref(), cx)?;
-        cx.warn(&rows.doubts)?;
-        let sharing = if self.common_threshold { Sharing::Common } else { Sharing::Own };
-        let place = || Place::file(self.path().0);
-        let points = OperatingPoints::find(&rows.groups, self.aims(), sharing)
-            .map_err(|cause| Error::promise(place(), cause))?;
-        let values = self.predictive_values(&points)?;
-        let predictive = self.promises(&values);
-        let on_device = PointsOnDevice {
-            points: &points,
-            encoding: rows.encoding,
-            predictive: &predictive,
-            refer_raises: self.refer_raises,
+        let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
+        let rows = LabelledFiles {
+            scores: (path, ScoresAre::Binary(kind)),
+            labels: self.labels.as_deref(),
+            score_column: &self.score_column,
+            label_column: &self.label_column,
+            clusters: self.cluster_column.source(self.clusters.as_ref()),
+            group_column: self.group_column.as_deref(),
+            encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
         };
-        let parameters = self.parameters(&rows);
-        let bytes = match self.calibrator.as_deref().zip(parent.as_ref()) {
-            Some((path, parent)) => {
-                on_device.beside(parent, &self.child.of(path, parent, parameters, cx)?)?
-            }
-            None => {
-                let options = ArtifactOptions {
-                    data_sha256: rows.sha256,
-                    classifier: self.classifier_id,
-                    counter: self.child.counter(),
-                    ..ArtifactOptions::default()
-                };
-                on_device.alone(rows.n, &parameters, &options)?
-            }
-        };
-        cx.write_output(&self.output, self.force, &bytes)?;
-        let stored = StoredArtifact::from_bytes(&bytes).expect("just written");
-        let shown =
-            ShownThresholds { points: &points, values: &values, stored: &stored, output: &self.output };
+        let rows = rows.read(cx)?;
+        let doubts = rows.doubts();
+        cx.warn(&doubts)?;
+        let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
+        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
+        let found = threshold(&rows.data, &self.options(), &target)
+            .map_err(|cause| Error::job(Place::file(path), cause))?;
+        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
         match (self.json, cx.quiet) {
-            (true, _) => {
-                let mut value = shown.json();
-                value["warnings"] = json!(rows.doubts);
-                cx.print_json(&value)
-            }
+            (true, _) => cx.print_made(&self.output, &found.summary, Some(&doubts)),
             (false, true) => Ok(()),
-            (false, false) => Ok(shown.print(&mut cx.stderr())?),
+            (false, false) => Ok(show::thresholds(&found, &self.output, &mut cx.stderr())?),
         }
     }
 
@@ -178,161 +140,14 @@ impl Run for ThresholdCommand {
 }
 
 impl ThresholdCommand {
-    fn aims(&self) -> Aims {
-        let aim = |level: Option<f64>| level.map(|level| Aim { level, confidence: self.confidence });
-        Aims { sensitivity: aim(self.sensitivity), specificity: aim(self.specificity) }
+    fn options(&self) -> ThresholdOptions {
+        let mut options = ThresholdOptions::default();
+        (options.sensitivity, options.specificity) = (self.sensitivity, self.specificity);
+        options.confidence = self.confidence;
+        options.sharing = if self.common_threshold { Sharing::Common } else { Sharing::Own };
+        options.prevalence = self.prevalence;
+        options.refer_raises = self.refer_raises;
+        options.seed = self.seed;
+        options
     }
-
-    /// The file of binary scores, and what these are.
-    fn path(&self) -> (&std::path::Path, ScoreKind) {
-        binary_source(self.scores.as_deref(), self.margins.as_deref()).expect("clap asks for one of them")
-    }
-
-    fn read(&self, parent: Option<&StoredArtifact>, cx: &Context) -> Result<Rows, Error> {
-        let (path, kind) = self.path();
-        let paths: Vec<_> = std::iter::once(path).chain(self.labels.as_deref()).collect();
-        let sources = read_all(&paths, cx)?;
-        let names: Vec<&str> = [&*self.score_column, &*self.label_column]
-            .into_iter()
-            .chain(self.group_column.as_deref())
-            .collect();
-        let table = Table::read_only(&sources[0], &names)?;
-        let of_parent = parent.map(|parent| parent.artifact().header().encoding);
-        let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
-        let codes = encoding.map(|_| table.codes(&self.score_column)).transpose()?;
-        let scores = match (&codes, encoding) {
-            (Some(codes), Some(encoding)) => input::scores_of_codes(codes, encoding, kind)?,
-            _ => table.numbers(&self.score_column)?,
-        };
-        let labels = table_labels(&sources, &table, &self.label_column, scores.len())?;
-        labels.check_classes(2)?;
-        let all = input::binary_data(&scores, &labels, kind)?;
-        let mut doubts = Vec::from_iter(question_margins(&sources[0], kind, &scores.device_scores(kind)?));
-        let (kept, clustered) = self.kept(&sources[0], &scores, &labels)?;
-        if clustered.is_none() {
-            doubts.extend(question_independence(&all, None));
-        }
-        let codes = match (codes, encoding) {
-            (Some(codes), Some(encoding)) => Some(input::codes(&codes, encoding)?),
-            _ => None,
-        };
-        let keyed = |rows: &[usize]| match (&codes, encoding) {
-            (Some(codes), Some(encoding)) => Ok(of_codes(encoding, codes, &labels, rows)),
-            _ => {
-                let data = input::binary_data(&scores.part(rows), &labels.part(rows), kind)?;
-                KeyedScores::of_scores(&data).map_err(|cause| Error::fit(Place::file(path), cause))
-            }
-        };
-        let groups = self.groups(&table, scores.len(), &kept, parent)?;
-        let groups: Result<Vec<_>, Error> =
-            groups.into_iter().map(|(name, rows)| Ok(GroupScores { name, scores: keyed(&rows)? })).collect();
-        let float = if kind == ScoreKind::Margin { ScoreEncoding::Margin } else { ScoreEncoding::F32 };
-        Ok(Rows {
-            groups: groups?,
-            encoding: encoding.unwrap_or(float),
-            n: kept.len() as u64,
-            sha256: input::sha256(&sources.iter().collect::<Vec<_>>()),
-            clustered,
-            doubts,
-        })
-    }
-
-    /// The rows that count: all, or one of each cluster, and then of how many.
-    fn kept(
-        &self,
-        source: &Source,
-        scores: &Column<f64>,
-        labels: &Column<i64>,
-    ) -> Result<(Vec<usize>, Option<u64>), Error> {
-        let Some(clusters) = self.cluster_column.source(self.clusters.as_ref()) else {
-            return Ok(((0..scores.len()).collect(), None));
-        };
-        let clusters = clusters.read(source, scores.len())?;
-        let seen = |row: usize| (scores.values[row] as f32 + 0.0, labels.values[row]);
-        let compare = |a: usize, b: usize| {
-            let (a, b) = (seen(a), seen(b));
-            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-        };
-        let kept = clusters.one_row_each(self.seed, compare);
-        let left_some_out = kept.len() < scores.len();
-        Ok((kept, left_some_out.then_some(scores.len() as u64)))
-    }
-
-    /// The groups with their rows: in the order of the calibrator's, or else of their names.
-    fn groups(
-        &self,
-        table: &Table,
-        rows: usize,
-        kept: &[usize],
-        parent: Option<&StoredArtifact>,
-    ) -> Result<Vec<NamedRows>, Error> {
-        let Some(column) = &self.group_column else { return Ok(vec![(None, kept.to_vec())]) };
-        let names = table.names(column)?;
-        input::check_rows(&names, rows, self.path().0)?;
-        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for &row in kept {
-            groups.entry(&names.values[row]).or_default().push(row);
-        }
-        let mut groups: Vec<_> =
-            groups.into_iter().map(|(name, rows)| (Some(name.to_owned()), rows)).collect();
-        if let Some(of) = parent.and_then(|parent| parent.artifact().groups().copied()) {
-            groups.sort_by_key(|(name, _)| name.as_deref().and_then(|name| of.code(name)).unwrap_or(u8::MAX));
-        }
-        Ok(groups)
-    }
-
-    /// What can be promised of the predictive values of each group; none without a prevalence.
-    fn predictive_values(&self, points: &OperatingPoints) -> Result<Vec<PredictiveValues>, Error> {
-        let Some(prevalence) = self.prevalence else { return Ok(Vec::new()) };
-        let values = points.points.iter().map(|point| points.predictive_values(point, prevalence));
-        values.collect::<Result<_, _>>().map_err(|cause| Error::promise(Place::file(self.path().0), cause))
-    }
-
-    /// What the artefact says of predictive values: the least of all groups, not above what is promised.
-    fn promises(&self, values: &[PredictiveValues]) -> Vec<AccuracyPromise> {
-        let least = |value: fn(&PredictiveValues) -> f64| {
-            single_at_most(values.iter().map(value).fold(1.0, f64::min))
-        };
-        let confidence = least(|values| values.confidence);
-        let promise = |accuracy, level: f32| AccuracyPromise {
-            accuracy,
-            level,
-            confidence,
-            prevalence: self.prevalence.map(|prevalence| prevalence as f32),
-        };
-        let both = [
-            promise(Accuracy::PositivePredictiveValue, least(|values| values.ppv)),
-            promise(Accuracy::NegativePredictiveValue, least(|values| values.npv)),
-        ];
-        let says_something = |promise: &AccuracyPromise| {
-            promise.level > 0.0 && promise.level < 1.0 && promise.confidence > 0.0 && !values.is_empty()
-        };
-        both.into_iter().filter(says_something).collect()
-    }
-
-    /// What was done, as `name=value` separated by spaces.
-    fn parameters(&self, rows: &Rows) -> String {
-        let sharing =
-            self.group_column.as_ref().map(|_| if self.common_threshold { "common" } else { "own" });
-        let named = [
-            ("sensitivity", self.sensitivity.map(|level| level.to_string())),
-            ("specificity", self.specificity.map(|level| level.to_string())),
-            ("confidence", Some(self.confidence.to_string())),
-            ("thresholds", sharing.map(str::to_owned)),
-            ("threshold-prevalence", self.prevalence.map(|prevalence| prevalence.to_string())),
-            ("cluster-rows", rows.clustered.map(|rows| rows.to_string())),
-            ("cluster-seed", rows.clustered.map(|_| self.seed.to_string())),
-        ];
-        let pairs = named.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-        pairs.collect::<Vec<_>>().join(" ")
-    }
-}
-
-fn of_codes(
-    encoding: ScoreEncoding,
-    codes: &[QuantizedScore],
-    labels: &Column<i64>,
-    rows: &[usize],
-) -> KeyedScores {
-    KeyedScores::of_codes(encoding, rows.iter().map(|&row| (codes[row], labels.values[row] == 1)))
 }

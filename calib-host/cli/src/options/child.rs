@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use calib_fit::StoredArtifact;
-use calib_fit::artifact::Child;
+use calib_core::ClassifierId;
+use calib_fit::job::Target;
+use calib_fit::{ArtifactOptions, StoredArtifact};
 use clap::Args;
 
 use crate::context::Context;
@@ -24,19 +25,28 @@ impl ChildOptions {
         Self { counter: Some(counter) }
     }
 
-    /// The counter of an artefact that is made from nothing else.
-    pub(crate) fn counter(&self) -> u32 {
-        self.counter.unwrap_or(0)
+    /// Where a rule goes: beside a calibrator, or into an artefact that is made from these files alone.
+    pub(crate) fn target<'a>(
+        &self,
+        calibrator: Option<(&Path, &'a StoredArtifact)>,
+        data_sha256: [u8; 32],
+        classifier: Option<ClassifierId>,
+        cx: &Context,
+    ) -> Result<Target<'a>, Error> {
+        let counter = self.counter.unwrap_or(0);
+        Ok(match calibrator {
+            Some((path, parent)) => Target::Beside(parent, self.of(path, parent, cx)?),
+            None => Target::Alone(ArtifactOptions {
+                data_sha256,
+                classifier,
+                counter,
+                ..ArtifactOptions::default()
+            }),
+        })
     }
 
-    /// What an artefact made from the one at `path` says of itself. That its signature is lost is told.
-    pub(crate) fn of(
-        &self,
-        path: &Path,
-        parent: &StoredArtifact,
-        parameters: String,
-        cx: &Context,
-    ) -> Result<Child, Error> {
+    /// The counter of an artefact made from the one at `path`. That its signature is lost is told.
+    pub(crate) fn of(&self, path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
         let artifact = parent.artifact();
         let (path, held) = (path.display(), artifact.counter());
         let Some(counter) = self.counter else {
@@ -55,6 +65,6 @@ impl ChildOptions {
                 format!("{path} is signed, and what is made from it is not: sign that with `calib sign`");
             cx.warn(&[sentence])?;
         }
-        Ok(Child { counter, parameters })
+        Ok(counter)
     }
 }

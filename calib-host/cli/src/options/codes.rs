@@ -1,9 +1,10 @@
 //! The options for scores that are integer codes.
 
-use calib_core::{QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::CodesError;
-use clap::{Args, ValueEnum};
+use calib_core::ScoreEncoding;
+use calib_fit::artifact::CodeType;
+use clap::Args;
 
+use super::parse::named;
 use crate::error::Error;
 
 /// What kind of number a score is on the device.
@@ -13,15 +14,8 @@ pub(crate) struct EncodingOptions {
     /// What kind of number a score is on the device, if not a float: the column of scores or margins, or the matrix of
     /// probabilities, then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
     /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "TYPE",
-        requires = "scale",
-        requires = "zero_point",
-        hide_short_help = true
-    )]
-    score_encoding: Option<EncodingName>,
+    #[arg(long, value_name = "TYPE", value_parser = named::<CodeType>(), requires = "scale", requires = "zero_point", hide_short_help = true)]
+    score_encoding: Option<CodeType>,
     /// The difference between the scores of neighbouring codes, as a number or as 1/256. For TFLite's int8 softmax: 1/256.
     #[arg(long, value_name = "S", value_parser = parse_scale, allow_negative_numbers = true, requires = "score_encoding", hide_short_help = true)]
     scale: Option<f32>,
@@ -36,18 +30,6 @@ pub(crate) struct EncodingOptions {
     zero_point: Option<i32>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum EncodingName {
-    /// Codes from 0 to 255.
-    U8,
-    /// Codes from -128 to 127.
-    I8,
-    /// Codes from 0 to 65535.
-    U16,
-    /// Codes from -32768 to 32767.
-    I16,
-}
-
 impl EncodingOptions {
     /// The encoding; `None` for floats.
     pub(crate) fn encoding(&self) -> Result<Option<ScoreEncoding>, Error> {
@@ -55,16 +37,8 @@ impl EncodingOptions {
         else {
             return Ok(None);
         };
-        let encoding = match name {
-            EncodingName::U8 => ScoreEncoding::U8 { scale, zero_point },
-            EncodingName::I8 => ScoreEncoding::I8 { scale, zero_point },
-            EncodingName::U16 => ScoreEncoding::U16 { scale, zero_point },
-            EncodingName::I16 => ScoreEncoding::I16 { scale, zero_point },
-        };
-        match QuantizedScore::from_key(encoding, 0) {
-            Ok(_) => Ok(Some(encoding)),
-            Err(_) => Err(Error::Compile(CodesError::Encoding.into())),
-        }
+        let encoding = name.encoding(scale, zero_point);
+        encoding.map(Some).map_err(|cause| Error::Compile(cause.into()))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::io::Write;
 
-use calib_fit::operating::{Aim, Class, rows_needed};
+use calib_fit::job::{ThresholdPlanOptions, plan_thresholds};
 use calib_fit::stats::percent;
 use clap::Args;
-use serde_json::json;
 
 use super::parse::{count, parse_share};
 use crate::context::Context;
@@ -32,9 +31,6 @@ pub(crate) struct PlannedThresholds {
 /// What is planned otherwise.
 const PLAN: [&str; 7] = ["n", "bins", "points_per_bin", "epsilon", "reduction", "svg", "validation"];
 
-/// How many may lie on the wrong side in the lines of the answer.
-const ALLOWED: u64 = 4;
-
 impl PlannedThresholds {
     /// Whether a threshold is planned.
     pub(crate) fn is_asked(&self) -> bool {
@@ -43,57 +39,30 @@ impl PlannedThresholds {
 
     /// Answers how many points it takes, and how many rows if the prevalence is known.
     pub(crate) fn answer(&self, prevalence: Option<f64>, json: bool, cx: &Context) -> Result<(), Error> {
-        let asked = [
-            (Class::Positives, "sensitivity", self.sensitivity, prevalence),
-            (
-                Class::Negatives,
-                "specificity",
-                self.specificity,
-                prevalence.map(|prevalence| 1.0 - prevalence),
-            ),
-        ];
-        let mut answers = Vec::new();
-        for (class, name, level, share) in asked {
-            let Some(level) = level else { continue };
-            let aim = Aim { level, confidence: self.confidence };
-            let points = (0..ALLOWED).map(|k| aim.points_needed(k, self.groups));
-            let points: Vec<u64> = points.collect::<Option<_>>().ok_or_else(|| {
-                Error::Usage(format!("a {name} of {level} takes more than 2^53 {class}: nobody has them"))
-            })?;
-            let rows = |points: u64| {
-                share.map(|share| (rows_needed(points, share, self.confidence), points as f64 / share))
-            };
-            let lines: Vec<_> =
-                (0..).zip(&points).map(|(allowed, &points)| (allowed, points, rows(points))).collect();
-            answers.push((class, name, level, lines));
-        }
+        let mut options = ThresholdPlanOptions::default();
+        (options.sensitivity, options.specificity) = (self.sensitivity, self.specificity);
+        (options.confidence, options.groups, options.prevalence) = (self.confidence, self.groups, prevalence);
+        let planned = plan_thresholds(&options)?;
         if json {
-            let line = |&(allowed, points, rows): &(u64, u64, Option<(Option<u64>, f64)>)| json!({"allowed": allowed, "points": points, "rows": rows.and_then(|rows| rows.0), "mean_rows": rows.map(|rows| rows.1)});
-            let answer = |(class, name, level, lines): &(Class, &str, f64, Vec<_>)| json!({"class": class, "accuracy": name, "level": level, "points": lines.iter().map(line).collect::<Vec<_>>()});
-            return cx.print_json(&json!({
-                "confidence": self.confidence,
-                "groups": self.groups,
-                "prevalence": prevalence,
-                "thresholds": answers.iter().map(answer).collect::<Vec<_>>(),
-            }));
+            return cx.print_json(&planned);
         }
         let mut out = cx.stdout();
-        for (class, name, level, lines) in answers {
-            let confidence = percent(self.confidence);
+        let confidence = percent(self.confidence);
+        for threshold in &planned.thresholds {
+            let (class, level) = (threshold.class, percent(threshold.level));
             writeln!(
                 out,
-                "a {name} of at least {} % with {confidence} % confidence takes {} {class}",
-                percent(level),
-                lines[0].1
+                "a {} of at least {level} % with {confidence} % confidence takes {} {class}",
+                threshold.accuracy, threshold.points[0].points
             )?;
-            for (allowed, points, rows) in lines {
-                let of_rows = match rows {
-                    Some((Some(rows), mean)) => {
+            for line in &threshold.points {
+                let of_rows = match line.rows.zip(line.mean_rows) {
+                    Some((rows, mean)) => {
                         format!(", in {rows} rows with {confidence} % confidence ({mean:.0} on average)")
                     }
-                    _ => String::new(),
+                    None => String::new(),
                 };
-                writeln!(out, "  {points:>8} allow {allowed} on the wrong side{of_rows}")?;
+                writeln!(out, "  {:>8} allow {} on the wrong side{of_rows}", line.points, line.allowed)?;
             }
         }
         if self.groups > 1 {

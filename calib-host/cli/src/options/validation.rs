@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use calib_fit::guarantee::{ValidationPlan, ValidationSize};
+use calib_fit::job::plan_validation;
 use clap::Args;
-use serde_json::json;
 
 use super::parse::parse_number;
 use crate::context::Context;
@@ -37,10 +37,11 @@ impl ValidationArgs {
         let (prevalence, auc) = prevalence.zip(self.auc).expect("clap asks for both");
         let Self { se_auc, se_slope, se_intercept, .. } = *self;
         let plan = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };
-        let size = plan.size();
+        let planned = plan_validation(plan)?;
         if json {
-            return cx.print_json(&json!({"validation": size, "given": plan}));
+            return cx.print_json(&planned);
         }
+        let size = planned.validation;
         let ValidationSize { rows, positives, is_rough, .. } = size;
         let mut out = cx.stdout();
         writeln!(out, "{rows} rows, of which {positives} with label 1 on average (Pavlou et al. 2021):")?;

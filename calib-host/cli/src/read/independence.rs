@@ -20,7 +20,7 @@ pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Cluster
     Repeats::noticed_in(data).ok().flatten().map(with_hint)
 }
 
-fn with_hint(noticed: Repeats) -> String {
+pub(super) fn with_hint(noticed: Repeats) -> String {
     sentence(&Finding::Dependence(noticed), Path::new("-"))
 }
 

@@ -7,12 +7,12 @@ mod columns;
 mod counters;
 mod files;
 mod independence;
+mod labelled;
 mod passes;
 mod reference;
 mod reported;
 mod rows;
 mod ruled;
-mod sets;
 
 pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
@@ -21,11 +21,11 @@ pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_v
 pub(crate) use counters::CounterFiles;
 pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
 pub(crate) use independence::{predictions, question_independence, question_predictions};
+pub(crate) use labelled::{LabelledFiles, ScoresAre};
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reference::{device_scores, monitors_of_scores};
 pub(crate) use reported::Reported;
 pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, read_groups, score_columns, table_labels,
+    ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, read_groups, score_columns,
 };
 pub(crate) use ruled::{RuleColumns, SET, VERDICT};
-pub(crate) use sets::{SetInput, SetRows, SetSource};

@@ -6,14 +6,16 @@ use std::path::Path;
 use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{bins_in_words, points, promise, rule_sentences, table_label};
+use calib_fit::artifact::{
+    MonitorFacts, PointsFacts, SetsFacts, bins_in_words, points, promise, rule_sentences, table_label,
+};
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
 
 use super::form::{direct_table, form_json, len_bytes, lines, size};
 use super::joint::{print_vector, vector_json};
-use super::monitors::{monitors_json, print_monitors};
-use super::rule::{points_json, print_rule, print_thresholds, rule_json, sets_json};
+use super::monitors::print_monitors;
+use super::rule::{print_rule, print_thresholds, rule_json};
 
 /// Prints what the artefact in a file holds.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
@@ -220,9 +222,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         },
         "decision": artifact.decision().map(rule_json),
         "groups": artifact.groups().map(|groups| groups.names().collect::<Vec<_>>()),
-        "operating_points": artifact.operating_points().map(points_json),
-        "monitors": monitors_json(artifact),
-        "prediction_sets": artifact.prediction_sets().map(sets_json),
+        "operating_points": artifact.operating_points().map(PointsFacts::of),
+        "monitors": MonitorFacts::of(artifact),
+        "prediction_sets": artifact.prediction_sets().map(SetsFacts::of),
         "rule": rule_sentences(artifact),
         "joint": match artifact.calibrator() {
             Calibrator::Vector(calibrator) => vector_json(&calibrator),

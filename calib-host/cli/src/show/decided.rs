@@ -1,121 +1,17 @@
 //! What `calib decide` prints.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use calib_fit::assess::AssessOptions;
-use calib_fit::decide::{
-    Actions, Chosen, CostInterval, EstimatedRoc, EstimatedRocPoint, LeftOut, Rule, ThresholdAccuracy,
-    Validation,
-};
+use calib_fit::decide::{CostInterval, EstimatedRoc, Validation};
+use calib_fit::job::Decided;
 use calib_fit::stats::percent_of_success;
-use serde_json::{Value, json};
 
 use super::rule::intervals;
 use super::threshold::at_thresholds;
 
-/// A rule and what is known about its cost. What needs probabilities or labels is `None` without.
-pub(crate) struct Decided<'c> {
-    pub(crate) actions: &'c Actions,
-    pub(crate) rule: Rule,
-    /// Whether the file states the intervals.
-    pub(crate) is_stated: bool,
-    pub(crate) left_out: Vec<LeftOut>,
-    /// The number of probabilities.
-    pub(crate) n: Option<usize>,
-    /// How many of them each interval of the rule holds.
-    pub(crate) counts: Option<Vec<usize>>,
-    pub(crate) uncalibrated_rows: usize,
-    /// The expected cost of a decision.
-    pub(crate) expected: Option<f64>,
-    /// That of Bayes' rule, if another one is stated.
-    pub(crate) bayes: Option<f64>,
-    pub(crate) validation: Option<Validation>,
-    /// Whether the validation is of the same rows.
-    pub(crate) own_validation: bool,
-    /// Whether labelled rows were left aside because the calibrator was fitted to them.
-    pub(crate) fitted_to: bool,
-    pub(crate) interval: Option<CostInterval>,
-    pub(crate) actual: Option<f64>,
-    /// How accurate the rule is at each of its thresholds, on labelled rows.
-    pub(crate) accuracies: Vec<ThresholdAccuracy>,
-    pub(crate) chosen: Option<Chosen>,
-    /// The number of decisions over which start-up costs are spread.
-    pub(crate) cases: Option<u64>,
-    pub(crate) roc: Option<EstimatedRoc>,
-}
-
-impl Decided<'_> {
-    /// The least and the most that a decision is expected to cost if rows without a probability count, too: each costs what its
-    /// action costs if the event happens, or if not. `None` if there are no such rows.
-    fn over_all_rows(&self) -> Option<[f64; 2]> {
-        let (n, expected) = (self.n? as f64, self.expected?);
-        let left_out = (self.uncalibrated_rows > 0).then_some(self.uncalibrated_rows as f64)?;
-        let action = &self.actions.all()[self.actions.uncalibrated()];
-        let (one, other) = (action.positive.get(), action.negative.get());
-        Some([one.min(other), one.max(other)].map(|cost| (n * expected + left_out * cost) / (n + left_out)))
-    }
-}
-
-/// As many points of a curve are printed as JSON.
-const ROC_POINTS: usize = 513;
-
-impl Decided<'_> {
-    pub(crate) fn to_json(&self, output: Option<&Path>) -> Value {
-        let name = |action: usize| &self.actions.all()[action].name;
-        let pieces: Vec<_> = self
-            .rule
-            .pieces()
-            .enumerate()
-            .map(|(i, (action, above, up_to))| {
-                let count = self.counts.as_ref().map(|counts| counts[i]);
-                json!({"action": name(action), "above": above, "up_to": up_to, "n": count})
-            })
-            .collect();
-        let left_out: Vec<_> = self
-            .left_out
-            .iter()
-            .map(|left| json!({"action": name(left.action), "beaten_by": left.beaten_by.map(name)}))
-            .collect();
-        json!({
-            "output": output,
-            "actions": self.actions.all(),
-            "uncalibrated": name(self.actions.uncalibrated()),
-            "rule": {"kind": if self.is_stated { "stated" } else { "bayes" }, "intervals": pieces},
-            "left_out": left_out,
-            "n": self.n,
-            "uncalibrated_rows": self.uncalibrated_rows,
-            "expected_cost": self.expected,
-            "expected_cost_over_all_rows": self.over_all_rows(),
-            "expected_cost_is_optimistic": self.expected.map(|_| !self.is_stated),
-            "expected_cost_bayes": self.bayes,
-            "validation": self.validation.map(|v| json!({
-                "n": v.n, "c_emp": v.c_emp, "delta": v.delta, "c_upper": v.c_upper,
-                "c_lower": v.c_lower, "c_lower_is_vacuous": v.c_lower == 0.0, "same_rows": self.own_validation,
-            })),
-            "fitted_to_labelled_rows": self.fitted_to,
-            "interval": self.interval,
-            "actual_cost": self.actual,
-            "at_thresholds": self.accuracies,
-            "start_up": self.chosen.as_ref().map(|chosen| json!({
-                "cases": self.cases, "total": chosen.total, "start_up": chosen.start_up, "candidates": chosen.candidates,
-            })),
-            "roc": self.roc.as_ref().map(|roc| json!({
-                "auc": roc.auc, "n_points": roc.points.len(), "points": thinned(&roc.points),
-            })),
-        })
-    }
-}
-
-/// A number of points with the first and the last, evenly spaced.
-fn thinned(points: &[EstimatedRocPoint]) -> Vec<&EstimatedRocPoint> {
-    let last = points.len() - 1;
-    let wanted = ROC_POINTS.min(points.len());
-    (0..wanted).map(|i| &points[i * last / (wanted - 1).max(1)]).collect()
-}
-
 /// Prints for people.
-pub(crate) fn print(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print(decided: &Decided, out: &mut dyn Write) -> io::Result<()> {
     print_rule(decided, out)?;
     if let Some(expected) = decided.expected {
         print_cost(decided, expected, out)?;
@@ -126,7 +22,7 @@ pub(crate) fn print(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()
     at_thresholds(out, &decided.accuracies, AssessOptions::default().alpha)
 }
 
-fn print_rule(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn print_rule(decided: &Decided, out: &mut dyn Write) -> io::Result<()> {
     let Decided { actions, rule, .. } = decided;
     let kind = if decided.is_stated { "as stated" } else { "by Bayes' rule" };
     writeln!(out, "decisions {kind}; a probability that equals a threshold belongs below it")?;
@@ -173,7 +69,7 @@ fn print_rule(decided: &Decided<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn print_cost(decided: &Decided<'_>, expected: f64, out: &mut dyn Write) -> io::Result<()> {
+fn print_cost(decided: &Decided, expected: f64, out: &mut dyn Write) -> io::Result<()> {
     let n = decided.n.unwrap_or_default();
     writeln!(out, "\nexpected cost of a decision {expected:.6}, over {n} probabilities")?;
     if !decided.is_stated {
@@ -219,7 +115,7 @@ fn print_cost(decided: &Decided<'_>, expected: f64, out: &mut dyn Write) -> io::
 }
 
 fn print_interval(
-    decided: &Decided<'_>,
+    decided: &Decided,
     validation: &Validation,
     interval: &CostInterval,
     out: &mut dyn Write,
@@ -244,7 +140,7 @@ fn print_interval(
     )
 }
 
-fn print_roc(decided: &Decided<'_>, roc: &EstimatedRoc, out: &mut dyn Write) -> io::Result<()> {
+fn print_roc(decided: &Decided, roc: &EstimatedRoc, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nestimated ROC curve: area {:.6}; positive is what is above", roc.auc)?;
     if !decided.own_validation && roc.points.iter().any(|point| point.tpr_band.is_some()) {
         writeln!(

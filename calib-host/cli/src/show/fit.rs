@@ -5,8 +5,8 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points, points_for_a_useful_epsilon,
-    promise,
+    MonitorFacts, Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points,
+    points_for_a_useful_epsilon, promise,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel};
 use calib_fit::fit::FittedTable;
@@ -14,7 +14,7 @@ use calib_fit::stats::percent_of_success;
 use serde_json::{Value, json};
 
 use super::form::edges_of_keys;
-use super::monitors::{monitor_sentences, monitors_json};
+use super::monitors::monitor_sentences;
 use crate::out::shown_path;
 
 /// A fit with the artefact that was written of it.
@@ -89,7 +89,7 @@ impl<'a> ShownFit<'a> {
                 "alpha": g.alpha,
                 "epsilon": g.epsilon,
             })),
-            "monitors": monitors_json(artifact),
+            "monitors": MonitorFacts::of(artifact),
             "vacuous_bins": vacuous.vacuous,
             "promise": promise.statement,
             "assumptions": promise.full_assumptions(),

@@ -33,16 +33,16 @@ pub(crate) use assessed::assessed;
 pub(crate) use comparison::comparison;
 #[cfg(feature = "serial")]
 pub(crate) use counters::{counter_warnings, counter_words, counters_json, print_counters};
-pub(crate) use decided::{Decided, print};
+pub(crate) use decided::print;
 #[cfg(feature = "serial")]
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
 pub(crate) use joint::{joint_json, joint_summary};
-pub(crate) use monitors::{action_words, monitor_sentences, monitors_json};
-pub(crate) use operating::ShownThresholds;
+pub(crate) use monitors::{action_words, monitor_sentences};
+pub(crate) use operating::thresholds;
 pub(crate) use recalibrated::ShownRecalibration;
-pub(crate) use sets::ShownSets;
+pub(crate) use sets::sets;
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;
 pub(crate) use verified::{verified, verified_json};

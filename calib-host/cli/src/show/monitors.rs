@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
+use calib_core::Artifact;
 use calib_core::artifact::MonitorAction;
-use calib_core::{Artifact, Margin};
 use calib_fit::artifact::monitor_scores;
-use serde_json::{Value, json};
 
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
 fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
@@ -86,30 +85,4 @@ pub(super) fn print_monitors(artifact: &Artifact<'_>, out: &mut dyn Write) -> io
         .iter()
         .enumerate()
         .try_for_each(|(at, line)| writeln!(out, "{:<12}{line}", if at == 0 { "monitors" } else { "" }))
-}
-
-/// The numbers for programs; `null` if there are no monitors.
-pub(crate) fn monitors_json(artifact: &Artifact<'_>) -> Value {
-    let Some(monitors) = artifact.monitors() else { return Value::Null };
-    let encoding = artifact.header().encoding;
-    let [shift, change, promise] = monitors.rarities_of_device();
-    let of_each_table = monitors.rarities();
-    let edge = |&key: &u32| match encoding.is_margin() {
-        true => Margin::from_key(key).map_or(f64::NAN, |margin| margin.get().into()),
-        false => f64::from(f32::from_bits(key)),
-    };
-    let table = |table| {
-        let gaps = monitors.reference(table)?.each().collect::<Vec<_>>();
-        let edges = monitors.own_edges(table).map(|keys| keys.iter().map(edge).collect::<Vec<_>>());
-        Some(json!({"gaps": gaps, "edges": edges}))
-    };
-    json!({
-        "shift": shift,
-        "change": change,
-        "promise": promise,
-        "alarm_at_odds": {"shift": of_each_table[0], "change": of_each_table[1], "promise": of_each_table[2]},
-        "scores": monitor_scores(artifact),
-        "action": artifact.monitor_action().map_or("flag".into(), |action| action.to_string()),
-        "tables": (0..monitors.count()).map(table).collect::<Vec<_>>(),
-    })
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use calib_core::decision::{Conformity, OperatingPoints, PredictionSets, Threshold, Thresholds};
 use calib_core::{Artifact, DecisionRule};
 use calib_fit::artifact::rule_sentences;
 use serde_json::{Value, json};
@@ -59,50 +58,6 @@ pub(crate) fn print_thresholds(out: &mut dyn Write, artifact: &Artifact<'_>) -> 
         writeln!(out, "{:<12}{sentence}", if at == 0 { what } else { "" })?;
     }
     Ok(())
-}
-
-/// Operating points as JSON: thresholds are keys, as the device compares them.
-pub(crate) fn points_json(points: &OperatingPoints<'_>) -> Value {
-    let threshold = |threshold: Threshold| {
-        json!({
-            "key": threshold.key,
-            "positives": threshold.positives,
-            "positives_above": threshold.positives_above,
-            "negatives": threshold.negatives,
-            "negatives_above": threshold.negatives_above,
-        })
-    };
-    let group = |Thresholds { lower, upper }| json!({"lower": threshold(lower), "upper": threshold(upper)});
-    let promises = points.promises().map(|promise| {
-        json!({
-            "accuracy": promise.accuracy.to_string(),
-            "level": promise.level,
-            "confidence": promise.confidence,
-            "prevalence": promise.prevalence,
-        })
-    });
-    json!({
-        "refers": points.refers(),
-        "refer_raises": points.refer_raises(),
-        "promises": promises.collect::<Vec<_>>(),
-        "groups": points.all().map(group).collect::<Vec<_>>(),
-    })
-}
-
-/// Prediction sets as JSON.
-pub(crate) fn sets_json(sets: &PredictionSets<'_>) -> Value {
-    let quantiles = (0..sets.classes()).filter_map(|class| sets.quantile(class));
-    json!({
-        "conformity": match sets.conformity() {
-            Conformity::Score => "softmax",
-            Conformity::Margin => "margin",
-        },
-        "alpha": sets.alpha(),
-        "confidence": sets.confidence(),
-        "by_class": sets.is_by_class(),
-        "never_empty": sets.never_empty(),
-        "quantiles": quantiles.map(|q| json!({"rows": q.rows, "key": q.key})).collect::<Vec<_>>(),
-    })
 }
 
 /// The intervals that thresholds cut [0, 1] into.

@@ -1,70 +1,37 @@
-//! Prediction sets that were found, and how they do, as text and as JSON.
+//! Prediction sets that were found, and how they do, as text.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use calib_fit::StoredArtifact;
-use calib_fit::artifact::rule_sentences;
-use calib_fit::fit::parameter_of;
-use calib_fit::sets::{PredictionSets, SetFigures};
+use calib_fit::job::Sets;
+use calib_fit::sets::SetFigures;
 use calib_fit::stats::percent_of_success;
-use serde_json::{Value, json};
 
 use super::operating::counted;
-use super::rule::sets_json;
 use crate::out::shown_path;
 
-/// Prediction sets with the artefact that has them.
-pub(crate) struct ShownSets<'a> {
-    pub(crate) sets: &'a PredictionSets,
-    pub(crate) stored: &'a StoredArtifact,
-    pub(crate) output: &'a Path,
-}
-
-impl ShownSets<'_> {
-    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let artifact = self.stored.artifact();
-        let (output, len_bytes, n) = (shown_path(self.output), artifact.len_bytes(), self.sets.n);
-        writeln!(out, "{output}: {len_bytes} bytes, from {n} calibration rows")?;
-        for sentence in rule_sentences(&artifact) {
-            writeln!(out, "  {sentence}")?;
-        }
-        let unseen: Vec<String> = self.sets.unseen().map(|class| class.to_string()).collect();
-        if !unseen.is_empty() {
-            writeln!(
-                out,
-                "  no calibration row is of class {}: nothing was learned of it",
-                unseen.join(", ")
-            )?;
-        }
-        if let (true, Some(needed)) = (
-            self.sets.thresholds.iter().any(|threshold| threshold.key.is_none()),
-            self.sets.aim.points_needed(self.sets.classes as u64),
-        ) {
-            let each = if self.sets.aim.by_class { " of a class" } else { "" };
-            writeln!(out, "  a class can be left out from {needed} calibration rows{each} on")?;
-        }
-        writeln!(
-            out,
-            "  this holds for new rows drawn as these were, one per patient or other independent unit, if nothing inside the scores was \
-             fitted to these rows"
-        )
+/// Prints what sets were found, and where they are.
+pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &found.summary;
+    let (output, len_bytes, n) = (shown_path(output), summary.written.len_bytes, summary.n);
+    writeln!(out, "{output}: {len_bytes} bytes, from {n} calibration rows")?;
+    for sentence in &summary.sentences {
+        writeln!(out, "  {sentence}")?;
     }
-
-    pub(crate) fn json(&self) -> Value {
-        let artifact = self.stored.artifact();
-        json!({
-            "output": self.output,
-            "len_bytes": artifact.len_bytes(),
-            "identity": artifact.identity().to_string(),
-            "parent": parameter_of(artifact.header().provenance.parameters, "parent"),
-            "n": self.sets.n,
-            "prediction_sets": artifact.prediction_sets().map(sets_json),
-            "unseen_classes": self.sets.unseen().collect::<Vec<_>>(),
-            "rows_needed": self.sets.aim.points_needed(self.sets.classes as u64),
-            "sentences": rule_sentences(&artifact),
-        })
+    let unseen: Vec<String> = summary.unseen_classes.iter().map(ToString::to_string).collect();
+    if !unseen.is_empty() {
+        writeln!(out, "  no calibration row is of class {}: nothing was learned of it", unseen.join(", "))?;
     }
+    let has_open = found.sets.thresholds.iter().any(|threshold| threshold.key.is_none());
+    if let Some(needed) = summary.rows_needed.filter(|_| has_open) {
+        let each = if found.sets.aim.by_class { " of a class" } else { "" };
+        writeln!(out, "  a class can be left out from {needed} calibration rows{each} on")?;
+    }
+    writeln!(
+        out,
+        "  this holds for new rows drawn as these were, one per patient or other independent unit, if nothing inside the scores was \
+         fitted to these rows"
+    )
 }
 
 /// Prints how prediction sets do on test rows.

@@ -3,16 +3,19 @@
 //! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit` and `joint`.
 
 mod child;
+mod code_type;
 mod compact;
 mod cost;
 mod error;
 mod joint;
 mod kind;
+mod monitor_facts;
 mod monitors;
 mod options;
 mod over_codes;
 mod points;
 mod promise;
+mod rule_facts;
 mod rule_words;
 mod rules;
 mod sample;
@@ -23,10 +26,12 @@ mod vacuous;
 mod write;
 
 pub use child::Child;
+pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub use joint::joint_artifact_bytes;
 pub use kind::score_kind;
+pub use monitor_facts::{AlarmOdds, MonitorFacts, TableMonitorFacts};
 pub(crate) use monitors::OTHER_SCORES;
 pub use monitors::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 pub use options::{ArtifactOptions, identity};
@@ -37,6 +42,7 @@ pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, divisor_of_alpha, points_for_a_useful_epsilon,
     promise, table_label,
 };
+pub use rule_facts::{PointsFacts, PromiseFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts};
 pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};

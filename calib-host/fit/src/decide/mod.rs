@@ -6,6 +6,7 @@
 mod actions;
 mod artifact;
 mod cost;
+mod costs;
 mod decision;
 mod distribution;
 mod envelope;
@@ -18,6 +19,7 @@ mod threshold;
 pub use actions::{Actions, ActionsError, CostedAction};
 pub use artifact::with_decision;
 pub use cost::{Cost, CostError};
+pub use costs::Costs;
 pub use decision::{
     DecisionCost, DecisionInterval, DecisionMismatch, DecisionSummary, ReportedRule, ThresholdAccuracy,
 };

@@ -2,11 +2,20 @@
 //!
 //! A result is `Serialize`: as JSON it is what the command prints with `--json`. Imports every other room.
 
+mod adjust;
 mod assess;
+mod decide;
+mod error;
+mod facts;
 mod finding;
 mod fit;
 mod plan;
+mod rows;
+mod sets;
+mod target;
+mod threshold;
 
+pub use adjust::{AdjustOptions, AdjustSummary, Adjusted, GuaranteeFacts, adjust};
 pub use assess::{
     AssessError, AssessOptions, Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures,
     AssessedOperating, AssessedPredictions, AssessedRanks, AssessedSets, AssessedVectors, Calibrated,
@@ -14,6 +23,9 @@ pub use assess::{
     assess_matrix, assess_predictions, binary_encoding, codes_of_classes, got_vectors, is_fitted_to,
     mismatch, needs_logits, reads_points, scores_encoding, vectors_encoding,
 };
+pub use decide::{DecideRows, Decided, decide, with_rule};
+pub use error::JobError;
+pub use facts::Written;
 pub use finding::{Finding, Looks};
 pub use fit::{
     Chosen, ClassScore, DirectionsName, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
@@ -24,3 +36,6 @@ pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,
     ThresholdPlanOptions, plan, plan_thresholds, plan_validation,
 };
+pub use sets::{SetOptions, SetSummary, Sets, sets};
+pub use target::Target;
+pub use threshold::{GroupThreshold, ThresholdOptions, ThresholdSummary, Thresholds, threshold};

@@ -95,15 +95,13 @@ impl PlanOptions {
     fn check(&self) -> Result<(), OptionsError> {
         let fault = match *self {
             Self { alpha, .. } if !(alpha > 0.0 && alpha < 1.0) => {
-                format!("`alpha` is {alpha}: it is a fraction between 0 and 1, such as 0.05")
+                "alpha is a fraction between 0 and 1, such as 0.05"
             }
             Self { epsilon: Some(epsilon), .. } if epsilon.is_nan() || epsilon < 1e-6 => {
-                format!("`epsilon` is {epsilon}: it is a number from 1e-6 on, such as 0.05")
+                "epsilon is a number from 1e-6 on, such as 0.05"
             }
-            Self { points_per_bin: Some(k @ 0..2), .. } => {
-                format!("`points_per_bin` is {k}: a bin needs 2 points or more")
-            }
-            Self { classes: Some(0), .. } => "`classes` is 0: alpha is divided among 1 or more".into(),
+            Self { points_per_bin: Some(0..2), .. } => "a bin needs 2 points or more",
+            Self { classes: Some(0), .. } => "alpha is divided among 1 class at least",
             _ => return Ok(()),
         };
         Err(OptionsError::new(fault))
@@ -388,8 +386,8 @@ mod tests {
             (options(None, Some(3), None, None), "two of n, bins, points_per_bin and epsilon"),
             (options(Some(9), Some(3), Some(3), None), "n, bins and points_per_bin leave nothing to answer"),
             (options(Some(100), None, None, Some(0.01)), "100 points give no epsilon below"),
-            (options(Some(100), None, Some(1), None), "points_per_bin is 1"),
-            (options(None, None, None, Some(f64::NAN)), "epsilon is NaN"),
+            (options(Some(100), None, Some(1), None), "a bin needs 2 points"),
+            (options(None, None, None, Some(f64::NAN)), "epsilon is a number"),
             (classes, "with classes give two of n, points_per_bin and epsilon"),
         ] {
             let error = plan(&given).unwrap_err().to_string();

@@ -18,9 +18,9 @@ pub struct Progress<'a> {
 /// What the progress of reading counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Bytes of a file that is read as a whole.
+    /// Bytes of a text, or of a file that is read as a whole.
     Bytes,
-    /// Rows of a file that is read piece by piece.
+    /// Rows of a file that is read chunk by chunk.
     Rows,
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::files::{Problem, is_missing};
 
-/// A piece of a table's text, in bytes.
+/// A part of a table's text, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -140,7 +140,7 @@ impl<'t> TableCell<&'t str> {
         })
     }
 
-    /// Whether there is no value, as pandas, R, SAS, databases and Excel write it.
+    /// Whether there is no value, as pandas reads it.
     pub(super) fn is_missing(self) -> bool {
         match self {
             Self::Missing => true,

@@ -3,22 +3,12 @@
 use std::ops::Range;
 use std::path::Path;
 
+pub use calib_fit::decide::Costs;
 use calib_fit::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleError};
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::files::{CostsError, FileError, Place, Problem, Row};
-
-/// What a costs file says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Costs {
-    /// The actions.
-    pub actions: Actions,
-    /// The rule, if the file states an interval for every action.
-    pub stated: Option<Rule>,
-    /// Over how many decisions start-up costs are spread.
-    pub cases: Option<u64>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ pub const MAX_UNPACKED_BYTES: u64 = if cfg!(fuzzing) { 16 << 20 } else { 4 << 30
 /// The most bytes read of a file that is kept in memory as a whole.
 pub const MAX_READ_BYTES: u64 = 4 << 30;
 
-/// So many rows are read at a time of what is read piece by piece.
+/// The number of rows in a chunk of an array or of Parquet.
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
 
 /// The most cells that a table may have whose format lets a few bytes stand for many cells.

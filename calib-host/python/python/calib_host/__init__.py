@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._assess import assess, calibration_curve
     from ._calibrator import Calibrator, CalibrationWarning, Guarantee, fit, load
-    from ._command import Comparison, Report, Thresholds, compare, report, threshold
+    from ._command import Comparison, Report, compare, report
     from ._imports import Proof, from_betacal, from_sklearn, from_temperature, from_venn_abers
+    from ._jobs import Adjusted, Decision, PredictionSets, Thresholds, adjust, decide, sets, threshold
     from ._native import CalibError, DataError, MismatchError, UsageError, __version__
     from ._netcal import from_netcal
-    from ._plan import plan
+    from ._plan import plan, plan_threshold, plan_validation
     from ._plots import CalibrationDisplay
     from ._tflite import from_tflite, tflite_codes
 
@@ -42,9 +43,17 @@ _MODULES = {
     "Comparison": "_command",
     "report": "_command",
     "Report": "_command",
-    "threshold": "_command",
-    "Thresholds": "_command",
+    "adjust": "_jobs",
+    "Adjusted": "_jobs",
+    "decide": "_jobs",
+    "Decision": "_jobs",
+    "sets": "_jobs",
+    "PredictionSets": "_jobs",
+    "threshold": "_jobs",
+    "Thresholds": "_jobs",
     "plan": "_plan",
+    "plan_threshold": "_plan",
+    "plan_validation": "_plan",
     "CalibrationDisplay": "_plots",
     "Proof": "_imports",
     "from_sklearn": "_imports",

@@ -108,45 +108,6 @@ def compare(scores: Any, y: Any, *, kind: str | None = None, test: tuple[Any, An
         return Comparison(ask(words, folder))
 
 
-class Thresholds(dict[str, Any]):
-    """What :func:`threshold` found, by the names of ``calib threshold --json``."""
-
-    #: The artefact, with the thresholds in it.
-    artifact: bytes = b""
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the artefact; ``force`` replaces a file that is there."""
-        _write_file(path, self.artifact, force)
-
-
-def threshold(scores: Any, y: Any, *, kind: str | None = None, calibrator: Any = None, **options: Any) -> Thresholds:
-    """Thresholds that promise a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
-
-    They go beside the tables of ``calibrator`` if one is given: scores are then what it takes, integer codes included. The other options
-    are those of ``calib threshold``.
-
-    >>> import numpy as np, calib_host
-    >>> rng = np.random.default_rng(0)
-    >>> scores = rng.random(400)
-    >>> found = calib_host.threshold(scores, rng.random(400) < scores, sensitivity=0.8)
-    >>> found["sentences"][0]
-    'the device raises at a score of 0.47230035 or more: at least 80 % of class 1, with 95 % confidence'
-    """
-    from ._calibrator import words_of
-
-    with tempfile.TemporaryDirectory(prefix="calib-") as folder:
-        kind = kind or (None if calibrator is None else calibrator.kind)
-        are_codes = "score_encoding" in options if calibrator is None else calibrator.takes_codes
-        file, labels, kind = _data(folder, "", scores, y, kind, are_codes)
-        words = ["threshold", f"--{kind}", file, "--labels", labels, "--json", "-o", "thresholds.bin"]
-        if calibrator is not None:
-            Path(folder, "calibrator.bin").write_bytes(calibrator.to_bytes())
-            words += ["--calibrator", "calibrator.bin"]
-        found = Thresholds(ask([*words, *words_of(options)], folder))
-        found.artifact = Path(folder, "thresholds.bin").read_bytes()
-        return found
-
-
 class Report(dict[str, Any]):
     """A report, by the names of ``calib report --json``; in a notebook it shows its page."""
 

@@ -23,6 +23,22 @@ class Artifact:
     def export_c(self, name: str) -> str: ...
     def export_rust(self, name: str) -> str: ...
 
+class Dataset:
+    def __new__(
+        cls,
+        kind: str,
+        scores: NDArray[Any],
+        labels: NDArray[np.int64],
+        *,
+        classes: int | None = None,
+        clusters: NDArray[np.int64] | None = None,
+        groups: list[str] | None = None,
+        artifact: Artifact | None = None,
+        codes: tuple[str, float, int] | None = None,
+    ) -> Dataset: ...
+    def is_of_the_fit(self, artifact: Artifact) -> bool: ...
+    def doubts(self) -> list[str]: ...
+
 def write_file(path: str | PathLike[str], bytes: bytes, force: bool) -> None: ...
 def fit(
     options: dict[str, Any],
@@ -93,13 +109,64 @@ def imported_scaling(
     kind: str, classes: int, weights: list[float], intercepts: list[float], clip: float, n: int, origin: str
 ) -> Artifact: ...
 def in_python(text: str) -> str: ...
-def plan(
+def adjust(
+    artifact: Artifact,
+    kind: str,
     *,
-    n: int | None = None,
-    bins: int | None = None,
-    epsilon: float | None = None,
-    points_per_bin: int | None = None,
-    alpha: float = 0.1,
-    classes: int | None = None,
+    counter: int | None,
+    prevalence: float | None,
+    probs: NDArray[np.float64] | None,
+    calibration_prevalence: float | None,
+    prevalence_alpha: float,
+    bootstrap: int,
+    seed: int,
+    monitor_scores: NDArray[np.float64] | None,
+    monitor_bins: int | None,
+) -> tuple[Artifact, str]: ...
+def decide(
+    actions: list[dict[str, Any]],
+    *,
+    uncalibrated: str | None,
+    unsure: str | None,
+    cases: int | None,
+    rows: tuple[NDArray[np.float32], list[bool] | None, bool] | None,
+    validation: tuple[NDArray[np.float32], list[bool] | None, bool] | None,
+    delta: float,
+    artifact: Artifact | None,
+) -> tuple[Artifact | None, str]: ...
+def sets(
+    data: Dataset,
+    parent: Artifact | None,
+    *,
+    counter: int | None,
+    classifier: list[int] | None,
+    alpha: float,
+    by_class: bool,
+    confidence: float | None,
+    never_empty: bool,
+    class_score: str | None,
+) -> tuple[Artifact, str]: ...
+def threshold(
+    data: Dataset,
+    parent: Artifact | None,
+    *,
+    counter: int | None,
+    classifier: list[int] | None,
+    sensitivity: float | None,
+    specificity: float | None,
+    confidence: float,
+    common_threshold: bool,
+    prevalence: float | None,
+    refer_raises: bool,
+    seed: int,
+) -> tuple[Artifact, str]: ...
+def plan(
+    *, n: int | None, bins: int | None, epsilon: float | None, points_per_bin: int | None, alpha: float, classes: int | None
+) -> str: ...
+def plan_threshold(
+    *, sensitivity: float | None, specificity: float | None, confidence: float, groups: int, prevalence: float | None
+) -> str: ...
+def plan_of_validation(
+    *, prevalence: float, auc: float, se_auc: float, se_slope: float, se_intercept: float
 ) -> str: ...
 def run(words: list[str]) -> int: ...

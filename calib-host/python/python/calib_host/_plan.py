@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ._native import plan as _plan
+from . import _native
 
 
 def plan(
@@ -27,5 +27,40 @@ def plan(
     >>> round(calib_host.plan(n=1510, bins=10)["epsilon_marginal"], 4)
     0.0999
     """
-    answer = _plan(n=n, bins=bins, epsilon=epsilon, points_per_bin=points_per_bin, alpha=alpha, classes=classes)
+    answer = _native.plan(n=n, bins=bins, epsilon=epsilon, points_per_bin=points_per_bin, alpha=alpha, classes=classes)
+    return json.loads(answer)
+
+
+def plan_threshold(
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    *,
+    confidence: float = 0.95,
+    groups: int = 1,
+    prevalence: float | None = None,
+) -> dict[str, Any]:
+    """How many points of each class a threshold takes (:func:`calib_host.threshold`), and with a ``prevalence`` how many rows.
+
+    >>> import calib_host
+    >>> calib_host.plan_threshold(sensitivity=0.95)["thresholds"][0]["points"][0]["points"]
+    59
+    """
+    answer = _native.plan_threshold(
+        sensitivity=sensitivity, specificity=specificity, confidence=confidence, groups=groups, prevalence=prevalence
+    )
+    return json.loads(answer)
+
+
+def plan_validation(
+    prevalence: float, auc: float, *, se_auc: float = 0.025, se_slope: float = 0.1, se_intercept: float = 0.1
+) -> dict[str, Any]:
+    """How many rows a validation takes for the area under the ROC curve, the calibration slope and calibration in the large.
+
+    >>> import calib_host
+    >>> calib_host.plan_validation(0.1, 0.75)["validation"]["rows"]
+    1536
+    """
+    answer = _native.plan_of_validation(
+        prevalence=prevalence, auc=auc, se_auc=se_auc, se_slope=se_slope, se_intercept=se_intercept
+    )
     return json.loads(answer)

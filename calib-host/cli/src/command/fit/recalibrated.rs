@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::Child;
 use calib_fit::fleet::{RecalibrateError, Recalibration, recalibrated, survey};
 use calib_io::files::{Place, read_artifact};
 use calib_io::input::{self, Source};
@@ -26,8 +25,7 @@ impl FitCommand {
         let before = read_artifact(path)?;
         let (now, earlier) = (CounterFiles::read(files, cx)?, CounterFiles::read(self.counters.since(), cx)?);
         let sources: Vec<&Source> = now.sources.iter().chain(&earlier.sources).collect();
-        let Child { counter, .. } =
-            ChildOptions::at(self.written.counter).of(path, &before, String::new(), cx)?;
+        let counter = ChildOptions::at(self.written.counter).of(path, &before, cx)?;
         let how = Recalibration {
             alpha: self.written.alpha,
             alpha_spent: self.written.alpha_spent,

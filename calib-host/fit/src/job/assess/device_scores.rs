@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 
 use super::error::AssessError;
-use super::mismatch::{Mismatch, group_codes, mismatch};
+use super::mismatch::{Mismatch, mismatch};
 use crate::apply::{
     Applied, Words, apply_codes, apply_codes_of_groups, apply_margins_from, apply_margins_of_groups,
     apply_scores_from, apply_scores_of_groups,
@@ -228,4 +228,17 @@ impl CheckedScores {
             }
         }
     }
+}
+
+/// The artefact's codes of the groups that occur.
+fn group_codes(artifact: &Artifact<'_>, groups: Option<&RowGroups>) -> Result<Vec<usize>, AssessError> {
+    let known: Vec<&str> = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
+    let Some(groups) = groups else {
+        return Err(AssessError::NoGroups { known: known.join(", ") });
+    };
+    let code = |name: &String| {
+        let code = known.iter().position(|other| other == name);
+        code.ok_or_else(|| AssessError::UnknownGroup { name: name.clone(), known: known.join(", ") })
+    };
+    groups.names().iter().map(code).collect()
 }

@@ -5,9 +5,8 @@ use std::fmt;
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, ScoreEncoding};
 
-use super::error::AssessError;
 use crate::artifact::score_kind;
-use crate::data::{RowGroups, ScoreKind, VectorKind, Vectors};
+use crate::data::{ScoreKind, VectorKind, Vectors};
 use crate::options_error::OptionsError;
 
 /// That an artefact is for scores of another kind.
@@ -105,20 +104,4 @@ pub fn needs_logits(artifact: &Artifact<'_>) -> bool {
         Calibrator::TopLabelMargin(_) => true,
         _ => false,
     }
-}
-
-/// The artefact's codes of the groups that occur.
-pub(super) fn group_codes(
-    artifact: &Artifact<'_>,
-    groups: Option<&RowGroups>,
-) -> Result<Vec<usize>, AssessError> {
-    let known: Vec<&str> = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
-    let Some(groups) = groups else {
-        return Err(AssessError::NoGroups { known: known.join(", ") });
-    };
-    let code = |name: &String| {
-        let code = known.iter().position(|other| other == name);
-        code.ok_or_else(|| AssessError::UnknownGroup { name: name.clone(), known: known.join(", ") })
-    };
-    groups.names().iter().map(code).collect()
 }

@@ -149,9 +149,9 @@ impl NamedMethod {
             Some(ReductionName::Normalized) => Some(Reduction::Normalized),
         };
         match (of, asked) {
-            (ScoresOf::Binary { .. }, Some(_)) => {
-                Err(refused("`reduction` needs a matrix: `kind=logits` or `kind=probs` instead of `kind=scores`"))
-            }
+            (ScoresOf::Binary { .. }, Some(_)) => Err(refused(
+                "`reduction` needs a matrix: `kind=logits` or `kind=probs` instead of `kind=scores`",
+            )),
             (_, asked) => Ok(asked),
         }
     }

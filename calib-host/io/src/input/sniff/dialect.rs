@@ -9,10 +9,10 @@ use ::csv::{ByteRecord, ReaderBuilder};
 
 use super::options::TableNote;
 
-/// So much of a file is looked at: no more than a piece, so that a file is read alike in pieces and as a whole.
+/// This much of a file decides its dialect: less than a chunk.
 const START_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 16 };
 
-/// So many records of that.
+/// At most this many records of that.
 const START_RECORDS: usize = 100;
 
 /// What separates fields, the one that is read first.

@@ -1,0 +1,196 @@
+//! A calibrator for another prevalence.
+
+use calib_core::artifact::Reduction;
+use serde::Serialize;
+
+use super::error::JobError;
+use super::facts::Written;
+use crate::adjust::{
+    AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, PrevalenceBootstrap, Shift,
+    adjusted, adjusted_prevalence,
+};
+use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, promise};
+use crate::options_error::OptionsError;
+use crate::stats::Seed;
+
+/// The failure probability of the interval of an estimate.
+const ESTIMATE_ALPHA: f64 = 0.05;
+
+/// From which prevalence to which.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AdjustOptions {
+    /// The share of class 1 where the device will be used; `None` to estimate it.
+    pub prevalence: Option<f64>,
+    /// The share of class 1 in the population of the calibration points; `None` for the share among them, with an exact interval.
+    pub calibration_prevalence: Option<f64>,
+    /// The probability with which that interval may fail; the alpha of what is promised grows by it.
+    pub prevalence_alpha: f64,
+    /// The number of bootstrap resamples for the interval of an estimate.
+    pub bootstrap: usize,
+    /// The seed of the resamples.
+    pub seed: Seed,
+    /// How new the artefact is.
+    pub counter: u32,
+    /// What monitors on the device compare with.
+    pub monitors: Option<Monitoring>,
+}
+
+/// A calibrator for another prevalence.
+#[derive(Clone, Debug)]
+pub struct Adjusted {
+    /// From which prevalence to which.
+    pub shift: Shift,
+    /// The artefact.
+    pub artifact: StoredArtifact,
+    /// What is said of it.
+    pub summary: AdjustSummary,
+}
+
+/// What is said of a calibrator for another prevalence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AdjustSummary {
+    /// Which artefact was written.
+    #[serde(flatten)]
+    pub written: Written,
+    /// The prevalence that its probabilities are for.
+    pub prevalence: f64,
+    /// The estimate of it; `None` if it was stated.
+    pub estimate: Option<EstimatedPrevalence>,
+    /// The prevalence that they were for.
+    pub calibration_prevalence: f64,
+    /// The probability with which an interval of that fails; `None` if it was stated.
+    pub prevalence_alpha: Option<f64>,
+    /// What is guaranteed.
+    pub guarantee: Option<GuaranteeFacts>,
+    /// What is promised, in a sentence.
+    pub promise: String,
+    /// What monitors compare with.
+    pub monitors: Option<MonitorFacts>,
+}
+
+/// What an artefact guarantees, as it is stored.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GuaranteeFacts {
+    /// The theorem.
+    pub theorem: String,
+    /// The failure probability.
+    pub alpha: f32,
+    /// The largest deviation.
+    pub epsilon: f32,
+}
+
+impl Default for AdjustOptions {
+    fn default() -> Self {
+        Self {
+            prevalence: None,
+            calibration_prevalence: None,
+            prevalence_alpha: 0.05,
+            bootstrap: 1000,
+            seed: 0,
+            counter: 0,
+            monitors: None,
+        }
+    }
+}
+
+/// Changes the probabilities of a binary calibrator to those at another prevalence. If that is not stated, it is estimated from `probs`,
+/// what the calibrator gives for scores from the new place.
+///
+/// ```
+/// use calib_fit::job::{AdjustOptions, adjust};
+/// # use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary};
+/// # let data = BinaryData::new(vec![0.25, 0.25, 0.75, 0.75], vec![false, true, false, true])?;
+/// # let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+/// # let calibrator = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
+///
+/// let mut options = AdjustOptions::default();
+/// (options.prevalence, options.calibration_prevalence) = (Some(0.1), Some(0.5));
+/// let made = adjust(&calibrator, &options, None)?;
+/// assert_eq!(made.summary.prevalence, 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// A calibrator of several classes, groups or lines between knots; a share that is not in `(0, 1)`; no prevalence, or two; or nothing
+/// that says how frequent class 1 was.
+pub fn adjust(
+    before: &StoredArtifact,
+    options: &AdjustOptions,
+    probs: Option<&[f64]>,
+) -> Result<Adjusted, JobError> {
+    let tables = before.artifact().tables().count();
+    if before.artifact().header().reduction == Reduction::Binary && tables != 1 {
+        return Err(AdjustError::Tables(tables).into());
+    }
+    let from = options.from(before)?;
+    let estimate = probs.map(|probs| options.estimate(probs, from)).transpose()?;
+    let to = match (options.prevalence, estimate) {
+        (Some(stated), None) => stated,
+        (None, Some(estimate)) => estimate.value,
+        _ => return Err(OptionsError::new("give either `prevalence` or `estimate_from`").into()),
+    };
+    let shift = Shift::new(from, to)?;
+    let adjustment = Adjustment {
+        shift,
+        is_estimated: estimate.is_some(),
+        counter: options.counter,
+        monitors: options.monitors.clone(),
+    };
+    let bytes = adjusted(before, &adjustment)?;
+    let artifact = StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact");
+    let stored = artifact.artifact();
+    let guarantee = stored.header().guarantee.map(|guarantee| GuaranteeFacts {
+        theorem: guarantee.theorem.to_string(),
+        alpha: guarantee.alpha,
+        epsilon: guarantee.epsilon,
+    });
+    let summary = AdjustSummary {
+        written: Written::of(&artifact),
+        prevalence: shift.to(),
+        estimate,
+        calibration_prevalence: shift.from(),
+        prevalence_alpha: (shift.alpha() > 0.0).then_some(shift.alpha()),
+        guarantee,
+        promise: promise(&artifact).statement,
+        monitors: MonitorFacts::of(&stored),
+    };
+    Ok(Adjusted { shift, artifact, summary })
+}
+
+impl AdjustOptions {
+    /// The prevalence that the artefact's probabilities are for.
+    fn from(&self, stored: &StoredArtifact) -> Result<CalibrationPrevalence, OptionsError> {
+        if let Some(stated) = self.calibration_prevalence.or(adjusted_prevalence(stored)) {
+            return Ok(CalibrationPrevalence::Stated(stated));
+        }
+        let n = stored.artifact().header().n;
+        match stored.sample().and_then(|sample| sample.positives) {
+            Some(positives) => {
+                Ok(CalibrationPrevalence::Counted { positives, n, alpha: self.prevalence_alpha })
+            }
+            None => Err(OptionsError::new(
+                "`the artefact` does not say how many of its calibration points have label 1: give `calibration_prevalence`",
+            )),
+        }
+    }
+
+    fn estimate(
+        &self,
+        probs: &[f64],
+        from: CalibrationPrevalence,
+    ) -> Result<EstimatedPrevalence, AdjustError> {
+        let from = match from {
+            CalibrationPrevalence::Stated(from) => from,
+            CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
+        };
+        let bootstrap =
+            PrevalenceBootstrap { resamples: self.bootstrap, alpha: ESTIMATE_ALPHA, seed: self.seed };
+        let estimate = EstimatedPrevalence::of(probs, from, bootstrap)?;
+        match estimate.value > 0.0 && estimate.value < 1.0 {
+            true => Ok(estimate),
+            false => Err(AdjustError::Share { name: "estimated prevalence", value: estimate.value }),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Sets of classes that contain the true one.
+
+use calib_core::{QuantizedScore, ScoreEncoding};
+use serde::Serialize;
+
+use super::error::JobError;
+use super::facts::Written;
+use super::rows::codes;
+use super::target::Target;
+use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, rule_sentences};
+use crate::data::{BinaryData, VectorKind};
+use crate::dataset::{Content, Dataset};
+use crate::options_error::OptionsError;
+use crate::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
+
+/// What prediction sets are to promise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SetOptions {
+    /// The probability that the true class is not in the set.
+    pub alpha: f64,
+    /// Whether it is for the rows of every class, rather than for all rows taken together.
+    pub by_class: bool,
+    /// The confidence over the draw of the rows that at most alpha of all new rows are missed; `None` for coverage on average.
+    pub confidence: Option<f64>,
+    /// Whether the predicted class is always in the set.
+    pub never_empty: bool,
+    /// What is compared; `None` for the margin of codes of logits, and otherwise the probability.
+    pub class_score: Option<ConformityScore>,
+}
+
+/// Prediction sets that were found, and the artefact that has them.
+#[derive(Clone, Debug)]
+pub struct Sets {
+    /// The sets.
+    pub sets: PredictionSets,
+    /// The artefact.
+    pub artifact: StoredArtifact,
+    /// What is said of them.
+    pub summary: SetSummary,
+}
+
+/// What is said of prediction sets.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SetSummary {
+    /// Which artefact was written.
+    #[serde(flatten)]
+    pub written: Written,
+    /// The number of calibration rows.
+    pub n: u64,
+    /// The sets as the artefact has them.
+    pub prediction_sets: Option<SetsFacts>,
+    /// The classes that no calibration row is of.
+    pub unseen_classes: Vec<usize>,
+    /// The fewest rows, by class of a class, from which on a class can be left out.
+    pub rows_needed: Option<u64>,
+    /// What the device does, in sentences.
+    pub sentences: Vec<String>,
+}
+
+impl Default for SetOptions {
+    fn default() -> Self {
+        Self { alpha: 0.1, by_class: false, confidence: None, never_empty: false, class_score: None }
+    }
+}
+
+/// Finds prediction sets, and writes them into an artefact.
+///
+/// ```
+/// use calib_fit::dataset::{Dataset, Rows, Scores};
+/// use calib_fit::job::{SetOptions, Target, sets};
+/// use calib_fit::VectorKind;
+///
+/// let row = |i: u8| [0.6 + f32::from(i) / 100.0, 0.4 - f32::from(i) / 100.0];
+/// let probs = Scores::Vectors(VectorKind::Probs, (0..10).flat_map(row).collect(), 2);
+/// let data = Dataset::new(probs, Rows::new(&[0; 10]))?;
+/// let found = sets(&data, &SetOptions::default(), &Target::Alone(Default::default()))?;
+/// assert_eq!((found.summary.unseen_classes, found.summary.rows_needed), (vec![1], Some(9)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Weighted rows, a class score that the rows have not, an alpha or a confidence that is not in `(0, 1)`, or a calibrator of other
+/// scores.
+pub fn sets(data: &Dataset, options: &SetOptions, target: &Target<'_>) -> Result<Sets, JobError> {
+    options.check(data)?;
+    let rows = Rows::of(data, options.class_score)?;
+    let &SetOptions { alpha, by_class, confidence, never_empty, .. } = options;
+    let aim = SetAim { alpha, by_class, confidence };
+    let sets = PredictionSets::fit(&rows.conformities, &rows.labels, aim)?;
+    let on_device = SetsOnDevice {
+        sets: &sets,
+        encoding: rows.encoding,
+        binary: matches!(data.content(), Content::Points(_)),
+        never_empty,
+    };
+    let artifact = target.write(
+        options.parameters(),
+        |parameters, options| on_device.alone(parameters, options),
+        |parent, child| on_device.beside(parent, child),
+    )?;
+    let stored = artifact.artifact();
+    let summary = SetSummary {
+        written: Written::of(&artifact),
+        n: sets.n,
+        prediction_sets: stored.prediction_sets().map(SetsFacts::of),
+        unseen_classes: sets.unseen().collect(),
+        rows_needed: sets.aim.points_needed(sets.classes as u64),
+        sentences: rule_sentences(&stored),
+    };
+    Ok(Sets { sets, artifact, summary })
+}
+
+/// The conformities of rows with their labels.
+struct Rows {
+    conformities: Conformities,
+    labels: Vec<i64>,
+    encoding: ScoreEncoding,
+}
+
+impl Rows {
+    fn of(data: &Dataset, score: Option<ConformityScore>) -> Result<Self, JobError> {
+        let (conformities, labels, encoding) = match data.content() {
+            Content::Points(points) => return Ok(Self::binary(points, data.encoding())?),
+            Content::Weighted(_) => {
+                return Err(OptionsError::new("prediction sets are of rows that count the same").into());
+            }
+            Content::Vectors(vectors, labels) => {
+                let score = score.unwrap_or(ConformityScore::Softmax);
+                (Conformities::of_vectors(vectors, score)?, labels, ScoreEncoding::F32)
+            }
+            Content::Codes(codes, labels) => {
+                let own = match codes.kind() {
+                    VectorKind::Logits => ConformityScore::Margin,
+                    VectorKind::Probs => ConformityScore::Softmax,
+                };
+                let conformities = match score.unwrap_or(own) {
+                    ConformityScore::Margin => Conformities::of_codes(codes),
+                    ConformityScore::Softmax => Conformities::of_code_probs(codes)?,
+                };
+                (conformities, labels, codes.encoding())
+            }
+        };
+        Ok(Self { conformities, labels: labels.clone(), encoding })
+    }
+
+    fn binary(points: &BinaryData, encoding: Option<ScoreEncoding>) -> Result<Self, JobError> {
+        if let Some(encoding) = encoding {
+            let (codes, hits): (Vec<QuantizedScore>, Vec<bool>) =
+                codes(points, encoding)?.into_iter().unzip();
+            let labels = hits.into_iter().map(i64::from).collect();
+            return Ok(Self { conformities: Conformities::of_binary_codes(&codes), labels, encoding });
+        }
+        let (conformities, labels) = Conformities::of_scores(points)?;
+        let labels = labels.into_iter().map(i64::from).collect();
+        Ok(Self { conformities, labels, encoding: points.kind().encoding(false) })
+    }
+}
+
+impl SetOptions {
+    fn check(&self, data: &Dataset) -> Result<(), OptionsError> {
+        let sentence = match (data.content(), self.class_score) {
+            (Content::Points(_), Some(_)) => {
+                "`class_score` is for `logits` and `probs`: a binary score is compared as it is"
+            }
+            (Content::Codes(codes, _), Some(ConformityScore::Softmax))
+                if codes.kind() == VectorKind::Logits =>
+            {
+                "codes of logits have no softmax without floating point: use `class_score` margin"
+            }
+            _ => return Ok(()),
+        };
+        Err(OptionsError::new(sentence))
+    }
+
+    /// What was done, as `name=value` separated by spaces.
+    fn parameters(&self) -> String {
+        let by_class = if self.by_class { " by-class=true" } else { "" };
+        let confidence =
+            self.confidence.map_or(String::new(), |confidence| format!(" set-confidence={confidence}"));
+        format!("set-alpha={}{by_class}{confidence}", self.alpha)
+    }
+}

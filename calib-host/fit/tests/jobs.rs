@@ -1,0 +1,150 @@
+//! Jobs are functions of data and options, whoever calls them.
+
+use calib_core::ScoreEncoding;
+use calib_fit::data::RowGroups;
+use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::job::{
+    AdjustOptions, JobError, SetOptions, Target, ThresholdOptions, adjust, sets, threshold,
+};
+use calib_fit::operating::{OperatingError, Sharing};
+use calib_fit::sets::ConformityScore;
+use calib_fit::stats::Clusters;
+use calib_fit::{
+    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, VectorKind,
+    artifact_bytes, fit_binary,
+};
+
+const N: usize = 400;
+
+/// Scores on a grid of 256, of which those of class 1 are higher.
+fn codes() -> (Vec<i64>, Vec<i64>) {
+    let labels: Vec<i64> = (0..N as i64).map(|i| i % 2).collect();
+    let code = |(i, label): (usize, &i64)| (i as i64 * 37) % 180 + 75 * label;
+    (labels.iter().enumerate().map(code).collect(), labels)
+}
+
+const ENCODING: ScoreEncoding = ScoreEncoding::U8 { scale: 0.00390625, zero_point: 0 };
+
+fn of_codes() -> Dataset {
+    let (codes, labels) = codes();
+    Dataset::new(Scores::Codes(ScoreKind::Probability, ENCODING, &codes), Rows::new(&labels)).unwrap()
+}
+
+fn of_floats(rows: impl Fn(Rows<'_>) -> Rows<'_>) -> Dataset {
+    let (codes, labels) = codes();
+    let scores: Vec<f32> = codes.iter().map(|&code| code as f32 / 256.0).collect();
+    Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), rows(Rows::new(&labels))).unwrap()
+}
+
+fn calibrator() -> StoredArtifact {
+    let scores = (0..N).map(|i| i as f64 / N as f64).collect();
+    let data = BinaryData::new(scores, (0..N).map(|i| i % 40 < i / 10).collect()).unwrap();
+    let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
+    let rows = Some(data.rows_hash().unwrap());
+    StoredArtifact::from_bytes(
+        &artifact_bytes(&fit, &ArtifactOptions { rows, ..Default::default() }).unwrap(),
+    )
+    .unwrap()
+}
+
+fn aimed() -> ThresholdOptions {
+    let mut options = ThresholdOptions::default();
+    options.sensitivity = Some(0.9);
+    options
+}
+
+fn alone() -> Target<'static> {
+    Target::Alone(ArtifactOptions::default())
+}
+
+#[test]
+fn a_threshold_of_codes_is_that_of_the_scores_they_stand_for() {
+    let floats = threshold(&of_floats(|rows| rows), &aimed(), &alone()).unwrap();
+    let codes = threshold(&of_codes(), &aimed(), &alone()).unwrap();
+    let (of_float, of_code) = (floats.points.points[0].upper, codes.points.points[0].upper);
+    assert_eq!(f32::from_bits(of_float), of_code as f32 / 256.0);
+    assert_eq!(floats.points.points[0].counts, codes.points.points[0].counts);
+    assert_eq!(codes.artifact.artifact().header().encoding, ENCODING);
+}
+
+#[test]
+fn one_row_of_each_cluster_counts() {
+    let data = of_floats(|rows| rows.clusters(Clusters::new((0..N).map(|row| row / 4))));
+    let found = threshold(&data, &aimed(), &alone()).unwrap();
+    let artifact = found.artifact.artifact();
+    assert_eq!(artifact.header().n, N as u64 / 4);
+    assert!(artifact.header().provenance.parameters.ends_with("cluster-rows=400 cluster-seed=0"));
+    let counts = found.points.points[0].counts;
+    assert_eq!(counts.positives + counts.negatives, N as u64 / 4);
+}
+
+#[test]
+fn groups_have_thresholds_of_their_own_or_one_in_common() {
+    let data = of_floats(|rows| rows.groups(RowGroups::new((0..N).map(|row| ["b", "a"][row % 3 / 2]))));
+    let mut options = aimed();
+    let own = threshold(&data, &options, &alone()).unwrap();
+    let names: Vec<_> = own.summary.groups.iter().map(|group| group.group.as_deref()).collect();
+    assert_eq!(names, [Some("a"), Some("b")]);
+    options.sharing = Sharing::Common;
+    let common = threshold(&data, &options, &alone()).unwrap();
+    assert_eq!(common.points.points[0].upper, common.points.points[1].upper);
+    assert_eq!(common.summary.sentences.is_empty(), own.summary.sentences.is_empty());
+}
+
+#[test]
+fn too_few_points_and_no_aim_are_told_apart() {
+    let mut options = ThresholdOptions::default();
+    let no_aim = threshold(&of_codes(), &options, &alone()).unwrap_err();
+    assert_eq!(no_aim, JobError::Operating(OperatingError::NoAim));
+    options.specificity = Some(0.9999);
+    let too_few = threshold(&of_codes(), &options, &alone()).unwrap_err();
+    assert!(matches!(too_few, JobError::Operating(OperatingError::TooFew { .. })), "{too_few}");
+}
+
+#[test]
+fn sets_go_beside_a_calibrator_or_alone() {
+    let parent = calibrator();
+    let data = of_floats(|rows| rows);
+    let beside = sets(&data, &SetOptions::default(), &Target::Beside(&parent, 3)).unwrap();
+    let own = sets(&data, &SetOptions::default(), &alone()).unwrap();
+    assert_eq!(beside.sets, own.sets);
+    assert_eq!(beside.artifact.artifact().counter(), 3);
+    assert_eq!(beside.summary.written.parent, Some(parent.artifact().identity().to_string()));
+    assert_eq!((own.summary.n, own.summary.written.parent), (N as u64, None));
+}
+
+#[test]
+fn a_class_score_is_of_vectors() {
+    let mut options = SetOptions::default();
+    options.class_score = Some(ConformityScore::Margin);
+    let refused = sets(&of_codes(), &options, &alone()).unwrap_err();
+    assert!(refused.to_string().starts_with("class_score is for logits and probs"), "{refused}");
+    let logits = [3, 0, 0, 2, 1, 0];
+    let scores = Scores::CodeVectors(VectorKind::Logits, ENCODING, &logits, 3);
+    let data = Dataset::new(scores, Rows::new(&[0, 1])).unwrap();
+    assert_eq!(sets(&data, &options, &alone()).unwrap().sets.score, ConformityScore::Margin);
+    options.class_score = Some(ConformityScore::Softmax);
+    let refused = sets(&data, &options, &alone()).unwrap_err();
+    assert!(refused.to_string().ends_with("use class_score margin"), "{refused}");
+}
+
+#[test]
+fn a_prevalence_is_stated_or_estimated() {
+    let before = calibrator();
+    let mut options = AdjustOptions::default();
+    options.counter = 1;
+    let neither = adjust(&before, &options, None).unwrap_err();
+    assert_eq!(neither.to_string(), "give either prevalence or estimate_from");
+    options.prevalence = Some(0.05);
+    let stated = adjust(&before, &options, None).unwrap();
+    assert_eq!((stated.summary.prevalence, stated.summary.estimate), (0.05, None));
+    assert!(adjust(&before, &options, Some(&[0.5])).is_err());
+    options.prevalence = None;
+    let estimated = adjust(&before, &options, Some(&[0.01, 0.02, 0.9].repeat(40))).unwrap();
+    let estimate = estimated.summary.estimate.unwrap();
+    assert_eq!(estimated.summary.prevalence, estimate.value);
+    assert!(estimate.interval.lo <= estimate.value && estimate.value <= estimate.interval.hi);
+    // Once adjusted, the artefact says what its probabilities are for.
+    options.prevalence = Some(0.3);
+    assert_eq!(adjust(&stated.artifact, &options, None).unwrap().summary.calibration_prevalence, 0.05);
+}

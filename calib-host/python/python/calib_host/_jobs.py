@@ -1,0 +1,303 @@
+"""What labelled rows tell besides a calibrator: thresholds, sets of classes, actions, another prevalence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._arrays import clusters_of, floats_of, hits_of, labels_of, names_of, numbers_of, scores_of
+from ._calibrator import Calibrator
+from ._native import DataError, Dataset, UsageError, write_file
+
+
+def _dataset(
+    scores: Any,
+    y: Any,
+    kind: str | None,
+    *,
+    clusters: Any = None,
+    groups: Any = None,
+    calibrator: Calibrator | None = None,
+    codes: tuple[str | None, float | None, int | None] = (None, None, None),
+) -> Dataset:
+    """Labelled rows: of what a calibrator takes if there is one."""
+    if any(one is None for one in codes) and any(one is not None for one in codes):
+        raise UsageError("score_encoding, scale and zero_point go together")
+    named = None if codes[0] is None else codes
+    kind = kind or (None if calibrator is None else calibrator.kind)
+    of_parent = calibrator._artifact if named is None and calibrator is not None and calibrator.takes_codes else None
+    array, kind, classes = scores_of(scores, kind, (named or of_parent) is not None)
+    return Dataset(
+        kind,
+        array,
+        labels_of(y),
+        classes=classes,
+        clusters=None if clusters is None else clusters_of(clusters, "clusters"),
+        groups=None if groups is None else names_of(groups, "groups"),
+        artifact=of_parent,
+        codes=named,
+    )
+
+
+def _classifier(text: str | None) -> list[int] | None:
+    try:
+        return None if text is None else list(bytes.fromhex(text))
+    except ValueError:
+        raise UsageError("a classifier id has 16 hex digits") from None
+
+
+class Made(dict[str, Any]):
+    """What was made, by the names of the command's ``--json``, and the artefact with it."""
+
+    #: The artefact: what is written into a device's flash.
+    artifact: bytes = b""
+
+    @classmethod
+    def _of(cls, made: tuple[Any, str], doubts: list[str] | None = None) -> Any:
+        artifact, facts = made
+        found = cls(json.loads(facts))
+        found.artifact = b"" if artifact is None else artifact.to_bytes()
+        if doubts is not None:
+            found["warnings"] = doubts
+        return found
+
+    @property
+    def calibrator(self) -> Calibrator:
+        """The calibrator in the artefact."""
+        return Calibrator.from_bytes(self.artifact)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Writes the artefact; ``force`` replaces a file that is there."""
+        write_file(fspath(path), self.artifact, force)
+
+
+class Thresholds(Made):
+    """What :func:`threshold` found."""
+
+
+class PredictionSets(Made):
+    """What :func:`sets` found."""
+
+
+class Adjusted(Made):
+    """What :func:`adjust` made."""
+
+
+class Decision(Made):
+    """What :func:`decide` found; ``artifact`` is empty without a calibrator."""
+
+
+def threshold(
+    scores: Any,
+    y: Any,
+    *,
+    kind: str | None = None,
+    calibrator: Calibrator | None = None,
+    counter: int | None = None,
+    classifier_id: str | None = None,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    confidence: float = 0.95,
+    clusters: Any = None,
+    groups: Any = None,
+    common_threshold: bool = False,
+    prevalence: float | None = None,
+    refer_raises: bool = False,
+    score_encoding: str | None = None,
+    scale: float | None = None,
+    zero_point: int | None = None,
+    seed: int = 0,
+) -> Thresholds:
+    """Thresholds that promise a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
+
+    They go beside the tables of ``calibrator`` if one is given: scores are then what it takes, integer codes included, and ``counter`` says
+    how new the result is. The other options are those of ``calib threshold``.
+
+    >>> import numpy as np, calib_host
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> found = calib_host.threshold(scores, rng.random(400) < scores, sensitivity=0.8)
+    >>> found["sentences"][0]
+    'the device raises at a score of 0.47230035 or more: at least 80 % of class 1, with 95 % confidence'
+    """
+    codes = (score_encoding, scale, zero_point)
+    data = _dataset(scores, y, kind, clusters=clusters, groups=groups, calibrator=calibrator, codes=codes)
+    made = _native.threshold(
+        data,
+        None if calibrator is None else calibrator._artifact,
+        counter=counter,
+        classifier=_classifier(classifier_id),
+        sensitivity=sensitivity,
+        specificity=specificity,
+        confidence=confidence,
+        common_threshold=common_threshold,
+        prevalence=prevalence,
+        refer_raises=refer_raises,
+        seed=seed,
+    )
+    return Thresholds._of(made, data.doubts())
+
+
+def sets(
+    scores: Any,
+    y: Any,
+    *,
+    kind: str | None = None,
+    calibrator: Calibrator | None = None,
+    counter: int | None = None,
+    classifier_id: str | None = None,
+    alpha: float = 0.1,
+    by_class: bool = False,
+    confidence: float | None = None,
+    never_empty: bool = False,
+    class_score: str | None = None,
+    score_encoding: str | None = None,
+    scale: float | None = None,
+    zero_point: int | None = None,
+) -> PredictionSets:
+    """Sets of classes that contain the true one with a probability of at least ``1 - alpha``, on rows that nothing was fitted to.
+
+    They go beside the tables of ``calibrator`` if one is given, and ``counter`` says how new the result is. The other options are those of
+    ``calib sets``.
+
+    >>> import numpy as np, calib_host
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> found = calib_host.sets(scores, rng.random(400) < scores, alpha=0.2)
+    >>> found["rows_needed"]
+    4
+    """
+    codes = (score_encoding, scale, zero_point)
+    data = _dataset(scores, y, kind, calibrator=calibrator, codes=codes)
+    made = _native.sets(
+        data,
+        None if calibrator is None else calibrator._artifact,
+        counter=counter,
+        classifier=_classifier(classifier_id),
+        alpha=alpha,
+        by_class=by_class,
+        confidence=confidence,
+        never_empty=never_empty,
+        class_score=class_score,
+    )
+    return PredictionSets._of(made)
+
+
+def adjust(
+    calibrator: Calibrator,
+    prevalence: float | None = None,
+    *,
+    counter: int | None = None,
+    estimate_from: Any = None,
+    calibration_prevalence: float | None = None,
+    prevalence_alpha: float = 0.05,
+    bootstrap: int = 1000,
+    seed: int = 0,
+    monitor_scores: Any = None,
+    monitor_bins: int | None = None,
+) -> Adjusted:
+    """The same calibrator where class 1 is rarer or more frequent: at a ``prevalence``, or at one that is estimated from scores without
+    labels. That is right only if scores are distributed among the positives as before, and among the negatives, too.
+
+    >>> import numpy as np, calib_host
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> calibrator = calib_host.fit(scores, rng.random(400) < scores, "isotonic")
+    >>> made = calib_host.adjust(calibrator, 0.1, counter=1)
+    >>> bool(made.calibrator.predict([0.5]) < calibrator.predict([0.5]))
+    True
+    """
+    probs = None if estimate_from is None else calibrator.predict(estimate_from, seed=seed).astype(np.float64)
+    made = _native.adjust(
+        calibrator._artifact,
+        calibrator.kind,
+        counter=counter,
+        prevalence=prevalence,
+        probs=None if probs is None else probs[~np.isnan(probs)],
+        calibration_prevalence=calibration_prevalence,
+        prevalence_alpha=prevalence_alpha,
+        bootstrap=bootstrap,
+        seed=seed,
+        monitor_scores=None if monitor_scores is None else floats_of(monitor_scores, "monitor_scores"),
+        monitor_bins=monitor_bins,
+    )
+    return Adjusted._of(made)
+
+
+def _action(action: Mapping[str, Any]) -> dict[str, Any]:
+    """An action with everything that may be left out."""
+    known = {"start_up": 0.0, "alarm": False, "abstain": False, "if_sure": False, **action}
+    above, up_to = known.pop("above", None), known.pop("up_to", None)
+    stated = above is not None or up_to is not None
+    interval = (0.0 if above is None else above, 1.0 if up_to is None else up_to) if stated else None
+    named = {"name", "positive", "negative", "start_up", "alarm", "abstain", "if_sure"}
+    if set(known) != named:
+        wrong = sorted(set(known) ^ named)
+        raise UsageError(f"an action has name, positive, negative, alarm and if wanted others; {wrong[0]!r} is not there, or no such key")
+    return {**known, "interval": interval}
+
+
+def decide(
+    actions: Sequence[Mapping[str, Any]],
+    scores: Any = None,
+    y: Any = None,
+    *,
+    calibrator: Calibrator | None = None,
+    validation: tuple[Any, Any] | None = None,
+    delta: float = 0.1,
+    uncalibrated: str | None = None,
+    unsure: str | None = None,
+    cases: int | None = None,
+    seed: int = 0,
+    same_rows: bool = False,
+) -> Decision:
+    """The cheapest action for every probability, and what it costs.
+
+    Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``. ``scores`` are calibrated probabilities,
+    NaN where there is none, or what ``calibrator`` takes: its artefact is then returned with the rule. Labels tell the actual cost.
+    How well calibrated the probabilities are is known from ``validation``, a pair of scores and labels, or else from the rows.
+
+    >>> import calib_host
+    >>> wait = {"name": "wait", "positive": 9, "negative": 0}
+    >>> treat = {"name": "treat", "positive": 0, "negative": 1, "alarm": True}
+    >>> [round(one["up_to"], 6) for one in calib_host.decide([wait, treat])["rule"]["intervals"]]
+    [0.1, 1.0]
+    """
+
+    def rows(scores: Any, y: Any) -> tuple[np.ndarray, Any, bool] | None:
+        if scores is None:
+            return None
+        if calibrator is None:
+            probs = numbers_of(scores, "scores").astype(np.float32, copy=False)
+        else:
+            probs = calibrator.predict(scores, seed=seed)
+        if probs.ndim != 1 or probs.dtype.names:
+            raise DataError("scores: a decision is by one probability of class 1 a row")
+        of_fit = (
+            y is not None
+            and calibrator is not None
+            and _dataset(scores, y, None, calibrator=calibrator).is_of_the_fit(calibrator._artifact)
+        )
+        if of_fit and not same_rows:
+            raise DataError(
+                "these are the rows that the artefact was fitted to, and every figure would be too good to be true: decide by rows that "
+                "nothing was fitted to; same_rows goes on all the same"
+            )
+        return np.ascontiguousarray(probs), None if y is None else hits_of(y).tolist(), of_fit
+
+    made = _native.decide(
+        [_action(action) for action in actions],
+        uncalibrated=uncalibrated,
+        unsure=unsure,
+        cases=cases,
+        rows=rows(scores, y),
+        validation=None if validation is None else rows(*validation),
+        delta=delta,
+        artifact=None if calibrator is None else calibrator._artifact,
+    )
+    return Decision._of(made)

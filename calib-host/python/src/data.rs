@@ -1,0 +1,95 @@
+//! Rows as one value.
+
+use calib_core::ScoreEncoding;
+use calib_fit::artifact::CodeType;
+use calib_fit::data::{self, RowGroups, device_scores};
+use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::job::is_fitted_to;
+use calib_fit::stats::Clusters;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::artifact::PyArtifact;
+use crate::errors::{DataError, UsageError, named, of_data};
+use crate::floats::{Kind, Numbers, Slice};
+use crate::interrupt::working;
+
+/// Labelled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artefact's encoding, or
+/// of one that is named by its type, its scale and its zero point.
+#[pyclass(frozen, name = "Dataset", module = "calib_host._native")]
+pub(crate) struct PyDataset {
+    pub(crate) data: Dataset,
+}
+
+#[pymethods]
+impl PyDataset {
+    #[new]
+    #[pyo3(signature = (kind, scores, labels, *, classes=None, clusters=None, groups=None, artifact=None, codes=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+    fn new(
+        py: Python<'_>,
+        kind: &str,
+        scores: &Bound<'_, PyAny>,
+        labels: PyReadonlyArray1<'_, i64>,
+        classes: Option<usize>,
+        clusters: Option<PyReadonlyArray1<'_, i64>>,
+        groups: Option<Vec<String>>,
+        artifact: Option<&Bound<'_, PyArtifact>>,
+        codes: Option<(String, f32, i32)>,
+    ) -> PyResult<Self> {
+        let numbers = Numbers::of(scores)?;
+        let (kind, values, labels) = (Kind::named(kind)?, numbers.borrowed()?, labels.as_slice()?);
+        let encoding = match (codes, artifact) {
+            (Some((name, scale, zero_point)), _) => Some(encoding_of(&name, scale, zero_point)?),
+            (None, Some(artifact)) => Some(artifact.get().stored.artifact().header().encoding),
+            (None, None) => None,
+        };
+        let rows = Rows::new(labels)
+            .clusters(clusters.map(|names| names.as_slice().map(|names| Clusters::new(names))).transpose()?)
+            .groups(groups.map(RowGroups::new));
+        let made = working(py, || {
+            let scores = scores_of(kind, values, classes.unwrap_or(2), encoding)?;
+            Dataset::new(scores, rows)
+        })?;
+        Ok(Self { data: made.map_err(|cause| of_data(&cause))? })
+    }
+
+    /// Whether an artefact was fitted to these rows.
+    fn is_of_the_fit(&self, artifact: &Bound<'_, PyArtifact>) -> PyResult<bool> {
+        let hash = self.data.rows_hash().map_err(|cause| DataError::new_err(cause.to_string()))?;
+        Ok(is_fitted_to(&artifact.get().stored, hash, None))
+    }
+
+    /// What is doubtful about the rows, in sentences.
+    fn doubts(&self) -> Vec<String> {
+        // Only points on a disk could fail to be read.
+        let repeats = self.data.repeats().ok().flatten();
+        repeats.map(|noticed| format!("{noticed} Then name the patient with clusters.")).into_iter().collect()
+    }
+}
+
+fn encoding_of(name: &str, scale: f32, zero_point: i32) -> PyResult<ScoreEncoding> {
+    let encoding = named::<CodeType>(name)?.encoding(scale, zero_point);
+    encoding.map_err(|cause| UsageError::new_err(cause.to_string()))
+}
+
+fn scores_of(
+    kind: Kind,
+    values: Slice<'_>,
+    classes: usize,
+    encoding: Option<ScoreEncoding>,
+) -> Result<Scores<'_>, data::DataError> {
+    Ok(match (kind, values) {
+        (Kind::Binary(kind), Slice::I64(codes)) => {
+            Scores::Codes(kind, encoding.unwrap_or(ScoreEncoding::F32), codes)
+        }
+        (Kind::Vectors(kind), Slice::I64(codes)) => {
+            Scores::CodeVectors(kind, encoding.unwrap_or(ScoreEncoding::F32), codes, classes)
+        }
+        (Kind::Binary(kind), Slice::F32(scores)) => Scores::Binary(kind, scores.into()),
+        (Kind::Binary(kind), Slice::F64(scores)) => Scores::Binary(kind, device_scores(kind, scores)?.into()),
+        (Kind::Vectors(kind), values) => {
+            Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
+        }
+    })
+}

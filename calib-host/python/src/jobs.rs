@@ -1,0 +1,155 @@
+//! Thresholds, sets, and another prevalence: the artefact that is made, and what is said of it as JSON.
+
+use std::fmt::Display;
+
+use calib_core::ClassifierId;
+use calib_fit::artifact::{MonitorBins, Monitoring};
+use calib_fit::job::{
+    AdjustOptions, SetOptions, Target, ThresholdOptions, adjust as adjusted, sets as sets_of,
+    threshold as thresholds,
+};
+use calib_fit::operating::Sharing;
+use calib_fit::{ArtifactOptions, StoredArtifact};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::artifact::PyArtifact;
+use crate::data::PyDataset;
+use crate::errors::{DataError, UsageError, named, of_job};
+use crate::floats::{Kind, Numbers};
+use crate::interrupt::working;
+
+/// An artefact, and what is said of it as JSON.
+type Made = (PyArtifact, String);
+
+/// A calibrator, and the counter of what is made from it.
+type Parent<'py> = Option<Bound<'py, PyArtifact>>;
+
+/// The counter of what is made from an artefact.
+fn counter_of(stored: &StoredArtifact, counter: Option<u32>) -> PyResult<u32> {
+    counter.ok_or_else(|| {
+        UsageError::new_err(format!(
+            "counter is needed where an artefact is made from another one: that of the calibrator is {}, and a device refuses a lower \
+             one than it holds",
+            stored.artifact().counter()
+        ))
+    })
+}
+
+/// Where a rule goes: beside a calibrator, or into an artefact of its own for a classifier.
+fn target<'a>(
+    parent: Option<&'a Bound<'_, PyArtifact>>,
+    counter: Option<u32>,
+    classifier: Option<[u8; 8]>,
+) -> PyResult<Target<'a>> {
+    Ok(match parent {
+        Some(parent) => {
+            let stored = &*parent.get().stored;
+            Target::Beside(stored, counter_of(stored, counter)?)
+        }
+        None => Target::Alone(ArtifactOptions {
+            classifier: classifier.map(ClassifierId),
+            counter: counter.unwrap_or(0),
+            ..ArtifactOptions::default()
+        }),
+    })
+}
+
+fn refused(cause: &dyn Display) -> PyErr {
+    UsageError::new_err(cause.to_string())
+}
+
+/// Finds thresholds of binary scores.
+#[pyfunction]
+#[pyo3(signature = (data, parent, *, counter, classifier, sensitivity, specificity, confidence, common_threshold, prevalence, refer_raises, seed))]
+#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+pub(crate) fn threshold(
+    py: Python<'_>,
+    data: &Bound<'_, PyDataset>,
+    parent: Parent<'_>,
+    counter: Option<u32>,
+    classifier: Option<[u8; 8]>,
+    sensitivity: Option<f64>,
+    specificity: Option<f64>,
+    confidence: f64,
+    common_threshold: bool,
+    prevalence: Option<f64>,
+    refer_raises: bool,
+    seed: u64,
+) -> PyResult<Made> {
+    let mut options = ThresholdOptions::default();
+    (options.sensitivity, options.specificity, options.confidence) = (sensitivity, specificity, confidence);
+    options.sharing = if common_threshold { Sharing::Common } else { Sharing::Own };
+    (options.prevalence, options.refer_raises, options.seed) = (prevalence, refer_raises, seed);
+    let (data, target) = (&data.get().data, target(parent.as_ref(), counter, classifier)?);
+    let found = working(py, || thresholds(data, &options, &target))?.map_err(|cause| of_job(&cause))?;
+    Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string()))
+}
+
+/// Finds prediction sets.
+#[pyfunction]
+#[pyo3(signature = (data, parent, *, counter, classifier, alpha, by_class, confidence, never_empty, class_score))]
+#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+pub(crate) fn sets(
+    py: Python<'_>,
+    data: &Bound<'_, PyDataset>,
+    parent: Parent<'_>,
+    counter: Option<u32>,
+    classifier: Option<[u8; 8]>,
+    alpha: f64,
+    by_class: bool,
+    confidence: Option<f64>,
+    never_empty: bool,
+    class_score: Option<&str>,
+) -> PyResult<Made> {
+    let mut options = SetOptions::default();
+    (options.alpha, options.confidence) = (alpha, confidence);
+    (options.by_class, options.never_empty) = (by_class, never_empty);
+    options.class_score = class_score.map(named).transpose()?;
+    let (data, target) = (&data.get().data, target(parent.as_ref(), counter, classifier)?);
+    let found = working(py, || sets_of(data, &options, &target))?.map_err(|cause| of_job(&cause))?;
+    Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string()))
+}
+
+/// Makes a calibrator for another prevalence, which is estimated from what the calibrator gives for other scores if it is not stated.
+#[pyfunction]
+#[pyo3(signature = (artifact, kind, *, counter, prevalence, probs, calibration_prevalence, prevalence_alpha, bootstrap, seed, monitor_scores, monitor_bins))]
+#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+pub(crate) fn adjust(
+    py: Python<'_>,
+    artifact: &Bound<'_, PyArtifact>,
+    kind: &str,
+    counter: Option<u32>,
+    prevalence: Option<f64>,
+    probs: Option<PyReadonlyArray1<'_, f64>>,
+    calibration_prevalence: Option<f64>,
+    prevalence_alpha: f64,
+    bootstrap: usize,
+    seed: u64,
+    monitor_scores: Option<&Bound<'_, PyAny>>,
+    monitor_bins: Option<u16>,
+) -> PyResult<Made> {
+    let stored = &*artifact.get().stored;
+    let mut options = AdjustOptions::default();
+    (options.prevalence, options.calibration_prevalence) = (prevalence, calibration_prevalence);
+    (options.prevalence_alpha, options.bootstrap, options.seed) = (prevalence_alpha, bootstrap, seed);
+    options.counter = counter_of(stored, counter)?;
+    options.monitors = match (Kind::named(kind)?, monitor_scores, monitor_bins) {
+        (_, None, None) => None,
+        (Kind::Binary(kind), Some(scores), Some(bins)) => {
+            let numbers = Numbers::of(scores)?;
+            let scores =
+                numbers.borrowed()?.scores(kind).ok_or_else(|| refused(&"codes have no monitors"))?;
+            let of_scores = |cause: &dyn Display| DataError::new_err(format!("monitor_scores, {cause}"));
+            let scores = scores.map_err(|cause| of_scores(&cause))?;
+            let bins =
+                MonitorBins::of_scores(kind, &scores, bins.into()).map_err(|cause| of_scores(&cause))?;
+            Some(Monitoring { bins: Some(bins), ..Monitoring::default() })
+        }
+        _ => return Err(refused(&"monitor_scores of binary scores go with monitor_bins")),
+    };
+    let probs = probs.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+    let made = working(py, || adjusted(stored, &options, probs))?.map_err(|cause| of_job(&cause))?;
+    Ok((PyArtifact::new(made.artifact), json!(made.summary).to_string()))
+}
