@@ -132,6 +132,44 @@ def test_another_prevalence_is_that_of_the_command(binary, tmp_path):
         calib_host.adjust(imported, 0.1, counter=1)
 
 
+ACTIONS = [
+    {"name": "discharge", "positive": 10, "negative": 0, "alarm": False},
+    {"name": "refer", "positive": 2, "negative": 2, "alarm": True, "abstain": True},
+]
+
+
+def test_decisions_are_those_of_the_command(binary, tmp_path):
+    scores, labels = binary[0].astype(np.float32), binary[1]
+    calibrator = calib_host.fit(scores[:1000], labels[:1000], "isotonic")
+    calibrator.save(tmp_path / "cal.bin")
+    costs = ['uncalibrated = "refer"']
+    for action in ACTIONS:
+        costs += ["[[action]]", *(f"{name} = {json.dumps(value)}" for name, value in action.items())]
+    (tmp_path / "costs.toml").write_text("\n".join(costs) + "\n")
+    np.save(tmp_path / "scores.npy", scores[1000:])
+    np.save(tmp_path / "labels.npy", labels[1000:])
+    words = ["decide", "cal.bin", "--actions=costs.toml", "--scores=scores.npy", "--labels=labels.npy", "-o", "out.bin"]
+    expected = asked(tmp_path, *words)
+    found = calib_host.decide(ACTIONS, scores[1000:], labels[1000:], calibrator=calibrator, uncalibrated="refer")
+    assert dict(found) == {name: value for name, value in expected.items() if name not in ("evidence", "flaws", "warnings")}
+    assert found.artifact == (tmp_path / "out.bin").read_bytes()
+    with pytest.raises(DataError, match="fitted to.*same_rows goes on"):
+        calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator)
+    assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labelled_rows"]
+    # Without a calibrator scores are probabilities.
+    plain = calib_host.decide(ACTIONS, [0.1, 0.9, float("nan")], uncalibrated="refer")
+    assert (plain["n"], plain["uncalibrated_rows"], plain.artifact) == (2, 1, b"")
+    for actions, options, error, words in [
+        (ACTIONS[:1], {}, UsageError, ""),
+        ([{"name": "a"}, *ACTIONS], {}, UsageError, "'negative' is not there"),
+        ([{**ACTIONS[0], "above": 0.5}, ACTIONS[1]], {}, UsageError, "some actions state an interval"),
+        (ACTIONS, {"scores": [1.5]}, DataError, "row 0: 1.5 is no probability"),
+        (ACTIONS, {"delta": 0.0}, UsageError, "delta is 0"),
+    ]:
+        with pytest.raises(error, match=words):
+            calib_host.decide(actions, **options)
+
+
 def test_plans_are_those_of_the_command(tmp_path):
     def planned(*words):
         return json.loads(command(tmp_path, "plan", *words, "--json"))

@@ -119,7 +119,7 @@ unsafe fn apply_top_k(
         let (first, others) =
             opened.slot().predict_classes(&options.query(output), &mut []).map_err(of_refusal)?;
         let OtherClasses::Ranked(others) = others else { return Err(CALIB_ERROR_KIND) };
-        let others = others.into_iter().map(Prediction::from);
+        let others = others.iter().map(|&other| Prediction::from(other));
         for (place, prediction) in room.iter_mut().zip(core::iter::once(first).chain(others)) {
             place.write(calib_result_t::new(&prediction));
         }

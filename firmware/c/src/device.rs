@@ -6,7 +6,7 @@ use calib_core::predict::Prediction;
 use calib_core::wire::{
     Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values,
 };
-use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, take_byte_with};
+use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, push_byte_with};
 
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t, text};
 use crate::error::{
@@ -155,7 +155,7 @@ impl OpenDevice {
         let frame = reply.first_chunk_mut::<MAX_FRAME>().ok_or(CALIB_ERROR_LENGTH)?;
         for (taken, &byte) in (1..).zip(bytes) {
             let device = self.device.as_mut().ok_or(CALIB_ERROR_STATE)?;
-            let answered = take_byte_with(&mut self.reader, byte, device, &mut self.updater, || {
+            let answered = push_byte_with(&mut self.reader, byte, device, &mut self.updater, || {
                 memory::filled_array(frame, 0)
             });
             if let Some((_, reply)) = answered.map_err(|_| CALIB_ERROR_ALARM)? {

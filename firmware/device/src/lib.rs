@@ -82,7 +82,7 @@ pub use linear::{LinearClassifier, LinearLayer, linear_output};
 pub use meter::Meter;
 pub use monitors::{LOOK_EVERY, Monitors};
 pub use report::Report;
-pub use serve::{ServeError, serve, serve_updatable, take_byte, take_byte_with};
+pub use serve::{ServeError, push_byte, push_byte_with, serve, serve_updatable};
 pub use serve_async::serve_async;
 pub use slot::Slot;
 pub use update::{NoUpdate, Update, Updater};

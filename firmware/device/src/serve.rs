@@ -190,7 +190,7 @@ impl Session {
         let mut frame = [0; MAX_FRAME];
         loop {
             while let Some(byte) = self.take() {
-                let reply = take_byte(&mut self.reader, byte, device, update, &mut frame);
+                let reply = push_byte(&mut self.reader, byte, device, update, &mut frame);
                 let Some((id, reply)) = reply.map_err(ServeError::Alarm)? else { continue };
                 if !write_all(serial, reply).map_err(ServeError::Serial)? {
                     return Ok(End::Line);
@@ -218,22 +218,22 @@ impl Session {
 ///
 /// The alarm pin's.
 #[inline]
-pub fn take_byte<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
+pub fn push_byte<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
     reader: &mut FrameReader,
     byte: u8,
     device: &mut Device<'_, C, P, M, E, W>,
     update: &mut impl Update,
     frame: &'f mut [u8; MAX_FRAME],
 ) -> Result<Option<(u32, &'f [u8])>, P::Error> {
-    take_byte_with(reader, byte, device, update, || frame)
+    push_byte_with(reader, byte, device, update, || frame)
 }
 
-/// As [`take_byte`], with room that is got ready once there is something to reply.
+/// As [`push_byte`], with room that is got ready once there is something to reply.
 ///
 /// # Errors
 ///
 /// Whatever the alarm returns.
-pub fn take_byte_with<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
+pub fn push_byte_with<'f, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch>(
     reader: &mut FrameReader,
     byte: u8,
     device: &mut Device<'_, C, P, M, E, W>,

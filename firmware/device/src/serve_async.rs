@@ -9,7 +9,7 @@ use embedded_storage::nor_flash::NorFlash;
 
 use crate::report::report;
 use crate::serve::Session;
-use crate::{Alarm, Classifier, Entropy, Meter, Report, ServeError, Update, Updater, Watch, log, take_byte};
+use crate::{Alarm, Classifier, Entropy, Meter, Report, ServeError, Update, Updater, Watch, log, push_byte};
 
 /// As [`serve_updatable`](crate::serve_updatable), over a line that is waited for: other tasks run meanwhile.
 ///
@@ -85,7 +85,7 @@ where
                 }
                 return Ok(());
             };
-            let reply = take_byte(&mut session.reader, byte, &mut device, updater, &mut frame);
+            let reply = push_byte(&mut session.reader, byte, &mut device, updater, &mut frame);
             let Some((id, reply)) = reply.map_err(ServeError::Alarm)? else { continue };
             if !write_all(serial, reply).await.map_err(ServeError::Serial)? {
                 return Ok(());

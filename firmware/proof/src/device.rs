@@ -6,7 +6,7 @@ use calib_core::journal::JournalLayout;
 use calib_core::predict::Query;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Questions, Refusal, Request, RequestBody};
-use calib_core::{AlarmRule, Anybody, ClassifierId, Erased, Outcome, Uncalibrated};
+use calib_core::{AlarmRule, Anybody, ClassifierId, Erased};
 use calib_firmware::{
     Alarm, Classifier, Device, Entropy, Features, KeptMonitors, LinearClassifier, Meter, Monitors, Output,
     Slot, Task, Watch,

@@ -145,7 +145,7 @@ pub fn await_report(
 mod tests {
     use calib_core::artifact::{Method, Reduction};
     use calib_core::slot::{Refused, SignatureError, SlotFault};
-    use calib_core::wire::{self, CalibratorStatus, MAX_FRAME, Missing, Name};
+    use calib_core::wire::{self, CalibratorStatus, MAX_FRAME, Missing, Name, PROTOCOL_VERSION, Questions};
     use calib_core::{AlarmRule, ClassifierId, Identity, ScoreEncoding};
 
     use super::*;
@@ -176,6 +176,7 @@ mod tests {
             slots.map(|slot| slot.err().unwrap_or(SlotFault::Refused(Refused::OtherClassifier(None))));
         let held = in_force.map(|slot| slots[usize::from(slot)].unwrap()).map(|content| CalibratorStatus {
             identity: content.identity,
+            counter: content.counter,
             len_bytes: content.len_bytes,
             method: Method::Umd,
             reduction: Reduction::Binary,
@@ -188,6 +189,7 @@ mod tests {
         DeviceReport {
             slots: Slots { in_force, slots, max_len_bytes: 4032, trusted_key: None, update: None },
             status: Status {
+                protocol: PROTOCOL_VERSION,
                 firmware: Name::try_from("0.1.0").unwrap(),
                 classifier: Name::try_from("test").unwrap(),
                 classifier_id: ID,
@@ -196,6 +198,8 @@ mod tests {
                 alarm_rule: AlarmRule::AtLeast(0.5),
                 stack_high_water_bytes: 900,
                 calibrator: held.ok_or(Missing::Slots(missing)),
+                passed_over: None,
+                questions: Questions::All,
             },
         }
     }
