@@ -1,7 +1,6 @@
 //! Which methods are compared.
 
 use std::iter;
-use std::sync::LazyLock;
 
 use calib_core::artifact::Reduction;
 use calib_fit::compare::{Claim, Contender, FailedMethod};
@@ -11,7 +10,7 @@ use calib_fit::joint::{
 };
 use calib_fit::stats::{CrossValidation, Seed};
 use calib_fit::{BinaryMethod, JointMethod, ReductionOptions, ScoreKind, VectorKind};
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::method_name::{MethodName, Parameters};
@@ -35,7 +34,7 @@ const QUICK_CLASSES: usize = 20;
 #[command(next_help_heading = "Method and bins")]
 pub(crate) struct MethodChoice {
     /// Which methods, separated by commas.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "all", value_name = "NAMES")]
+    #[arg(long, value_parser = choice(), value_delimiter = ',', default_value = "all", value_name = "NAMES")]
     methods: Vec<Choice>,
     /// The reductions under which binary methods are applied to a matrix, separated by commas: class-wise and normalized, or
     /// confidence and top-label with --claim top-label.
@@ -271,21 +270,11 @@ fn not_on_margins(method: MethodName) -> Option<&'static str> {
     }
 }
 
-impl ValueEnum for Choice {
-    fn value_variants<'a>() -> &'a [Self] {
-        static CHOICES: LazyLock<Vec<Choice>> = LazyLock::new(|| {
-            let methods = MethodName::value_variants().iter().copied().map(Choice::Method);
-            iter::once(Choice::All).chain(methods).collect()
-        });
-        &CHOICES
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::All => Some(PossibleValue::new("all")),
-            Self::Method(name) => name.to_possible_value(),
-        }
-    }
+/// A method by its name, or all.
+fn choice() -> impl TypedValueParser<Value = Choice> {
+    let methods = MethodName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(iter::once(PossibleValue::new("all")).chain(methods))
+        .map(|name| MethodName::from_str(&name, false).map_or(Choice::All, Choice::Method))
 }
 
 impl ReductionChoice {
