@@ -43,7 +43,9 @@ fn the_bins_of_umd_are_the_monitors() {
     place.ok("calib fit data.csv --method umd --bins 8 -o plain.cal");
     let plain = place.inspect("plain.cal");
     assert_eq!((&plain["monitors"], &plain["tables"]), (&Value::Null, &shown["tables"]));
-    let json = place.json("calib fit data.csv --method umd --bins 8 --monitor --monitor-rarity 100,500,7 --json -o other.cal");
+    let json = place.json(
+        "calib fit data.csv --method umd --bins 8 --monitor --monitor-rarity 100,500,7 --json -o other.cal",
+    );
     assert_eq!(json["monitors"], place.inspect("other.cal")["monitors"]);
     assert_eq!(
         [&json["monitors"]["shift"], &json["monitors"]["change"], &json["monitors"]["promise"]],

@@ -113,7 +113,9 @@ fn real_weights_promise_nothing_and_say_so() {
         format!("{s},0,{}\n{s},1,{}\n", f64::from(*zeros) / 2.0, f64::from(*ones) / 2.0)
     });
     let place = place().with("halves.csv", halves);
-    for method in ["isotonic", "isotonic --max-bins 3", "isotonic-interpolated", "platt", "beta", "temperature"] {
+    for method in
+        ["isotonic", "isotonic --max-bins 3", "isotonic-interpolated", "platt", "beta", "temperature"]
+    {
         let fit = |options: &str| {
             place.json(&format!("calib fit --method {method} {options} -o out.bin --force --json --quiet"))
         };

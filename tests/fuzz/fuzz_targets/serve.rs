@@ -6,13 +6,15 @@ use std::convert::Infallible;
 
 use calib_core::artifact::crc32c;
 use calib_core::wire::{
-    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, UpdateStatus, Scores};
+    self, Chunk, FrameError, FrameReader, MAX_FRAME, Reply, ReplyBody, Request, RequestBody, Scores,
+    UpdateStatus,
+};
 use calib_core::{
     Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Outcome, SlotLayout, Uncalibrated,
 };
 use calib_drivers::RamFlash;
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Task, LinearClassifier, Meter, Monitors, NoEntropy, Updater,
+    Alarm, AlarmRule, Classifier, LinearClassifier, Meter, Monitors, NoEntropy, Task, Updater,
     serve_updatable,
 };
 use embedded_hal::digital::{ErrorType as PinError, OutputPin};
@@ -104,7 +106,9 @@ fn requests(mut data: &[u8]) -> Vec<RequestBody> {
                 offset: u32::from(*len),
                 bytes: Chunk::from_slice(part).expect("up to 255 bytes"),
             },
-            4 => RequestBody::predict(Scores::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0))),
+            4 => {
+                RequestBody::predict(Scores::Score(part.first().map_or(0.0, |&byte| f32::from(byte) / 255.0)))
+            }
             5 => RequestBody::Slots,
             6 => RequestBody::Install,
             _ => RequestBody::Status,

@@ -25,10 +25,9 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, ActionOnAlarm, Answer, CalibratorStatus, Counters, CountersRefusal, Kept, KnownOutcomes, Measurement,
-    Missing, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised, Ranked,
-    ScoreEcho, Refusal, Reply, ReplyBody, Request, RequestBody, Scores, Slots,
-    UpdateStatus, Watched,
+    self, ActionOnAlarm, Answer, CalibratorStatus, Counters, CountersRefusal, Kept, KnownOutcomes,
+    Measurement, Missing, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised,
+    Ranked, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots, UpdateStatus, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -446,11 +445,17 @@ fn requests() -> Vec<(&'static str, RequestBody)> {
         ("request_logits", RequestBody::predict(Scores::Logits(values()))),
         ("request_probs", RequestBody::predict(Scores::Probs(values()))),
         ("request_measure", RequestBody::Measure { features: values(), repeat: 100 }),
-        ("request_score_with_word", RequestBody::Predict(Question { group: None, word: Some(1 << 31), scores: Scores::Score(0.5) })),
+        (
+            "request_score_with_word",
+            RequestBody::Predict(Question { group: None, word: Some(1 << 31), scores: Scores::Score(0.5) }),
+        ),
         ("request_code", RequestBody::predict(Scores::Code(200))),
         ("request_codes", RequestBody::predict(Scores::Codes([200, 56, 0].into_iter().collect()))),
         ("request_margin", RequestBody::predict(Scores::Margin(-2.5))),
-        ("request_margin_with_word", RequestBody::Predict(Question { group: None, word: Some(1 << 31), scores: Scores::Margin(-2.5) })),
+        (
+            "request_margin_with_word",
+            RequestBody::Predict(Question { group: None, word: Some(1 << 31), scores: Scores::Margin(-2.5) }),
+        ),
         ("request_ask", ask(None, Scores::Logits(values()))),
         ("request_counters", RequestBody::Counters { table: 2 }),
         ("request_outcome", RequestBody::Outcome(outcome())),
@@ -532,7 +537,8 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
     let probs = OtherClasses::Probs([0.25, 0.75, f32::NAN].into_iter().collect());
-    let ranked = OtherClasses::Ranked([2, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect());
+    let ranked =
+        OtherClasses::Ranked([2, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect());
     vec![
         ("reply_classes", ReplyBody::Answer(Answer { others: probs, ..top.clone() })),
         ("reply_top_k", ReplyBody::Answer(Answer { others: ranked, word: Some(7), ..top })),
