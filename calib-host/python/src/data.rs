@@ -46,7 +46,8 @@ impl PyDataset {
         };
         let rows = Rows::new(labels)
             .clusters(clusters.map(|names| names.as_slice().map(|names| Clusters::new(names))).transpose()?)
-            .groups(groups.map(RowGroups::new));
+            .groups(groups.map(RowGroups::new))
+            .in_order(artifact.is_some_and(|artifact| artifact.get().stored.artifact().is_randomized()));
         let made = working(py, || {
             let scores = scores_of(kind, values, classes.unwrap_or(2), encoding)?;
             Dataset::new(scores, rows)
