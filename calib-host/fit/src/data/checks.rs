@@ -41,8 +41,9 @@ pub(crate) fn check_class(row: usize, class: i64, classes: usize) -> Result<u16,
 }
 
 pub(crate) fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
-    if scores != labels {
-        return Err(DataError::LabelCount { scores, labels });
+    match (scores, labels) {
+        (0, _) => Err(DataError::Empty),
+        _ if scores == labels => Ok(()),
+        _ => Err(DataError::LabelCount { scores, labels }),
     }
-    if scores == 0 { Err(DataError::Empty) } else { Ok(()) }
 }
