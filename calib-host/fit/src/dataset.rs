@@ -123,12 +123,6 @@ impl<'a> Rows<'a> {
     pub fn classifiers(self, classifiers: u32) -> Self {
         Self { classifiers, ..self }
     }
-
-    /// The same in an order that matters, or in one that does not.
-    #[must_use]
-    pub fn in_order(self, in_order: bool) -> Self {
-        Self { in_order, ..self }
-    }
 }
 
 impl From<Content> for Dataset {
@@ -174,9 +168,7 @@ impl Dataset {
     pub fn new(scores: Scores<'_>, rows: Rows<'_>) -> Result<Self, DataError> {
         let Rows { labels, weights, clusters, groups, classifiers, in_order } = rows;
         check_lengths(scores.rows(), labels.len())?;
-        if let Some(weights) = weights {
-            check_rows("weights", weights.len(), scores.rows())?;
-        }
+        weights.map_or(Ok(()), |weights| check_rows("weights", weights.len(), scores.rows()))?;
         let keep_order = in_order || clusters.is_some() || groups.is_some();
         let data = match scores {
             Scores::Binary(kind, scores) => Self::binary(kind, &scores, labels, (weights, keep_order))?,

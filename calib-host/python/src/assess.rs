@@ -242,7 +242,8 @@ pub(crate) fn assess_calibrated(
     found(py, || {
         let artifact = stored.artifact();
         let scores = scores_for(&artifact, values, kind, classes.unwrap_or(2))?;
-        let rows = Rows::new(labels).clusters(clusters).groups(groups).in_order(artifact.is_randomized());
+        let mut rows = Rows::new(labels).clusters(clusters).groups(groups);
+        rows.in_order = artifact.is_randomized();
         let data = Dataset::new(scores, rows).map_err(|cause| of_data(&cause))?;
         job::assess(&data, Some(stored), &options).map_err(|cause| of_assess(&cause))
     })

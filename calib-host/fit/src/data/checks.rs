@@ -41,9 +41,8 @@ pub(crate) fn check_class(row: usize, class: i64, classes: usize) -> Result<u16,
 }
 
 pub(crate) fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
-    match (scores, labels) {
-        (0, _) => Err(DataError::Empty),
-        _ if scores == labels => Ok(()),
-        _ => Err(DataError::LabelCount { scores, labels }),
+    if scores == 0 {
+        return Err(DataError::Empty);
     }
+    if scores == labels { Ok(()) } else { Err(DataError::LabelCount { scores, labels }) }
 }
