@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 /// The sources of a board's firmware, from the folder of its workspace. The crates of others are as `Cargo.lock` has them.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 12] = [
     "../Cargo.toml",
     "../calib-core/Cargo.toml",
     "../calib-core/src",
@@ -19,12 +19,10 @@ const SOURCES: [&str; 14] = [
     "Cargo.lock",
     "Cargo.toml",
     "boards",
+    "classifier",
     "device",
     "drivers",
-    "linear",
-    "network",
     "rustc-anywhere.sh",
-    "tflite",
     "twin",
 ];
 /// The names of the variables by which cargo and rustc are told what to build begin with these.

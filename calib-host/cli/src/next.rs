@@ -165,6 +165,7 @@ impl Given<'_> {
     }
 
     /// Asks the device that was written to.
+    #[cfg(any(feature = "probe", feature = "serial"))]
     pub(crate) fn status(&self) -> Option<Suggestion> {
         let of = |id: &str| Some([format!("--{id}"), self.text(id)?]);
         let line = ["port", "chip"].into_iter().find_map(of).filter(|_| !has(self.0, "dry_run"))?;

@@ -164,11 +164,11 @@ fn a_text_in_pieces_has_the_fault_of_the_whole() {
         ),
     ] {
         let work = Workplace::new().with("t.csv", text(faults));
-        let run = work.run("calib fit --method umd --scores t.csv -o cal.bin");
+        let run = work.run("calib fit --method umd --bins 10 --scores t.csv -o cal.bin");
         assert_eq!(run.code, 3, "{faults:?}");
         assert!(run.stderr.contains(says), "{faults:?}: {}", run.stderr);
     }
     let work = Workplace::new().with("t.csv", text(&[(5, "nan,1")]));
-    let run = work.run("calib fit --method umd --scores t.csv --score-column p -o cal.bin");
+    let run = work.run("calib fit --method umd --bins 10 --scores t.csv --score-column p -o cal.bin");
     assert!(run.stderr.contains("t.csv, column p: there is no such column"), "{}", run.stderr);
 }

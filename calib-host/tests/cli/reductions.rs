@@ -382,7 +382,7 @@ fn tables_of_16_bits_take_half_the_room() {
         assert!(far < 0.005, "{reduction}: {far}");
     }
     for (method, name) in
-        [("platt", "platt"), ("venn-abers", "venn-abers"), ("isotonic-interpolated", "isotonic")]
+        [("platt", "platt"), ("venn-abers", "venn-abers"), ("isotonic-interpolated", "isotonic-interpolated")]
     {
         let run = place.run(&fit(&format!("--method {method} --reduction class-wise --table u16")));
         let sentence = format!("--table u16 is for step functions, which {name} is not: leave it out");

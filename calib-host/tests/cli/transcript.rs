@@ -30,11 +30,6 @@ impl Transcript {
         }
     }
 
-    /// Runs a command line.
-    pub(crate) fn run(&mut self, place: &Workplace, line: &str) {
-        self.add(line, &place.run(line));
-    }
-
     /// Runs a command line that is refused, in a folder with `good` files and some of the case's own. If its output is `out`,
     /// twice: there must be no output after it, and an output that was there must be as it was.
     #[track_caller]
