@@ -2,6 +2,7 @@
 
 #[cfg(feature = "network")]
 use calib_classifier::Gives;
+#[cfg(feature = "network")]
 use calib_classifier::network::{Codes, Network};
 use calib_core::ClassifierId;
 use calib_firmware::AlarmRule;

@@ -30,7 +30,7 @@
 //! It does not panic; whether microflow does nobody has proved.
 
 mod codes;
-mod network;
+mod compiled;
 
 pub use codes::Codes;
-pub use network::Network;
+pub use compiled::Network;
