@@ -16,7 +16,7 @@ fn other_numbers_of_classes_and_other_lengths_are_refused() {
     let labels = "--calibration-labels labels.npy --test-labels labels.npy";
     for (file, name) in [(four(), "four.npy"), (short(), "short.npy")] {
         let line = format!("calib report top.bin --calibration logits.npy --test {name} {labels} -o out");
-        said.refused(&[file.clone()], &line);
+        said.refused(std::slice::from_ref(&file), &line);
         let line = format!("calib plot reliability top.bin --test {name} --test-labels labels.npy -o out");
         said.refused(&[file], &line);
     }

@@ -122,7 +122,7 @@ struct Rows {
 impl Rows {
     fn of(data: &Dataset, score: Option<ConformityScore>) -> Result<Self, JobError> {
         let (conformities, labels, encoding) = match data.content() {
-            Content::Points(points) => return Ok(Self::binary(points, data.encoding())?),
+            Content::Points(points) => return Self::binary(points, data.encoding()),
             Content::Weighted(_) => {
                 return Err(OptionsError::new("prediction sets are of rows that count the same").into());
             }

@@ -12,6 +12,9 @@ use crate::points::Spread;
 use crate::reduction::{Problems, ReductionOptions};
 use crate::stats::ScoreKind;
 
+/// Scores, each with the number of its points and of those with label 1.
+type Counts = Vec<(f64, u64, u64)>;
+
 /// What the first pass counted, by group: at least one row of each.
 ///
 /// ```
@@ -172,8 +175,8 @@ impl GroupedPass {
         &self,
         open: &[OpenGroup],
         counted: impl IntoIterator<Item = (String, (f64, u64, u64))>,
-    ) -> Result<Vec<(String, Vec<(f64, u64, u64)>)>, PassError> {
-        let mut by_group: BTreeMap<String, Vec<(f64, u64, u64)>> = BTreeMap::new();
+    ) -> Result<Vec<(String, Counts)>, PassError> {
+        let mut by_group: BTreeMap<String, Counts> = BTreeMap::new();
         for (group, score) in counted {
             by_group.entry(group).or_default().push(score);
         }

@@ -171,7 +171,7 @@ impl Job<'_> {
             )?,
         };
         let fit = match encoding {
-            Some(encoding) => made.fit.over_codes(encoding).map_err(CompileError::from)?,
+            Some(encoding) => made.fit.over_codes(encoding)?,
             None => made.fit,
         };
         Ok(OfTables { fit, ..made })
