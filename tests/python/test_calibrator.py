@@ -33,7 +33,7 @@ JOINT_METHODS = {
     "vector": {},
     "matrix": {},
     "dirichlet": {},
-    "sierpinski": {"depth": 1},
+    "sierpinski": {"resolution": 1},
     "grid": {"resolution": 2},
     "projection": {"bins": 6},
     "multiclass-irp": {"max_bins": 3},

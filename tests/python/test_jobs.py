@@ -13,7 +13,7 @@ from calib_host import DataError, MismatchError, UsageError
 def files(folder, kind, scores, labels):
     np.save(folder / "scores.npy", scores)
     np.save(folder / "labels.npy", labels)
-    return [f"--{kind}", "scores.npy", "--labels", "labels.npy", "-o", "out.bin"]
+    return [f"--{kind}", "scores.npy", "--labels", "labels.npy", "-o", "out.bin", "--force"]
 
 
 def asked(folder, *words):
@@ -43,7 +43,7 @@ def test_thresholds_of_clusters_and_groups(binary, tmp_path):
     rows = zip(scores.tolist(), labels, clusters, groups)
     table = ["score,label,patient,age", *(f"{score!r},{label},{patient},{age}" for score, label, patient, age in rows)]
     (tmp_path / "rows.csv").write_text("\n".join(table) + "\n")
-    words = ["threshold", "--scores=rows.csv", "--cluster-column=patient", "--group-column=age", "--sensitivity=0.9", "-o", "out.bin"]
+    words = ["threshold", "--scores=rows.csv", "--cluster-column=patient", "--group-column=age", "--sensitivity=0.9", "-o", "out.bin", "--force"]
     expected = asked(tmp_path, *words, "--seed=3", "--common-threshold")
     found = calib_host.threshold(
         scores, labels, sensitivity=0.9, clusters=clusters, groups=groups, seed=3, common_threshold=True
@@ -148,7 +148,7 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     (tmp_path / "costs.toml").write_text("\n".join(costs) + "\n")
     np.save(tmp_path / "scores.npy", scores[1000:])
     np.save(tmp_path / "labels.npy", labels[1000:])
-    words = ["decide", "cal.bin", "--actions=costs.toml", "--scores=scores.npy", "--labels=labels.npy", "-o", "out.bin"]
+    words = ["decide", "cal.bin", "--actions=costs.toml", "--scores=scores.npy", "--labels=labels.npy", "-o", "out.bin", "--force"]
     expected = asked(tmp_path, *words)
     found = calib_host.decide(ACTIONS, scores[1000:], labels[1000:], calibrator=calibrator, uncalibrated="refer")
     assert dict(found) == {name: value for name, value in expected.items() if name not in ("evidence", "flaws", "warnings")}

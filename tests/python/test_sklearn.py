@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::calib_host.CalibrationWarning")
     [
         CalibratedClassifier(),
         CalibratedClassifier(method="isotonic", cv=3),
-        CalibratedClassifier(LinearSVC(), method="platt", options={"targets": "bayes"}),
+        CalibratedClassifier(LinearSVC(), method="platt", options={"loss": "bayes"}),
     ]
 )
 def test_checks_of_scikit_learn(estimator, check):

@@ -181,12 +181,10 @@ impl Given<'_> {
         let is_of = |flag: &str, id: &str| has(self.0, id).then(|| flag.to_owned());
         let kind = is_of("--probs", "probs").or(is_of("--logits", "logits"));
         let kind = kind.or((flag == "--logits").then(|| flag.to_owned()));
-        let words = words
-            .map(str::to_owned)
-            .into_iter()
-            .chain(self.flag("calibration_labels", "--calibration-labels"));
+        let words = words.map(str::to_owned).into_iter();
+        let of_fit = self.flag("calibration_labels", "--calibration-labels");
         let labels = self.flag("test_labels", "--test-labels");
-        let line = words.chain(labels).chain(kind).chain(self.columns());
+        let line = words.chain(of_fit).chain(labels).chain(kind).chain(self.columns());
         Some(line.chain(["-o".into(), "report.html".into()]).collect())
     }
 

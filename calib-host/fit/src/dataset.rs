@@ -90,12 +90,14 @@ pub struct Rows<'a> {
     pub groups: Option<RowGroups>,
     /// By how many classifiers the scores are.
     pub classifiers: u32,
+    /// Whether the order of the rows matters. It does where a randomised artefact calibrates them: random words are drawn row by row.
+    pub in_order: bool,
 }
 
 impl<'a> Rows<'a> {
     /// Independent rows that count the same, with scores by one classifier.
     pub fn new(labels: &'a [i64]) -> Self {
-        Self { labels, weights: None, clusters: None, groups: None, classifiers: 1 }
+        Self { labels, weights: None, clusters: None, groups: None, classifiers: 1, in_order: false }
     }
 
     /// The same with a weight for each row.
@@ -164,12 +166,10 @@ impl Dataset {
     ///
     /// If the number of values of a matrix is not a multiple of its number of classes.
     pub fn new(scores: Scores<'_>, rows: Rows<'_>) -> Result<Self, DataError> {
-        let Rows { labels, weights, clusters, groups, classifiers } = rows;
+        let Rows { labels, weights, clusters, groups, classifiers, in_order } = rows;
         check_lengths(scores.rows(), labels.len())?;
-        if let Some(weights) = weights {
-            check_rows("weights", weights.len(), scores.rows())?;
-        }
-        let keep_order = clusters.is_some() || groups.is_some();
+        weights.map_or(Ok(()), |weights| check_rows("weights", weights.len(), scores.rows()))?;
+        let keep_order = in_order || clusters.is_some() || groups.is_some();
         let data = match scores {
             Scores::Binary(kind, scores) => Self::binary(kind, &scores, labels, (weights, keep_order))?,
             Scores::Codes(kind, encoding, codes) => {

@@ -240,8 +240,10 @@ pub(crate) fn assess_calibrated(
     check_beside(labels, "clusters", clusters.as_ref().map(Clusters::rows))?;
     check_beside(labels, "groups", groups.as_ref().map(RowGroups::rows))?;
     found(py, || {
-        let scores = scores_for(&stored.artifact(), values, kind, classes.unwrap_or(2))?;
-        let rows = Rows::new(labels).clusters(clusters).groups(groups);
+        let artifact = stored.artifact();
+        let scores = scores_for(&artifact, values, kind, classes.unwrap_or(2))?;
+        let mut rows = Rows::new(labels).clusters(clusters).groups(groups);
+        rows.in_order = artifact.is_randomized();
         let data = Dataset::new(scores, rows).map_err(|cause| of_data(&cause))?;
         job::assess(&data, Some(stored), &options).map_err(|cause| of_assess(&cause))
     })
@@ -277,6 +279,7 @@ fn scores_for<'a>(
         }
     })
 }
+
 /// Shares that came true, and mean probabilities, by bins that hold predictions.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 

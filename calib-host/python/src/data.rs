@@ -44,9 +44,10 @@ impl PyDataset {
             (None, Some(artifact)) => Some(artifact.get().stored.artifact().header().encoding),
             (None, None) => None,
         };
-        let rows = Rows::new(labels)
-            .clusters(clusters.map(|names| names.as_slice().map(|names| Clusters::new(names))).transpose()?)
+        let mut rows = Rows::new(labels)
+            .clusters(clusters.map(|names| names.as_slice().map(Clusters::new)).transpose()?)
             .groups(groups.map(RowGroups::new));
+        rows.in_order = artifact.is_some_and(|artifact| artifact.get().stored.artifact().is_randomized());
         let made = working(py, || {
             let scores = scores_of(kind, values, classes.unwrap_or(2), encoding)?;
             Dataset::new(scores, rows)

@@ -41,8 +41,8 @@ pub(crate) fn check_class(row: usize, class: i64, classes: usize) -> Result<u16,
 }
 
 pub(crate) fn check_lengths(scores: usize, labels: usize) -> Result<(), DataError> {
-    if scores != labels {
-        return Err(DataError::LabelCount { scores, labels });
+    if scores == 0 {
+        return Err(DataError::Empty);
     }
-    if scores == 0 { Err(DataError::Empty) } else { Ok(()) }
+    if scores == labels { Ok(()) } else { Err(DataError::LabelCount { scores, labels }) }
 }

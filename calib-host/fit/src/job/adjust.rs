@@ -120,8 +120,12 @@ pub fn adjust(
     options: &AdjustOptions,
     probs: Option<&[f64]>,
 ) -> Result<Adjusted, JobError> {
+    let reduction = before.artifact().header().reduction;
+    if reduction != Reduction::Binary {
+        return Err(AdjustError::Reduction(reduction).into());
+    }
     let tables = before.artifact().tables().count();
-    if before.artifact().header().reduction == Reduction::Binary && tables != 1 {
+    if tables != 1 {
         return Err(AdjustError::Tables(tables).into());
     }
     let from = options.from(before)?;
