@@ -58,6 +58,7 @@ pub type RankedList = heapless::Vec<Ranked, { MAX_TOP_K - 1 }>;
 
 /// What a calibrator says of the classes besides the predicted one.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and no allocator to box it")]
 pub enum OtherClasses<'p> {
     /// Nothing: it gives one probability.
     None,

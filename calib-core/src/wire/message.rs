@@ -119,7 +119,6 @@ pub struct Reply {
 /// The kinds of reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[expect(clippy::large_enum_variant, reason = "there is one reply at a time, and no allocator to box it")]
 #[non_exhaustive]
 pub enum ReplyBody {
     /// To [`RequestBody::Status`].

@@ -37,7 +37,6 @@ pub struct Answer {
 /// What a calibrator says of the classes besides the predicted one, which alone decides about the alarm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and no allocator to box it")]
 pub enum OtherClasses {
     /// Nothing: it gives one probability.
     None,
