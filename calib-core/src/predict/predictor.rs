@@ -7,8 +7,7 @@ use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
 use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
 use crate::outcome::{Outcome, Uncalibrated};
 use crate::score::{
-    CodeVector, Logits, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin,
-    TopLabelMargin,
+    CodeVector, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
 
 /// An artefact with its calibrator at hand: made once, not for every output.
@@ -126,8 +125,18 @@ impl<'a> Predictor<'a> {
     ///
     /// If the output is not of the artefact's kind, or the calibrator gives more than [one](OutputShape::One) probability.
     pub fn predict(&self, query: &Query<'_>) -> Result<Prediction, Mismatch> {
+        self.predict_as(query)
+    }
+
+    /// Does the same with an error that a mismatch becomes where it is found: no result is copied into another one on the stack.
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::predict`].
+    pub fn predict_as<E: From<Mismatch>>(&self, query: &Query<'_>) -> Result<Prediction, E> {
         let group = self.group(query.group)?;
-        self.judge(self.calibrate(query)?, &query.output, group)
+        let first = self.calibrate_as::<E>(query)?;
+        self.judge(&first, &query.output, group)
     }
 
     /// Says all that the artefact says of an output, and what its calibrator says of the other classes. A calibrator of all classes
@@ -142,9 +151,22 @@ impl<'a> Predictor<'a> {
         query: &Query<'_>,
         space: &'p mut [f32],
     ) -> Result<(Prediction, OtherClasses<'p>), Mismatch> {
+        self.predict_classes_as(query, space)
+    }
+
+    /// Does the same with another error, as [`Predictor::predict_as`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::predict_classes`].
+    pub fn predict_classes_as<'p, E: From<Mismatch>>(
+        &self,
+        query: &Query<'_>,
+        space: &'p mut [f32],
+    ) -> Result<(Prediction, OtherClasses<'p>), E> {
         let group = self.group(query.group)?;
-        let (first, others) = self.calibrate_classes(query, space)?;
-        Ok((self.judge(first, &query.output, group)?, others))
+        let (first, others) = self.calibrate_classes_as::<E>(query, space)?;
+        Ok((self.judge(&first, &query.output, group)?, others))
     }
 
     /// Calibrates an output, without what thresholds, sets and rules say of it.
@@ -154,10 +176,19 @@ impl<'a> Predictor<'a> {
     /// As [`Predictor::predict`].
     #[inline]
     pub fn calibrate(&self, query: &Query<'_>) -> Result<Ranked, Mismatch> {
-        let Query { output, group, word } = query;
+        self.calibrate_as(query)
+    }
+
+    /// Does the same with another error, as [`Predictor::predict_as`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::predict`].
+    #[inline]
+    pub fn calibrate_as<E: From<Mismatch>>(&self, query: &Query<'_>) -> Result<Ranked, E> {
         match &self.calibrator {
-            Calibrator::Grouped(groups) => self.first(&self.of_group(groups, *group)?, output, *word),
-            calibrator => self.first(calibrator, output, *word),
+            Calibrator::Grouped(groups) => self.grouped(groups, query),
+            calibrator => self.first(calibrator, query),
         }
     }
 
@@ -171,6 +202,19 @@ impl<'a> Predictor<'a> {
         query: &Query<'_>,
         space: &'p mut [f32],
     ) -> Result<(Ranked, OtherClasses<'p>), Mismatch> {
+        self.calibrate_classes_as(query, space)
+    }
+
+    /// Does the same with another error, as [`Predictor::predict_as`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictor::predict_classes`].
+    pub fn calibrate_classes_as<'p, E: From<Mismatch>>(
+        &self,
+        query: &Query<'_>,
+        space: &'p mut [f32],
+    ) -> Result<(Ranked, OtherClasses<'p>), E> {
         let vector = || query.output.vector().ok_or(self.other_kind());
         match &self.calibrator {
             Calibrator::TopK(calibrator) => {
@@ -187,7 +231,7 @@ impl<'a> Predictor<'a> {
                 let (first, probs) = self.all_classes(vector()?, query.word, space)?;
                 Ok((first, OtherClasses::Probs(probs)))
             }
-            _ => Ok((self.calibrate(query)?, OtherClasses::None)),
+            _ => Ok((self.calibrate_as::<E>(query)?, OtherClasses::None)),
         }
     }
 
@@ -213,9 +257,13 @@ impl<'a> Predictor<'a> {
 
     // Not inlined: the calibrator of a group would take stack on the other paths.
     #[inline(never)]
-    fn of_group(&self, groups: &GroupedCalibrator<'a>, code: Option<u8>) -> Result<Calibrator<'a>, Mismatch> {
-        let groups_of_group = self.group(code)?.and_then(|code| groups.of_group(code));
-        groups_of_group.ok_or(Mismatch::Group(0))
+    fn grouped<E: From<Mismatch>>(
+        &self,
+        groups: &GroupedCalibrator<'a>,
+        query: &Query<'_>,
+    ) -> Result<Ranked, E> {
+        let of_group = self.group(query.group)?.and_then(|code| groups.of_group(code));
+        self.first(&of_group.ok_or(Mismatch::Group(0))?, query)
     }
 
     /// Returns the calibrator; of an artefact with groups that of the first, as the tables of all groups are alike.
@@ -226,65 +274,56 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    #[inline]
-    fn first(
-        &self,
-        calibrator: &Calibrator<'_>,
-        output: &Output<'_>,
-        word: Option<u32>,
-    ) -> Result<Ranked, Mismatch> {
+    // One for all callers: whoever returns what it returns has no frame of its own on the way to the table.
+    #[inline(never)]
+    fn first<E: From<Mismatch>>(&self, calibrator: &Calibrator<'_>, query: &Query<'_>) -> Result<Ranked, E> {
+        let Query { output, word, .. } = query;
+        let word = *word;
         if !Task::of(&self.artifact).gives(output) {
-            return Err(self.other_kind());
+            return Err(self.other_kind().into());
         }
-        match *output {
-            Output::Score(score) => self.score(calibrator, TopLabel { class: 1, score }, word),
-            Output::Margin(margin) => self.margin(calibrator, TopLabelMargin { class: 1, margin }, word),
-            Output::Logits(logits) => self.logits(calibrator, logits, word),
-            Output::Probs(probs) => self.score(calibrator, probs.top_label(), word),
-            Output::Code(score) => self.code(calibrator, 1, score),
-            Output::TopLabelCode(top) => self.code(calibrator, top.class(), top.score()),
-            Output::TopLabelCodeMargin(top) => self.lead(calibrator, top),
-            Output::QuantizedLogits { logits, .. } if !self.encoding().is_quantized() => {
-                self.logits(calibrator, logits, word)
+        let top = match *output {
+            Output::Score(score) => TopLabel { class: 1, score },
+            Output::Probs(probs) => probs.top_label(),
+            // Only a calibrator that does not take the lead of the largest logit needs exponentials.
+            Output::Logits(logits) | Output::QuantizedLogits { logits, .. }
+                if !self.encoding().is_quantized() =>
+            {
+                match calibrator {
+                    Calibrator::TopLabelMargin(_) => {
+                        return self.margin(calibrator, logits.top_label_margin(), word);
+                    }
+                    _ => logits.top_label(),
+                }
             }
-            Output::Codes(codes) | Output::QuantizedLogits { codes, .. } => self.codes(calibrator, codes),
-        }
-    }
-
-    #[inline]
-    fn score(
-        &self,
-        calibrator: &Calibrator<'_>,
-        top: TopLabel,
-        word: Option<u32>,
-    ) -> Result<Ranked, Mismatch> {
+            Output::Logits(_) => return Err(Mismatch::Encoding(self.encoding()).into()),
+            Output::Margin(margin) => {
+                return self.margin(calibrator, TopLabelMargin { class: 1, margin }, word);
+            }
+            Output::Code(score) => return self.code(calibrator, 1, score),
+            Output::TopLabelCode(top) => return self.code(calibrator, top.class(), top.score()),
+            Output::TopLabelCodeMargin(top) => return self.lead(calibrator, top),
+            Output::Codes(codes) | Output::QuantizedLogits { codes, .. } => {
+                return self.codes(calibrator, codes);
+            }
+        };
         let outcome = match calibrator {
             Calibrator::Binary(binary) => binary.calibrate_with(top.score, word),
             Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
-            Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind()),
+            Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind().into()),
             Calibrator::None if self.encoding() == ScoreEncoding::F32 => NO_TABLE,
-            _ => return Err(Mismatch::Encoding(self.encoding())),
+            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
         };
         Ok(of_top(top, outcome))
     }
 
-    /// Calibrates logits by what the calibrator takes: only one that does not take their lead needs exponentials.
-    #[inline]
-    fn logits(
-        &self,
-        calibrator: &Calibrator<'_>,
-        logits: Logits<'_>,
-        word: Option<u32>,
-    ) -> Result<Ranked, Mismatch> {
-        match calibrator {
-            Calibrator::TopLabelMargin(_) => self.margin(calibrator, logits.top_label_margin(), word),
-            _ => self.score(calibrator, logits.top_label(), word),
-        }
-    }
-
     /// Calibrates codes by what the calibrator takes: the highest one, or its lead.
     #[inline]
-    fn codes(&self, calibrator: &Calibrator<'_>, codes: CodeVector<'_>) -> Result<Ranked, Mismatch> {
+    fn codes<E: From<Mismatch>>(
+        &self,
+        calibrator: &Calibrator<'_>,
+        codes: CodeVector<'_>,
+    ) -> Result<Ranked, E> {
         if let Calibrator::TopLabelCodeMargin(_) = calibrator {
             return self.lead(calibrator, codes.top_label_margin());
         }
@@ -294,70 +333,84 @@ impl<'a> Predictor<'a> {
 
     // Not inlined: its frame would lie below that of the other paths.
     #[inline(never)]
-    fn margin(
+    fn margin<E: From<Mismatch>>(
         &self,
         calibrator: &Calibrator<'_>,
         top: TopLabelMargin,
         word: Option<u32>,
-    ) -> Result<Ranked, Mismatch> {
+    ) -> Result<Ranked, E> {
         let outcome = match calibrator {
             Calibrator::BinaryMargin(binary) => binary.calibrate_with(top.margin, word),
             Calibrator::TopLabelMargin(top_label) => top_label.calibrate_with(top, word),
             Calibrator::None if self.encoding().is_margin() => NO_TABLE,
-            _ => return Err(Mismatch::Encoding(self.encoding())),
+            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
         };
         Ok(Ranked { class: top.class, score: ScoreEcho::Margin(top.margin), outcome })
     }
 
     // One for all callers: inlined, it took more flash.
     #[inline(never)]
-    fn code(
+    fn code<E: From<Mismatch>>(
         &self,
         calibrator: &Calibrator<'_>,
         class: u16,
         score: QuantizedScore,
-    ) -> Result<Ranked, Mismatch> {
+    ) -> Result<Ranked, E> {
         let outcome = match calibrator {
             Calibrator::BinaryCode(binary) => binary.calibrate(score),
             Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
-            Calibrator::TopLabelCodeMargin(_) => return Err(Mismatch::ClassScore),
+            Calibrator::TopLabelCodeMargin(_) => return Err(Mismatch::ClassScore.into()),
             Calibrator::None if self.encoding() == score.encoding() => Ok(NO_TABLE),
-            _ => return Err(Mismatch::Encoding(self.encoding())),
+            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
         };
         let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
         Ok(Ranked { class, score: ScoreEcho::Code(score.key()), outcome })
     }
 
     #[inline(never)]
-    fn lead(&self, calibrator: &Calibrator<'_>, top: TopLabelCodeMargin) -> Result<Ranked, Mismatch> {
+    fn lead<E: From<Mismatch>>(
+        &self,
+        calibrator: &Calibrator<'_>,
+        top: TopLabelCodeMargin,
+    ) -> Result<Ranked, E> {
         let outcome = match calibrator {
             Calibrator::TopLabelCodeMargin(top_label) => top_label.calibrate(top),
-            Calibrator::TopLabelCode(_) => return Err(Mismatch::ClassScore),
-            _ => return Err(Mismatch::Encoding(self.encoding())),
+            Calibrator::TopLabelCode(_) => return Err(Mismatch::ClassScore.into()),
+            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
         };
         let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
         Ok(Ranked { class: top.class(), score: ScoreEcho::Lead(top.lead()), outcome })
     }
 
     /// Adds what the decision rule, the thresholds or the prediction sets say: an artefact has one of them at most.
-    fn judge(&self, first: Ranked, output: &Output<'_>, group: Option<u8>) -> Result<Prediction, Mismatch> {
-        let calibrated = Prediction { group, ..first.into() };
-        Ok(match self.artifact.rule() {
-            Rule::None => calibrated,
+    // Not inlined: its frame would lie below that of the calibrator.
+    #[inline(never)]
+    fn judge<E: From<Mismatch>>(
+        &self,
+        first: &Ranked,
+        output: &Output<'_>,
+        group: Option<u8>,
+    ) -> Result<Prediction, E> {
+        let (mut verdict_of, mut set_of, mut action, mut alarm) = (None, None, None, None);
+        match self.artifact.rule() {
+            Rule::None => {}
             Rule::Decision(rule) => {
-                let (action, is_raised) = (rule.decide(&first.outcome), rule.is_raised_by(&first.outcome));
-                Prediction { action: Some(action), alarm: Some(is_raised), ..calibrated }
+                action = Some(rule.decide(&first.outcome));
+                alarm = Some(rule.is_raised_by(&first.outcome));
             }
             Rule::OperatingPoints(points) => {
                 let verdict = verdict(points, &first.score, group)?;
-                Prediction { verdict: Some(verdict), alarm: Some(points.is_raised_by(verdict)), ..calibrated }
+                verdict_of = Some(verdict);
+                alarm = Some(points.is_raised_by(verdict));
             }
             // Only exactly one class is an answer which needs nobody else.
             Rule::PredictionSets(sets) => {
                 let set = set(sets, output)?;
-                Prediction { set: Some(set), alarm: Some(set.alone().is_none()), ..calibrated }
+                set_of = Some(set);
+                alarm = Some(set.alone().is_none());
             }
-        })
+        }
+        Ok(Prediction { first: *first, group, verdict: verdict_of, set: set_of, action, alarm })
     }
 
     const fn encoding(&self) -> ScoreEncoding {

@@ -152,7 +152,7 @@ impl<'a> Slot<'a> {
     /// As [`Predictor::predict`]; [`Refusal::Kind`] if the output is not of the classifier's task.
     pub fn predict(&self, query: &Query<'_>) -> Result<Prediction, Refusal> {
         match &self.content {
-            Ok(predictor) => Ok(predictor.predict(query)?),
+            Ok(predictor) => predictor.predict_as(query),
             Err(missing) => self.uncalibrated(query, *missing).map(Prediction::from),
         }
     }
@@ -168,7 +168,7 @@ impl<'a> Slot<'a> {
         space: &'p mut [f32],
     ) -> Result<(Prediction, OtherClasses<'p>), Refusal> {
         match &self.content {
-            Ok(predictor) => Ok(predictor.predict_classes(query, space)?),
+            Ok(predictor) => predictor.predict_classes_as(query, space),
             Err(missing) => Ok((self.uncalibrated(query, *missing)?.into(), OtherClasses::None)),
         }
     }
@@ -181,7 +181,7 @@ impl<'a> Slot<'a> {
     #[inline]
     pub fn calibrate(&self, query: &Query<'_>) -> Result<Ranked, Refusal> {
         match &self.content {
-            Ok(predictor) => Ok(predictor.calibrate(query)?),
+            Ok(predictor) => predictor.calibrate_as(query),
             Err(missing) => self.uncalibrated(query, *missing),
         }
     }
@@ -197,11 +197,13 @@ impl<'a> Slot<'a> {
         space: &'p mut [f32],
     ) -> Result<(Ranked, OtherClasses<'p>), Refusal> {
         match &self.content {
-            Ok(predictor) => Ok(predictor.calibrate_classes(query, space)?),
+            Ok(predictor) => predictor.calibrate_classes_as(query, space),
             Err(missing) => Ok((self.uncalibrated(query, *missing)?, OtherClasses::None)),
         }
     }
 
+    // Not inlined: its frame would lie below that of the calibrator.
+    #[inline(never)]
     fn uncalibrated(&self, query: &Query<'_>, missing: Missing) -> Result<Ranked, Refusal> {
         if !self.task.gives(&query.output) {
             return Err(Refusal::Kind { classes: self.task.classes() });

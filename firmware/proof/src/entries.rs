@@ -2,7 +2,7 @@
 //!
 //! Each function takes everything that the compiler could otherwise know from its caller, and returns all of the result.
 
-use calib_core::predict::{Output, Prediction, Query};
+use calib_core::predict::{Output, Prediction, Query, Ranked};
 use calib_core::score::{ClassCountError, EncodingError};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction,
@@ -158,7 +158,12 @@ entries! {
     }
 
     /// What the firmware's library calls, of whatever calibrator there is in the slot.
-    fn slot(slot: &Slot<'_>, query: &Query<'_>) -> Result<Prediction, Refusal> {
+    fn slot(slot: &Slot<'_>, query: &Query<'_>) -> Result<Ranked, Refusal> {
+        slot.calibrate(query)
+    }
+
+    /// The same with what rules, thresholds and sets say.
+    fn slot_prediction(slot: &Slot<'_>, query: &Query<'_>) -> Result<Prediction, Refusal> {
         slot.predict(query)
     }
 }
@@ -234,7 +239,9 @@ pub(crate) fn prove() {
         from(calib_core::ClassifierId([0; 8])),
         from(calib_firmware::Task::Binary),
     );
-    keep(slot(&held, &from(Query { output: Output::Score(score()), group: None, word: None })));
+    let query = from(Query { output: Output::Score(score()), group: None, word: None });
+    keep(slot(&held, &query));
+    keep(slot_prediction(&held, &query));
 }
 
 fn margin_tables() {
