@@ -67,7 +67,7 @@ pub struct AssessedPredictions {
 /// Figures of the same predictions before and after an artefact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AssessedBeforeAfter {
-    /// The metrics. If scores are [margins](Self::of_margins), those before need nothing but an order.
+    /// The metrics. Those before need nothing but an order if [`of_margins`](Compared::of_margins) says so.
     #[serde(flatten)]
     pub metrics: Compared,
     /// How many rows are left out because they are uncalibrated.
