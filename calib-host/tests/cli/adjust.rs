@@ -156,12 +156,16 @@ fn what_has_no_other_prevalence_is_refused() {
     place.ok("calib fit --method umd --bins 4 --scores sexes.csv --group-column sex -o g.bin");
     let run = place.run("calib adjust g.bin --prevalence 0.1 --counter 1 -o out");
     assert!(run.code == 1 && run.stderr.contains("a prevalence of its own"), "{}", run.stderr);
-    // All of one class: no share of the calibration points to start from.
     let one = crate::refusal::good();
     let run =
         one.run("calib adjust top.bin --prevalence 0.1 --calibration-prevalence 0.5 --counter 1 -o out");
     assert!(run.code == 1 && run.stderr.contains("two classes"), "{}", run.stderr);
     let run = one.run("calib adjust top.bin --prevalence 0.1 --counter 1 -o out");
+    assert!(run.code == 1 && run.stderr.contains("two classes"), "{}", run.stderr);
+    // The weights of the rows leave no count of the points with label 1.
+    let one = one.with("weighted.csv", "score,label,weight\n0.2,0,0.5\n0.4,1,0.5\n0.7,1,0.5\n");
+    one.ok("calib fit --method isotonic --scores weighted.csv --weight-column weight -o weighted.bin");
+    let run = one.run("calib adjust weighted.bin --prevalence 0.1 --counter 1 -o out");
     assert!(run.code == 2 && run.stderr.contains("give --calibration-prevalence"), "{}", run.stderr);
 }
 
