@@ -60,8 +60,8 @@ pub enum FittedModel {
 /// let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
 ///
 /// let fitted = fit(&data, &FitOptions::default())?;
-/// assert_eq!(fitted.artifact.artifact().header().bins, 13);
-/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 13 bins"));
+/// assert_eq!(fitted.artifact.artifact().header().bins, 12);
+/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 12 bins"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
