@@ -126,49 +126,6 @@ pub fn apply_scores_from(artifact: &Artifact<'_>, scores: &[Score], words: Words
     Some(scores.iter().zip(words).map(apply).collect())
 }
 
-/// Calibrates scores of class 1 with an artefact that has tables for groups, each score by the table of its group's code; `None` if the
-/// artefact is of another kind. Otherwise as [`apply_scores_from`].
-///
-/// # Errors
-///
-/// The row of the first code that is none of the artefact's.
-pub fn apply_scores_of_groups(
-    artifact: &Artifact<'_>,
-    scores: &[Score],
-    groups: &[u8],
-    words: Words,
-) -> Option<Result<Vec<Applied>, usize>> {
-    let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
-    let Some(Calibrator::Binary(_)) = calibrators.of_group(0) else { return None };
-    let apply = |(row, ((&score, &group), word)): (usize, ((&Score, &u8), Option<u32>))| {
-        let Some(Calibrator::Binary(calibrator)) = calibrators.of_group(group) else { return Err(row) };
-        let outcome = calibrator.calibrate_with(score, word);
-        Ok(Applied { class: 1, score: score.get(), outcome, word })
-    };
-    Some(scores.iter().zip(groups).zip(words).enumerate().map(apply).collect())
-}
-
-/// Calibrates margins of class 1 as [`apply_scores_of_groups`] does scores.
-///
-/// # Errors
-///
-/// As [`apply_scores_of_groups`].
-pub fn apply_margins_of_groups(
-    artifact: &Artifact<'_>,
-    margins: &[Margin],
-    groups: &[u8],
-    words: Words,
-) -> Option<Result<Vec<Applied>, usize>> {
-    let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
-    let Some(Calibrator::BinaryMargin(_)) = calibrators.of_group(0) else { return None };
-    let apply = |(row, ((&margin, &group), word)): (usize, ((&Margin, &u8), Option<u32>))| {
-        let Some(Calibrator::BinaryMargin(calibrator)) = calibrators.of_group(group) else { return Err(row) };
-        let outcome = calibrator.calibrate_with(margin, word);
-        Ok(Applied { class: 1, score: margin.get(), outcome, word })
-    };
-    Some(margins.iter().zip(groups).zip(words).enumerate().map(apply).collect())
-}
-
 /// Calibrates the margins of class 1 with a binary artefact over margins; `None` if the artefact is not of that kind. Otherwise as
 /// [`apply_scores`].
 ///
@@ -184,17 +141,12 @@ pub fn apply_margins_of_groups(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn apply_margins(artifact: &Artifact<'_>, margins: &[Margin], seed: u64) -> Option<Vec<Applied>> {
-    apply_margins_from(artifact, margins, Words::new(artifact, seed))
-}
-
-/// As [`apply_margins`], for the rows that begin at the first of these words.
-pub fn apply_margins_from(artifact: &Artifact<'_>, margins: &[Margin], words: Words) -> Option<Vec<Applied>> {
     let Calibrator::BinaryMargin(calibrator) = artifact.calibrator() else { return None };
     let apply = |(&margin, word): (&Margin, Option<u32>)| {
         let outcome = calibrator.calibrate_with(margin, word);
         Applied { class: 1, score: margin.get(), outcome, word }
     };
-    Some(margins.iter().zip(words).map(apply).collect())
+    Some(margins.iter().zip(Words::new(artifact, seed)).map(apply).collect())
 }
 
 /// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`apply_scores`] finds, NaN
@@ -340,27 +292,6 @@ pub fn apply_codes(
         Ok(Applied { class: 1, score: score_of_code(kind, code), outcome, word: None })
     };
     Some(codes.iter().map(apply).collect())
-}
-
-/// Calibrates codes of scores of class 1 as [`apply_scores_of_groups`] does scores.
-///
-/// # Errors
-///
-/// The row of the first code whose group is none of the artefact's, or that is of another encoding than the artefact.
-pub fn apply_codes_of_groups(
-    artifact: &Artifact<'_>,
-    codes: &[QuantizedScore],
-    groups: &[u8],
-) -> Option<Result<Vec<Applied>, usize>> {
-    let Calibrator::Grouped(calibrators) = artifact.calibrator() else { return None };
-    let Some(Calibrator::BinaryCode(_)) = calibrators.of_group(0) else { return None };
-    let kind = score_kind(artifact);
-    let apply = |(row, (&code, &group)): (usize, (&QuantizedScore, &u8))| {
-        let Some(Calibrator::BinaryCode(calibrator)) = calibrators.of_group(group) else { return Err(row) };
-        let outcome = calibrator.calibrate(code).map_err(|_| row)?;
-        Ok(Applied { class: 1, score: score_of_code(kind, code), outcome, word: None })
-    };
-    Some(codes.iter().zip(groups).enumerate().map(apply).collect())
 }
 
 /// Calibrates the predicted classes of vectors of codes, row by row; `None` if the artefact is not over codes of several
