@@ -1,6 +1,6 @@
 //! Assessing a data set in one call.
 
-use calib_core::ScoreEncoding;
+use calib_core::{Score, ScoreEncoding};
 use calib_fit::assess::{Binning, Prediction, PredictionKind};
 use calib_fit::data::{BinaryCollector, RowGroups};
 use calib_fit::dataset::{Rows, Scores};
@@ -11,7 +11,7 @@ use calib_fit::job::{
 use calib_fit::stats::Clusters;
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Dataset, Isotonic, ScoreKind, StoredArtifact, Umd, VectorKind,
-    Vectors, artifact_bytes, fit_binary,
+    Vectors, apply_scores, artifact_bytes, fit_binary,
 };
 use proptest::prelude::*;
 
@@ -102,6 +102,30 @@ proptest! {
         };
         prop_assert_eq!(after(&of_codes, &over_codes), after(&binary(&scores, &labels), &floats));
     }
+}
+
+/// Random words are drawn row by row, so that rows whose order matters have the probabilities that `calib apply` writes. Without that,
+/// the same rows sorted have others: the test would not see a lost order otherwise.
+#[test]
+fn a_randomised_artifact_draws_its_words_in_the_order_of_the_rows() {
+    let (scores, labels): (Vec<f32>, Vec<i64>) =
+        (0..400u32).map(|i| ((i * 7 % 5) as f32 / 5.0, i64::from(i * 3 % 7 < i * 7 % 5))).unzip();
+    let data = BinaryData::from_device_classes(&scores, &labels).unwrap();
+    let stored = artifact_of(&data, &BinaryMethod::UmdRandomized(Umd::new(4), 1));
+    let artifact = stored.artifact();
+    let probs = |in_order: bool| {
+        let mut rows = Rows::new(&labels);
+        rows.in_order = in_order;
+        let data = Dataset::new(Scores::Binary(ScoreKind::Probability, (&scores).into()), rows).unwrap();
+        let found = Calibrated::new(&data, &artifact, 7).unwrap().rows.unwrap();
+        found.after.iter().map(|row| row.prob).collect::<Vec<_>>()
+    };
+    let scores: Vec<Score> = scores.iter().map(|&score| Score::new(score).unwrap()).collect();
+    let applied = apply_scores(&artifact, &scores, 7).unwrap();
+    let applied: Vec<f32> = applied.iter().map(|row| row.outcome.calibrated().unwrap().prob).collect();
+    let as_f32 = |probs: Vec<f64>| probs.into_iter().map(|prob| prob as f32).collect::<Vec<_>>();
+    assert_eq!(as_f32(probs(true)), applied);
+    assert_ne!(as_f32(probs(false)), applied);
 }
 
 #[test]
