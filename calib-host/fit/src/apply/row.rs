@@ -184,11 +184,11 @@ pub fn calibrate(
 ) -> Result<Vec<Applied>, Mismatch> {
     let applier = Applier::new(*artifact);
     applier.check(outputs.kind)?;
-    let first = |(row, word)| {
-        let query = outputs.query(row, word);
-        Ok(applier.applied(&applier.predictor.calibrate(&query)?, word))
-    };
-    outputs.rows.clone().zip(words).map(first).collect()
+    let mut all = Vec::with_capacity(outputs.rows.len());
+    for (row, word) in outputs.rows.clone().zip(words) {
+        all.push(applier.applied(&applier.predictor.calibrate(&outputs.query(row, word))?, word));
+    }
+    Ok(all)
 }
 
 /// An artefact, and what the numbers of rows stand for.
