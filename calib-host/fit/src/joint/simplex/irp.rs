@@ -2,11 +2,12 @@
 
 use calib_core::vector::{MAX_CELLS, SplitTree};
 
+use super::grid::Grid;
 use super::growth::Growth;
 use super::held_out_loss::{HeldOutLoss, loss};
 use super::model::{CanonicalModel, Partition};
 use super::regions::{Regions, Rules};
-use super::split_search::{SteppedPoints, grid};
+use super::split_search::SteppedPoints;
 use super::values::RegionValues;
 use crate::data::VectorData;
 use crate::error::CanonicalError;
@@ -153,15 +154,17 @@ impl MulticlassIrp {
         let grid = match self.splits {
             Splits::Midpoints => None,
             Splits::Grid(resolution) => {
-                let points = grid(classes, resolution);
-                Some(
-                    points
-                        .ok_or(CanonicalError::Parameter("a grid of splits has at most a million points"))?,
-                )
+                let of = if self.values == RegionValues::PaperCompatible {
+                    Grid::paper_compatible
+                } else {
+                    Grid::new
+                };
+                let too_many = CanonicalError::Parameter("a grid of splits has at most a million points");
+                Some(of(classes, resolution).ok_or(too_many)?)
             }
         };
-        let mut growth = Growth::new(self.values.cell(points.class_counts(&all)));
-        let rules = Rules { points, grid: grid.as_deref(), values: self.values, is_strict: self.strict };
+        let mut growth = Growth::new(self.values.whole(points.class_counts(&all)));
+        let rules = Rules { points, grid: grid.as_ref(), values: self.values, is_strict: self.strict };
         let mut regions = Regions::new(rules, all);
         while growth.splits() < limits.splits && regions.len() < limits.regions {
             let Some(split) = regions.best_split(&growth) else { break };

@@ -1,5 +1,6 @@
 //! Canonical calibration: a partition of the simplex with a probability of every class in each cell.
 
+mod grid;
 mod growth;
 mod held_out_loss;
 mod irp;

@@ -1,10 +1,11 @@
 //! The regions that hold points while the simplex is split, and the best split that keeps the order of them all.
 
+use super::grid::Grid;
 use super::growth::Growth;
 use super::model::SimplexCell;
 use super::order::Bounds;
 use super::reach::Reach;
-use super::split_search::{Candidate, SteppedPoints, child};
+use super::split_search::{Candidate, SteppedPoints, first_gain_of_the_paper, gain};
 use super::values::RegionValues;
 use crate::stop;
 
@@ -12,13 +13,13 @@ use crate::stop;
 pub(crate) struct Rules<'a> {
     pub(crate) points: &'a SteppedPoints<'a>,
     /// Where splits may be, if not next to points.
-    pub(crate) grid: Option<&'a [Vec<i32>]>,
+    pub(crate) grid: Option<&'a Grid>,
     pub(crate) values: RegionValues,
     /// Whether all classes together must keep the order of a split, instead of each pair.
     pub(crate) is_strict: bool,
 }
 
-/// The regions with points, from those of the lowest children on.
+/// The regions with points, those of the last split at the end.
 pub(crate) struct Regions<'a> {
     rules: Rules<'a>,
     list: Vec<Region>,
@@ -56,7 +57,7 @@ impl<'a> Regions<'a> {
     /// The whole simplex, which is the first cell.
     pub(crate) fn new(rules: Rules<'a>, all: Vec<usize>) -> Self {
         let part = Part::new(rules.points, all, Vec::new());
-        let grid = (0..rules.grid.map_or(0, <[_]>::len)).collect();
+        let grid = (0..rules.grid.map_or(0, Grid::len)).collect();
         let whole = Region::new(&rules, 0, vec![part], grid);
         Self { rules, list: vec![whole] }
     }
@@ -105,21 +106,19 @@ impl<'a> Regions<'a> {
         let first_child = growth.split(region.cell, &gamma, cells);
         self.list.iter_mut().for_each(|other| other.pass(points, &gamma, region.cell));
 
-        let mut children: Vec<(Vec<Part>, Vec<usize>)> = Vec::new();
+        let mut children: Vec<Vec<Part>> = Vec::new();
         children.resize_with(points.classes, Default::default);
         for part in region.parts.into_iter().flat_map(|part| part.divided(points, &gamma)) {
             let side = part.sides.last().copied().unwrap_or(0);
-            children[usize::from(side)].0.push(part);
+            children[usize::from(side)].push(part);
         }
-        for point in region.grid {
-            let steps = &grid.expect("its points have indices")[point];
-            children[child(&gamma, steps)].1.push(point);
-        }
-        let children = children.into_iter().enumerate().filter(|(_, (parts, _))| !parts.is_empty());
-        let children =
-            children.map(|(i, (parts, grid))| Region::new(&self.rules, first_child + i, parts, grid));
-        let children: Vec<Region> = children.collect();
-        self.list.splice(place..place, children);
+        let grids = match grid {
+            Some(grid) => grid.divided(&region.grid, &gamma),
+            None => vec![Vec::new(); points.classes],
+        };
+        let children = (first_child..).zip(children.into_iter().zip(grids));
+        let children = children.filter(|(_, (parts, _))| !parts.is_empty());
+        self.list.extend(children.map(|(cell, (parts, grid))| Region::new(&self.rules, cell, parts, grid)));
     }
 }
 
@@ -148,9 +147,14 @@ impl Region {
         inside.sort_unstable();
         let gammas = match rules.grid {
             None => rules.points.midpoints(&inside),
-            Some(all) => grid.iter().map(|&point| all[point].clone()).collect(),
+            Some(all) => grid.iter().map(|&point| all.point(point).to_vec()).collect(),
         };
-        let candidates = rules.points.gaining(&inside, gammas);
+        let gain = if cell == 0 && rules.values == RegionValues::PaperCompatible {
+            first_gain_of_the_paper
+        } else {
+            gain
+        };
+        let candidates = rules.points.gaining(&inside, gammas, gain);
         Self { cell, parts, grid, candidates }
     }
 
