@@ -5,6 +5,7 @@ use calib_core::vector::{MAX_CELLS, SplitTree};
 use super::grid::Grid;
 use super::growth::Growth;
 use super::held_out_loss::{HeldOutLoss, loss};
+use super::hull_guard::HullGuard;
 use super::model::{CanonicalModel, Partition};
 use super::regions::{Regions, Rules};
 use super::split_search::SteppedPoints;
@@ -19,7 +20,8 @@ use crate::stats::CrossValidation;
 ///
 /// A split keeps the order if the values at all calibration points, of its region and of all others, can be told apart as
 /// its threshold and those of all splits before tell the points apart (the paper's Definition 3.2, evaluated at the splits
-/// that were made, as in its section 3.3). With two classes and no smoothing it makes the splits of `irp`, and ends at the
+/// that were made, as in its section 3.3). Of three classes, a split that would raise the hull of the ROC surface on the
+/// calibration points is left out as well, but with [`RegionValues::PaperCompatible`]. With two classes and no smoothing it makes the splits of `irp`, and ends at the
 /// isotonic fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MulticlassIrp {
@@ -87,7 +89,11 @@ impl MulticlassIrp {
             limits.splits = splits;
             held_out = Some(loss);
         }
-        let growth = self.grow(&points, all, limits)?;
+        let guard = match self.values {
+            RegionValues::PaperCompatible => None,
+            RegionValues::Smoothed(_) => HullGuard::new(&points, &all),
+        };
+        let growth = self.grow(&points, all, limits, guard)?;
         let (tree, leaves) = growth.tree();
         let cells = leaves.into_iter().map(|leaf| growth.cell(leaf).clone()).collect();
         let mut model = CanonicalModel::new(Partition::SplitTree(tree), cells, data);
@@ -123,7 +129,7 @@ impl MulticlassIrp {
         let mut losses: Vec<f64> = Vec::new();
         let mut growths = Vec::new();
         for (kept, left_out) in parts.parts(points.labels.len()) {
-            let growth = self.grow(points, kept, limits)?;
+            let growth = self.grow(points, kept, limits, None)?;
             let of_fold = growth.losses(points, &left_out);
             let last = of_fold.len().max(losses.len());
             losses.resize(last, losses.last().copied().unwrap_or_default());
@@ -143,12 +149,13 @@ impl MulticlassIrp {
         Ok((best, HeldOutLoss::new(pairs)))
     }
 
-    /// Splits until no split is left or the next one is beyond a limit.
+    /// Splits until no split is left or the next one is beyond a limit; without those that raise the hull of the ROC surface.
     fn grow(
         &self,
         points: &SteppedPoints<'_>,
         all: Vec<usize>,
         limits: Limits,
+        guard: Option<HullGuard>,
     ) -> Result<Growth, CanonicalError> {
         let classes = points.classes;
         let grid = match self.splits {
@@ -170,6 +177,10 @@ impl MulticlassIrp {
             let Some(split) = regions.best_split(&growth) else { break };
             if regions.len() - 1 + split.regions() > limits.regions {
                 break;
+            }
+            if guard.as_ref().is_some_and(|guard| !guard.allows(&regions.cells_after(&split, &growth))) {
+                regions.refuse(split);
+                continue;
             }
             regions.make(split, &mut growth);
         }

@@ -3,6 +3,7 @@
 mod grid;
 mod growth;
 mod held_out_loss;
+mod hull_guard;
 mod irp;
 mod method;
 mod model;

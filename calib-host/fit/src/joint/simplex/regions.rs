@@ -19,6 +19,14 @@ pub(crate) struct Rules<'a> {
     pub(crate) is_strict: bool,
 }
 
+impl Rules<'_> {
+    /// What a split makes.
+    fn children(&self, candidate: &Candidate) -> impl Iterator<Item = SimplexCell> {
+        let of_child = candidate.counts.chunks_exact(self.points.classes);
+        of_child.map(|counts| self.values.cell(counts.to_vec()))
+    }
+}
+
 /// The regions with points, those of the last split at the end.
 pub(crate) struct Regions<'a> {
     rules: Rules<'a>,
@@ -97,13 +105,35 @@ impl<'a> Regions<'a> {
         best
     }
 
+    /// All regions with points as they would be after a split.
+    pub(crate) fn cells_after(&self, split: &BestSplit, growth: &Growth) -> Vec<SimplexCell> {
+        let others = self.list.iter().enumerate().filter(|(place, _)| *place != split.place);
+        let others = others.map(|(_, region)| growth.cell(region.cell).clone());
+        others.chain(self.rules.children(&split.candidate).filter(|child| child.n() > 0)).collect()
+    }
+
+    /// Does not make a split as long as all other regions stay as they are.
+    pub(crate) fn refuse(&mut self, split: BestSplit) {
+        let others = self.list.iter().map(|region| region.cell);
+        let mine = self.list[split.place].cell;
+        let others: Vec<usize> = others.filter(|&cell| cell != mine).collect();
+        let candidates = &mut self.list[split.place].candidates;
+        let place = candidates.iter().position(|candidate| candidate.gamma == split.candidate.gamma);
+        let place = place.expect("the split of a region is one of its candidates");
+        if others.is_empty() {
+            candidates.remove(place);
+        } else {
+            candidates[place].blocked_by = others;
+        }
+    }
+
     /// Makes a split, here and in what grows.
     pub(crate) fn make(&mut self, split: BestSplit, growth: &mut Growth) {
-        let Rules { points, grid, values, .. } = self.rules;
-        let BestSplit { place, candidate: Candidate { gamma, counts, .. } } = split;
-        let region = self.list.remove(place);
-        let cells = counts.chunks_exact(points.classes).map(|counts| values.cell(counts.to_vec()));
-        let first_child = growth.split(region.cell, &gamma, cells);
+        let Rules { points, grid, .. } = self.rules;
+        let region = self.list.remove(split.place);
+        let first_child =
+            growth.split(region.cell, &split.candidate.gamma, self.rules.children(&split.candidate));
+        let gamma = split.candidate.gamma;
         self.list.iter_mut().for_each(|other| other.pass(points, &gamma, region.cell));
 
         let mut children: Vec<Vec<Part>> = Vec::new();
@@ -232,11 +262,9 @@ impl<'a> Trial<'a> {
     /// The other regions whose values stand against a split, together with those that it would make: empty if its own stand
     /// against it alone; `None` if the order of all splits would be kept.
     fn conflict(&self, candidate: &Candidate, beside: &[Bounds]) -> Option<Vec<usize>> {
-        let Candidate { gamma, counts, .. } = candidate;
-        let classes = gamma.len();
-        let cells: Vec<SimplexCell> =
-            counts.chunks_exact(classes).map(|counts| self.rules.values.cell(counts.to_vec())).collect();
-        let mut own = Bounds::new(classes);
+        let gamma = &candidate.gamma;
+        let cells: Vec<SimplexCell> = self.rules.children(candidate).collect();
+        let mut own = Bounds::new(gamma.len());
         for (child, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.n() > 0) {
             own.add(child, &cell.probs, self.region.cell);
         }
