@@ -205,7 +205,7 @@ impl<'a> Slow<'a> {
                 })
             })
         });
-        is_pairwise && (!self.irp.strict || is_joint(classes, &by_class, &difference))
+        is_pairwise && is_joint(classes, &by_class, &difference)
     }
 }
 
@@ -396,13 +396,12 @@ proptest! {
     #[test]
     fn every_split_is_that_of_algorithm_2(
         rows in (2usize..5).prop_flat_map(|classes| rows(classes, 4..32)),
-        max_regions in proptest::option::of(1usize..14), strict in any::<bool>(), is_smoothed in any::<bool>(),
+        max_regions in proptest::option::of(1usize..14), is_smoothed in any::<bool>(),
         grid in proptest::option::of(3u16..8),
     ) {
         prop_assume!(has_two_classes(&rows));
         let irp = MulticlassIrp {
             max_regions,
-            strict,
             splits: grid.map_or(Splits::Midpoints, Splits::Grid),
             values: RegionValues::Smoothed(is_smoothed.into()),
             cross_validation: None,
@@ -510,11 +509,11 @@ fn the_hull_of_the_roc_surface_does_not_grow() {
     for seed in 0..25 {
         let rows = noisy(120, 0.1 + 0.2 * (seed % 5) as f64, seed);
         let before = hull_volume(|row| row.iter().map(|&entry| entry.into()).collect(), &rows);
-        for (strict, smoothing) in [(false, 1.0), (true, 1.0), (false, 0.0)] {
+        for smoothing in [0.0, 1.0] {
             let values = RegionValues::Smoothed(smoothing);
-            let model = fit(&rows, MulticlassIrp { strict, values, ..MulticlassIrp::default() });
+            let model = fit(&rows, MulticlassIrp { values, ..MulticlassIrp::default() });
             let after = hull_volume(|row| model.cell(row).probs.clone(), &rows);
-            assert!(after <= before, "seed {seed}, strict {strict}: {after} after, {before} before");
+            assert!(after <= before, "seed {seed}, smoothing {smoothing}: {after} after, {before} before");
         }
     }
 }

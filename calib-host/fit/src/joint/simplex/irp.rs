@@ -32,8 +32,6 @@ pub struct MulticlassIrp {
     pub cross_validation: Option<CrossValidation>,
     /// Where splits may be.
     pub splits: Splits,
-    /// Whether all classes together must keep the order of a split, instead of each pair.
-    pub strict: bool,
     /// The values of a region.
     pub values: RegionValues,
 }
@@ -61,7 +59,6 @@ impl Default for MulticlassIrp {
             max_regions: None,
             cross_validation: None,
             splits: Splits::Midpoints,
-            strict: false,
             values: RegionValues::Smoothed(1.0),
         }
     }
@@ -171,7 +168,7 @@ impl MulticlassIrp {
             }
         };
         let mut growth = Growth::new(self.values.whole(points.class_counts(&all)));
-        let rules = Rules { points, grid: grid.as_ref(), values: self.values, is_strict: self.strict };
+        let rules = Rules { points, grid: grid.as_ref(), values: self.values };
         let mut regions = Regions::new(rules, all);
         while growth.splits() < limits.splits && regions.len() < limits.regions {
             let Some(split) = regions.best_split(&growth) else { break };
@@ -328,12 +325,12 @@ mod tests {
 
         /// With two classes and no smoothing the values are those of isotonic regression.
         #[test]
-        fn two_classes_give_the_isotonic_fit(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..80), strict in any::<bool>()) {
+        fn two_classes_give_the_isotonic_fit(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..80)) {
             prop_assume!(rows.iter().any(|row| row.1 != rows[0].1));
             let score = |row: &(u32, bool)| row.0 as f32 / 64.0;
             let values = rows.iter().flat_map(|row| [1.0 - score(row), score(row)]).collect();
             let labels: Vec<i64> = rows.iter().map(|row| row.1.into()).collect();
-            let irp = MulticlassIrp { values: RegionValues::Smoothed(0.0), strict, ..MulticlassIrp::default() };
+            let irp = MulticlassIrp { values: RegionValues::Smoothed(0.0), ..MulticlassIrp::default() };
             let model = fit(irp, &data(2, values, &labels));
             let blocks = isotonic_blocks(&group(rows.iter().map(|row| (score(row).into(), 1, row.1.into())).collect()));
             prop_assert_eq!(model.cells.len(), blocks.len());
@@ -357,7 +354,7 @@ mod tests {
         #[test]
         fn every_split_keeps_its_order(
             classes in 3usize..5, raw in proptest::collection::vec((proptest::collection::vec(1u32..30, 4), 0i64..4), 10..60),
-            strict in any::<bool>(), by_grid in any::<bool>(), max_regions in proptest::option::of(1usize..12),
+            by_grid in any::<bool>(), max_regions in proptest::option::of(1usize..12),
         ) {
             let rows: Vec<(Vec<f32>, i64)> = raw.iter().map(|(entries, label)| {
                 let sum: u32 = entries[..classes].iter().sum();
@@ -368,7 +365,7 @@ mod tests {
                 data(classes, rows.iter().flat_map(|row| row.0.clone()).collect(), &rows.iter().map(|row| row.1).collect::<Vec<_>>())
             };
             let splits = if by_grid { Splits::Grid(7) } else { Splits::Midpoints };
-            let irp = MulticlassIrp { max_regions, strict, splits, ..MulticlassIrp::default() };
+            let irp = MulticlassIrp { max_regions, splits, ..MulticlassIrp::default() };
             let model = fit(irp, &set(&rows));
             let mut reversed = rows.clone();
             reversed.reverse();
@@ -396,7 +393,7 @@ mod tests {
                         prop_assert!(k == l || least(k, l) + least(l, k) >= -1e-9);
                         for m in 0..classes {
                             let cycle = least(k, l) + least(l, m) + least(m, k);
-                            prop_assert!(!strict || k == l || l == m || m == k || cycle >= -1e-9);
+                            prop_assert!(k == l || l == m || m == k || cycle >= -1e-9);
                         }
                     }
                 }

@@ -15,8 +15,6 @@ pub(crate) struct Rules<'a> {
     /// Where splits may be, if not next to points.
     pub(crate) grid: Option<&'a Grid>,
     pub(crate) values: RegionValues,
-    /// Whether all classes together must keep the order of a split, instead of each pair.
-    pub(crate) is_strict: bool,
 }
 
 impl Rules<'_> {
@@ -314,8 +312,10 @@ impl<'a> Trial<'a> {
 
     fn found(&self, bounds: &Bounds) -> Option<Vec<usize>> {
         let conflict = bounds.pair_in_conflict();
-        let conflict =
-            if self.rules.is_strict { conflict.or_else(|| bounds.all_in_conflict()) } else { conflict };
+        let conflict = match self.rules.values {
+            RegionValues::PaperCompatible => conflict,
+            RegionValues::Smoothed(_) => conflict.or_else(|| bounds.all_in_conflict()),
+        };
         conflict.map(|regions| self.others_of(regions))
     }
 

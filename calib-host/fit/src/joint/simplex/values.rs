@@ -8,8 +8,8 @@ pub enum RegionValues {
     /// `(n_k + a) / (n + L a)`, with `a` at least 0: they sum to one.
     Smoothed(f64),
     /// `(n_k / n + 0.05) / 1.05`, as the authors' code has it: they sum to more than one, and log-loss comes out too
-    /// small. Without any split they are the shares of the classes. On a grid the splits are those of the authors' code, one
-    /// by one.
+    /// small. Without any split they are the shares of the classes. The splits are those
+    /// of the authors' code: each pair of classes must keep its order, and on a grid they are equal one by one.
     PaperCompatible,
 }
 
