@@ -40,13 +40,13 @@ fn fit(rows: &[(f64, bool)], drawn: impl IntoIterator<Item = usize>) -> Fit {
 
 /// Whether a bin is farther from the truth, the mean score in it, than is promised, and whether an exact interval misses it.
 fn fails(fit: &Fit) -> (bool, bool) {
-    let table = fit.tables[0].as_ref().unwrap();
-    let steps = table.model.steps().unwrap();
+    let table = fit.tables()[0].as_ref().unwrap();
+    let steps = table.model().steps().unwrap();
     let edges: Vec<f64> = [0.0].into_iter().chain(steps.edges.iter().copied()).chain([1.0]).collect();
     let truths = edges.windows(2).map(|ends| (ends[0] + ends[1]) / 2.0);
-    let epsilon = table.epsilon.unwrap();
+    let epsilon = table.epsilon().unwrap();
     let mut fails = (false, false);
-    for ((bin, interval), truth) in steps.bins.iter().zip(&table.intervals).zip(truths) {
+    for ((bin, interval), truth) in steps.bins.iter().zip(table.intervals()).zip(truths) {
         fails.0 |= (bin.value - truth).abs() > epsilon;
         fails.1 |= !(interval.lo..=interval.hi).contains(&truth);
     }

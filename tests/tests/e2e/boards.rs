@@ -27,7 +27,7 @@ fn host_and_device_agree(board: Board, case: &Case, fits: &[Fit]) -> Answers {
         let classifier = Some(case.model.parameters().id);
         let options = ArtifactOptions { classifier, intervals: true, ..ArtifactOptions::default() };
         let mut deployed =
-            image.deploy_counting(format!("{:?}", fit.method), &artifact_bytes(fit, &options).unwrap());
+            image.deploy_counting(format!("{:?}", fit.method()), &artifact_bytes(fit, &options).unwrap());
         let classified = deployed.rows(&case.test.features[..ROWS]);
         assert!(calibrated(&classified) * 10 > ROWS * 9, "{}", deployed.what);
         deployed.bare_scores(BARE_SCORES, 1);

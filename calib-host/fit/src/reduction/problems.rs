@@ -259,7 +259,7 @@ impl Problems {
     /// let problems = Problems::by_group(vec![("f".into(), of(0..60)), ("m".into(), of(60..100))]).unwrap();
     /// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(4)), points_per_bin: None };
     /// let fit = fit_reduction(&problems, &options, 0.1)?;
-    /// assert_eq!((fit.groups.len(), fit.table_name(1)), (2, "group m".to_owned()));
+    /// assert_eq!((fit.groups().len(), fit.table_name(1)), (2, "group m".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

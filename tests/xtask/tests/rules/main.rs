@@ -34,7 +34,8 @@ const CORE: [&str; 12] = [
     "wire",
 ];
 /// The same of calib-fit.
-const FIT: [&str; 24] = [
+const FIT: [&str; 25] = [
+    "getters",
     "names",
     "options_error",
     "stop",

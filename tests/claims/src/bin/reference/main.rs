@@ -220,8 +220,8 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
 /// The step function of a table.
 fn steps(fit: &Fit, table: usize) -> Result<&BinnedModel> {
-    let fitted = fit.tables[table].as_ref().context("the class is calibrated")?;
-    fitted.model.steps().context("the method fits a step function")
+    let fitted = fit.tables()[table].as_ref().context("the class is calibrated")?;
+    fitted.model().steps().context("the method fits a step function")
 }
 
 /// `numpy.random.RandomState(seed).permutation(len)`.
@@ -303,7 +303,7 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
 fn compare_tables(table: &mut Comparison, title: &str, reference: &Value, fit: &Fit) -> Result<()> {
     let (mut edges, mut values) = (Vec::new(), Vec::new());
-    for class in 0..fit.tables.len() {
+    for class in 0..fit.tables().len() {
         let model = steps(fit, class)?;
         let reference = &reference[class.to_string()];
         let (their_edges, their_values) = (floats(&reference["edges"])?, floats(&reference["means"])?);

@@ -308,7 +308,7 @@ fn label_shift() -> Result<()> {
                 for set in 0..SETS / 10 {
                     let data = truth.draw(n, &mut rng(set, n));
                     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(8)), ALPHA)?;
-                    let positives = fit.positives.context("a binary fit counts them")?;
+                    let positives = fit.positives().context("a binary fit counts them")?;
                     let before =
                         StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default())?)?;
                     let estimate =
