@@ -15,7 +15,7 @@ use calib_host::{
 fn fit(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Fit {
     let problems = Problems::new(vectors, labels, reduction).unwrap();
     let method = BinaryMethod::Isotonic(Isotonic::default());
-    fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1).unwrap()
+    fit_reduction(&problems, &ReductionOptions::new(method), 0.1).unwrap()
 }
 
 /// The rows as a device answers them.

@@ -313,7 +313,7 @@ pub fn apply_codes(
 /// let codes = CodeVectors::new(&codes, 2, encoding)?;
 ///
 /// let problems = Problems::of_codes(&codes, &labels, Reduction::TopLabel)?;
-/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(50) };
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(50));
 /// let fit = fit_reduction(&problems, &options, 0.1)?.over_codes(encoding)?;
 /// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default())?)?;
 ///
@@ -374,7 +374,7 @@ pub fn apply_code_vectors<'v>(
 /// let vectors = Vectors::new(rows, 3, VectorKind::Probs)?;
 /// let problems = Problems::new(&vectors, &labels, Reduction::TopLabel)?;
 /// let method = BinaryMethod::Umd(Umd::new(1));
-/// let fit = fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1)?;
+/// let fit = fit_reduction(&problems, &ReductionOptions::new(method), 0.1)?;
 /// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
 /// let mut applied = apply_vectors(&stored.artifact(), &vectors, 0).expect("three classes of probabilities");

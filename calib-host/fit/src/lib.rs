@@ -29,6 +29,7 @@
 //! (`stats`, `points`, `data`) or use (`artifact`, `passes`, `adjust`, `apply`, `assess`, `decide`, `compare`, `fleet`).
 #![forbid(unsafe_code)]
 
+mod accessors;
 pub mod adjust;
 pub mod apply;
 pub mod artifact;
@@ -41,7 +42,6 @@ pub mod decide;
 pub mod error;
 pub mod fit;
 pub mod fleet;
-mod getters;
 pub mod guarantee;
 pub mod job;
 pub mod joint;
@@ -54,6 +54,8 @@ pub mod reduction;
 pub mod sets;
 pub mod stats;
 pub mod stop;
+
+pub use calib_core;
 
 pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vectors};
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};

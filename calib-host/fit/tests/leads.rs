@@ -20,7 +20,7 @@ fn stored(fit: &Fit) -> StoredArtifact {
 }
 
 fn by_points(points_per_bin: usize) -> ReductionOptions {
-    ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(points_per_bin) }
+    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(points_per_bin))
 }
 
 /// The class and the lead of a row, in f64 of the f32 difference.
@@ -67,7 +67,7 @@ proptest! {
         for reduction in [Reduction::TopLabel, Reduction::Confidence] {
             for options in [
                 by_points(points_per_bin),
-                ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: None },
+                ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())),
             ] {
                 let of_floats = Problems::of_class_margins(&logits, &labels, reduction).unwrap();
                 let of_codes = Problems::of_code_margins(&codes, &labels, reduction).unwrap();

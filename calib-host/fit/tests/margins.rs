@@ -54,7 +54,7 @@ fn methods_of_margins(bins: usize, seed: u64) -> Vec<BinaryMethod> {
 }
 
 fn stored(fit: &Fit) -> StoredArtifact {
-    let options = ArtifactOptions { intervals: true, ..Default::default() };
+    let options = ArtifactOptions::default().intervals(true);
     StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap()
 }
 

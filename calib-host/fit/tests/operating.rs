@@ -83,7 +83,7 @@ fn no_promise_is_broken_more_often_than_it_says() {
                     for (sample, prob) in samples(law, n) {
                         let scores = if is_sensitivity { scores(&sample, &[]) } else { scores(&[], &sample) };
                         match OperatingPoints::find(&alone(scores), aims, Sharing::Own) {
-                            Ok(found) if !keeps(&found.points[0], aims, law, law) => broken += prob,
+                            Ok(found) if !keeps(&found.points()[0], aims, law, law) => broken += prob,
                             Ok(_) | Err(OperatingError::TooFew { .. }) => {}
                             Err(cause) => panic!("{cause}"),
                         }
@@ -114,7 +114,7 @@ fn both_promises_hold_together() {
                 else {
                     continue;
                 };
-                let point = &found.points[0];
+                let point = &found.points()[0];
                 assert!(point.lower <= point.upper);
                 if point.refers() {
                     refers += 1
@@ -156,9 +156,9 @@ fn promises_to_groups_hold_in_all_of_them() {
                             let groups = [group("a", &one), group("b", &other)];
                             let found = OperatingPoints::find(&groups, aims, sharing).unwrap();
                             if sharing == Sharing::Common {
-                                assert_eq!(found.points[0].upper, found.points[1].upper);
+                                assert_eq!(found.points()[0].upper, found.points()[1].upper);
                             }
-                            let laws = found.points.iter().zip([first, second]);
+                            let laws = found.points().iter().zip([first, second]);
                             if !laws.into_iter().all(|(point, law)| keeps(point, aims, law, law)) {
                                 broken += p * q;
                             }
@@ -189,7 +189,7 @@ fn what_is_said_of_the_other_class_holds() {
                 else {
                     continue;
                 };
-                let point = &found.points[0];
+                let point = &found.points()[0];
                 let (sensitive, specific) =
                     (from(positives, point.upper), 1.0 - from(negatives, point.lower));
                 let bounds = [
@@ -293,7 +293,7 @@ fn what_cannot_be_promised_is_refused() {
     assert_eq!(threshold_of_ppv(&scores(&[1], &[1]), aim, &[]), Ok(None));
     let found = find(&[1; 9], &[1; 9], aims(Some(0.5), None, 0.9)).unwrap();
     for bad in [0.0, 1.0] {
-        let refused = found.predictive_values(&found.points[0], bad);
+        let refused = found.predictive_values(&found.points()[0], bad);
         assert_eq!(refused, Err(OperatingError::Share { name: "prevalence", value: bad }));
     }
 }
@@ -304,9 +304,9 @@ fn a_specificity_may_never_raise() {
     let found =
         OperatingPoints::find(&alone(scores(&[3], &[255; 60])), aims(None, Some(0.95), 0.95), Sharing::Own);
     let found = found.unwrap();
-    assert_eq!((found.points[0].lower, found.points[0].upper), (256, 256));
-    assert_eq!(found.points[0].counts.negatives_from_upper, 0);
-    let values = found.predictive_values(&found.points[0], 0.1).unwrap();
+    assert_eq!((found.points()[0].lower, found.points()[0].upper), (256, 256));
+    assert_eq!(found.points()[0].counts.negatives_from_upper, 0);
+    let values = found.predictive_values(&found.points()[0], 0.1).unwrap();
     assert_eq!(values.ppv, 0.0);
 }
 
@@ -322,7 +322,7 @@ proptest! {
         let both = aims(Some(share(level)), Some(share(level)), share(confidence));
         let all = scores(&positives, &negatives);
         let Ok(found) = OperatingPoints::find(&alone(all.clone()), both, Sharing::Own) else { return Ok(()) };
-        let point = &found.points[0];
+        let point = &found.points()[0];
         let (k, j) = (point.positives_allowed.unwrap(), point.negatives_allowed.unwrap());
         let highest = (0..=256).rfind(|&t| all.positives() - all.positives_from(t) <= k).unwrap();
         let lowest = (0..=256).find(|&t| all.negatives_from(t) <= j).unwrap();

@@ -65,7 +65,7 @@ fn coverage_is_at_least_what_is_promised() {
             for (sample, prob) in samples(n) {
                 let (rows, labels) = conformities(&sample);
                 let sets = PredictionSets::fit(&rows, &labels, aim(false)).unwrap();
-                always &= sets.thresholds[0].key.is_none();
+                always &= sets.thresholds()[0].key.is_none();
                 marginal += prob * coverage(&sets).0;
                 let sets = PredictionSets::fit(&rows, &labels, aim(true)).unwrap();
                 let covered = coverage(&sets).1;
@@ -95,7 +95,7 @@ fn coverage_holds_with_its_confidence() {
                 let (all, of_class) = coverage(&sets);
                 let least = if by_class { of_class.into_iter().fold(1.0, f64::min) } else { all };
                 broken += if least < 1.0 - alpha - ROUNDING { prob } else { 0.0 };
-                left_out += if sets.thresholds.iter().any(|t| t.key.is_some()) { prob } else { 0.0 };
+                left_out += if sets.thresholds().iter().any(|t| t.key.is_some()) { prob } else { 0.0 };
             }
             assert!(broken <= 1.0 - confidence + ROUNDING, "{n} {alpha} {by_class}: {broken}");
             assert!(by_class || left_out == 1.0 || left_out > 0.99, "{left_out}");
@@ -109,7 +109,7 @@ fn alpha_is_a_decimal_and_a_tiny_one_an_answer() {
     let rows = Conformities::of_codes(&CodeVectors::of_logits(&rows, 2, U8).unwrap());
     let least = |alpha| {
         let aim = SetAim { alpha, by_class: false, confidence: None };
-        let key = PredictionSets::fit(&rows, &[0; 99], aim).unwrap().thresholds[0].key;
+        let key = PredictionSets::fit(&rows, &[0; 99], aim).unwrap().thresholds()[0].key;
         key.map(|key| key as i32 - 65_536)
     };
     // .29 (99 + 1) is 29, and the 29th smallest margin is 28.

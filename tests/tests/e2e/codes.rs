@@ -50,7 +50,7 @@ fn host_and_device_agree(
         codes.edges.iter().flat_map(|&edge| [edge.saturating_sub(1), edge, (edge + 1).min(keys - 1)]);
     let asked: Vec<u16> = asked.chain(around.map(|key| key as u16)).collect();
 
-    let options = ArtifactOptions { classifier: Some(ID), direct_table, ..ArtifactOptions::default() };
+    let options = ArtifactOptions::default().classifier(Some(ID)).direct_table(direct_table);
     let bytes = artifact_bytes(&fit, &options).unwrap();
     let image = Image::stand_in(Board::Mps2An386, 1);
     let mut deployed = image.deploy(name, &bytes);

@@ -138,7 +138,7 @@ impl Run for PlotCommand {
         let (figure, absent) = self.figure();
         let absent = if rows.margins.is_some() { NO_MARGIN_PLOT } else { absent };
         let clusters = rows.clusters.as_ref();
-        let options = AssessOptions { clusters, ..AssessOptions::default() };
+        let options = AssessOptions::default().clusters(clusters);
         let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
         warnings.extend(question_predictions(&rows.before, clusters));
         let evidence = rows.evidence(&artifact.stored.artifact(), &both, clusters);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Prints what was worked out again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
-    for VerifiedDevice { device, resets, tables } in devices {
+    for VerifiedDevice { device, resets, tables, .. } in devices {
         let device = match resets {
             0 => device.clone(),
             1 => format!("{device}, counting anew"),

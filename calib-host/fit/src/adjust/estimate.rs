@@ -12,6 +12,7 @@ use crate::stats::{Interval, Seed};
 
 /// An estimate of a prevalence, and a percentile interval by the bootstrap, which holds in the limit of many rows.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct EstimatedPrevalence {
     /// The estimate of maximum likelihood, in `[0, 1]`.
     pub value: f64,

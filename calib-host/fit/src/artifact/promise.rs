@@ -17,6 +17,7 @@ const USEFUL_EPSILON: f64 = 0.1;
 
 /// What an artefact promises, under which assumptions, and what it does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Promise {
     /// What is guaranteed, and for which bins and classes nothing is; if for none, why.
     pub statement: String,
@@ -28,6 +29,7 @@ pub struct Promise {
 
 /// An assumption or a limit, in two lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Condition {
     /// For a line of a list, without a full stop.
     pub short: String,

@@ -21,7 +21,7 @@ pub const SAMPLE_SECTION: u16 = 66;
 /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// let fit = fit.with_spreads([Some(data.spread()?)]);
-/// let options = ArtifactOptions { rows: Some(data.rows_hash()?), ..Default::default() };
+/// let options = ArtifactOptions::default().rows(Some(data.rows_hash()?));
 /// let sample = StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?.sample().unwrap();
 /// assert_eq!(sample.rows, data.rows_hash()?);
 /// // Half of the points share a score; the outer bins say 0 and 1, on the word of one point each.
@@ -29,6 +29,7 @@ pub const SAMPLE_SECTION: u16 = 66;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SampleFacts {
     /// The hash of the rows.
     pub rows: RowsHash,

@@ -3,9 +3,9 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{Method, Reduction};
 
+use crate::accessors::getters;
 use crate::binary::{Bin, Model};
 use crate::error::UnfittedReason;
-use crate::getters::getters;
 use crate::guarantee::Guarantee;
 use crate::points::Spread;
 use crate::stats::{Interval, ScoreKind, Seed, clopper_pearson};
@@ -105,6 +105,7 @@ getters! {
 
 /// A binary problem that stays uncalibrated.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Unfitted {
     /// The index of its table.
     pub table: usize,

@@ -30,6 +30,7 @@ pub struct LogVerifier<'a> {
 
 /// What the log of a device holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifiedDevice {
     /// Its name.
     pub device: String,
@@ -41,6 +42,7 @@ pub struct VerifiedDevice {
 
 /// What the log of a table holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifiedTable {
     /// Which.
     pub table: usize,

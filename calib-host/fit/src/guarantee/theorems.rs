@@ -5,6 +5,7 @@ use calib_core::artifact::Theorem;
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the draw of the calibration
 /// data, every bin's value is within `epsilon` of the true probability for scores in that bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Guarantee {
     /// The theorem it follows from.
     pub theorem: Theorem,

@@ -7,10 +7,10 @@ use super::scaling::{VectorScalingMethod, VectorScalingModel};
 use super::simplex::{
     CanonicalMethod, CanonicalModel, Directions, MulticlassIrp, ProjectionBinning, RegionValues, Splits,
 };
+use crate::accessors::getters;
 use crate::data::VectorData;
 use crate::error::FitError;
 use crate::fit::of_clusters;
-use crate::getters::getters;
 use crate::stats::{CrossValidation, Seed};
 
 /// A calibration method of whole vectors, with its parameters.

@@ -8,6 +8,7 @@ use crate::stats::clopper_pearson;
 
 /// What is promised of the predictive values at a stated prevalence.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct PredictiveValues {
     /// The least share of positives among those raised.
     pub ppv: f64,

@@ -30,7 +30,7 @@ type Counts = Vec<(f64, u64, u64)>;
 /// let first = GroupedPass::new(Buckets::Probabilities, rows.into_iter().flatten())?;
 /// assert_eq!(first.names().collect::<Vec<_>>(), ["f", "m"]);
 ///
-/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(3)));
 /// let open = first.open_buckets(&options)?;
 /// assert_eq!(open[0].buckets, [10.0, 20.0]);
 /// let score = |at: f64| (at / 65_536.0, 15);

@@ -77,7 +77,7 @@ impl Report {
 
     /// The metrics before and after, and their change: name, meaning, and the three as text.
     fn metric_rows(&self) -> Vec<[String; 5]> {
-        let BeforeAfter { before, after, change } = &self.metrics;
+        let BeforeAfter { before, after, change, .. } = &self.metrics;
         let shown = |estimate: Option<EstimateWithInterval>, signed| {
             estimate.map(|estimate| shown(estimate.value, estimate.interval, signed))
         };

@@ -46,8 +46,8 @@ struct Case {
 }
 
 fn monitored() -> ArtifactOptions {
-    let monitors = Some(Monitoring { change: 1000, ..Monitoring::default() });
-    ArtifactOptions { monitors, ..ArtifactOptions::default() }
+    let monitors = Some(Monitoring::default().change(1000));
+    ArtifactOptions::default().monitors(monitors)
 }
 
 fn binary(bins: usize) -> StoredArtifact {
@@ -62,7 +62,7 @@ fn binary(bins: usize) -> StoredArtifact {
 fn of_classes(reduction: Reduction) -> StoredArtifact {
     let (data, labels) = overconfident_logits(3, 3000).unwrap();
     let problems = Problems::new(&data, &labels, reduction).unwrap();
-    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(150) };
+    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(150));
     let fit = fit_reduction(&problems, &options, 0.1).unwrap();
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &monitored()).unwrap()).unwrap()
 }

@@ -35,7 +35,7 @@ const CORE: [&str; 12] = [
 ];
 /// The same of calib-fit.
 const FIT: [&str; 25] = [
-    "getters",
+    "accessors",
     "names",
     "options_error",
     "stop",
