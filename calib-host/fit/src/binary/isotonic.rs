@@ -21,7 +21,6 @@ pub struct Isotonic {
 
 /// An isotonic fit between whose blocks values are interpolated.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct InterpolatedModel {
     /// The scores of the knots, strictly ascending: both ends of every block.
     pub scores: Vec<f64>,

@@ -7,7 +7,6 @@ use crate::stats::ScoreKind;
 /// A step function of a score: one value per bin `[lo, hi)`. The outer bins reach to the ends of the scale, which are 0 and 1 for
 /// probabilities.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct BinnedModel {
     /// The inner edges, strictly ascending, one less than there are bins.
     pub edges: Vec<f64>,
@@ -19,7 +18,6 @@ pub struct BinnedModel {
 
 /// A step function of a score and a random word: edges are pairs of both, compared lexicographically.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct RandomizedModel {
     /// The scores of the inner edges, ascending.
     pub edges: Vec<f64>,

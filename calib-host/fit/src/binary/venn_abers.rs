@@ -12,7 +12,6 @@ use crate::stats::ScoreKind;
 ///
 /// One of the two probabilities, the one for the label that comes true, is perfectly calibrated.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct VennAbersModel {
     /// The inner edges, strictly ascending, each an `f32`.
     pub edges: Vec<f64>,
