@@ -8,6 +8,7 @@
 //! 5. What an addition may touch is stated in CONTRIBUTING.md.
 
 mod imports;
+mod public;
 mod rooms;
 
 use std::collections::BTreeMap;
