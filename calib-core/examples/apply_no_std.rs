@@ -20,7 +20,8 @@ const CLASSIFIER: ClassifierId = ClassifierId(*b"example ");
 fn probability(slot: &[u8], score: f32) -> Option<(f32, Option<f32>)> {
     let artifact = Artifact::parse_slot(slot).ok().filter(|artifact| artifact.is_for(CLASSIFIER))?;
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return None };
-    let calibrated = calibrator.calibrate(Score::new(score).ok()?).calibrated()?;
+    let outcome = calibrator.calibrate(Score::new(score).ok()?);
+    let calibrated = outcome.calibrated()?;
     Some((calibrated.prob, calibrated.epsilon))
 }
 

@@ -5,7 +5,6 @@ use calib_core::{Artifact, BinFlags};
 
 /// The bins of an artefact with a guarantee, and of how many of them it says nothing, or next to nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
 pub struct VacuousBins {
     /// The number of bins with a guarantee that hold calibration points.
     pub guaranteed: usize,

@@ -67,7 +67,6 @@ impl Flaw {
 
 /// An interval of a decision rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct RuleInterval<'a> {
     /// The action's name.
     pub action: &'a str,

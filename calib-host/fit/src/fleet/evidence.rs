@@ -15,7 +15,6 @@ const UNITS: f64 = (1u32 << 30) as f64;
 
 /// Evidence against a calibrator, and how much an alarm takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Evidence {
     /// Its natural logarithm: 0 speaks neither for nor against.
     pub log: f64,

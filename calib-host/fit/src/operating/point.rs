@@ -118,7 +118,7 @@ impl OperatingPoints {
     /// let aims = Aims { sensitivity: Some(Aim { level: 0.95, confidence: 0.95 }), specificity: None };
     ///
     /// let found = OperatingPoints::find(&[group], aims, Sharing::Own)?;
-    /// let point = &found.points[0];
+    /// let point = &found.points()[0];
     /// // 100 positives allow one below the threshold.
     /// assert_eq!((point.upper, point.positives_allowed), (0.505f32.to_bits(), Some(1)));
     /// assert_eq!((point.counts.positives_from_upper, point.counts.negatives_from_upper), (99, 0));

@@ -100,7 +100,7 @@ impl PredictionSets {
     /// let aim = SetAim { alpha: 0.2, by_class: false, confidence: None };
     /// let sets = PredictionSets::fit(&rows, &[0; 10], aim)?;
     /// // The second smallest of ten: .2 (10 + 1) is 2.2.
-    /// assert_eq!(sets.thresholds[0].key.map(f32::from_bits), Some(0.61));
+    /// assert_eq!(sets.thresholds()[0].key.map(f32::from_bits), Some(0.61));
     /// assert_eq!(sets.set(&[0.7f32.to_bits(), 0.3f32.to_bits()]).collect::<Vec<_>>(), [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
