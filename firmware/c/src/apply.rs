@@ -59,6 +59,9 @@ unsafe fn apply<'o>(
 /// # Safety
 ///
 /// As [`memory::room`].
+// Once, and not in every function.
+#[cold]
+#[inline(never)]
 pub(crate) unsafe fn failed(
     done: &Result<()>,
     (first, len): (*mut calib_result_t, usize),
