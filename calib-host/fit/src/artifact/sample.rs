@@ -8,6 +8,7 @@ use crate::fit::Fit;
 use crate::points::Spread;
 
 use super::monitors::monitor_scores;
+use super::points::counting_devices;
 use super::stored::StoredArtifact;
 
 /// The kind of the section of [`SampleFacts`]: optional, so that firmware and older hosts skip it.
@@ -161,7 +162,11 @@ impl StoredArtifact {
             let references = (0..monitors.count()).filter_map(|table| monitors.to_count(table));
             references.map(|reference| u64::from(reference.gaps()) - 1).max().unwrap_or(0)
         });
-        let compared = monitor_scores(&artifact).unwrap_or(n);
+        // What was made of counted outcomes keeps the monitors of the calibrator before, of more points.
+        let compared = match counting_devices(&artifact) {
+            Some(_) => u64::MAX,
+            None => monitor_scores(&artifact).unwrap_or(n),
+        };
         n <= MOST_POINTS && sample && points <= n && quantiles <= n && monitored <= compared
     }
 }
