@@ -201,6 +201,18 @@ fn epsilon_is_the_longer_side() {
     assert!(epsilon >= longest - 1e-7 && epsilon < longest + 1e-6, "{epsilon} {longest}");
 }
 
+/// What an artefact holds for a bin without points is no probability, and has no interval at another prevalence either.
+#[test]
+fn an_empty_bin_is_promised_nothing() {
+    let scores: Vec<f64> = (0..600).map(|i| f64::from(i) / 1200.0).collect();
+    let data = BinaryData::new(scores, (0..600).map(|i| i % 3 == 0).collect()).unwrap().on_device();
+    let fit = fit_binary(&data, &BinaryMethod::FixedWidth(FixedWidth { bins: 4 }), 0.1).unwrap();
+    let after = change(&stored(&fit, true), known(0.5, 0.1));
+    let after = after.artifact();
+    let promised: Vec<bool> = (0..4).map(|bin| after.tables().interval(0, bin).is_some()).collect();
+    assert_eq!(promised, [true, true, false, false]);
+}
+
 #[test]
 fn what_else_is_in_the_artefact_stays() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();

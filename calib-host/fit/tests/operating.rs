@@ -5,6 +5,7 @@ use calib_fit::operating::{
     Aim, Aims, Class, GroupScores, KeyedScores, OperatingError, OperatingPoint, OperatingPoints, Sharing,
     threshold_of_npv, threshold_of_ppv,
 };
+use calib_fit::stats::clopper_pearson;
 use proptest::prelude::*;
 
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0, zero_point: 0 };
@@ -24,6 +25,54 @@ fn alone(scores: KeyedScores) -> [GroupScores; 1] {
 fn aims(sensitivity: Option<f64>, specificity: Option<f64>, confidence: f64) -> Aims {
     let aim = |level| Aim { level, confidence };
     Aims { sensitivity: sensitivity.map(aim), specificity: specificity.map(aim) }
+}
+
+/// Of two groups each has half of the failure probability, in its bounds and in its predictive values.
+#[test]
+fn what_may_fail_is_divided_among_the_groups() {
+    let group = |name: &str, below: u16| {
+        let positives: Vec<u16> = (0..200).map(|i| 100 + i % 100).collect();
+        let negatives: Vec<u16> = (0..200).map(|i| if i < below { 150 } else { i % 100 }).collect();
+        GroupScores { name: Some(name.into()), scores: scores(&positives, &negatives) }
+    };
+    let groups = [group("f", 4), group("m", 9)];
+    let delta = complement_of(0.95) / 2.0;
+    let found = OperatingPoints::find(&groups, aims(Some(0.9), None, 0.95), Sharing::Own).unwrap();
+    for point in found.points() {
+        let counts = point.counts;
+        let bounds = found.specificity_bounds(point).unwrap();
+        let cleared = counts.negatives - counts.negatives_from_lower;
+        assert_eq!(bounds, clopper_pearson(cleared, counts.negatives, delta));
+        assert_eq!(found.sensitivity_bounds(point), None);
+        let values = found.predictive_values(point, 0.1).unwrap();
+        let specificity = clopper_pearson(cleared, counts.negatives, 2.0 * delta).lo;
+        assert_eq!(values.ppv, 0.1 * 0.9 / (0.1 * 0.9 + 0.9 * (1.0 - specificity)));
+        // Two bounds may fail, each in a group.
+        assert!((values.confidence - 0.9).abs() < 1e-12, "{}", values.confidence);
+    }
+    let found = OperatingPoints::find(&groups, aims(None, Some(0.9), 0.95), Sharing::Own).unwrap();
+    for point in found.points() {
+        let counts = point.counts;
+        let bounds = found.sensitivity_bounds(point).unwrap();
+        assert_eq!(bounds, clopper_pearson(counts.positives_from_upper, counts.positives, delta));
+        assert_eq!(found.specificity_bounds(point), None);
+        let values = found.predictive_values(point, 0.1).unwrap();
+        let sensitivity = clopper_pearson(counts.positives_from_upper, counts.positives, 2.0 * delta).lo;
+        assert_eq!(values.npv, 0.9 * 0.9 / (0.9 * 0.9 + 0.1 * (1.0 - sensitivity)));
+        assert!((values.confidence - 0.9).abs() < 1e-12);
+    }
+    // One threshold for both was chosen by the negatives: nothing is said of their share there.
+    let found = OperatingPoints::find(&groups, aims(Some(0.9), Some(0.9), 0.95), Sharing::Own).unwrap();
+    for point in found.points() {
+        assert!(!point.refers());
+        assert_eq!(found.specificity_bounds(point), None);
+        assert!(found.sensitivity_bounds(point).is_some());
+    }
+}
+
+/// One minus a share, in decimals as the promises have it.
+fn complement_of(share: f64) -> f64 {
+    Aim { level: 0.5, confidence: share }.delta()
 }
 
 /// All samples of `n` scores, with their probabilities.

@@ -115,6 +115,20 @@ mod tests {
         assert!((gr22_theorem1(500, 20, 0.1) - 0.404_403_657_722_740_34).abs() < 1e-15);
     }
 
+    /// One epsilon of each theorem, by its formula.
+    #[test]
+    fn each_theorem_has_its_own_epsilon() {
+        for (found, expected) in [
+            (gr21_corollary1(200, 5, 0.1), 0.112_567_557_199_088_27),
+            (gr21_theorem4_marginal(200, 0.1), 0.086_758_086_144_417_61),
+            (sample_split(100, 5, 0.1), 0.151_742_712_938_514_63),
+            (gr22_theorem1(10_000, 100, 0.1), 0.195_929_569_642_546_68),
+            (gr22_theorem2(10_000, 100, 10, 0.1), 0.223_646_180_163_439_46),
+        ] {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
+
     #[test]
     fn the_smallest_n_is_the_smallest() {
         assert_eq!(gr21_theorem3_smallest_n(10, 0.1, 0.1), 2660);

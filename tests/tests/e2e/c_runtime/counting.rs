@@ -282,9 +282,10 @@ fn played<const BINS: usize, const TABLES: usize>(case: &Case) -> (Vec<u32>, Vec
     both.read();
     both.reset();
     both.read();
-    // Nothing was counted since.
+    // What was predicted before is not counted any more.
     let (group, prediction) = predictions[0];
-    both.tell(0, group, &prediction, true);
+    both.step([1, 0, group.map_or(NO_GROUP, u32::from), 1]);
+    both.expected.push(if prediction.outcome.calibrated().is_some() { -77i32 } else { -73 }.cast_unsigned());
     let bytes = case.stored.as_bytes();
     let mut file = vec![(case.shape == Shape::Many).into(), bytes.len() as u32];
     file.extend(bytes.chunks(4).map(|chunk| {
