@@ -6,7 +6,7 @@ use calib_fit::fleet::{VerifiedDevice, VerifiedTable};
 
 /// Prints what was worked out again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
-    for VerifiedDevice { device, resets, tables } in devices {
+    for VerifiedDevice { device, resets, looks_every, tables, .. } in devices {
         let device = match resets {
             0 => device.clone(),
             1 => format!("{device}, counting anew"),
@@ -21,7 +21,7 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             let &VerifiedTable { predictions, outcomes, answers, .. } = table;
             writeln!(
                 out,
-                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be"
+                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be (looks_every {looks_every})"
             )?;
             writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, table.shift_due_at, "prediction"))?;
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
