@@ -70,8 +70,38 @@ pub(crate) fn algorithm1(mut points: Vec<(f64, bool)>, bins: usize) -> (Vec<f64>
     (edges, (1..=bins).map(bin).collect())
 }
 
+/// A value of a document that is of one kind.
+pub(crate) trait Json {
+    fn number(&self) -> f64;
+    fn whole(&self) -> u64;
+    fn text(&self) -> &str;
+    fn list(&self) -> &Vec<Value>;
+}
+
+impl Json for Value {
+    #[track_caller]
+    fn number(&self) -> f64 {
+        self.as_f64().unwrap()
+    }
+
+    #[track_caller]
+    fn whole(&self) -> u64 {
+        self.as_u64().unwrap()
+    }
+
+    #[track_caller]
+    fn text(&self) -> &str {
+        self.as_str().unwrap()
+    }
+
+    #[track_caller]
+    fn list(&self) -> &Vec<Value> {
+        self.as_array().unwrap()
+    }
+}
+
 pub(crate) fn numbers(array: &Value) -> Vec<f64> {
-    array.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    array.list().iter().map(Json::number).collect()
 }
 
 pub(crate) fn singles(array: &Value) -> Vec<f32> {
