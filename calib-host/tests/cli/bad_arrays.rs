@@ -128,4 +128,5 @@ fn brackets_that_nest_too_deeply_are_refused_at_once() {
         refused(&header, 1, &(header.len() as u16).to_le_bytes());
         refused(&header, 2, &(header.len() as u32).to_le_bytes());
     }
+    said!();
 }

@@ -1,5 +1,6 @@
 //! Files that cannot be read or written, and artefacts that are none or not the right one.
 
+use crate::data::scored;
 use crate::npy::f32s;
 use crate::refusal::{good, text};
 use crate::transcript::{add, note, refused};
@@ -130,7 +131,6 @@ fn apply_adds_no_column_twice() {
 #[cfg(unix)]
 #[test]
 fn a_write_that_fails_leaves_nothing_behind() {
-    let rows: String = (0..2000).map(|row| format!("{},{}\n", f64::from(row) / 2000.0, row % 2)).collect();
     let logits = f32s(&[2000, 3], (0..6000).map(|i| (i % 7) as f32)).bytes();
     for line in [
         "fit --method umd --bins 500 --scores many.csv",
@@ -139,7 +139,7 @@ fn a_write_that_fails_leaves_nothing_behind() {
     ] {
         for (output, force) in [("out", ""), ("there", "--force")] {
             let place = good()
-                .with("many.csv", format!("score,label\n{rows}"))
+                .with("many.csv", scored(2000, |row| (f64::from(row) / 2000.0, row % 2 == 1)))
                 .with("many.npy", &logits)
                 .with("there", "old");
             let before = place.everything();

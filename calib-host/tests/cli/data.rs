@@ -1,5 +1,7 @@
 //! Scores and labels to work with, what is made of them in another way, and how results are compared.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use crate::npy::{f32s, labels};
@@ -26,6 +28,12 @@ pub(crate) fn binary(n: usize) -> Vec<(f32, u8)> {
 
 pub(crate) fn csv(rows: &[(f32, u8)]) -> String {
     let lines = rows.iter().map(|(score, label)| format!("{score},{label}\n"));
+    "score,label\n".chars().chain(lines.collect::<String>().chars()).collect()
+}
+
+/// A table of `n` rows, each with its score and whether its label is 1.
+pub(crate) fn scored<S: Display>(n: u32, row: impl Fn(u32) -> (S, bool)) -> String {
+    let lines = (0..n).map(row).map(|(score, label)| format!("{score},{}\n", u8::from(label)));
     "score,label\n".chars().chain(lines.collect::<String>().chars()).collect()
 }
 

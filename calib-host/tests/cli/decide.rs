@@ -239,7 +239,7 @@ fn the_same_input_gives_the_same_bytes_in_any_order() {
     assert_eq!(run("probs.csv"), run("reversed.csv"));
 }
 
-/// A costs file that is refused, with the sentence after `error: costs.toml`.
+/// A costs file that is refused.
 #[track_caller]
 fn costs_refused(costs: &str) {
     let files: [File; 1] = [("costs.toml", costs.into())];

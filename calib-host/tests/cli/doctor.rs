@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::workplace::Workplace;
 
-use crate::data::Json;
+use crate::data::{Json, scored};
 /// Runs the doctor with these programs on the path, as scripts.
 fn doctor(programs: &[(&str, &str)]) -> (Vec<Value>, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -82,9 +82,8 @@ fn what_is_there_is_named() {
 }
 
 fn with_artifact() -> Workplace {
-    let rows: String =
-        (0..200).map(|i| format!("{},{}\n", f64::from(i) / 200.0, u8::from(i % 20 < i / 10))).collect();
-    let workplace = Workplace::new().with("cal.csv", format!("score,label\n{rows}"));
+    let workplace =
+        Workplace::new().with("cal.csv", scored(200, |i| (f64::from(i) / 200.0, i % 20 < i / 10)));
     workplace.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
     workplace
 }

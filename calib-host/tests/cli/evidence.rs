@@ -1,5 +1,6 @@
 //! Actions that are only taken where the evidence suffices, and rules in signed artefacts.
 
+use crate::data::scored;
 use crate::transcript::quote;
 use crate::workplace::Workplace;
 
@@ -28,9 +29,9 @@ if_sure = true
 
 /// Four bins of 250 points each, with the rates 0, 1/4, 1/2 and 3/4, and an epsilon of .094.
 fn place() -> Workplace {
-    let rows: String =
-        (0..1000u32).map(|i| format!("{},{}\n", f64::from(i) / 1024.0, u8::from(i % 4 < i / 250))).collect();
-    let place = Workplace::new().with("cal.csv", format!("score,label\n{rows}")).with("costs.toml", COSTS);
+    let place = Workplace::new()
+        .with("cal.csv", scored(1000, |i| (f64::from(i) / 1024.0, i % 4 < i / 250)))
+        .with("costs.toml", COSTS);
     place.ok("calib fit --method umd --bins 4 --scores cal.csv --counter 7 -o cal.bin");
     place
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::data::Json;
+use crate::data::{Json, scored};
 use crate::workplace::Workplace;
 
 /// 400 rows whose label is 1 about as often as the score says; 40 of them tie at 1/2, where one of four bins ends.
@@ -27,9 +27,7 @@ fn bins_are_told_of_where_there_are_some() {
         assert!(source.contains(&format!("{method} (binary), 400 calibration points.")), "{source}");
     }
     // A score that falls where it should rise is pooled into one bin.
-    let rows: String =
-        (0..40).map(|row| format!("{},{}\n", f64::from(row) / 40.0, u8::from(row < 20))).collect();
-    let place = Workplace::new().with("turned.csv", format!("score,label\n{rows}"));
+    let place = Workplace::new().with("turned.csv", scored(40, |row| (f64::from(row) / 40.0, row < 20)));
     place.says("calib fit --method isotonic --scores turned.csv -o one.bin");
     place.says("calib inspect one.bin");
     said!();
@@ -232,8 +230,7 @@ fn a_plan_answers_what_is_missing() {
 #[test]
 fn one_label_gives_a_bound() {
     for label in [0, 1] {
-        let lines: String = (0..32).map(|row| format!("{},{label}\n", f64::from(row) / 32.0)).collect();
-        let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+        let place = Workplace::new().with("cal.csv", scored(32, |row| (f64::from(row) / 32.0, label == 1)));
         let fit = "calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin --force";
         place.says(fit);
         let table = place.json(&format!("{fit} --json"))["tables"][0].take();
@@ -255,10 +252,8 @@ fn one_label_gives_a_bound() {
 /// Bins in which next to nothing happened are counted.
 #[test]
 fn few_events_in_a_bin_are_told() {
-    let lines: String = (0..64)
-        .map(|row| format!("{},{}\n", f64::from(row) / 64.0, u8::from(row > 32 && row % 3 == 0 || row == 5)))
-        .collect();
-    let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+    let place = Workplace::new()
+        .with("cal.csv", scored(64, |row| (f64::from(row) / 64.0, row > 32 && row % 3 == 0 || row == 5)));
     place.says("calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin");
     place.says("calib fit --method isotonic --scores cal.csv -o cal.bin --force");
     said!();
@@ -267,9 +262,7 @@ fn few_events_in_a_bin_are_told() {
 /// Labels that a threshold separates have no maximum likelihood; the message names the targets that have an answer.
 #[test]
 fn bayesian_targets_fit_what_labels_do_not() {
-    let lines: String =
-        (0..20).map(|row| format!("{},{}\n", f64::from(row) / 20.0, u8::from(row >= 12))).collect();
-    let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+    let place = Workplace::new().with("cal.csv", scored(20, |row| (f64::from(row) / 20.0, row >= 12)));
     let fit = |options: &str| format!("calib fit {options} --scores cal.csv -o cal.bin --force");
     for method in ["platt", "beta", "temperature", "scaling-binning --bins 2 --one-set"] {
         // Without an intercept the threshold would have to be 1/2.

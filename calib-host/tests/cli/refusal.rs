@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::data::scored;
 use crate::npy::{f32s, i64s};
 use crate::workplace::Workplace;
 
@@ -14,11 +15,10 @@ pub(crate) fn good() -> Workplace {
     static FILES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     let files = FILES.get_or_init(|| {
         let score = |row: usize| (row as f32 + 0.5) / 40.0;
-        let lines: String = (0..40).map(|row| format!("{},{}\n", score(row), row % 2)).collect();
         let logits = (0..40).flat_map(|row| [score(row), 0.0, -1.0]);
         let probs = (0..40).flat_map(|row| [0.5 + score(row) / 4.0, 0.5 - score(row) / 4.0, 0.0]);
         let place = Workplace::new()
-            .with("cal.csv", format!("score,label\n{lines}"))
+            .with("cal.csv", scored(40, |row| (score(row as usize), row % 2 == 1)))
             .with("scores.npy", f32s(&[40], (0..40).map(score)).bytes())
             .with("labels.npy", i64s((0..40).map(|row| row % 2)).bytes())
             .with("logits.npy", f32s(&[40, 3], logits).bytes())

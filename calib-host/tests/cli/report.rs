@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::data::{CLASSES, Json, UMD_FIT, binary, binary_place, close, csv, matrix_place};
+use crate::data::{CLASSES, Json, UMD_FIT, binary, binary_place, close, csv, matrix_place, scored};
 use crate::npy::f32s;
 use crate::transcript::quote;
 use crate::workplace::Workplace;
@@ -13,9 +13,7 @@ const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv
 pub(crate) fn place() -> Workplace {
     let place = binary_place();
     place.ok(UMD_FIT);
-    let line = |row: u32| format!("{},{}\n", (f64::from(row) + 0.25) / 300.0, u8::from(row % 7 < row / 60));
-    let test: String = (0..300).map(line).collect();
-    place.with("test.csv", format!("score,label\n{test}"))
+    place.with("test.csv", scored(300, |row| ((f64::from(row) + 0.25) / 300.0, row % 7 < row / 60)))
 }
 
 #[test]

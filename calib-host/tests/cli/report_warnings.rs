@@ -1,6 +1,6 @@
 //! The warnings of a report: data that make each appear, and data that do not.
 
-use crate::data::{Json, TOP_FIT, matrix_place};
+use crate::data::{Json, TOP_FIT, matrix_place, scored};
 use crate::report::place;
 use crate::transcript::{note, quote};
 use crate::workplace::Workplace;
@@ -15,10 +15,7 @@ fn warnings(place: &Workplace, artefact: &str, calibration: &str, test: &str) {
 
 /// Rows of scores with labels of both kinds, more of them 1 where the score is higher.
 fn rows(n: u32) -> String {
-    let line = |row: u32| {
-        format!("{},{}\n", (f64::from(row) + 0.3) / f64::from(n), u8::from(row * 7 % 9 < row * 9 / n))
-    };
-    format!("score,label\n{}", (0..n).map(line).collect::<String>())
+    scored(n, |row| ((f64::from(row) + 0.3) / f64::from(n), row * 7 % 9 < row * 9 / n))
 }
 
 #[test]
@@ -76,11 +73,8 @@ fn bins_that_rest_on_few_points_are_found() {
 #[test]
 fn empty_bins_are_found() {
     // Nothing between 0.25 and 0.75.
-    let line = |row: u32| {
-        let score = f64::from(row % 200) / 800.0 + if row < 200 { 0.0 } else { 0.75 };
-        format!("{score},{}\n", row % 2)
-    };
-    let gap = format!("score,label\n{}", (0..400).map(line).collect::<String>());
+    let gap =
+        scored(400, |row| (f64::from(row % 200) / 800.0 + if row < 200 { 0.0 } else { 0.75 }, row % 2 == 1));
     let place = place().with("gap.csv", gap);
     place.ok("calib fit --method fixed-width --bins 8 --scores gap.csv -o gap.bin");
     warnings(&place, "gap.bin", "gap.csv", "test.csv");
@@ -109,10 +103,7 @@ fn uncalibrated_classes_are_found() {
 
 #[test]
 fn bins_in_which_next_to_nothing_happened_are_found() {
-    let rows = |label: fn(u32) -> bool| {
-        let line = |row: u32| format!("{},{}\n", f64::from(row) / 200.0, u8::from(label(row)));
-        format!("score,label\n{}", (0..200).map(line).collect::<String>())
-    };
+    let rows = |label: fn(u32) -> bool| scored(200, |row| (f64::from(row) / 200.0, label(row)));
     let place = place()
         .with("rare.csv", rows(|row| row == 5 || row > 100 && row % 2 == 0))
         .with("even.csv", rows(|row| row % 3 == 0));

@@ -1,6 +1,6 @@
 //! Prediction sets: from the rows to the device's answer.
 
-use crate::data::Json;
+use crate::data::{Json, scored};
 use crate::npy::{f32s, i64s};
 use crate::refusal::good;
 use crate::workplace::Workplace;
@@ -117,8 +117,7 @@ fn codes_and_binary_scores_have_sets_too() {
         );
     }
     let whole = "--score-encoding u8 --scale 1/255 --zero-point 0";
-    let rows: String = (0..100).map(|row| format!("{},{}\n", 2 * row, u8::from(row > 40))).collect();
-    let place = place.with("u8.csv", format!("score,label\n{rows}"));
+    let place = place.with("u8.csv", scored(100, |row| (2 * row, row > 40)));
     let found = place.json(&format!("calib sets --scores u8.csv {whole} -o s.bin --force --json"));
     assert!(found["prediction_sets"]["quantiles"][0]["key"].whole() < 256);
 }

@@ -3,12 +3,12 @@
 use std::process::Command;
 
 use super::workplace::Workplace;
+use crate::data::scored;
 
 /// A folder with a fitted artefact, `cal.bin`, of counter 7.
 fn fitted() -> Workplace {
-    let rows: String =
-        (0..200).map(|i| format!("{},{}\n", f64::from(i) / 200.0, u8::from(i % 20 < i / 10))).collect();
-    let workplace = Workplace::new().with("cal.csv", format!("score,label\n{rows}"));
+    let workplace =
+        Workplace::new().with("cal.csv", scored(200, |i| (f64::from(i) / 200.0, i % 20 < i / 10)));
     workplace.ok("calib fit --method umd --bins 5 --scores cal.csv --counter 7 -o cal.bin");
     workplace
 }

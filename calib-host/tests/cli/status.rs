@@ -53,7 +53,8 @@ impl Device {
 
     /// Runs a command with the device at the other end of `--port`.
     fn run(self, line: &str) -> Run {
-        let command = Workplace::new().command(line.strip_prefix("calib ").unwrap());
+        let place = Workplace::new();
+        let command = place.command(line.strip_prefix("calib ").unwrap());
         with_device(command, |Request { id, body }| vec![Reply { id, body: self.answer(&body) }])
     }
 

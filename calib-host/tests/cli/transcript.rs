@@ -30,11 +30,16 @@ pub(crate) fn quote(value: &Value) {
     }
 }
 
-/// Writes what is to read on a page above its first table.
+/// Writes what is to read on a page above its first table, without the plots.
 pub(crate) fn quote_page(page: &str) {
     let body = page.split_once("<body").unwrap().1.split("<table").next().unwrap();
-    let texts = body.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text.trim());
-    texts.filter(|text| !text.is_empty()).for_each(note);
+    let (first, rest) = body.split_once("<svg").unwrap_or((body, ""));
+    let parts = rest.split("<svg").filter_map(|part| part.split_once("</svg>")).map(|(_, after)| after);
+    for part in std::iter::once(first).chain(parts) {
+        let texts = part.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text.trim());
+        texts.filter(|text| !text.is_empty()).for_each(|text| note(&steady(text)));
+    }
+    note("");
 }
 
 /// Writes a command and what it printed.
