@@ -64,7 +64,7 @@ const METHODS: [(&str, u64, bool); 16] = [
     ("projection --bins 12", 12, false),
     ("projection --bins 9 --directions random --seed 2", 9, false),
     ("multiclass-irp --max-bins 1", 1, false),
-    ("multiclass-irp --max-bins 3 --strict", 3, false),
+    ("multiclass-irp --max-bins 3 --resolution 9", 3, false),
     ("multiclass-irp --max-bins 5 --smoothing paper --resolution 12", 5, false),
     ("multiclass-irp --max-bins 3 --folds 4 --smoothing 0.5", 3, false),
 ];
@@ -176,7 +176,7 @@ fn bad_options_are_named() {
     refused(&format!("--method grid --resolution 3 --smoothing 1 {logits}"));
     refused(&format!("--method grid --resolution 3 --intervals {logits}"));
     for options in
-        ["--method grid --resolution 3", "--method platt --strict", "--method temperature --log-probs"]
+        ["--method grid --resolution 3", "--method platt --resolution 3", "--method temperature --log-probs"]
     {
         place.says(&format!("calib fit {options} --scores scores.csv -o cal.bin --force"));
     }
