@@ -100,7 +100,8 @@ fn every_method_is_fitted_and_applied() {
                         .all(|(i, cell)| empty(i) || (sum(cell) - expected).abs() < 1e-6)
                 );
             }
-            place.says("calib inspect cal.bin");
+            let text = place.ok("calib inspect cal.bin").stdout;
+            assert!(text.contains("guarantee   none"), "{text}");
 
             let logits_only = logits_only && file.starts_with("--logits");
             for other in ["--logits logits.npy", "--probs probs.npy"] {

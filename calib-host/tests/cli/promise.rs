@@ -25,7 +25,7 @@ fn the_assumptions_are_complete_wherever_the_promise_is() {
     place.ok("calib export cal.bin --format c -o cal.h");
     place.ok("calib export cal.bin --format rust -o cal.rs");
     for file in ["report.html", "cal.h", "cal.rs"] {
-        let text = place.text(file).replace("// ", " ").replace("&#x27;", "'").replace("&#x2F;", "/");
+        let text = place.text(file).replace("// ", " ").replace("&#x27;", "'").replace("&#x2f;", "/");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for words in parts.iter().flat_map(|part| texts(&fitted[part])) {
             assert!(text.contains(&words), "{file}: {words}\n{text}");
