@@ -241,6 +241,7 @@ fn every_answer_of_a_device_is_worked_out_again() {
     place.says("calib fleet cal.bin --verify good.jsonl");
     let json = place.json("calib fleet cal.bin --verify good.jsonl --json");
     assert_eq!(json["verified"][0]["tables"][0]["shift_alarm_at"], 9);
+    assert_eq!((&json["verified"][0]["looks_every"], &json["warnings"]), (&json!(1), &json!([])));
 
     let with = |at: usize, line: Value| {
         let mut log = good.clone();
@@ -258,6 +259,11 @@ fn every_answer_of_a_device_is_worked_out_again() {
         with(1, json!({"prediction": {"bins": [3]}})),
         with(1, json!({"predictions": {"bins": [3], "patient": 7}})),
         with(0, json!({"begin": {"calib_log": 1, "device": "a", "calibrator": "0011223344556677"}})),
+        with(
+            0,
+            json!({"begin": {"calib_log": 1, "device": " ", "calibrator": good[0]["begin"]["calibrator"]}}),
+        ),
+        with(2, json!({"answer": {"monitor": "shift"}})),
         lines(&good[1..]),
         String::new(),
         lines(&good) + "{\"answer\"",
@@ -265,6 +271,19 @@ fn every_answer_of_a_device_is_worked_out_again() {
         write(&place, "bad.jsonl", &content);
         place.says("calib fleet cal.bin --verify bad.jsonl");
     }
+    // Whoever writes the log says how often a device looks, and whether anybody asked it.
+    let seldom = json!({"begin": {
+        "calib_log": 1, "device": "d", "calibrator": good[0]["begin"]["calibrator"], "looks_every": 1_000_000_000,
+    }});
+    let unasked =
+        [seldom, json!({"predictions": {"bins": vec![3; 3000]}}), good[2].clone(), json!({"reset": {}})];
+    write(&place, "seldom.jsonl", &lines(&unasked));
+    place.says("calib fleet cal.bin --verify seldom.jsonl");
+    let log = [good[0].clone(), good[3].clone(), json!({"reset": {}}), good[3].clone()];
+    write(&place, "unasked.jsonl", &lines(&log));
+    let json = place.json("calib fleet cal.bin --verify unasked.jsonl --json");
+    assert_eq!(json["warnings"].list().len(), 2, "{json}");
+    place.says("calib fleet cal.bin --verify unasked.jsonl");
     place.says("calib fleet plain.bin --verify good.jsonl");
     place.says("calib fleet cal.bin good.jsonl --verify good.jsonl");
     place.says("calib fleet cal.bin --verify none.jsonl");
