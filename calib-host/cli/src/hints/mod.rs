@@ -17,6 +17,7 @@ use calib_io::export::ExportError;
 use calib_io::files::{
     CostsError, FileError, Format, OutputError, Place, Problem, Row, UnsupportedFormat, is_missing,
 };
+use calib_io::input::are_thousands;
 
 use self::columns::{list, missing_column};
 use crate::error::{Error, PromiseError};
@@ -172,6 +173,12 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NotANumber(text) if text.ends_with('%') => {
             "write percent as fractions: 87.3 % is 0.873".into()
         }
+        Problem::NotAName(_) => "write an empty cell where nobody knows the name; or another name, if this is one".into(),
+        Problem::Thousands(text) => of_thousands(text),
+        Problem::NotANumber(text) if are_thousands(text) => of_thousands(text),
+        Problem::OpenQuote | Problem::TextAfterQuote { .. } => {
+            "remove the quote; or write the whole field in quotes, and each quote in it twice: \"5\"\" pipe\"".into()
+        }
         Problem::NotANumber(text) if text.replacen(',', ".", 1).parse::<f64>().is_ok() => format!(
             "write {} for {text}; decimal commas are read where ; or a tab separates the fields, and no number has a point",
             text.replacen(',', ".", 1)
@@ -293,6 +300,7 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
             format!("the arrays are {}: choose with --score-column", list(there))
         }
         Problem::ColumnTwice => "rename one of the two".into(),
+        Problem::NotUtf16 => "copy or write the file again; its end may be missing".into(),
         Problem::NotUtf8 => "save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`".into(),
         Problem::Spreadsheet => {
             "save the sheet as \"CSV UTF-8\", or in Python with pandas.read_excel(FILE).to_csv(\"scores.csv\", index=False)".into()
@@ -372,6 +380,17 @@ fn of_format(problem: &Problem) -> Option<String> {
 /// Whether it is NumPy's name of a type of integers.
 fn is_integer(dtype: &str) -> bool {
     dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
+}
+
+/// What to do about a number whose comma may separate thousands.
+fn of_thousands(text: &str) -> String {
+    let thousands = text.replace(',', "");
+    match text.matches(',').count() {
+        1 if !text.contains('.') => {
+            format!("write {thousands} for {text}; or {}, if it is a decimal comma", text.replace(',', "."))
+        }
+        _ => format!("write {thousands} for {text}: no sign separates thousands"),
+    }
 }
 
 /// What to do about a row of another number of fields than the header.

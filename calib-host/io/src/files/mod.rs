@@ -25,7 +25,7 @@ pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
 pub use keys::{PrivateKey, PublicKey, RandomError};
 pub use missing::is_missing;
-pub(crate) use missing::is_missing_code;
+pub(crate) use missing::{is_missing_code, may_be_missing};
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
 };

@@ -170,6 +170,21 @@ pub enum Problem {
     /// The text is not UTF-8.
     #[error("the text is not UTF-8, and may be Latin-1 or Windows-1252")]
     NotUtf8,
+    /// The text is UTF-16, of which a character is damaged or cut off.
+    #[error("the text is UTF-16, and a character is damaged or cut off here")]
+    NotUtf16,
+    /// A field begins with a quote, and no other quote ends it.
+    #[error("a quote opens a field here, and no quote closes it")]
+    OpenQuote,
+    /// A field begins with a quote, and there is text between the quote that ends it and the next separator.
+    #[error("a quote opens a field here, and text follows the quote that closes it, on line {line}")]
+    TextAfterQuote {
+        /// The line of that text.
+        line: u64,
+    },
+    /// The number has a comma that may separate thousands, and no number of the column tells that it is a decimal comma.
+    #[error("the comma in {} may separate thousands or be a decimal comma", quoted(.0))]
+    Thousands(String),
     /// The file is an artefact, where data are wanted.
     #[error("this is a calib artefact, not data")]
     IsArtifact,
@@ -218,6 +233,9 @@ pub enum Problem {
     /// The value is null, or the field is not in the object.
     #[error("the value is missing")]
     Missing,
+    /// The name is a sign that stands for no value in many tables.
+    #[error("{} may stand for a missing value, and is no name", quoted(.0))]
+    NotAName(String),
     /// The value is text in a format that tells numbers from text.
     #[error("{} is text, not a number", quoted(.0))]
     Text(String),

@@ -14,7 +14,7 @@ use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use super::sniff::detect::{check_text, other_kind};
 use super::sniff::dialect;
 use super::sniff::options::TableOptions;
-use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
+use crate::files::{FileError, Format, Place, Problem, Progress, Row, Unit, Watch};
 
 /// This many bytes are read at a time.
 const BLOCK_LEN_BYTES: u64 = 1 << 24;
@@ -144,10 +144,11 @@ impl Source {
         }
         let content = unpacked.as_ref().unwrap_or(&bytes);
         check_text(content, format).map_err(fail)?;
-        if format == Format::Csv
-            && let Some(text) = dialect::decoded(content)
-        {
-            unpacked = Some(text);
+        if format == Format::Csv {
+            let damaged = |line| FileError::input(Place::file(&path).row(Row::Line(line)), Problem::NotUtf16);
+            if let Some(text) = dialect::decoded(content).map_err(damaged)? {
+                unpacked = Some(text);
+            }
         }
         let (bytes, unpacked) = (bytes.into(), unpacked.map(Bytes::from));
         Ok(Self { path, bytes, unpacked, format, options: Arc::default(), left_out: Arc::default() })

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::chunk_reader::{ChunkReader, Input, ReadSeek};
 use super::guard::guarded;
 use super::limit::MAX_READ_BYTES;
+use super::sniff::options::TableOptions;
 use super::table::{Reading, Table};
 use crate::files::{FileError, Format, Place, Problem, Unit};
 
@@ -33,6 +34,11 @@ pub(super) trait ParseChunk: Send + Sync {
 
     /// Returns the columns of a chunk; `None` if it has no records.
     fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError>;
+
+    /// Says what only all chunks tell.
+    fn finish(&self, _: &TableOptions) -> Result<(), FileError> {
+        Ok(())
+    }
 }
 
 /// Some whole records.
@@ -85,7 +91,7 @@ impl<S: ParseChunk> ChunkReader for TextChunks<S> {
                     }
                     if self.waiting.is_empty() {
                         return match self.has_rows {
-                            true => Ok(None),
+                            true => self.schema.finish(&self.reading.options).map(|()| None),
                             false => Err(FileError::input(self.reader.place.clone(), Problem::Empty)),
                         };
                     }
