@@ -6,6 +6,7 @@ use std::process::Stdio;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::npy::{f64s, labels};
 use crate::workplace::{Run, Workplace};
 
 /// A calibrator in `cal.bin`.
@@ -373,4 +374,151 @@ fn json_lines_as_python_writes_them_are_read() {
     );
     let place = Workplace::new().with("t.jsonl", lines("Infinity"));
     refused(&place, "calib fit --method isotonic --scores t.jsonl -o new.bin", &["the value is infinite"]);
+}
+
+#[test]
+fn an_archive_with_an_array_twice_is_refused() {
+    let column = |values: &[f64]| f64s(&[values.len()], values.iter().copied()).bytes();
+    let (up, down): (Vec<f64>, Vec<f64>) =
+        (0..20).map(|row| (f64::from(row) / 20.0, 1.0 - f64::from(row) / 20.0)).unzip();
+    let label = labels("<i4", &(0..20).map(|row| u8::from(row > 9)).collect::<Vec<_>>()).bytes();
+    for second in ["score.npy", "score"] {
+        // The writer refuses a name twice: the second is written under another one of the same length.
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in [
+            ("score.npy", column(&up)),
+            ("label.npy", label.clone()),
+            (&second.replace("score", "scorf"), column(&down)),
+        ] {
+            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            writer.write_all(&bytes).unwrap();
+        }
+        let mut archive = writer.finish().unwrap().into_inner();
+        while let Some(at) = archive.windows(5).position(|window| window == b"scorf") {
+            archive[at + 4] = b'e';
+        }
+        let place = place().with("t.npz", archive);
+        refused(&place, "calib fit --method isotonic --scores t.npz -o new.bin", &["t.npz: not "]);
+        refused(&place, "calib apply cal.bin --scores t.npz -o out.csv", &["score"]);
+    }
+}
+
+/// Nothing ends a program but its own word: not a header that promises gigabytes, a device without an end, or more resamples than memory.
+#[cfg(unix)]
+#[test]
+fn what_has_no_end_is_refused() {
+    let header = b"\x93NUMPY\x03\x00\xf0\xff\xff\xff";
+    let wide = format!("{}\n", ",".repeat(1 << 20));
+    let place = place().with("t.npy", header).with("wide.csv.gz", gzip(wide.as_bytes()));
+    refused(
+        &place,
+        "calib fit --method isotonic --scores t.npy --labels t.npy -o new.bin",
+        &["t.npy: not a NumPy array: its header is cut off"],
+    );
+    refused(
+        &place,
+        "calib fit --method isotonic --scores wide.csv.gz -o new.bin",
+        &["there are more than 131072 columns"],
+    );
+    let long = format!("score,label,note\n0.5,1,{}", "x".repeat(65 << 20));
+    refused(&place.with("t.csv", long), READERS[0], &["t.csv, line 2: a row is longer than 64 MiB"]);
+    let place = self::place();
+    for (line, words) in [
+        ("calib inspect /dev/zero", "larger than 64 MiB"),
+        ("calib apply /dev/zero --scores fit.csv -o out.csv", "larger than 64 MiB"),
+        ("calib decide cal.bin --actions /dev/zero --scores fit.csv", "larger than 1 MiB"),
+        ("calib fleet cal.bin /dev/zero", "larger than 64 MiB"),
+        ("calib fit --method isotonic --scores /dev/zero -o new.bin", "larger than 64 MiB"),
+        ("calib sign cal.bin --key /dev/zero -o signed.bin", "not a private Ed25519 key"),
+    ] {
+        refused(&place, line, &[words]);
+    }
+    for line in [
+        "calib assess cal.bin --scores fit.csv --bootstrap 4294967295",
+        "calib bins fit.csv --bootstrap 4294967295",
+    ] {
+        let run = place.run(line);
+        assert!(run.code == 2 && run.stderr.contains("100000"), "{line}: {}", run.stderr);
+    }
+    let mut command = place.command("assess --probs fit.csv --prob-column score");
+    let run = Run::from(command.env("RAYON_NUM_THREADS", "1000000").output().unwrap());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_output() {
+    let place = place();
+    assert!(std::process::Command::new("mkfifo").arg(place.path().join("p")).status().unwrap().success());
+    for line in [
+        "calib fit fit.csv --method isotonic -o p --force",
+        "calib apply cal.bin --scores fit.csv -o p --force",
+        "calib export cal.bin -o p --force",
+        "calib keygen -o p --force",
+    ] {
+        let run = place.run(line);
+        assert!(
+            run.code == 4 && run.stderr.contains("cannot write p: it is not a regular file"),
+            "{line}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let place = Workplace::new();
+    for arguments in ["--help", "--version", "fit --help"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let run = Run::from(place.command(arguments).stdout(full).output().unwrap());
+        assert!(
+            run.code == 4 && run.stderr.contains("cannot write to standard output"),
+            "{arguments}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_group_without_a_plain_name_leaves_the_calibrator_as_it_was() {
+    let names = [
+        "South\tWest",
+        "\"South\nWest\"",
+        "South\u{1b}West",
+        "South\u{85}West",
+        "Department of Cardiology, 2nd",
+    ];
+    for name in names {
+        let rows: String = (0..200)
+            .map(|row| {
+                let name = if row % 2 > 0 { name.replace(',', " ") } else { "North".into() };
+                format!("0.{:03},{},{name}\n", row * 37 % 997, row % 3 % 2)
+            })
+            .collect();
+        let place = Workplace::new().with("t.csv", format!("score,label,site\n{rows}")).with("g.cal", "kept");
+        refused(
+            &place,
+            "calib fit t.csv --group-column site --method umd --bins 1 -o g.cal --force",
+            &["a name has 1 to 24 bytes of plain text"],
+        );
+        assert_eq!(place.bytes("g.cal"), b"kept");
+    }
+}
+
+#[test]
+fn devices_of_names_that_look_the_same_are_warned_of() {
+    let place = Workplace::new().with("t.csv", {
+        let rows: String = (0..400)
+            .map(|row| format!("{},{}\n", f64::from(row) / 400.0, u8::from(row * 7 % 400 < row)))
+            .collect();
+        format!("score,label\n{rows}")
+    });
+    place.ok("calib fit t.csv --method umd --bins 4 --monitor -o cal.bin");
+    for (name, file) in [("ward 3", "a.json"), ("Ward 3", "b.json")] {
+        let args = ["fleet", "cal.bin", "--new", name, "-o", file];
+        assert!(place.command("").args(args).output().unwrap().status.success());
+    }
+    let run = place.ok("calib fleet cal.bin a.json b.json");
+    assert!(run.stderr.contains("\"Ward 3\" and \"ward 3\" are two devices"), "{}", run.stderr);
 }

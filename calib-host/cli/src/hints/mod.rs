@@ -124,6 +124,9 @@ fn of_output(error: &OutputError) -> Option<String> {
 fn of_file(error: &FileError) -> Option<String> {
     match error {
         FileError::Input { problem, place } => of_problem(problem, place),
+        FileError::Read { path, .. } if path.is_dir() => Some(
+            "give the name of one file; of a folder of parts make one, as pandas does with read_parquet(folder).to_parquet(file)".into(),
+        ),
         FileError::Spill { .. } => {
             Some("set TMPDIR to a folder on a disk with 4 bytes a row to spare".into())
         }
@@ -183,6 +186,9 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "write {} for {text}; decimal commas are read where ; or a tab separates the fields, and no number has a point",
             text.replacen(',', ".", 1)
         ),
+        Problem::ScoreOutOfRange(score) if (-1e-6..=1.000_001).contains(score) => {
+            "rounding took the score out of [0, 1]: clip it, as NumPy does with scores.clip(0, 1)".into()
+        }
         Problem::ScoreOutOfRange(score) => {
             // Percent may begin with one that is as small as a logit.
             let percent = if *score > 1.0 { "percent are to be divided by 100, " } else { "" };
@@ -193,6 +199,11 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
             "name the column of probabilities with --prob-column".into()
+        }
+        // Of two decimals each, or of codes of 8 bits.
+        Problem::Sum(sum) if (0.75..=1.25).contains(sum) => {
+            "if rounding did it, write more decimals, or divide each row by its sum; if these are logits, use --logits instead of --probs"
+                .into()
         }
         Problem::ProbOutOfRange(_) | Problem::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
         Problem::AllUncalibrated => {
@@ -358,7 +369,10 @@ fn of_format(problem: &Problem) -> Option<String> {
             "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
         }
         Problem::TooManyRows { .. } => "aggregate the rows by score".into(),
-        Problem::TooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
+        Problem::RowTooLong { .. } | Problem::TooManyColumns { .. } => {
+            "give a table with a line for each row, and only the columns that are needed".into()
+        }
+        Problem::TooLarge { .. } | Problem::TableTooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
         Problem::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
         Problem::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
             "install a newer version of calib".into()
@@ -369,7 +383,7 @@ fn of_format(problem: &Problem) -> Option<String> {
         Problem::NoCounter => {
             "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
         }
-        Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
+        Problem::Artifact(_) | Problem::Identity => {
             "write the artefact again with `calib fit`".into()
         }
         Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),
@@ -481,7 +495,7 @@ fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
         }
         VectorScalingError::OneClass(_) => "calibration data must hold several classes",
         VectorScalingError::Separated => {
-            "regularise with --odir, or use temperature scaling, or add calibration data"
+            "add calibration rows that are predicted wrongly; or bin the predicted class's probability: --method umd --reduction top-label"
         }
         VectorScalingError::AllEqual | VectorScalingError::Reversed => {
             "check that logits and labels belong together"

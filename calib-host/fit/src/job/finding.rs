@@ -54,15 +54,7 @@ impl Finding {
             Content::Points(points)
                 if points.kind() == ScoreKind::Probability && data.encoding().is_none() =>
             {
-                let (mut scores, mut are_labels) = ([false; 2], true);
-                let is_class = |(score, n, positives): (f64, u64, u64)| {
-                    let is_one = score == 1.0;
-                    scores[usize::from(is_one)] = true;
-                    are_labels &= positives == if is_one { n } else { 0 };
-                    is_one || score == 0.0
-                };
-                // A constant score says something else.
-                (points.rows()?.all(is_class) && scores == [true; 2]).then(|| found(are_labels))
+                points.classes_as_scores().map(found)
             }
             Content::Vectors(vectors, labels) if vectors.kind() == VectorKind::Probs => {
                 let are_classes = vectors.rows().all(|row| row.iter().all(|prob| [0.0, 1.0].contains(prob)));

@@ -16,6 +16,7 @@ mod output;
 mod place;
 mod problem;
 mod progress;
+mod read;
 mod unsupported;
 
 pub use artifact::read_artifact;
@@ -32,4 +33,5 @@ pub use output::{
 pub use place::{Place, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
+pub(crate) use read::{read_limited, read_to_limit};
 pub use unsupported::UnsupportedFormat;

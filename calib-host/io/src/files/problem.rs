@@ -213,16 +213,34 @@ pub enum Problem {
     #[error("the data are compressed with {}, which is not read", start_of(.0))]
     Codec(String),
     /// Unpacked, the file is larger than this number of bytes.
-    #[error("unpacked, the data are larger than {} GiB", max >> 30)]
+    #[error("unpacked, the data are larger than {}", size(*max))]
     TooLarge {
         /// The limit.
         max: u64,
     },
     /// The file, which has to be read as a whole, is larger than this number of bytes.
-    #[error("larger than {} GiB, which is the most that is read as a whole", max >> 30)]
+    #[error("larger than {}, which is the most that is read as a whole", size(*max))]
     FileTooLarge {
         /// The limit.
         max: u64,
+    },
+    /// In memory the rows take more than this number of bytes.
+    #[error("in memory its rows take more than {}", size(*max))]
+    TableTooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// A record is longer than this number of bytes.
+    #[error("a row is longer than {}", size(*max))]
+    RowTooLong {
+        /// The limit.
+        max: u64,
+    },
+    /// The header has more names than this.
+    #[error("there are more than {max} columns")]
+    TooManyColumns {
+        /// The limit.
+        max: usize,
     },
     /// The file promises more rows than this.
     #[error("more than {max} rows")]
@@ -298,14 +316,6 @@ pub enum Problem {
         other: Box<Place>,
         /// The number there.
         expected: usize,
-    },
-    /// The file is larger than any artefact.
-    #[error("{len_bytes} bytes are more than any artefact has ({max})")]
-    ArtifactTooLarge {
-        /// Its length.
-        len_bytes: u64,
-        /// The limit.
-        max: u64,
     },
     /// The file is not an artefact.
     #[error("{}", no_artifact(.0))]
@@ -399,6 +409,11 @@ fn those(labels: &[String]) -> String {
 
 fn code_range(encoding: ScoreEncoding) -> (i32, i32) {
     encoding.code_range().unwrap_or_default()
+}
+
+/// A limit in the largest unit of which it is a multiple.
+fn size(len_bytes: u64) -> String {
+    if len_bytes >= 1 << 30 { format!("{} GiB", len_bytes >> 30) } else { format!("{} MiB", len_bytes >> 20) }
 }
 
 /// A shape as Python writes it.

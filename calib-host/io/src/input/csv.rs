@@ -7,6 +7,7 @@ use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, StringRecord};
 use super::cell::TableCell;
 use super::chunk_reader::{ChunkReader, Input};
 use super::fields::{Fields, HeaderColumn};
+use super::limit::MAX_COLUMNS;
 use super::projection::Projection;
 use super::quotes::{self, QuoteFault};
 use super::rows::Rows;
@@ -78,9 +79,11 @@ fn open_chunks(
         None => {
             let mut end = header_end(&splitter.start, dialect);
             while end >= splitter.start.len() && !splitter.is_over {
+                check_columns(&place, &splitter.start, dialect)?;
                 splitter.read_more()?;
                 end = header_end(&splitter.start, dialect);
             }
+            check_columns(&place, &splitter.start[..end.min(splitter.start.len())], dialect)?;
             let rest = splitter.start.split_off(end.min(splitter.start.len()));
             let header = std::mem::replace(&mut splitter.start, rest);
             let above = splitter.line;
@@ -109,6 +112,14 @@ fn open_chunks(
         Schema { place, dialect, header, columns, projection: projection.clone(), seen: Mutex::default() };
     let splitter = splitter.with_record_end(move |bytes| record_end(bytes, dialect.separator));
     Ok(TextChunks::new(splitter, schema, reading))
+}
+
+/// Refuses a header of more names than any table has.
+fn check_columns(place: &Place, header: &[u8], dialect: Dialect) -> Result<(), FileError> {
+    match memchr::memchr_iter(dialect.separator, header).count() < MAX_COLUMNS {
+        true => Ok(()),
+        false => Err(FileError::input(place.clone(), Problem::TooManyColumns { max: MAX_COLUMNS })),
+    }
 }
 
 /// What the first line of a file is, by the records at its start.

@@ -78,7 +78,7 @@ pub use codes::{code_vectors, codes, scores_of_codes};
 pub use column::{Column, binary_data, check_rows};
 pub use column_kind::ColumnKind;
 pub use costs::{Costs, read_costs};
-pub use counters::{counters_of, read_counters};
+pub use counters::{MAX_COUNTERS_BYTES, counters_of, read_counters};
 pub use fleet_log::read_fleet_log;
 pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{columns_of_classes, holds_classes, is_matrix, vectors, vectors_named};

@@ -413,6 +413,15 @@ impl ColumnContent {
         }
     }
 
+    /// What the cells take in memory.
+    fn len_bytes(&self) -> usize {
+        match self {
+            Self::Typed(values) => values.len() * size_of::<f64>(),
+            Self::Cells(cells) => size_of_val(&cells[..]),
+            Self::Unusable(_) | Self::NotRead => 0,
+        }
+    }
+
     /// Adds the cells of the next chunk, whose text stands from `offset` on.
     fn append(&mut self, next: Self, offset: usize) {
         let shifted = |cell: TableCell<Span>| {
@@ -488,6 +497,12 @@ impl Table {
     /// Says that these are all rows of the file.
     pub(super) fn make_whole(&mut self) {
         self.reading.is_whole = true;
+    }
+
+    /// What the cells and their text take in memory.
+    pub(super) fn len_bytes(&self) -> u64 {
+        let cells: usize = self.columns.iter().map(|column| column.content.len_bytes()).sum();
+        cells as u64 + self.text.len() as u64
     }
 
     /// The number of rows of the columns that were read.
