@@ -135,7 +135,7 @@ fn keys_are_kept_and_kept_secret() {
         ("calib sign cal.bin --key owner.pem.pub -o x.bin", "not a private Ed25519 key"),
         ("calib verify cal.bin --key owner.pem", "not a public Ed25519 key"),
         ("calib sign cal.bin --key cal.csv -o x.bin", "not a private Ed25519 key"),
-        ("calib verify cal.bin --key cal.bin", "not UTF-8"),
+        ("calib verify cal.bin --key cal.bin", "not a public Ed25519 key"),
     ] {
         let run = workplace.run(line);
         assert_eq!(run.code, 3, "{line}");

@@ -316,7 +316,7 @@ fn what_is_not_read_is_refused_with_what_helps() {
         (
             "spaces between fields",
             table("\"score\" \"label\"", |i, s, l| format!("\"{i}\" {s} {}", u8::from(l))).into_bytes(),
-            "there is no such column",
+            "text follows the quote that closes it, on line 1",
             "separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\")",
         ),
         (
@@ -414,7 +414,7 @@ fn an_error_in_another_dialect_names_the_line_of_the_file() {
     let text = "score;label\r\n\r\n0,5;1\r\n\"0,25\";0\r\nx;1\r\n";
     let run = Workplace::new().with("table.csv", text).run(FIT);
     assert!(
-        run.stderr.starts_with("error: table.csv, line 5, column score: \"x\" is not a number"),
+        run.stderr.contains("\nerror: table.csv, line 5, column score: \"x\" is not a number"),
         "{}",
         run.stderr
     );

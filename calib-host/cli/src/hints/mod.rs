@@ -179,6 +179,10 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NotAName(_) => "write an empty cell where nobody knows the name; or another name, if this is one".into(),
         Problem::Thousands(text) => of_thousands(text),
         Problem::NotANumber(text) if are_thousands(text) => of_thousands(text),
+        Problem::TextAfterQuote { .. } if place.row == Some(Row::Line(1)) => {
+            "separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\"); or write each quote in a field twice"
+                .into()
+        }
         Problem::OpenQuote | Problem::TextAfterQuote { .. } => {
             "remove the quote; or write the whole field in quotes, and each quote in it twice: \"5\"\" pipe\"".into()
         }

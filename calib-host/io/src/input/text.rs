@@ -177,7 +177,7 @@ impl Splitter {
     /// Reads on to the length of a chunk, or twice as far if a record is longer than that.
     pub(super) fn read_more(&mut self) -> Result<(), FileError> {
         let there = self.start.len();
-        if there as u64 > MAX_ROW_BYTES && self.chunk_len < usize::MAX {
+        if there as u64 >= MAX_ROW_BYTES && self.chunk_len < usize::MAX {
             let place = self.place.clone().row(Row::Line(self.line));
             return Err(FileError::input(place, Problem::RowTooLong { max: MAX_ROW_BYTES }));
         }
