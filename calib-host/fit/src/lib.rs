@@ -13,7 +13,7 @@
 //!
 //! let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 //! let bytes = artifact_bytes(&fit, &Default::default())?;
-//! assert!(fit.guarantee.unwrap().epsilon < 0.17 && bytes.len() < 200);
+//! assert!(fit.guarantee().unwrap().epsilon < 0.17 && bytes.len() < 200);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -29,6 +29,7 @@
 //! (`stats`, `points`, `data`) or use (`artifact`, `passes`, `adjust`, `apply`, `assess`, `decide`, `compare`, `fleet`).
 #![forbid(unsafe_code)]
 
+mod accessors;
 pub mod adjust;
 pub mod apply;
 pub mod artifact;
@@ -54,7 +55,9 @@ pub mod sets;
 pub mod stats;
 pub mod stop;
 
-pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vectors};
+pub use calib_core;
+
+pub use apply::{apply, apply_probs};
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
 pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
 pub use data::{BinaryData, ScoreKind, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};

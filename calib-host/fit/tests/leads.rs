@@ -2,11 +2,11 @@
 
 use calib_core::artifact::{HeaderFlags, Reduction, TableForm, Theorem};
 use calib_core::{Artifact, ScoreEncoding};
-use calib_fit::apply::{AppliedVector, apply_code_vectors};
+use calib_fit::apply::{Others, Words, apply};
 use calib_fit::data::CodeVectors;
 use calib_fit::{
     ArtifactOptions, BinaryMethod, Fit, Isotonic, Problems, ReductionOptions, StoredArtifact, Umd,
-    VectorKind, Vectors, apply_vectors, artifact_bytes, fit_reduction,
+    VectorKind, Vectors, artifact_bytes, fit_reduction,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -20,7 +20,7 @@ fn stored(fit: &Fit) -> StoredArtifact {
 }
 
 fn by_points(points_per_bin: usize) -> ReductionOptions {
-    ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(points_per_bin) }
+    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(points_per_bin))
 }
 
 /// The class and the lead of a row, in f64 of the f32 difference.
@@ -32,17 +32,19 @@ fn lead(row: &[f32]) -> (usize, f64) {
 
 /// Checks every row against the model: its bin is that of the lead among the fitted edges.
 fn answers_as_fitted(fit: &Fit, artifact: &Artifact<'_>, vectors: &Vectors) {
-    let rows = apply_vectors(artifact, vectors, 0).unwrap();
+    let rows = apply(artifact, vectors.into(), Words::new(artifact, 0));
     for (row, applied) in vectors.rows().zip(rows) {
-        let AppliedVector::TopLabel(applied) = applied else { panic!("not of the predicted class") };
+        let applied = applied.unwrap();
+        assert_eq!(applied.others, Others::None);
+        let applied = applied.first;
         let (class, lead) = lead(row);
         assert_eq!((usize::from(applied.class), f64::from(applied.score)), (class, lead));
-        let table = if fit.tables.len() == 1 { 0 } else { class };
-        let Some(table) = &fit.tables[table] else {
+        let table = if fit.tables().len() == 1 { 0 } else { class };
+        let Some(table) = &fit.tables()[table] else {
             assert!(applied.outcome.calibrated().is_none());
             continue;
         };
-        let steps = table.model.steps().unwrap();
+        let steps = table.model().steps().unwrap();
         let got = applied.outcome.calibrated().unwrap();
         assert_eq!((usize::from(got.bin), got.prob), (steps.bin(lead), steps.prob(lead) as f32));
     }
@@ -67,7 +69,7 @@ proptest! {
         for reduction in [Reduction::TopLabel, Reduction::Confidence] {
             for options in [
                 by_points(points_per_bin),
-                ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: None },
+                ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())),
             ] {
                 let of_floats = Problems::of_class_margins(&logits, &labels, reduction).unwrap();
                 let of_codes = Problems::of_code_margins(&codes, &labels, reduction).unwrap();
@@ -82,12 +84,13 @@ proptest! {
 
                 let over_codes = stored(&fit.over_codes(I8).unwrap());
                 prop_assert_eq!(over_codes.artifact().header().encoding, I8);
-                let rows = apply_code_vectors(&over_codes.artifact(), &codes).unwrap();
-                let as_floats = apply_vectors(&floats.artifact(), &logits, 0).unwrap();
+                let (of_codes, of_floats) = (over_codes.artifact(), floats.artifact());
+                let rows = apply(&of_codes, (&codes).into(), Words::new(&of_codes, 0));
+                let as_floats = apply(&of_floats, (&logits).into(), Words::new(&of_floats, 0));
                 for (coded, float) in rows.zip(as_floats) {
-                    let (AppliedVector::TopLabel(coded), AppliedVector::TopLabel(float)) = (coded, float) else {
-                        panic!("not of the predicted class")
-                    };
+                    let (coded, float) = (coded.unwrap(), float.unwrap());
+                    prop_assert_eq!((&coded.others, &float.others), (&Others::None, &Others::None));
+                    let (coded, float) = (coded.first, float.first);
                     let prob = |outcome: calib_core::Outcome| outcome.calibrated().map(|c| (c.prob, c.flags));
                     prop_assert_eq!((coded.class, coded.score), (float.class, float.score));
                     prop_assert_eq!(prob(coded.outcome), prob(float.outcome));
@@ -148,25 +151,25 @@ fn the_guarantee_of_top_label_holds_for_leads() {
         let labels: Vec<i64> = rows.iter().map(|row| row.1).collect();
         let problems = Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap();
         let fit = fit_reduction(&problems, &by_points(60), ALPHA).unwrap();
-        let guarantee = fit.guarantee.unwrap();
+        let guarantee = fit.guarantee().unwrap();
         assert_eq!(guarantee.theorem, Theorem::Gr22Theorem1);
         let mut counts: Vec<Vec<(u32, u32)>> = fit
-            .tables
+            .tables()
             .iter()
-            .map(|table| vec![(0, 0); table.as_ref().map_or(0, |table| table.model.bins().len())])
+            .map(|table| vec![(0, 0); table.as_ref().map_or(0, |table| table.model().bins().len())])
             .collect();
         for &(class, lead, hit) in &truth {
-            let Some(table) = &fit.tables[class] else { continue };
-            let count = &mut counts[class][table.model.steps().unwrap().bin(lead)];
+            let Some(table) = &fit.tables()[class] else { continue };
+            let count = &mut counts[class][table.model().steps().unwrap().bin(lead)];
             *count = (count.0 + 1, count.1 + u32::from(hit));
         }
         let is_off = |(table, counts): (&Option<calib_fit::fit::FittedTable>, &Vec<(u32, u32)>)| {
-            let bins = table.as_ref().map_or(&[][..], |table| table.model.bins());
+            let bins = table.as_ref().map_or(&[][..], |table| table.model().bins());
             bins.iter().zip(counts).any(|(bin, &(n, hits))| {
                 n > 0 && (bin.value - f64::from(hits) / f64::from(n)).abs() > guarantee.epsilon
             })
         };
-        violations += usize::from(fit.tables.iter().zip(&counts).any(is_off));
+        violations += usize::from(fit.tables().iter().zip(&counts).any(is_off));
     }
     // At most alpha of them, and three standard deviations.
     let most = SETS as f64 * ALPHA + 3.0 * (SETS as f64 * ALPHA * (1.0 - ALPHA)).sqrt();

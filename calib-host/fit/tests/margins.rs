@@ -2,7 +2,8 @@
 
 use calib_core::artifact::TableForm;
 use calib_core::score::ScoreError;
-use calib_core::{Artifact, BinFlags, Calibrator, Margin, QuantizedScore, ScoreEncoding};
+use calib_core::{Artifact, BinFlags, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_fit::apply::{Applied, Outputs, Words, calibrate};
 use calib_fit::artifact::score_kind;
 use calib_fit::binary::{
     BinnedModel, Boundary, BoundaryPoints, FixedRange, FixedWidth, Loss, Model, ScalingBinning, ScalingModel,
@@ -11,8 +12,7 @@ use calib_fit::binary::{
 use calib_fit::data::DataError;
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, FitError, Isotonic, ScalingMethod, ScoreKind,
-    StoredArtifact, Umd, WeightedData, apply_codes, apply_margins, apply_scores, artifact_bytes, fit_binary,
-    fit_weighted,
+    StoredArtifact, Umd, WeightedData, artifact_bytes, fit_binary, fit_weighted,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -54,8 +54,12 @@ fn methods_of_margins(bins: usize, seed: u64) -> Vec<BinaryMethod> {
 }
 
 fn stored(fit: &Fit) -> StoredArtifact {
-    let options = ArtifactOptions { intervals: true, ..Default::default() };
+    let options = ArtifactOptions::default().intervals(true);
     StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap()
+}
+
+fn applied<'r>(artifact: &Artifact<'r>, outputs: impl Into<Outputs<'r>>, seed: u64) -> Vec<Applied> {
+    calibrate(artifact, outputs.into(), Words::new(artifact, seed)).unwrap()
 }
 
 fn fitted(margins: &[f32], labels: &[bool], method: &BinaryMethod) -> Result<Fit, FitError> {
@@ -76,15 +80,15 @@ struct FitEvidence {
 }
 
 fn evidence(fit: &Fit) -> FitEvidence {
-    let table = fit.tables[0].as_ref().unwrap();
-    let bins = table.model.bins().iter();
+    let table = fit.tables()[0].as_ref().unwrap();
+    let bins = table.model().bins().iter();
     let bins = bins.map(|bin| (bin.n, bin.positives, (bin.n > 0).then_some(bin.value))).collect();
-    let values = match &table.model {
+    let values = match table.model() {
         Model::Interpolated(line) => line.values.clone(),
         Model::VennAbers(table) => [&table.p0[..], &table.p1].concat(),
         _ => Vec::new(),
     };
-    FitEvidence { bins, values, epsilon: table.epsilon }
+    FitEvidence { bins, values, epsilon: table.epsilon() }
 }
 
 /// Margins of all sizes, both zeros, and equal ones.
@@ -181,7 +185,7 @@ proptest! {
     fn the_device_says_what_was_fitted((margins, labels) in rows(), bins in 1usize..6, seed in any::<u64>()) {
         for method in methods_of_margins(bins, seed) {
             let Ok(fit) = fitted(&margins, &labels, &method) else { continue };
-            let model = &fit.tables[0].as_ref().unwrap().model;
+            let model = &fit.tables()[0].as_ref().unwrap().model();
             let Ok(bytes) = artifact_bytes(&fit, &ArtifactOptions::default()) else {
                 // A slope or an intercept may be too large for an f32, and nothing else.
                 prop_assert!(matches!(model, Model::Scaling(_)), "{method:?}");
@@ -191,10 +195,11 @@ proptest! {
             let artifact = stored.artifact();
             prop_assert_eq!(artifact.header().encoding, ScoreEncoding::Margin);
             prop_assert_eq!(score_kind(&artifact), ScoreKind::Margin);
-            prop_assert!(apply_scores(&artifact, &[], 0).is_none());
+            let words = Words::new(&artifact, 0);
+            prop_assert!(calibrate(&artifact, [Score::ZERO][..].into(), words).is_err());
             let probes = probes(&f32_edges(&artifact));
-            let applied = apply_margins(&artifact, &probes, seed).unwrap();
-            for (probe, row) in probes.iter().zip(&applied) {
+            let rows = applied(&artifact, &probes[..], seed);
+            for (probe, row) in probes.iter().zip(&rows) {
                 let (bin, prob) = said(model, probe.get().into(), row.word.unwrap_or(u32::MAX));
                 prop_assert_eq!(row.score, probe.get());
                 let Some(calibrated) = row.outcome.calibrated() else {
@@ -228,15 +233,15 @@ proptest! {
             prop_assert_eq!(artifact.header().encoding, ScoreEncoding::RoundedMargin);
             let probes: Vec<Margin> = margins.iter().flat_map(|&m| [m.next_down(), m, m.next_up()])
                 .filter_map(|m| Margin::new(m).ok()).collect();
-            let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
-            for (probe, row) in probes.iter().zip(apply_margins(&artifact, &probes, 0).unwrap()) {
+            let steps = fit.tables()[0].as_ref().unwrap().model().steps().unwrap();
+            for (probe, row) in probes.iter().zip(applied(&artifact, &probes[..], 0)) {
                 let seen = Margin::from_key(u32::from(probe.rounded_key()) << 16).unwrap().get();
                 let calibrated = row.outcome.calibrated().unwrap();
                 prop_assert_eq!(usize::from(calibrated.bin), steps.bin(seen.into()), "{:?} {:?}", method, probe);
                 prop_assert_eq!(f64::from(calibrated.prob), steps.prob(seen.into()));
             }
             let seen: Vec<Margin> = margins.iter().map(|&m| Margin::new(m).unwrap()).collect();
-            for row in apply_margins(&artifact, &seen, 0).unwrap() {
+            for row in applied(&artifact, &seen[..], 0) {
                 prop_assert!(!row.outcome.calibrated().unwrap().flags.contains(BinFlags::OUT_OF_RANGE));
             }
         }
@@ -270,7 +275,7 @@ proptest! {
         for method in methods_of_margins(bins, 1) {
             let Ok(fit) = fitted(&margins, &labels, &method) else { continue };
             let Ok(over_codes) = fit.clone().over_codes(encoding) else {
-                let model = &fit.tables[0].as_ref().unwrap().model;
+                let model = &fit.tables()[0].as_ref().unwrap().model();
                 prop_assert!(matches!(model, Model::VennAbers(_) | Model::Randomized(_) | Model::Scaling(_)));
                 continue;
             };
@@ -278,9 +283,9 @@ proptest! {
             prop_assert_eq!(score_kind(&stored_codes.artifact()), ScoreKind::Margin);
             let stored_margins = stored(&fit);
             let codes: Vec<QuantizedScore> = (-128..128).map(code).collect();
-            let by_code = apply_codes(&stored_codes.artifact(), &codes).unwrap().unwrap();
+            let by_code = applied(&stored_codes.artifact(), &codes[..], 0);
             let margins: Vec<Margin> = codes.iter().map(|code| Margin::new(code.dequantized()).unwrap()).collect();
-            for (a, b) in by_code.iter().zip(apply_margins(&stored_margins.artifact(), &margins, 0).unwrap()) {
+            for (a, b) in by_code.iter().zip(applied(&stored_margins.artifact(), &margins[..], 0)) {
                 let of = |row: &calib_fit::apply::Applied| row.outcome.calibrated().map(|c| (c.prob, c.epsilon, c.interval, c.flags));
                 prop_assert_eq!(of(a), of(&b), "{:?} {}", method, b.score);
                 prop_assert_eq!(a.score, b.score);
@@ -300,7 +305,7 @@ proptest! {
         let Ok(data) = BinaryData::of_margins(margins, labels) else { panic!() };
         for method in [ScalingMethod::PlattMargin, ScalingMethod::TemperatureMargin] {
             let Ok(fit) = fit_binary(&data, &BinaryMethod::Scaling(method), 0.1) else { continue };
-            let Model::Scaling(model) = &fit.tables[0].as_ref().unwrap().model else { panic!() };
+            let Model::Scaling(model) = &fit.tables()[0].as_ref().unwrap().model() else { panic!() };
             let weight = |m: f64| model.prob(m) * (1.0 - model.prob(m));
             let sum = |of: &dyn Fn(f64, bool) -> f64| rows.iter().map(|&(m, y)| of(m, y)).sum::<f64>();
             let all = sum(&|m, _| weight(m));
@@ -368,7 +373,7 @@ fn bins_of_a_range_reach_beyond_it() {
     let labels = [false, false, true, false, false, true, true, true];
     let range = |lowest, highest, bins| BinaryMethod::FixedRange(FixedRange { bins, lowest, highest });
     let fit = fitted(&margins, &labels, &range(-2.0, 2.0, 4)).unwrap();
-    let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
+    let steps = fit.tables()[0].as_ref().unwrap().model().steps().unwrap();
     assert_eq!(steps.edges, [-1.0, 0.0, 1.0]);
     let counts =
         |steps: &BinnedModel| steps.bins.iter().map(|bin| (bin.n, bin.positives)).collect::<Vec<_>>();
@@ -376,8 +381,8 @@ fn bins_of_a_range_reach_beyond_it() {
     // A bin without points is uncalibrated, whatever its value is.
     let fit = fitted(&margins, &labels, &range(-2.0, 20.0, 11)).unwrap();
     let stored = stored(&fit);
-    let applied = apply_margins(&stored.artifact(), &[Margin::new(7.0).unwrap()], 0).unwrap();
-    assert_eq!(applied[0].flags(), "empty-bin");
+    let rows = applied(&stored.artifact(), &[Margin::new(7.0).unwrap()][..], 0);
+    assert_eq!(rows[0].flags(), "empty-bin");
     for (lowest, highest) in
         [(1.0, 1.0), (2.0, 1.0), (f32::NAN, 1.0), (0.0, f32::INFINITY), (1.0, 1.0f32.next_up())]
     {
@@ -393,7 +398,7 @@ fn weights_and_tables_of_counts_take_margins() {
     let weighted = fit_weighted(&WeightedData::of_margins(&rows).unwrap(), &method, 0.1).unwrap();
     let counts = rows.iter().map(|&(m, w, y)| (m, w as u64, if y { w as u64 } else { 0 })).collect();
     let counted = fit_binary(&BinaryData::of_margin_counts(counts).unwrap(), &method, 0.1).unwrap();
-    let model = |fit: &Fit| fit.tables[0].as_ref().unwrap().model.clone();
+    let model = |fit: &Fit| fit.tables()[0].as_ref().unwrap().model().clone();
     let (
         Model::Scaling(ScalingModel::PlattMargin { a, b }),
         Model::Scaling(ScalingModel::PlattMargin { a: c, b: d }),
@@ -402,7 +407,7 @@ fn weights_and_tables_of_counts_take_margins() {
         panic!()
     };
     assert!((a - c).abs() < 1e-12 && (b - d).abs() < 1e-12, "{a} {b} {c} {d}");
-    assert_eq!((weighted.scores, counted.scores), (ScoreKind::Margin, ScoreKind::Margin));
+    assert_eq!((weighted.scores(), counted.scores()), (ScoreKind::Margin, ScoreKind::Margin));
 }
 
 #[test]
@@ -420,8 +425,8 @@ fn platt_on_margins_is_platts_own_form() {
     let rows = vec![(5.0, 1, 1), (-4.0, 1, 0), (1.0, 1, 0)];
     let model = |rows, method| {
         let fit = fit_binary(&BinaryData::of_margin_counts(rows).unwrap(), &method, 0.1).unwrap();
-        match fit.tables[0].as_ref().unwrap().model {
-            Model::Scaling(ScalingModel::PlattMargin { a, b }) => [a, b],
+        match fit.tables()[0].as_ref().unwrap().model() {
+            Model::Scaling(ScalingModel::PlattMargin { a, b }) => [*a, *b],
             ref other => panic!("{other:?}"),
         }
     };
@@ -461,10 +466,10 @@ fn the_guarantee_holds_for_margins_with_heavy_tails_and_atoms() {
             };
             let fit = fitted(&margins, &labels, &method).unwrap();
             let epsilon = fit_binary_epsilon(&fit, alpha);
-            let bins = fit.tables[0].as_ref().unwrap().model.bins();
+            let bins = fit.tables()[0].as_ref().unwrap().model().bins();
             let mut sums = vec![(0.0, 0.0); bins.len()];
             for (row, margin) in
-                apply_margins(&stored(&fit).artifact(), &reference, seed).unwrap().iter().zip(&reference)
+                applied(&stored(&fit).artifact(), &reference[..], seed).iter().zip(&reference)
             {
                 let sum = &mut sums[usize::from(row.outcome.calibrated().unwrap().bin)];
                 *sum = (sum.0 + 1.0, sum.1 + truth(margin.get().into()));
@@ -483,7 +488,7 @@ fn the_guarantee_holds_for_margins_with_heavy_tails_and_atoms() {
 
 /// The epsilon of Theorem 3 for 300 points in 6 bins at another alpha.
 fn fit_binary_epsilon(fit: &Fit, alpha: f64) -> f64 {
-    let guarantee = fit.guarantee.expect("ties are broken at random");
+    let guarantee = fit.guarantee().expect("ties are broken at random");
     let stated = |alpha: f64| (2.0 * 6.0 / alpha).ln();
     guarantee.epsilon * (stated(alpha) / stated(guarantee.alpha)).sqrt()
 }

@@ -1,8 +1,7 @@
 //! The clinical validation of a report, as text.
 
 use calib_fit::assess::{
-    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs,
-    Extremes, Figure, Undefined,
+    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, ExtremeProbs, Extremes, Undefined,
 };
 use minijinja::{Value, context};
 
@@ -19,11 +18,13 @@ pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
         row(
             "intercept",
             "calibration in the large: 0 is best; above 0, events are more frequent than said",
-            |of| figure(&of.cox.intercept),
+            |of| format!("{:#.4}", of.cox.intercept),
         ),
-        row("slope", "1 is best; below 1 the probabilities are too extreme", |of| figure(&of.cox.slope)),
+        row("slope", "1 is best; below 1 the probabilities are too extreme", |of| {
+            format!("{:#.4}", of.cox.slope)
+        }),
         row("observed / expected", "positives for each that the probabilities expect: 1 is best", |of| {
-            figure(&of.observed_expected.ratio)
+            format!("{:#.4}", of.observed_expected.ratio)
         }),
         row("Spiegelhalter’s z", "with the P value of calibration", |of| {
             or_why(of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))))
@@ -48,14 +49,6 @@ pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
     context! {rows => rows, extremes => extremes.collect::<Vec<_>>()}
 }
 
-fn figure(figure: &Figure) -> String {
-    let shown = |estimate: &EstimateWithInterval| match estimate.interval {
-        Some(i) => format!("{} [{},\u{a0}{}]", number(estimate.value), number(i.lo), number(i.hi)),
-        None => number(estimate.value),
-    };
-    or_why(figure.get().map(shown))
-}
-
 fn or_why(text: Result<String, Undefined>) -> String {
     text.unwrap_or_else(|why| format!("undefined: {why}"))
 }
@@ -65,18 +58,18 @@ fn p_value(p: f64) -> String {
 }
 
 fn split(split: &CorpSplit) -> String {
-    let CorpSplit { score, mcb, dsc, unc } = *split;
+    let CorpSplit { score, mcb, dsc, unc, .. } = *split;
     format!("{} = {} − {} + {}", number(score), number(mcb), number(dsc), number(unc))
 }
 
 fn deviation(deviation: &CurveDeviation) -> String {
-    let CurveDeviation { ici, e50, e90, emax } = *deviation;
+    let CurveDeviation { ici, e50, e90, emax, .. } = *deviation;
     [ici, e50, e90, emax].map(number).join(", ")
 }
 
 /// A sentence on probabilities without a logit; `None` if there are none.
 fn extremes(side: &str, extremes: &Extremes) -> Option<String> {
-    let Extremes { zeros, zeros_positive, ones, ones_negative, treatment } = *extremes;
+    let Extremes { zeros, zeros_positive, ones, ones_negative, treatment, .. } = *extremes;
     let what = match treatment {
         ExtremeProbs::LeaveOut => "They are left out of",
         ExtremeProbs::Clip => "They are clipped to [2^-24, 1 - 2^-24] for",
