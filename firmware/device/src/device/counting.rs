@@ -366,7 +366,7 @@ fn a_full_counter_stops_all_and_says_so() {
     let limit = u32::MAX / 3;
     words[0] = limit - 1;
     words[1] = 5;
-    monitors.begin(Some(&Artifact::parse(slot.as_bytes()).unwrap()));
+    monitors.begin(Some(&Artifact::parse(slot.as_bytes()).unwrap()), false);
     assert!(!monitors.restore(&mut words[1..].iter().copied()) && monitors.total() == 0);
     assert!(monitors.restore(&mut words.into_iter()));
     let mut device = counting(&BINARY, slot.as_bytes(), &mut monitors);

@@ -16,6 +16,7 @@ mod scale;
 mod sequences;
 mod worn;
 
+pub(crate) use artifacts::Aligned;
 pub use counters::{CounterReport, counters};
 pub use cuts::{CutReport, cuts};
 pub use flash::{Cut, Flash, FlashFault};
