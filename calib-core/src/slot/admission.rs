@@ -4,6 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::note::whose;
 use crate::artifact::{Artifact, ClassifierId, KeyId, ParseError};
 
 /// What the monitors of a device have room for: an artefact that asks for an [action](Artifact::monitor_action) on their alarms is refused
@@ -125,6 +126,11 @@ impl<T: Trust> Admission<T> {
     /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
     pub fn trusted_key(&self) -> Option<KeyId> {
         self.trust.key()
+    }
+
+    /// Returns what tells apart notes about artefacts that are admitted here.
+    pub(super) fn whose(&self) -> u32 {
+        whose(self.classifier, self.trusted_key())
     }
 
     /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity, on a device without monitors.

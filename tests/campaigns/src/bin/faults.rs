@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use calib_campaigns::faults::{
-    Scale, counters, cuts, forgeries, half_erased, pairs, sequences, use_device, worn,
+    Scale, counters, cuts, forgeries, half_erased, pairs, rest, sequences, use_device, worn,
 };
 use calib_campaigns::lives::lives;
 use calib_campaigns::start_c;
@@ -48,7 +48,9 @@ fn main() -> ExitCode {
     let sequences = part(|| sequences(scale), |report| &report.violations);
     println!("power cuts in all: {}", cuts.total() + 2 * pairs.pairs + sequences.cuts);
     let half_erased = part(|| half_erased(scale), |report| &report.violations);
-    let violations = [cuts.violations, pairs.violations, sequences.violations, half_erased.violations];
+    let rest = part(|| rest(scale), |report| &report.violations);
+    let violations =
+        [rest.violations, cuts.violations, pairs.violations, sequences.violations, half_erased.violations];
     let mut is_clean = violations.concat().is_empty();
     // What is left of the campaigns needs no other device: these parts are of calib-core.
     if !is_in_c {

@@ -1,5 +1,7 @@
 //! A device with monitors that keep their counters, and the population that it meets.
 
+use std::sync::OnceLock;
+
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table, TableForm,
 };
@@ -64,7 +66,6 @@ impl NorFlash for Ram {
 
 /// A device, whose calibrator stays.
 pub(crate) struct Device {
-    bytes: Aligned,
     every: u32,
     monitors: Option<KeptMonitors<Ram, BINS, 1>>,
 }
@@ -72,14 +73,14 @@ pub(crate) struct Device {
 impl Device {
     /// Starts a device that saves after so many predictions.
     pub(crate) fn new(every: u32) -> Self {
-        let mut device = Self { bytes: calibrator(), every, monitors: None };
+        let mut device = Self { every, monitors: None };
         device.start(Ram(Box::new([0xFF; LEN])));
         device
     }
 
     fn start(&mut self, flash: Ram) {
         let mut monitors = KeptMonitors::open(flash, LAYOUT, self.every).expect("it fits");
-        monitors.begin(Some(&artifact(&self.bytes)), false);
+        monitors.begin(Some(artifact()), false);
         self.monitors = Some(monitors);
     }
 
@@ -99,7 +100,7 @@ impl Device {
         let outcome = Outcome::Calibrated(calibrated);
         let ranked = Ranked { class: 1, score: ScoreEcho::F32(Score::ONE), outcome };
         let Some(monitors) = &mut self.monitors else { return false };
-        monitors.count(&artifact(&self.bytes), None, &ranked);
+        monitors.count(artifact(), None, &ranked);
         let is_alarmed = monitors.is_alarmed();
         is_alarmed || is_asked && is_enough(&self.counters())
     }
@@ -107,7 +108,7 @@ impl Device {
     /// What the device tells.
     pub(crate) fn counters(&mut self) -> Counters {
         let monitors = self.monitors.as_mut().expect("it is on");
-        match monitors.answer(Some(&artifact(&self.bytes)), &RequestBody::Counters { table: 0 }, true) {
+        match monitors.answer(Some(artifact()), &RequestBody::Counters { table: 0 }, true) {
             ReplyBody::Counters(counters) => counters,
             other => panic!("{other:?}"),
         }
@@ -119,8 +120,11 @@ fn is_enough(counters: &Counters) -> bool {
     counters.shift.raised.is_some() || counters.shift.evidence >= LogEvidence::of_one_in(RARITY)
 }
 
-fn artifact(bytes: &Aligned) -> Artifact<'_> {
-    Artifact::parse(bytes.bytes()).expect("it is whole")
+/// The calibrator of every device here.
+fn artifact() -> &'static Artifact<'static> {
+    static BYTES: OnceLock<Aligned> = OnceLock::new();
+    static ARTIFACT: OnceLock<Artifact<'static>> = OnceLock::new();
+    ARTIFACT.get_or_init(|| Artifact::parse(BYTES.get_or_init(calibrator).bytes()).expect("it is whole"))
 }
 
 /// A calibrator of ten bins with monitors.

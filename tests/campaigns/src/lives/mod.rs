@@ -40,7 +40,7 @@ const CASES: [(Switch, u32, bool); 15] = [
 
 /// Lets devices live: with nothing wrong, and with scores of another population.
 pub fn lives(scale: Scale) -> LivesReport {
-    let (lives, length) = (scale.pick(60, 10_000, 40_000), scale.pick(1500, 4000, 4000) as u32);
+    let (lives, length) = (scale.pick(40, 10_000, 10_000), scale.pick(600, 1500, 6000) as u32);
     let rows = CASES.into_iter().map(|case| {
         let (quiet, shifted) =
             (outcomes(case, false, lives, length), outcomes(case, true, lives / 10, length));
