@@ -75,7 +75,6 @@ impl<'py> Options<'py> {
             folds: self.count("folds")?,
             resolution: self.count("resolution")?,
             directions: self.named("directions")?,
-            strict: self.flag("strict")?,
             reduction: self.named("reduction")?,
             k: self.count("k")?,
             class_score: self.named("class_score")?.unwrap_or_default(),

@@ -82,9 +82,6 @@ pub(crate) struct MethodOptions {
     /// The directions of projection-based binning.
     #[arg(long, value_parser = named::<DirectionsName>(), help_heading = "Methods for whole vectors", hide_short_help = true)]
     directions: Option<DirectionsName>,
-    /// Let multiclass-irp keep the order of all classes together in every split, not of each pair.
-    #[arg(long, help_heading = "Methods for whole vectors", hide_short_help = true)]
-    strict: bool,
 }
 
 /// How a multi-class problem becomes binary ones.
@@ -126,7 +123,6 @@ impl MethodOptions {
             folds: self.folds,
             resolution: self.resolution,
             directions: self.directions,
-            strict: self.strict,
             seed: self.seed,
             ..NamedMethod::default()
         }

@@ -377,7 +377,6 @@ def fit(
     folds: int | None = None,
     resolution: int | None = None,
     directions: str | None = None,
-    strict: bool = False,
     k: int | None = None,
     class_score: str | None = None,
     score_encoding: str | None = None,

@@ -71,8 +71,6 @@ pub struct NamedMethod {
     pub resolution: Option<u16>,
     /// The directions of projection-based binning.
     pub directions: Option<DirectionsName>,
-    /// Whether multiclass-irp keeps the order of all classes together.
-    pub strict: bool,
     /// The reduction of several classes.
     pub reduction: Option<ReductionName>,
     /// The number of first classes of top-k-label and top-k-confidence.
@@ -327,7 +325,6 @@ impl NamedMethod {
                     max_regions: self.max_bins,
                     cross_validation,
                     splits: self.resolution.map_or(Splits::Midpoints, Splits::Grid),
-                    strict: self.strict,
                     values: match self.smoothing {
                         Some(Smoothing::Paper) => RegionValues::PaperCompatible,
                         Some(Smoothing::Points(points)) => RegionValues::Smoothed(points),
@@ -370,7 +367,6 @@ impl NamedMethod {
             (self.folds.is_some(), is(&[Matrix, Dirichlet, MulticlassIrp]), "folds"),
             (self.resolution.is_some(), is(&[Sierpinski, Grid, MulticlassIrp]), "resolution"),
             (self.directions.is_some(), is(&[Projection]), "directions"),
-            (self.strict, is(&[MulticlassIrp]), "strict"),
         ];
         given.into_iter().find(|(given, allowed, _)| *given && !allowed).map(|(.., parameter)| parameter)
     }
@@ -428,7 +424,6 @@ impl NamedMethod {
             (self.folds.is_some(), "folds"),
             (self.resolution.is_some(), "resolution"),
             (self.directions.is_some(), "directions"),
-            (self.strict, "strict"),
         ];
         if let Some((_, parameter)) = of_vectors.into_iter().find(|(given, _)| *given) {
             return Err(unused(name.name(), parameter));
