@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::Trust;
 use super::error::InstallError;
-use super::layout::UNIT_LEN;
-use super::note::{Note, When};
+use super::layout::{UNIT_LEN, When};
+use super::note::Note;
 use super::plan::Plan;
 use super::record::Record;
 use super::store::{Current, SlotStore};

@@ -4,7 +4,6 @@ use core::fmt;
 
 use embedded_storage::nor_flash::NorFlash;
 
-use super::note::When;
 use super::record::{MARK_LEN, RECORD_LEN, TRAILER_LEN};
 use crate::artifact::PREFIX_LEN;
 
@@ -15,6 +14,15 @@ pub(super) const UNIT_LEN: u32 = 32;
 const SPARE_MARKS: u32 = 5;
 /// The number of units before those, for notes.
 const NOTES: u32 = 2;
+
+/// When a note is written into a slot: each has a place of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Before an installation into the slot: of what is newest then.
+    Before,
+    /// After an installation into the other slot: of that.
+    After,
+}
 
 /// The value of an erased bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

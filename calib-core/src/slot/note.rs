@@ -2,21 +2,13 @@
 
 use embedded_storage::nor_flash::NorFlash;
 
+use super::layout::When;
 use super::record::{RECORD_LEN, Record};
 use super::region::Region;
-use crate::artifact::{CRC_32C, ClassifierId, KeyId};
+use crate::artifact::CRC_32C;
 
 const MAGIC: [u8; 4] = *b"CLST";
 const CRC_AT: usize = RECORD_LEN - 4;
-
-/// When a note is written into a slot: each has a place of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// Before an installation into the slot: of what is newest then.
-    Before,
-    /// After an installation into the other slot: of that.
-    After,
-}
 
 /// A calibrator that was the newest once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +40,6 @@ impl Note {
         let note = Self { counter: word(4)?, crc: word(8)? };
         (note.to_bytes(whose) == *bytes).then_some(note)
     }
-}
-
-/// Tells apart notes of devices with another key or classifier: what they accepted does not count here.
-pub(super) fn whose(classifier: ClassifierId, key: Option<KeyId>) -> u32 {
-    let mut digest = CRC_32C.digest();
-    digest.update(&classifier.0);
-    digest.update(&key.map_or([0; 8], |key| key.0));
-    digest.finalize()
 }
 
 impl<F: NorFlash> Region<F> {

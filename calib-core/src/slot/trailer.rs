@@ -3,7 +3,7 @@
 use embedded_storage::nor_flash::NorFlash;
 
 use super::error::SlotFault;
-use super::note::When;
+use super::layout::When;
 use super::record::{RECORD_LEN, Record};
 use super::region::{READ_TRIES, Region};
 

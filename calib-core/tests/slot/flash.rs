@@ -21,6 +21,8 @@ pub(crate) struct Flash {
     pub(crate) fades: Option<(usize, usize)>,
     /// The offset of a byte that is read wrong once.
     pub(crate) misreads: Option<usize>,
+    /// The offset of a byte of which a write loses a bit.
+    pub(crate) loses: Option<usize>,
     /// How often something is erased or written before the power fails; the write in which it does leaves a bit.
     pub(crate) cut: Option<usize>,
     /// How often something was erased or written.
@@ -38,6 +40,7 @@ impl Flash {
             refuses: None,
             fades: None,
             misreads: None,
+            loses: None,
             cut: None,
             changes: 0,
         }
@@ -123,9 +126,12 @@ impl NorFlash for Flash {
         if self.refuses.is_some_and(|refused| range.contains(&refused)) {
             return Err(NorFlashErrorKind::Other);
         }
-        let place = &mut self.bytes[range];
+        let place = &mut self.bytes[range.clone()];
         assert!(place.iter().all(|&byte| byte == 0xFF), "a word is written twice, at {offset}");
         place.copy_from_slice(bytes);
+        if let Some(lost) = self.loses.filter(|lost| range.contains(lost)) {
+            self.bytes[lost] ^= 1;
+        }
         Ok(())
     }
 }

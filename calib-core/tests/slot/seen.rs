@@ -262,3 +262,54 @@ fn notes_count_for_the_classifier_that_wrote_them() {
     store.load(&mut buffer).unwrap();
     assert_eq!((store.current_counter(), store.passed_over()), (Some(1), None));
 }
+
+/// Whatever the other slot may turn out to be one day, it is erased before the one in force is acknowledged again.
+#[test]
+fn what_might_be_in_force_one_day_is_erased() {
+    let newest = artefact(3, 0.75, OURS);
+    let (record, mark) = (SLOT_LEN - 64, SLOT_LEN - 32);
+    // The record is not right, and the mark torn, or whole; and one of the same rank.
+    for case in 0..3 {
+        let mut flash = two();
+        if case < 2 {
+            flash.bytes[record + 8] ^= 1;
+        } else {
+            put(&mut flash, 0, &newest, 2);
+        }
+        if case == 0 {
+            flash.bytes[mark..mark + 16].fill(0xFF);
+        }
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let slot = store.install(newest.as_bytes()).unwrap().slot;
+        assert_eq!(store.survey()[usize::from(1 - slot)], Err(SlotFault::Blank), "{case}");
+        assert_eq!(store.survey()[usize::from(slot)].map(|held| held.counter), Ok(3));
+    }
+}
+
+/// A record that cannot be read, beside any mark that can.
+#[test]
+fn a_slot_of_which_only_a_spare_mark_is_read_is_told() {
+    let mut flash = two();
+    flash.bytes[2 * SLOT_LEN - 32..].fill(0xFF);
+    flash.bytes[2 * SLOT_LEN - 160..2 * SLOT_LEN - 128].fill(0);
+    let mut buffer = Buffer::new();
+    assert_eq!(open(flash.clone(), &mut buffer).current_counter(), Some(3));
+    flash.lost = vec![2 * SLOT_LEN - 50];
+    let store = open(flash, &mut buffer);
+    assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+}
+
+/// Every byte of record and mark is read back.
+#[test]
+fn a_bit_that_a_write_loses_is_not_acknowledged() {
+    for at in (SLOT_LEN - 64..SLOT_LEN).chain([0, 100]) {
+        let mut flash = two();
+        flash.bytes[..SLOT_LEN].fill(0xFF);
+        flash.loses = Some(at);
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let lost = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+        assert_eq!(lost, InstallError::ReadBack { offset: at as u32 });
+    }
+}

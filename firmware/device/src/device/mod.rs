@@ -88,6 +88,11 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
         Self { takes_outcomes, ..self }
     }
 
+    #[cfg(test)]
+    pub(crate) const fn watch_mut(&mut self) -> &mut W {
+        &mut self.watch
+    }
+
     /// Gives the parts back but for the slot. The alarm stays as it is.
     pub fn free(self) -> (C, Alarm<P>, M, E, W) {
         (self.classifier, self.alarm, self.meter, self.entropy, self.watch)
