@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD, OUTPUT};
 use crate::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, named, parse_alpha, parse_classifier,
     parse_share,
@@ -33,49 +34,49 @@ pub(crate) struct Sets {
     #[command(flatten)]
     source: ScoreSource,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// The column of scores or margins in a table; in an NPZ archive the array. For codes of several classes in a table the columns of
     /// all, in their order, separated by commas.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
     /// What is compared: the class's own probability, or its logit less the largest other one, which takes no exponential. Codes of
     /// logits take margin.
-    #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = "Method and bins")]
+    #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = METHOD)]
     class_score: Option<ConformityScore>,
     /// The probability that the true class is not in the set.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// For the rows of every class, rather than for all rows taken together.
-    #[arg(long, help_heading = "Method and bins")]
+    #[arg(long, help_heading = METHOD)]
     by_class: bool,
     /// The confidence over the draw of the rows that at most alpha of all new rows are missed (training-conditional coverage).
-    #[arg(long, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
+    #[arg(long, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: Option<f64>,
     /// The predicted class is always in the set: coverage only grows by that.
-    #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, help_heading = METHOD, hide_short_help = true)]
     never_empty: bool,
     /// A calibrator that takes such scores: the sets go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibrator: Option<PathBuf>,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
@@ -29,74 +30,68 @@ use crate::show;
 #[derive(Args)]
 pub(crate) struct ThresholdCommand {
     /// Scores of class 1 of a binary classifier, in [0, 1], with labels.
-    #[arg(long, value_name = "FILE", required_unless_present = "margins", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", required_unless_present = "margins", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Margins of class 1 of a binary classifier: scores of any size.
-    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
     margins: Option<PathBuf>,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// The column of scores or margins in a table.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// The seed of the row that is drawn from each cluster.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// The share of class 1 that is raised, or at least not cleared.
-    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     sensitivity: Option<f64>,
     /// The share of class 0 that is not raised.
-    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     specificity: Option<f64>,
     /// The confidence of each of the two, over the draw of the rows.
-    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: f64,
     /// A column of groups, such as the sex or the site: each has thresholds of its own, and the promise holds for all of them
     /// together.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     /// The groups have one threshold, with which the promise holds for each of them.
-    #[arg(long, requires = "group_column", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, requires = "group_column", help_heading = ROWS, hide_short_help = true)]
     common_threshold: bool,
     /// The share of class 1 where the device is used: what can be promised of the predictive values there.
-    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     prevalence: Option<f64>,
     /// A score between two thresholds raises the alarm, too.
-    #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, help_heading = METHOD, hide_short_help = true)]
     refer_raises: bool,
     /// A binary calibrator that takes such scores: the thresholds go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibrator: Option<PathBuf>,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

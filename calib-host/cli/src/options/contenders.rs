@@ -13,6 +13,7 @@ use calib_fit::{BinaryMethod, JointMethod, ReductionOptions, ScoreKind, VectorKi
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::headings::METHOD;
 use super::method_name::{MethodName, Parameters};
 use super::parse::{count, named};
 use crate::error::Error;
@@ -31,7 +32,7 @@ const QUICK_CLASSES: usize = 20;
 
 /// Methods and their bins.
 #[derive(Args)]
-#[command(next_help_heading = "Method and bins")]
+#[command(next_help_heading = METHOD)]
 pub(crate) struct MethodChoice {
     /// Which methods, separated by commas.
     #[arg(long, value_parser = choice(), value_delimiter = ',', default_value = "all", value_name = "NAMES")]

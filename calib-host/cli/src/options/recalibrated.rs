@@ -4,20 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 
+use super::headings::DATA;
 use crate::error::Error;
 
 /// The counters of devices.
 #[derive(Args)]
-#[command(next_help_heading = "Data")]
+#[command(next_help_heading = DATA)]
 pub(crate) struct CounterOptions {
     /// The outcomes that devices counted: new values for their --calibrator.
     ///
     /// JSON files, as `calib status --counters` writes them and `calib fleet` takes them. Edges and monitors are those of the calibrator,
     /// and a bin's value is the share of its outcomes that were positive, with an exact interval. Which outcomes were told, and when, must
     /// depend neither on the label nor on what predicts it within the bin, and the counters must not be read for what they show.
-    #[arg(
-        long, value_name = "COUNTERS", num_args = 1.., group = "ScoreSource", requires_all = ["calibrator", "output"], hide_short_help = true
-    )]
+    #[arg(long, value_name = "COUNTERS", num_args = 1.., group = "ScoreSource", requires_all = ["calibrator", "output"], hide_short_help = true)]
     from_counters: Vec<PathBuf>,
     /// The calibrator that devices counted with.
     #[arg(long, value_name = "ARTIFACT", requires = "from_counters", hide_short_help = true)]

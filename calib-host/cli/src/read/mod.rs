@@ -12,7 +12,6 @@ mod passes;
 mod reference;
 mod reported;
 mod rows;
-mod ruled;
 
 pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
@@ -28,4 +27,3 @@ pub(crate) use reported::Reported;
 pub(crate) use rows::{
     ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, read_groups, score_columns,
 };
-pub(crate) use ruled::{RuleColumns, SET, VERDICT};

@@ -21,7 +21,6 @@ mod metrics;
 mod page;
 mod page_parts;
 mod plots;
-mod schema;
 mod simplex;
 mod size;
 mod subject;
@@ -30,11 +29,12 @@ mod warnings;
 mod words;
 
 pub use classes::{ClassWiseSide, ClassWiseSummary};
-pub use data::{CalibratorSummary, FileOrigin, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
+pub use data::{
+    CalibratorSummary, FileOrigin, Labels, Origin, REPORT_KEYS, REPORT_SCHEMA, Report, ReportOptions,
+};
 pub use fleet::FleetReport;
 pub use make::{Figure, plot, report};
 pub use page::PageError;
 pub use plots::Occupancy;
-pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
 pub use subject::ReportData;
