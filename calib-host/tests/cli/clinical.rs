@@ -314,7 +314,7 @@ fn thresholds_alone(by_group: bool) -> Workplace {
         encoding: ScoreEncoding::F32,
         classes: 2,
         bins: 0,
-        n: 150,
+        n: 150 * groups.len() as u64,
         guarantee: None,
         flags: HeaderFlags::NONE,
         provenance: Provenance { data_sha256: [0; 32], tool_version: "0", parameters: "", classifier: None },

@@ -305,11 +305,12 @@ fn every_answer_of_a_device_is_worked_out_again() {
     let run = place.ok("calib fleet cal.bin --verify good.jsonl");
     assert_eq!(
         run.stdout,
-        "ward 3: 20 predictions, 3 outcomes, 5 answers as they should be\n  shift       alarm with prediction 9, when \
+        "ward 3: 20 predictions, 3 outcomes, 5 answers as they should be (looks_every 1)\n  shift       alarm with prediction 9, when \
          it was due\n  change      alarm with prediction 12\n  promise     no alarm was told, and none was due\n"
     );
     let json = place.json("calib fleet cal.bin --verify good.jsonl --json");
     assert_eq!(json["verified"][0]["tables"][0]["shift_alarm_at"], 9);
+    assert_eq!((&json["verified"][0]["looks_every"], &json["warnings"]), (&json!(1), &json!([])));
 
     let with = |at: usize, line: Value| {
         let mut log = good.clone();
@@ -359,6 +360,19 @@ fn every_answer_of_a_device_is_worked_out_again() {
             1,
             "line 1: a has the calibrator",
         ),
+        (
+            with(
+                0,
+                json!({"begin": {"calib_log": 1, "device": " ", "calibrator": good[0]["begin"]["calibrator"]}}),
+            ),
+            3,
+            "line 1: the device has no name",
+        ),
+        (
+            with(2, json!({"answer": {"monitor": "shift"}})),
+            3,
+            "line 3: no line of a log: missing field `alarm_at`",
+        ),
         (lines(&good[1..]), 3, "line 1: no device has begun"),
         (String::new(), 3, "bad.jsonl: the file is empty"),
         (lines(&good) + "{\"answer\"", 3, "line 10: no line of a log: EOF"),
@@ -367,6 +381,32 @@ fn every_answer_of_a_device_is_worked_out_again() {
         let run = place.run("calib fleet cal.bin --verify bad.jsonl");
         assert!(run.code == code && run.stderr.contains(said) && run.stdout.is_empty(), "{said}: {run:?}");
     }
+    // Whoever writes the log says how often a device looks, and whether anybody asked it.
+    let seldom = json!({"begin": {
+        "calib_log": 1, "device": "d", "calibrator": good[0]["begin"]["calibrator"], "looks_every": 1_000_000_000,
+    }});
+    let unasked =
+        [seldom, json!({"predictions": {"bins": vec![3; 3000]}}), good[2].clone(), json!({"reset": {}})];
+    write(&place, "seldom.jsonl", &lines(&unasked));
+    let run = place.ok("calib fleet cal.bin --verify seldom.jsonl");
+    assert!(run.stdout.starts_with(
+        "d: 3000 predictions, 0 outcomes, 1 answers as they should be (looks_every 1000000000)"
+    ));
+    let said = "warning: d: the log says that the device evaluates its monitors every 1000000000 predictions, so it never did";
+    assert!(run.stderr.contains(said), "{run:?}");
+    let log = [good[0].clone(), good[3].clone(), json!({"reset": {}}), good[3].clone()];
+    write(&place, "unasked.jsonl", &lines(&log));
+    let json = place.json("calib fleet cal.bin --verify unasked.jsonl --json");
+    let doubts = json["warnings"].as_array().unwrap();
+    assert_eq!(doubts.len(), 2, "{doubts:?}");
+    assert_eq!(
+        doubts[0],
+        "ward 3: an alarm of shift was due with prediction 9 of table 0, and the log has no answer about it"
+    );
+    assert!(
+        doubts[1].as_str().unwrap().starts_with("ward 3, after reset 1: an alarm of shift was due"),
+        "{doubts:?}"
+    );
     assert_eq!(place.run("calib fleet plain.bin --verify good.jsonl").code, 1);
     assert_eq!(place.run("calib fleet cal.bin good.jsonl --verify good.jsonl").code, 2);
     assert_eq!(place.run("calib fleet cal.bin --verify none.jsonl").code, 3);

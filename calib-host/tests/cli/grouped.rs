@@ -120,6 +120,45 @@ fn rows_are_judged_by_the_table_of_their_group() {
     assert_eq!((groups, &value["uncalibrated"]), (vec!["f", "m"], &3.into()));
 }
 
+/// What the fit proposes as the next step works: a report, and each plot of it.
+#[test]
+fn a_calibrator_by_group_is_reported_and_plotted() {
+    let place = place().with("test.csv", csv().replace("0.5,", "0.25,"));
+    for (name, source) in [("probs", "--scores"), ("margins", "--score-column margin --margins")] {
+        let shown = place
+            .ok(&format!(
+                "calib fit {source} rows.csv --method umd --bins 4 --group-column sex -o {name}.cal"
+            ))
+            .stderr;
+        let next = shown.lines().find_map(|line| line.split_once("calib report ")).expect(&shown).1;
+        assert!(next.contains("--group-column sex"), "{shown}");
+        let column = if name == "margins" { "--score-column margin" } else { "" };
+        let on = format!(
+            "{name}.cal --calibration rows.csv --test test.csv {column} --group-column sex --same-rows"
+        );
+        place.ok(&format!("calib report {on} -o {name}.html"));
+        let page = String::from_utf8(place.bytes(&format!("{name}.html"))).unwrap();
+        assert!(page.contains("<svg") && page.len() > 10_000);
+        // A margin is no probability before calibration.
+        let before = if name == "probs" { &["before-and-after", "validity", "roc"][..] } else { &["map"] };
+        for plot in ["reliability", "occupancy"].iter().chain(before) {
+            place.ok(&format!("calib plot {plot} {on} -o {name}-{plot}.svg"));
+        }
+        // Without the column both say what they lack.
+        let without = on.replace("--group-column sex", "");
+        for line in [
+            format!("calib report {without} -o no.html"),
+            format!("calib plot reliability {without} -o no.svg"),
+        ] {
+            let run = place.run(&line);
+            assert!(
+                run.code == 2 && run.stderr.contains("name the column of groups with --group-column"),
+                "{run:?}"
+            );
+        }
+    }
+}
+
 /// Integer codes are looked up in the table of their group, and what is said of the rows is that.
 #[test]
 fn codes_are_calibrated_by_the_table_of_their_group() {

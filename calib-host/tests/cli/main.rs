@@ -30,6 +30,7 @@ mod fleet;
 mod fleet_log;
 #[cfg(feature = "arrow")]
 mod foreign;
+mod forged;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;

@@ -113,6 +113,11 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
         }
     }
 
+    /// Returns how many predictions and outcomes were counted of all tables, saved or not.
+    pub fn total(&self) -> u32 {
+        self.monitors.total()
+    }
+
     /// Writes a record, and tells whether it is there.
     fn write(&mut self, write: impl FnOnce(&mut Self, Identity) -> bool) -> bool {
         let is_saved = self.monitors.of().is_some_and(|calibrator| write(self, calibrator));

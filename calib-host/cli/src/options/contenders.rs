@@ -139,7 +139,7 @@ impl MethodChoice {
         seed: Seed,
     ) -> Option<(String, Contender)> {
         let points_per_bin = self.points_per_bin(name);
-        let options = |method| ReductionOptions { method, points_per_bin };
+        let options = |method| ReductionOptions::new(method).points_per_bin(points_per_bin);
         match score {
             ClassScore::Softmax => {
                 let method = self.binary_method(name, ScoreKind::Probability, seed)?;

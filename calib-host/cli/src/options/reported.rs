@@ -84,12 +84,10 @@ impl ReportedOptions {
             seed: self.seed,
             alpha: self.alpha,
         });
-        AssessOptions {
-            binning: Binning::EqualWidth(self.bins as usize),
-            norm: 2.0,
-            alpha: self.alpha,
-            bootstrap,
-            clusters,
-        }
+        AssessOptions::default()
+            .binning(Binning::EqualWidth(self.bins as usize))
+            .alpha(self.alpha)
+            .bootstrap(bootstrap)
+            .clusters(clusters)
     }
 }
