@@ -225,7 +225,7 @@ mod tests {
             change: watched(10_000),
             promise: Some(watched(100)),
             is_full: is_full && table == 0,
-            kept: Kept::No,
+            kept: Kept::But(0),
             takes_outcomes: true,
             action: None,
         };
@@ -249,6 +249,9 @@ mod tests {
         let mut unpromised = counters(1, 1, false);
         unpromised[0].as_mut().unwrap().promise = None;
         assert!(holds(&unpromised).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
+        // Counters in memory hold that for one start.
+        unpromised[0].as_mut().unwrap().kept = Kept::No;
+        assert!(holds(&unpromised).ends_with("in 1 of 20 devices, or fewer, in each start"));
     }
 
     #[test]
