@@ -205,7 +205,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             "name the column of probabilities with --prob-column".into()
         }
         // Of two decimals each, or of codes of 8 bits.
-        Problem::Sum(sum) if (0.75..=1.25).contains(sum) => {
+        Problem::Sum(sum) if (0.79..=1.21).contains(sum) => {
             "if rounding did it, write more decimals, or divide each row by its sum; if these are logits, use --logits instead of --probs"
                 .into()
         }
