@@ -17,7 +17,6 @@ mod out;
 mod paths;
 mod progress;
 mod read;
-mod refused;
 mod run;
 mod show;
 mod spinner;
@@ -30,8 +29,6 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use command::Command;
 use context::Context;
 use error::Error;
-
-pub use refused::{Fault, Refused};
 
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;

@@ -4,13 +4,13 @@ use calib_core::ScoreEncoding;
 use calib_fit::artifact::CodeType;
 use calib_fit::data::{self, RowGroups, device_scores};
 use calib_fit::dataset::{Dataset, Rows, Scores};
-use calib_fit::job::is_fitted_to;
+use calib_fit::job::{Finding, is_fitted_to};
 use calib_fit::stats::Clusters;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, UsageError, named, of_data};
+use crate::errors::{DataError, UsageError, name, named, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 
@@ -44,10 +44,11 @@ impl PyDataset {
             (None, Some(artifact)) => Some(artifact.get().stored.artifact().header().encoding),
             (None, None) => None,
         };
-        let mut rows = Rows::new(labels)
+        let draws = artifact.is_some_and(|artifact| artifact.get().stored.artifact().is_randomized());
+        let rows = Rows::new(labels)
             .clusters(clusters.map(|names| names.as_slice().map(Clusters::new)).transpose()?)
-            .groups(groups.map(RowGroups::new));
-        rows.in_order = artifact.is_some_and(|artifact| artifact.get().stored.artifact().is_randomized());
+            .groups(groups.map(RowGroups::new))
+            .in_any_order(!draws);
         let made = working(py, || {
             let scores = scores_of(kind, values, classes.unwrap_or(2), encoding)?;
             Dataset::new(scores, rows)
@@ -64,8 +65,15 @@ impl PyDataset {
     /// What is doubtful about the rows, in sentences.
     fn doubts(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
-        let repeats = self.data.repeats().ok().flatten();
-        repeats.map(|noticed| format!("{noticed} Then name the patient with clusters.")).into_iter().collect()
+        let repeats = self.data.repeats().ok().flatten().map(Finding::Dependence);
+        self.doubt().into_iter().chain(repeats.map(|doubt| doubt.with_names(name))).collect()
+    }
+}
+
+impl PyDataset {
+    /// What is doubtful about the scores.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        Finding::of_scores(&self.data).map(|doubt| doubt.with_names(name))
     }
 }
 

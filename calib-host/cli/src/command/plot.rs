@@ -145,7 +145,8 @@ impl Run for PlotCommand {
         warnings.extend(evidence.iter().map(ToString::to_string));
         cx.warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);
-        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
+        let plot =
+            plot(figure, &artifact.stored, &data, &self.data.request().assess_options(resamples, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
         let bytes = match format {
             FormatName::Svg => plot.file.into_bytes(),

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_fit::decide::{Envelope, ReportedRule, Rule};
-use calib_io::input::{self, Source, read_costs};
-use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, report};
+use calib_fit::decide::ReportedRule;
+use calib_io::input::{self, read_costs};
+use calib_io::report::{FileOrigin, Labels, Origin, Report, report_of};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
@@ -16,9 +16,6 @@ use crate::next::{Given, Suggestion};
 use crate::options::{ReportedOptions, count};
 use crate::read::{NamedArtifact, Reported};
 use crate::run::Run;
-
-/// With this many drawn rows in all, resampling takes a few seconds.
-const DRAWS: usize = 100_000_000;
 
 /// Write a page about a calibrator that can be handed over.
 ///
@@ -78,36 +75,15 @@ impl Run for ReportCommand {
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let test =
             read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
-        let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
-        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        let mut origin = self.origin(&artifact, [&calibration.sources, &test.sources], cx);
-        origin.test_is_calibration |= same;
-        // The same rows in another file, or in another order, are the same data.
-        origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
-        let doubts: Vec<String> =
+        let origin = self.origin(&artifact, [&calibration, &test], cx);
+        let mut request = self.data.request();
+        request.bootstrap = self.bootstrap.map(|resamples| resamples as usize);
+        request.drawn_classes = self.drawn_classes;
+        request.rule = self.rule(&artifact)?;
+        request.doubts =
             [&calibration, &test].into_iter().filter_map(Reported::doubt).chain(cx.left_out()).collect();
-        let (calibration, test) = (calibration.calibrated(&artifact)?, test.calibrated(&artifact)?);
-        let parsed = artifact.stored.artifact();
-        let refuse = |cause| artifact.refuse(cause);
-        let calibration_rows = calibration.predictions(&parsed).map_err(refuse)?;
-        let test_rows = test.predictions(&parsed).map_err(refuse)?;
-        let resamples = match self.bootstrap {
-            Some(resamples) => resamples as usize,
-            None => (DRAWS / test_rows.after.len()).clamp(100, 1000),
-        };
-        let options = self.data.assess_options(Some(resamples), test_rows.clusters.as_ref());
-        let rule = self.rule(&artifact)?;
-        let data = ReportData {
-            calibration: calibration_rows,
-            test: test_rows,
-            class_probs: test.class_probs.as_ref(),
-            doubts: &doubts,
-            rule: rule.as_ref(),
-            operating: &test.operating(&parsed, options.alpha),
-            extremes: self.data.clinical.extreme_probs,
-            drawn_classes: self.drawn_classes,
-        };
-        let mut report = report(&artifact.stored, &data, origin, &options);
+        let report = report_of(&artifact.stored, [&calibration.data, &test.data], origin, &request);
+        let mut report = report.map_err(|cause| Error::assess(cause, &self.data.test, artifact.path))?;
         let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
         report.labels = Labels { title, model, date, note };
         self.write(&report, cx)
@@ -121,32 +97,33 @@ impl Run for ReportCommand {
 }
 
 impl ReportCommand {
-    /// Which files the report comes from.
+    /// Which files the report comes from, and what their bytes say of the rows.
     fn origin(
         &self,
         artifact: &NamedArtifact<'_>,
-        [calibration, test]: [&[Source]; 2],
+        [calibration, test]: [&Reported; 2],
         cx: &Context,
     ) -> Origin {
-        let artifact_file = FileOrigin {
-            role: "Artefact file".into(),
-            name: self.data.artifact.display().to_string(),
-            sha256: hex::encode(Sha256::digest(artifact.stored.as_bytes())),
+        let file = |role: &str, path: &Path, sha256: &[u8]| FileOrigin {
+            role: role.into(),
+            name: path.display().to_string(),
+            sha256: hex::encode(sha256),
         };
-        let data_sha256 = |files: &[Source]| input::sha256(&files.iter().collect::<Vec<_>>());
-        let (of_calibration, of_test) = (data_sha256(calibration), data_sha256(test));
-        let roles = ["Calibration scores", "Calibration labels", "Test scores", "Test labels"];
-        let named = calibration.iter().zip(&roles[..2]).chain(test.iter().zip(&roles[2..]));
-        let files = named.map(|(source, role)| FileOrigin {
-            role: (*role).into(),
-            name: source.path().display().to_string(),
-            sha256: hex::encode(input::sha256(&[source])),
-        });
+        let sha256 = Sha256::digest(artifact.stored.as_bytes());
+        let roles = [["Calibration scores", "Calibration labels"], ["Test scores", "Test labels"]];
+        let named = [calibration, test]
+            .into_iter()
+            .zip(roles)
+            .flat_map(|(rows, roles)| rows.sources.iter().zip(roles));
+        let files = named.map(|(source, role)| file(role, source.path(), &input::sha256(&[source])));
+        let is_of_the_fit = |rows: &Reported| artifact.is_fitted_to(rows.hash, &rows.sources);
         Origin {
-            files: std::iter::once(artifact_file).chain(files).collect(),
-            calibration_is_the_artefacts: of_calibration
-                == artifact.stored.artifact().header().provenance.data_sha256,
-            test_is_calibration: of_calibration == of_test,
+            files: std::iter::once(file("Artefact file", &self.data.artifact, &sha256))
+                .chain(files)
+                .collect(),
+            calibration_is_the_artefacts: is_of_the_fit(calibration)
+                || calibration.sha256() == artifact.stored.artifact().header().provenance.data_sha256,
+            test_is_calibration: is_of_the_fit(test) || calibration.sha256() == test.sha256(),
             command: cx.command_line(),
         }
     }
@@ -154,19 +131,13 @@ impl ReportCommand {
     /// The artefact's rule with its costs, or that of the costs file.
     fn rule(&self, artifact: &NamedArtifact<'_>) -> Result<Option<ReportedRule>, Error> {
         let costs = self.actions.as_deref().map(read_costs).transpose()?;
-        let actions = costs.as_ref().map(|costs| &costs.actions);
-        let own = ReportedRule::of_artifact(&artifact.stored.artifact(), actions).map_err(|cause| {
+        ReportedRule::of(&artifact.stored.artifact(), costs.as_ref()).map_err(|cause| {
             Error::Mismatch(format!(
                 "the costs file does not fit the artefact: {cause}\n  artefact  {}\n  costs     {}",
                 artifact.path.display(),
                 self.actions.as_deref().unwrap_or(Path::new("-")).display()
             ))
-        })?;
-        Ok(own.or_else(|| {
-            let costs = costs?;
-            let bayes = || Rule::bayes(&Envelope::new(&costs.actions, |_| true));
-            Some(ReportedRule::of_costs(costs.stated.clone().unwrap_or_else(bayes), &costs.actions))
-        }))
+        })
     }
 
     fn write(&self, report: &Report, cx: &Context) -> Result<(), Error> {

@@ -11,7 +11,6 @@ mod groups;
 #[cfg(feature = "serial")]
 mod line;
 mod method;
-mod method_name;
 mod monitors;
 mod parse;
 mod passes;
@@ -31,7 +30,7 @@ pub(crate) use child::ChildOptions;
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::EncodingOptions;
-pub(crate) use contenders::{Contenders, MethodChoice};
+pub(crate) use contenders::MethodChoice;
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
 pub(crate) use method::{MethodOptions, ReductionOption};

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use calib_fit::VectorKind;
-use calib_fit::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
-use calib_fit::stats::Clusters;
+use calib_io::report::ReportRequest;
 use clap::Args;
 
 use super::clinical::ClinicalArgs;
@@ -77,24 +76,12 @@ impl ReportedOptions {
         }
     }
 
-    /// How rows are assessed, with so many resamples.
-    pub(crate) fn assess_options<'c>(
-        &self,
-        resamples: Option<usize>,
-        clusters: Option<&'c Clusters>,
-    ) -> AssessOptions<'c> {
-        let bootstrap = resamples.map(|resamples| Bootstrap {
-            kind: IntervalKind::Percentile,
-            resamples,
-            seed: self.seed,
-            alpha: self.alpha,
-        });
-        AssessOptions {
-            binning: Binning::EqualWidth(self.bins as usize),
-            norm: 2.0,
-            alpha: self.alpha,
-            bootstrap,
-            clusters,
-        }
+    /// How a report is made.
+    pub(crate) fn request(&self) -> ReportRequest {
+        let mut request = ReportRequest::default();
+        (request.bins, request.alpha, request.seed) = (self.bins as usize, self.alpha, self.seed);
+        request.extremes = self.clinical.extreme_probs;
+        request.same_rows = self.same_rows.are_allowed();
+        request
     }
 }

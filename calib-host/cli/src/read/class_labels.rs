@@ -36,14 +36,3 @@ pub(crate) fn row_labels(
     labels.check_classes(classes)?;
     Ok(labels)
 }
-
-/// As [`row_labels`], as classes.
-pub(crate) fn matrix_labels(
-    sources: &[Source],
-    columns: MatrixColumns<'_>,
-    rows: usize,
-    classes: usize,
-) -> Result<Vec<u16>, Error> {
-    let labels = row_labels(sources, columns, rows, classes)?.values;
-    Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
-}

@@ -40,6 +40,18 @@ pub(crate) enum ScoresAre {
     Vectors(VectorKind),
 }
 
+impl ScoresAre {
+    /// The option that says so.
+    pub(crate) fn option(self) -> &'static str {
+        match self {
+            Self::Binary(ScoreKind::Probability) => "--scores",
+            Self::Binary(ScoreKind::Margin) => "--margins",
+            Self::Vectors(VectorKind::Logits) => "--logits",
+            Self::Vectors(VectorKind::Probs) => "--probs",
+        }
+    }
+}
+
 /// Labelled rows as they were read.
 pub(crate) struct Labelled {
     pub(crate) data: Dataset,

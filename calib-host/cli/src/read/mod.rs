@@ -16,12 +16,12 @@ mod ruled;
 
 pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
-pub(crate) use class_labels::{MatrixColumns, matrix_labels, row_labels};
-pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
+pub(crate) use class_labels::{MatrixColumns, row_labels};
+pub(crate) use columns::{labels_of, question_margins, read_code_vectors, read_vectors};
 pub(crate) use counters::CounterFiles;
 pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
-pub(crate) use independence::{predictions, question_independence, question_predictions};
-pub(crate) use labelled::{LabelledFiles, ScoresAre};
+pub(crate) use independence::{question_independence, question_predictions};
+pub(crate) use labelled::{Labelled, LabelledFiles, ScoresAre};
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reference::{device_scores, monitors_of_scores};
 pub(crate) use reported::Reported;

@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_fit::Dataset;
 use calib_fit::data::RowsHash;
 use calib_fit::job::{Calibrated, Finding};
-use calib_io::input::Source;
+use calib_io::input::{self, Source};
 
 use super::assessed::{RowKind, read_dataset};
 use super::files::read_all;
@@ -45,6 +45,11 @@ impl Reported {
         let data = read_dataset(Some(artifact), &sources, kind, columns)?;
         let hash = data.rows_hash().map_err(|cause| Error::assess(cause.into(), scores, artifact.path))?;
         Ok(Self { sources, data, hash })
+    }
+
+    /// The hash of the files.
+    pub(crate) fn sha256(&self) -> [u8; 32] {
+        input::sha256(&self.sources.iter().collect::<Vec<_>>())
     }
 
     /// The rows as the artefact calibrates them.

@@ -335,22 +335,6 @@ def load(path: str | PathLike[str], kind: str | None = None) -> Calibrator:
     return calibrator
 
 
-def words_of(options: dict[str, Any]) -> list[str]:
-    """Options as the command has them."""
-    words = []
-    for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
-        if value is None or value is False:
-            continue
-        if value is True:
-            words.append(option)
-        elif isinstance(value, (list, tuple)):
-            words.append(f"{option}={','.join(str(one) for one in value)}")
-        else:
-            words.append(f"{option}={value}")
-    return words
-
-
 def fit(
     scores: Any,
     y: Any,

@@ -30,8 +30,8 @@ def _dataset(
         raise UsageError("score_encoding, scale and zero_point go together")
     named = None if codes[0] is None else codes
     kind = kind or (None if calibrator is None else calibrator.kind)
-    of_parent = calibrator._artifact if named is None and calibrator is not None and calibrator.takes_codes else None
-    array, kind, classes = scores_of(scores, kind, (named or of_parent) is not None)
+    are_codes = named is not None or (calibrator is not None and calibrator.takes_codes)
+    array, kind, classes = scores_of(scores, kind, are_codes)
     return Dataset(
         kind,
         array,
@@ -39,7 +39,7 @@ def _dataset(
         classes=classes,
         clusters=None if clusters is None else clusters_of(clusters, "clusters"),
         groups=None if groups is None else names_of(groups, "groups"),
-        artifact=of_parent,
+        artifact=None if calibrator is None else calibrator._artifact,
         codes=named,
     )
 

@@ -143,10 +143,7 @@ impl NamedMethod {
             Some(ReductionName::TopKLabel) => Some(Reduction::TopKLabel { k: k()? }),
             Some(ReductionName::TopKConfidence) => Some(Reduction::TopKConfidence { k: k()? }),
             Some(name) if self.k.is_some() => return Err(unused(name.name(), "k")),
-            Some(ReductionName::Confidence) => Some(Reduction::Confidence),
-            Some(ReductionName::TopLabel) => Some(Reduction::TopLabel),
-            Some(ReductionName::ClassWise) => Some(Reduction::ClassWise),
-            Some(ReductionName::Normalized) => Some(Reduction::Normalized),
+            Some(name) => name.without_k(),
         };
         match (of, asked) {
             (ScoresOf::Binary { .. }, Some(_)) => Err(refused(
@@ -297,7 +294,7 @@ impl NamedMethod {
     }
 
     /// The method for whole vectors.
-    fn joint(&self) -> Result<JointMethod, OptionsError> {
+    pub(in crate::job) fn joint(&self) -> Result<JointMethod, OptionsError> {
         let name = self.name();
         let needs = |parameter: &str| refused(format!("{name} needs `{parameter}`"));
         let cross_validation = self.folds.map(|folds| CrossValidation { folds, seed: self.seed });

@@ -1,5 +1,7 @@
 //! The names of methods.
 
+use calib_core::artifact::Reduction;
+
 use crate::binary::Loss;
 use crate::joint::Directions;
 use crate::names::names;
@@ -140,6 +142,19 @@ names! {
     Normalized "normalized" "Class-wise, divided by the sum: nothing is guaranteed then",
     TopKLabel "top-k-label" "The first K classes and the probability of each being right, from one calibrator per rank and class",
     TopKConfidence "top-k-confidence" "The same from one calibrator per rank",
+}
+
+impl ReductionName {
+    /// The reduction; `None` for one that gives a number of classes.
+    pub(in crate::job) fn without_k(self) -> Option<Reduction> {
+        match self {
+            Self::Confidence => Some(Reduction::Confidence),
+            Self::TopLabel => Some(Reduction::TopLabel),
+            Self::ClassWise => Some(Reduction::ClassWise),
+            Self::Normalized => Some(Reduction::Normalized),
+            Self::TopKLabel | Self::TopKConfidence => None,
+        }
+    }
 }
 
 /// The numbers in an artifact's tables.
