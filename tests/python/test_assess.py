@@ -112,7 +112,7 @@ def test_comparisons_recommend(binary):
     assert found.recommendation in {"umd", "isotonic", "platt"} and found.reason in repr(found)
     judged = calib_host.compare(scores[:1000], labels[:1000], methods=["platt"], test=(scores[1000:], labels[1000:]))
     assert judged["split"]["kind"] == "test"
-    with pytest.raises(DataError, match="scores, row 0"):
+    with pytest.raises(DataError, match="row 0: "):
         calib_host.compare(scores + 1, labels)
     with pytest.raises(UsageError, match='there is no method "nothing": there are umd, '):
         calib_host.compare(scores, labels, methods=["nothing"])

@@ -16,7 +16,7 @@ use crate::options::{
     ClusterColumn, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number, count, named, parse_alpha,
 };
 use crate::progress::FitBar;
-use crate::read::{Labelled, LabelledFiles, ScoresAre};
+use crate::read::{ColumnNames, For, Labelled, RowFiles, ScoresAre};
 use crate::run::Run;
 use crate::show;
 use crate::tables::arguments;
@@ -217,15 +217,13 @@ impl Compare {
         (labels, clusters): (Option<&Path>, Option<&PathBuf>),
         cx: &Context,
     ) -> Result<Labelled, Error> {
-        let files = LabelledFiles {
-            scores,
-            labels,
-            score_column: &self.score_column,
-            label_column: &self.label_column,
+        let columns = ColumnNames {
+            score: &self.score_column,
+            label: &self.label_column,
             clusters: self.cluster_column.source(clusters),
-            group_column: None,
-            encoding: None,
+            groups: None,
+            points: None,
         };
-        files.read(cx)
+        RowFiles { scores, labels, columns }.read(For::Device(None), cx)
     }
 }

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::ReportedOptions;
-use crate::read::{NamedArtifact, Reported, question_predictions};
+use crate::read::{Labelled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
 /// Draw one of the plots of a report as SVG or PNG.
@@ -105,17 +105,17 @@ impl Run for PlotCommand {
         let format = self.format()?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
-            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
+            self.data.read(&artifact, (scores, labels), (clusters, groups), cx)
         };
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
-        let same = artifact.is_fitted_to(test.hash, &test.sources);
+        let same = test.are_of_the_fit(&artifact)?;
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
         let calibration = self.calibration.as_deref();
         let calibration =
             calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
-        warnings.extend(calibration.iter().chain([&test]).filter_map(Reported::doubt));
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Labelled::doubt));
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
         let test = test.calibrated(&artifact)?;

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::{ReportedOptions, count};
-use crate::read::{NamedArtifact, Reported};
+use crate::read::{Labelled, NamedArtifact};
 use crate::run::Run;
 
 /// Write a page about a calibrator that can be handed over.
@@ -69,19 +69,19 @@ impl Run for ReportCommand {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
-            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
+            self.data.read(&artifact, (scores, labels), (clusters, groups), cx)
         };
         let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, None)?;
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let test =
             read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
-        let origin = self.origin(&artifact, [&calibration, &test], cx);
+        let origin = self.origin(&artifact, [&calibration, &test], cx)?;
         let mut request = self.data.request();
         request.bootstrap = self.bootstrap.map(|resamples| resamples as usize);
         request.drawn_classes = self.drawn_classes;
         request.rule = self.rule(&artifact)?;
         request.doubts =
-            [&calibration, &test].into_iter().filter_map(Reported::doubt).chain(cx.left_out()).collect();
+            [&calibration, &test].into_iter().filter_map(Labelled::doubt).chain(cx.left_out()).collect();
         let report = report_of(&artifact.stored, [&calibration.data, &test.data], origin, &request);
         let mut report = report.map_err(|cause| Error::assess(cause, &self.data.test, artifact.path))?;
         let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
@@ -101,9 +101,9 @@ impl ReportCommand {
     fn origin(
         &self,
         artifact: &NamedArtifact<'_>,
-        [calibration, test]: [&Reported; 2],
+        [calibration, test]: [&Labelled; 2],
         cx: &Context,
-    ) -> Origin {
+    ) -> Result<Origin, Error> {
         let file = |role: &str, path: &Path, sha256: &[u8]| FileOrigin {
             role: role.into(),
             name: path.display().to_string(),
@@ -116,16 +116,15 @@ impl ReportCommand {
             .zip(roles)
             .flat_map(|(rows, roles)| rows.sources.iter().zip(roles));
         let files = named.map(|(source, role)| file(role, source.path(), &input::sha256(&[source])));
-        let is_of_the_fit = |rows: &Reported| artifact.is_fitted_to(rows.hash, &rows.sources);
-        Origin {
+        Ok(Origin {
             files: std::iter::once(file("Artefact file", &self.data.artifact, &sha256))
                 .chain(files)
                 .collect(),
-            calibration_is_the_artefacts: is_of_the_fit(calibration)
+            calibration_is_the_artefacts: calibration.are_of_the_fit(artifact)?
                 || calibration.sha256() == artifact.stored.artifact().header().provenance.data_sha256,
-            test_is_calibration: is_of_the_fit(test) || calibration.sha256() == test.sha256(),
+            test_is_calibration: test.are_of_the_fit(artifact)? || calibration.sha256() == test.sha256(),
             command: cx.command_line(),
-        }
+        })
     }
 
     /// The artefact's rule with its costs, or that of the costs file.

@@ -1,11 +1,11 @@
 //! `calib sets`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::job::{SetOptions, sets};
 use calib_fit::sets::ConformityScore;
-use calib_io::files::{Place, read_artifact};
+use calib_io::files::read_artifact;
 use clap::Args;
 
 use crate::context::Context;
@@ -16,7 +16,7 @@ use crate::options::{
     ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, named, parse_alpha, parse_classifier,
     parse_share,
 };
-use crate::read::{LabelledFiles, ScoresAre};
+use crate::read::{ColumnNames, For, RowFiles};
 use crate::run::Run;
 use crate::show;
 
@@ -87,24 +87,25 @@ impl Run for Sets {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
-        let rows = LabelledFiles {
-            scores: self.scores(),
-            labels: self.labels.as_deref(),
-            score_column: &self.score_column,
-            label_column: &self.label_column,
+        let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
+        let columns = ColumnNames {
+            score: &self.score_column,
+            label: &self.label_column,
             clusters: None,
-            group_column: None,
-            encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
+            groups: None,
+            points: None,
         };
-        let rows = rows.read(cx)?;
-        cx.warn(rows.doubt.as_slice())?;
+        let files = RowFiles { scores: self.source.or(None), labels: self.labels.as_deref(), columns };
+        let rows = files.read(For::Device(encoding), cx)?;
+        let doubt = rows.doubt();
+        cx.warn(doubt.as_slice())?;
         let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
         let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
         let found = sets(&rows.data, &self.options(), &target)
-            .map_err(|cause| Error::job(Place::file(self.scores().0), cause))?;
+            .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
         cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
         match (self.json, cx.quiet) {
-            (true, _) => cx.print_made(&self.output, &found.summary, Some(rows.doubt.as_slice())),
+            (true, _) => cx.print_made(&self.output, &found.summary, Some(doubt.as_slice())),
             (false, true) => Ok(()),
             (false, false) => Ok(show::sets(&found, &self.output, &mut cx.stderr())?),
         }
@@ -116,13 +117,6 @@ impl Run for Sets {
 }
 
 impl Sets {
-    /// The file of scores, and what a row is.
-    fn scores(&self) -> (&Path, ScoresAre) {
-        let binary = self.source.binary().map(|(path, kind)| (path, ScoresAre::Binary(kind)));
-        let vectors = || self.source.vectors().map(|(path, kind)| (path, ScoresAre::Vectors(kind)));
-        binary.or_else(vectors).expect("clap asks for one of the sources")
-    }
-
     fn options(&self) -> SetOptions {
         let mut options = SetOptions::default();
         (options.alpha, options.confidence) = (self.alpha, self.confidence);

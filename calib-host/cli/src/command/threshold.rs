@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::job::{ThresholdOptions, threshold};
 use calib_fit::operating::Sharing;
-use calib_io::files::{Place, read_artifact};
+use calib_io::files::read_artifact;
 use clap::Args;
 
 use crate::context::Context;
@@ -15,7 +15,7 @@ use crate::next::{Given, Suggestion};
 use crate::options::{
     ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
 };
-use crate::read::{LabelledFiles, ScoresAre};
+use crate::read::{ColumnNames, For, RowFiles, ScoresAre};
 use crate::run::Run;
 use crate::show;
 
@@ -110,22 +110,23 @@ impl Run for ThresholdCommand {
             .expect("clap asks for one of them");
         let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
         let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
-        let rows = LabelledFiles {
-            scores: (path, ScoresAre::Binary(kind)),
-            labels: self.labels.as_deref(),
-            score_column: &self.score_column,
-            label_column: &self.label_column,
+        let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
+        let columns = ColumnNames {
+            score: &self.score_column,
+            label: &self.label_column,
             clusters: self.cluster_column.source(self.clusters.as_ref()),
-            group_column: self.group_column.as_deref(),
-            encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
+            groups: self.group_column.as_deref(),
+            points: None,
         };
-        let rows = rows.read(cx)?;
+        let files =
+            RowFiles { scores: (path, ScoresAre::Binary(kind)), labels: self.labels.as_deref(), columns };
+        let rows = files.read(For::Device(encoding), cx)?;
         let doubts = rows.doubts();
         cx.warn(&doubts)?;
         let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
         let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
         let found = threshold(&rows.data, &self.options(), &target)
-            .map_err(|cause| Error::job(Place::file(path), cause))?;
+            .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
         cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
         match (self.json, cx.quiet) {
             (true, _) => cx.print_made(&self.output, &found.summary, Some(&doubts)),

@@ -1,17 +1,20 @@
 //! The options of a report and of its plots.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use calib_fit::VectorKind;
 use calib_io::report::ReportRequest;
 use clap::Args;
 
 use super::clinical::ClinicalArgs;
-use super::clusters::ClusterColumn;
+use super::clusters::{ClusterColumn, ClusterSource};
 use super::groups::GroupColumn;
 use super::parse::{count, parse_alpha};
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
+use crate::context::Context;
+use crate::error::Error;
+use crate::read::{ColumnNames, For, Labelled, NamedArtifact, RowFiles, ScoresAre};
 
 /// An artefact, and rows that it is judged on.
 #[derive(Args)]
@@ -69,11 +72,25 @@ pub(crate) struct ReportedOptions {
 
 impl ReportedOptions {
     /// What the matrices hold, if the user says so.
-    pub(crate) fn kind(&self) -> Option<VectorKind> {
+    fn kind(&self) -> Option<VectorKind> {
         match self.logits {
             true => Some(VectorKind::Logits),
             false => self.probs.then_some(VectorKind::Probs),
         }
+    }
+
+    /// Reads scores and their labels, and if asked for which rows belong together and of which group they are.
+    pub(crate) fn read(
+        &self,
+        artifact: &NamedArtifact<'_>,
+        (scores, labels): (&Path, Option<&Path>),
+        (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
+        cx: &Context,
+    ) -> Result<Labelled, Error> {
+        let (score, label) = (&*self.score_column, &*self.label_column);
+        let columns = ColumnNames { score, label, clusters, groups, points: None };
+        let scores = (scores, ScoresAre::of_artifact(artifact, self.kind()));
+        RowFiles { scores, labels, columns }.read(For::Artifact(artifact), cx)
     }
 
     /// How a report is made.

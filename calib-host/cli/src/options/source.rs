@@ -47,7 +47,7 @@ impl ScoreSource {
     /// The file of scores and what these are, or a table of scores of class 1 that was named without an option.
     pub(crate) fn or<'a>(&'a self, data: Option<&'a Path>) -> (&'a Path, ScoresAre) {
         let of_binary = |(path, kind)| (path, ScoresAre::Binary(kind));
-        let of_vectors = |(path, kind)| (path, ScoresAre::Vectors(kind));
+        let of_vectors = |(path, kind)| (path, ScoresAre::Vectors(Some(kind)));
         let data = data.map(|path| (path, ScoreKind::Probability)).or(self.binary()).map(of_binary);
         data.or(self.vectors().map(of_vectors)).expect("clap asks for one of the sources")
     }

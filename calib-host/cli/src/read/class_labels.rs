@@ -4,19 +4,13 @@ use calib_io::files::Format;
 use calib_io::input::{self, Column, Source, Table};
 
 use super::columns::class_list;
+use super::rows::ColumnNames;
 use crate::error::Error;
-
-/// The columns of a matrix and of its labels.
-#[derive(Clone, Copy)]
-pub(crate) struct MatrixColumns<'a> {
-    pub(crate) score: &'a str,
-    pub(crate) label: &'a str,
-}
 
 /// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
 pub(crate) fn row_labels(
     sources: &[Source],
-    columns: MatrixColumns<'_>,
+    columns: ColumnNames<'_>,
     rows: usize,
     classes: usize,
 ) -> Result<Column<i64>, Error> {

@@ -15,7 +15,6 @@ use calib_io::files::{Place, check_output};
 use calib_io::input::{Costs, holds_classes, read_costs};
 use clap::Args;
 
-use self::rows::Rows;
 use crate::context::Context;
 use crate::error::{Error, option};
 use crate::kinds::FileKind;
@@ -25,7 +24,7 @@ use crate::options::{
     ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::out::shown_path;
-use crate::read::device_scores;
+use crate::read::{Labelled, ScoresAre, device_scores};
 use crate::run::Run;
 use crate::show::{ShownFit, Warnings, joint_json, joint_summary};
 
@@ -157,15 +156,14 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(decision).transpose()?;
         let (rows, options) = self.rows(cx)?;
-        let options = options.data_sha256(rows.sha256).decision(decision);
-        let fitted =
-            fit(&rows.data, &options).map_err(|cause| rows.refused(cause, self.monitor_scores.as_deref()))?;
+        let options = options.data_sha256(rows.sha256()).decision(decision);
+        let fitted = fit(&rows.data, &options).map_err(|cause| self.refused(&rows, cause))?;
         cx.write_output(&self.output(), self.force, fitted.artifact.as_bytes())?;
         self.report(&fitted, &rows.scores, cx)
     }
 
     /// Reads the rows that were named, and says what is fitted to them.
-    fn rows(&self, cx: &Context) -> Result<(Rows, FitOptions), Error> {
+    fn rows(&self, cx: &Context) -> Result<(Labelled, FitOptions), Error> {
         let encoding = self.codes.encoding()?;
         if let Some((path, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
@@ -174,7 +172,7 @@ impl FitCommand {
             }
             let of = ScoresOf::Classes { kind, are_codes: encoding.is_some() };
             let options = self.options(of, cx)?;
-            let rows = self.matrix_rows((path, kind), encoding, cx)?;
+            let rows = self.labelled((path, ScoresAre::Vectors(Some(kind))), encoding, cx)?;
             FitCommand::check_classes(&rows, &options.method, options.reduction.is_some())?;
             return Ok((rows, options));
         }
@@ -185,7 +183,7 @@ impl FitCommand {
         let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
         let of = ScoresOf::Binary { kind, encoding, by_group: self.group_column.is_some() };
         let options = self.options(of, cx)?;
-        Ok((self.binary_rows((path, kind), encoding, cx)?, options))
+        Ok((self.labelled((path, ScoresAre::Binary(kind)), encoding, cx)?, options))
     }
 
     /// What is fitted to such scores.
