@@ -132,7 +132,7 @@ def test_thresholds_promise(binary):
 def test_thresholds_of_codes(binary):
     scores, labels = binary
     codes = np.round(scores * 255).astype(np.uint8)
-    of_codes = {"score_encoding": "u8", "scale": 1 / 255, "zero_point": 0}
+    of_codes = {"score_encoding": ("u8", 1 / 255, 0)}
     calibrator = calib_host.fit(codes, labels, "isotonic", **of_codes)
     beside = calib_host.threshold(codes, labels, sensitivity=0.9, calibrator=calibrator, counter=1)
     alone = calib_host.threshold(codes, labels, sensitivity=0.9, **of_codes)

@@ -57,7 +57,7 @@ def test_thresholds_that_cannot_be(binary):
         ({}, UsageError, "neither a sensitivity nor a specificity"),
         ({"sensitivity": 1.0}, UsageError, "the sensitivity is 1.0"),
         ({"sensitivity": 0.9999}, DataError, "it takes 29956 positives, there are"),
-        ({"sensitivity": 0.9, "scale": 0.5}, UsageError, "score_encoding, scale and zero_point go together"),
+        ({"sensitivity": 0.9, "score_encoding": "u8"}, UsageError, "a type, a scale and a zero point"),
         ({"sensitivity": 0.9, "classifier_id": "xy"}, UsageError, "16 hex digits"),
         ({"sensitivity": 0.9, "groups": ["a"] * 5}, UsageError, "2000 rows of scores but 5 groups"),
     ]:
@@ -233,7 +233,7 @@ def test_reports_are_those_of_the_command(binary, logits, tmp_path, alone):
     rounded = (np.round(scores * 16) / 16).astype(np.float32)
     codes = np.round(scores * 255).astype(np.int64)
     values, classes = logits[0].astype(np.float32), logits[1]
-    of_codes = {"score_encoding": "u8", "scale": 1 / 255, "zero_point": 0}
+    of_codes = {"score_encoding": ("u8", 1 / 255, 0)}
     cases = [
         (scores, labels, {"method": "umd", "bins": 5}, []),
         # Random words are drawn in the order of the rows.

@@ -62,7 +62,7 @@ struct Cli {
 /// ```
 pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let program = options::apart_from_rows(tables::with_options(Cli::command()));
+    let program = tables::with_options(Cli::command());
     let program = help::laid_out(program.color(color(&arguments)));
     let matches = program.clone().try_get_matches_from(&arguments);
     let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));

@@ -14,6 +14,9 @@ use crate::errors::{DataError, UsageError, name, named, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 
+/// The type, the scale and the zero point of codes.
+pub(crate) type Codes = (String, f32, i32);
+
 /// Labelled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artefact's encoding, or
 /// of one that is named by its type, its scale and its zero point.
 #[pyclass(frozen, name = "Dataset", module = "calib_host._native")]
@@ -35,7 +38,7 @@ impl PyDataset {
         clusters: Option<PyReadonlyArray1<'_, i64>>,
         groups: Option<Vec<String>>,
         artifact: Option<&Bound<'_, PyArtifact>>,
-        codes: Option<(String, f32, i32)>,
+        codes: Option<Codes>,
     ) -> PyResult<Self> {
         let numbers = Numbers::of(scores)?;
         let (kind, values, labels) = (Kind::named(kind)?, numbers.borrowed()?, labels.as_slice()?);
@@ -77,7 +80,7 @@ impl PyDataset {
     }
 }
 
-fn encoding_of(name: &str, scale: f32, zero_point: i32) -> PyResult<ScoreEncoding> {
+pub(crate) fn encoding_of(name: &str, scale: f32, zero_point: i32) -> PyResult<ScoreEncoding> {
     let encoding = named::<CodeType>(name)?.encoding(scale, zero_point);
     encoding.map_err(|cause| UsageError::new_err(cause.to_string()))
 }

@@ -5,7 +5,7 @@ use crate::npy::{Npy, f32s, i8s, i64s, u16s};
 use crate::refusal::{CLASSES as LABELS, DATA, INTEGERS, refused};
 use crate::workplace::Workplace;
 
-const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
+const SOFTMAX: &str = "--score-encoding i8,1/256,-128";
 const COLUMNS: &str = "c0,c1,c2,c3";
 const ROWS: usize = 1200;
 const CLASSES: usize = 4;
@@ -87,7 +87,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
             "fixed-width --bins 10",
             "isotonic",
             "isotonic-interpolated",
-            "scaling-binning --bins 4 --one-set",
+            "scaling-binning-one-set --bins 4",
             "platt",
             "beta",
         ] {
@@ -134,7 +134,7 @@ fn equal_codes_predict_the_lowest_class() {
 #[test]
 fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
     let place = place();
-    let wide = "--score-encoding u16 --scale 1/65280 --zero-point 0";
+    let wide = "--score-encoding u16,1/65280,0";
     let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs wide_probs.npy -o probs.bin"));
     place.ok(&format!("calib fit {what} --probs wide.npy {wide} -o wide.bin"));
@@ -241,8 +241,8 @@ fn bad(name: &'static str, content: impl AsRef<[u8]>, options: &str, stderr: &st
 
 const OUTPUTS: &str =
     "  hint: codes are the classifier's integer outputs, before they are multiplied by the scale\n";
-const CHECK: &str = "  hint: a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 \
-                     softmax they are 1/256 and -128\n";
+const CHECK: &str = "  hint: a score is scale * (code - zero point): check the scale and the zero point of --score-encoding; for \
+                     TFLite's int8 softmax it is i8,1/256,-128\n";
 
 #[test]
 fn bad_codes_are_refused_with_row_and_column() {
@@ -352,7 +352,7 @@ fn bad_codes_are_refused_with_row_and_column() {
          binary classifier use --scores\n",
     );
     let signed = "calib fit --method isotonic --reduction top-label --probs bad.csv --score-column a,b,c \
-                  --score-encoding i8 --scale 1/128 --zero-point 0 -o out";
+                  --score-encoding i8,1/128,0 -o out";
     refused(
         &[("bad.csv", table("").into_bytes())],
         signed,
@@ -492,7 +492,7 @@ fn an_array_of_an_archive_is_a_matrix_of_codes() {
     assert_eq!(fit("--probs codes.npz --score-column probs"), expected);
     let run = place.run(
         "calib fit --method isotonic --reduction top-label --probs codes.npz --score-column other --labels labels.npy \
-         --score-encoding i8 --scale 1/128 --zero-point -128 -o none",
+         --score-encoding i8,1/128,-128 -o none",
     );
     let expected =
         "error: codes.npz, row 0, column other: the codes stand for probabilities that sum to 2, not to 1\n";

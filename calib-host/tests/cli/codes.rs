@@ -3,7 +3,7 @@
 use crate::refusal::refused;
 use crate::workplace::{Run, Workplace};
 
-const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
+const SOFTMAX: &str = "--score-encoding i8,1/256,-128";
 
 /// So many rows of codes: label 1 about as often as the score says.
 fn table(codes: impl Iterator<Item = i32>) -> String {
@@ -96,12 +96,11 @@ fn tables_in_16_bits_have_no_direct_ones() {
 #[test]
 fn sixteen_bits_take_steps_and_no_long_function() {
     let place = place();
-    let encoding = "--score-encoding u16 --scale 1/65536 --zero-point 0";
+    let encoding = "--score-encoding u16,1/65536,0";
     let fit = |method: &str| {
         place.run(&format!("calib fit --method {method} --scores u16.csv {encoding} -o out --force"))
     };
-    for method in ["ums --bins 5", "isotonic", "scaling-binning --bins 5 --one-set", "fixed-width --bins 10"]
-    {
+    for method in ["ums --bins 5", "isotonic", "scaling-binning-one-set --bins 5", "fixed-width --bins 10"] {
         let run = fit(method);
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(applied(&place, "out", "u16.csv").len(), 2048);
@@ -155,11 +154,11 @@ fn bad_codes_are_refused_with_their_place() {
         SOFTMAX,
         &format!("error: bad.csv, line 2, column score: \"0.5\" is not a whole number\n{outputs}"),
     );
-    let check = "  hint: a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax \
-                 they are 1/256 and -128; codes of scores of any other size go with --margins\n";
+    let check = "  hint: a score is scale * (code - zero point): check the scale and the zero point of --score-encoding; for \
+                 TFLite's int8 softmax it is i8,1/256,-128; codes of scores of any other size go with --margins\n";
     fit(
         "5,1\n-3,0\n",
-        "--score-encoding i8 --scale 0.01 --zero-point 0",
+        "--score-encoding i8,0.01,0",
         &format!(
             "error: bad.csv, line 3, column score: the code -3 stands for the score -0.03, which is outside [0, 1]\n{check}"
         ),
@@ -170,10 +169,12 @@ fn bad_codes_are_refused_with_their_place() {
 fn impossible_encodings_are_usage_errors() {
     let place = place();
     for (encoding, words) in [
-        ("--score-encoding i8 --scale 1/256", "--zero-point"),
-        ("--scale 1/256", "--score-encoding"),
-        ("--score-encoding i8 --scale 0 --zero-point 0", "the scale is a number above 0"),
-        ("--score-encoding i8 --scale 1/256 --zero-point 128", "the zero point is not a code"),
+        ("--score-encoding i8,1/256", "a type, a scale and a zero point are expected"),
+        ("--score-encoding i8,1/256,0,0", "a type, a scale and a zero point are expected"),
+        ("--score-encoding i9,1/256,0", "u8, i8, u16 and i16"),
+        ("--score-encoding i8,1/256,0.5", "the zero point is a whole number"),
+        ("--score-encoding i8,0,0", "the scale is a number above 0"),
+        ("--score-encoding i8,1/256,128", "the zero point is not a code"),
         ("--table direct", "--score-encoding"),
     ] {
         let Run { code, stderr, .. } =
@@ -188,7 +189,7 @@ fn codes_that_do_not_occur_are_clamped() {
     // Codes from 0 up only; those below stand for scores below 0.
     let rows = table((0..400).map(|i| i % 101));
     let place = Workplace::new().with("cal.csv", rows).with("new.csv", "score\n-100\n0\n100\n127\n");
-    place.ok("calib fit --method platt-prob --scores cal.csv --score-encoding i8 --scale 0.01 --zero-point 0 -o out");
+    place.ok("calib fit --method platt-prob --scores cal.csv --score-encoding i8,0.01,0 -o out");
     let got = applied(&place, "out", "new.csv");
     assert!(got[0] == got[1] && got[2] == got[3] && got[0] != got[3], "{got:?}");
 }

@@ -61,9 +61,9 @@ const METHODS: [(&str, u64, bool); 16] = [
     ("sierpinski --resolution 2", 13, false),
     ("grid --resolution 4", 16, false),
     ("projection --bins 12", 12, false),
-    ("projection --bins 9 --directions random --seed 2", 9, false),
+    ("projection-random --bins 9 --seed 2", 9, false),
     ("multiclass-irp --max-bins 1", 1, false),
-    ("multiclass-irp --max-bins 3 --strict", 3, false),
+    ("multiclass-irp-strict --max-bins 3", 3, false),
     ("multiclass-irp --max-bins 5 --smoothing paper --resolution 12", 5, false),
     ("multiclass-irp --max-bins 3 --folds 4 --smoothing 0.5", 3, false),
 ];
@@ -187,7 +187,7 @@ fn bad_options_are_named() {
     refused(&format!("--method grid --resolution 3 --intervals {logits}"), 2, "has no intervals");
     for (options, what) in [
         ("--method grid --resolution 3", "calibrates whole vectors"),
-        ("--method platt --strict", "platt has no --strict"),
+        ("--method platt --resolution 3", "platt has no --resolution"),
         ("--method temperature --log-probs", "temperature has no --log-probs"),
     ] {
         let run = place.run(&format!("calib fit {options} --scores scores.csv -o cal.bin --force"));

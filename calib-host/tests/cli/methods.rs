@@ -52,7 +52,7 @@ fn every_method_is_fitted_and_applied() {
         ("isotonic --smoothing 1", "isotonic", false),
         ("isotonic-interpolated", "isotonic-interpolated", false),
         ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
-        ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
+        ("scaling-binning-one-set --bins 5", "scaling-binning", false),
         ("scaling-binning --bins 5 --loss squared", "scaling-binning", false),
         ("platt", "platt", false),
         ("platt --loss squared", "platt", false),
@@ -144,7 +144,7 @@ fn a_method_refuses_what_it_does_not_take() {
         ("umd --bins 5 --max-bins 3", "umd has no --max-bins: leave it out"),
         ("beta --smoothing 1", "beta has no --smoothing: leave it out"),
         ("isotonic --loss squared", "isotonic has no --loss squared: leave it out"),
-        ("platt --one-set", "platt has no --one-set: leave it out"),
+        ("platt --folds 3", "platt has no --folds: leave it out"),
         (
             "fixed-width",
             "fixed-width needs --bins or --points-per-bin, such as --bins 10: `calib plan --n N --epsilon 0.1` says how many keep a \
@@ -334,7 +334,7 @@ fn bayesian_targets_fit_what_labels_do_not() {
         (0..20).map(|row| format!("{},{}\n", f64::from(row) / 20.0, u8::from(row >= 12))).collect();
     let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
     let fit = |options: &str| format!("calib fit {options} --scores cal.csv -o cal.bin --force");
-    for method in ["platt", "beta", "temperature", "scaling-binning --bins 2 --one-set"] {
+    for method in ["platt", "beta", "temperature", "scaling-binning-one-set --bins 2"] {
         // Without an intercept the threshold would have to be 1/2.
         let is_separated = !method.starts_with("temperature");
         let run = place.run(&fit(&format!("--method {method}")));

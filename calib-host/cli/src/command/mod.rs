@@ -24,6 +24,7 @@ mod plan;
 mod plot;
 #[cfg(feature = "serial")]
 mod push;
+mod recalibrate;
 mod report;
 mod sets;
 mod sql;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Threshold(Box<threshold::ThresholdCommand>),
     Sets(Box<sets::Sets>),
     Adjust(adjust::Adjust),
+    Recalibrate(recalibrate::Recalibrate),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     #[cfg(feature = "serial")]
@@ -87,6 +89,7 @@ impl Command {
             Self::Threshold(threshold) => carry_out(*threshold, given, cx),
             Self::Sets(sets) => carry_out(*sets, given, cx),
             Self::Adjust(adjust) => carry_out(adjust, given, cx),
+            Self::Recalibrate(recalibrate) => carry_out(recalibrate, given, cx),
             Self::Inspect(inspect) => carry_out(inspect, given, cx),
             Self::Plan(plan) => carry_out(plan, given, cx),
             #[cfg(feature = "serial")]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 type Example = (&'static str, &'static str);
 
 /// The examples of every command, those that make files before those that take them. The first is the one that `-h` shows.
-const EXAMPLES: [(&str, &[Example]); 27] = [
+const EXAMPLES: [(&str, &[Example]); 28] = [
     (
         "fit",
         &[
@@ -38,7 +38,7 @@ const EXAMPLES: [(&str, &[Example]); 27] = [
             ),
             (
                 "int8 scores of TFLite's softmax",
-                "calib fit --method umd --bins 5 --scores codes.csv --score-encoding i8 \\\n    --scale 1/256 --zero-point -128 -o codes.bin",
+                "calib fit --method umd --bins 5 --scores codes.csv --score-encoding i8,1/256,-128 -o codes.bin",
             ),
         ],
     ),
@@ -52,7 +52,7 @@ const EXAMPLES: [(&str, &[Example]); 27] = [
             ),
             (
                 "and the fit",
-                "calib fit --pass1 pass1.csv --pass2 pass2.csv --method umd --bins 10 \\\n    -o counted.bin",
+                "calib fit --passes pass1.csv pass2.csv --method umd --bins 10 \\\n    -o counted.bin",
             ),
         ],
     ),
@@ -198,6 +198,13 @@ const EXAMPLES: [(&str, &[Example]); 27] = [
             ("what the counters of all devices say", "calib fleet monitored.cal ward-3.json"),
             ("what a device answered, worked out again", "calib fleet monitored.cal --verify ward-3.jsonl"),
         ],
+    ),
+    (
+        "recalibrate",
+        &[(
+            "the values that outcomes in the field show",
+            "calib recalibrate monitored.cal counters.json --counter 1 -o new.cal",
+        )],
     ),
     ("keygen", &[("owner.pem to sign with, owner.pem.pub for devices", "calib keygen -o owner.pem")]),
     ("sign", &[("an artefact with a counter above 0", "calib sign here.bin --key owner.pem -o signed.bin")]),

@@ -110,8 +110,8 @@ fn of_file(error: &FileError) -> Option<String> {
 }
 
 /// What codes are.
-const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they \
-                           are 1/256 and -128";
+const CHECK_SCALE: &str = "a score is scale * (code - zero point): check the scale and the zero point of --score-encoding; for \
+                           TFLite's int8 softmax it is i8,1/256,-128";
 
 /// What to do about a row that lacks a value.
 const DROP: &str =

@@ -18,7 +18,6 @@ mod planned_thresholds;
 mod points;
 #[cfg(feature = "probe")]
 mod probe;
-mod recalibrated;
 mod reported;
 mod same_rows;
 mod source;
@@ -41,9 +40,8 @@ pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;
-pub(crate) use recalibrated::{CounterOptions, apart_from_rows};
 pub(crate) use reported::ReportedOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};
 pub(crate) use validation::{ValidationArgs, parse_prevalence};
-pub(crate) use written::WrittenOptions;
+pub(crate) use written::{WrittenOptions, parse_spent};

@@ -59,8 +59,11 @@ impl ContenderName {
         MethodName::NAMES
             .iter()
             .flat_map(|&(method, ..)| match method {
-                // Of the scaling functions of a score the one of its logit is compared.
-                MethodName::PlattProb => [None, None],
+                // Variants of others, of which one each is compared.
+                MethodName::PlattProb
+                | MethodName::ScalingBinningOneSet
+                | MethodName::ProjectionRandom
+                | MethodName::MulticlassIrpStrict => [None, None],
                 MethodName::IsotonicInterpolated => [Some(Self::Method(method)), Some(Self::Irp)],
                 _ => [Some(Self::Method(method)), None],
             })

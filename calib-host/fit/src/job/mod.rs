@@ -33,9 +33,8 @@ pub use error::JobError;
 pub use facts::Written;
 pub use finding::{Finding, Looks};
 pub use fit::{
-    Chosen, ClassScore, DirectionsName, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
-    MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
-    TableWidth, fit,
+    Chosen, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName, MonitorOptions,
+    NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing, TableWidth, fit,
 };
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,

@@ -1,6 +1,5 @@
 //! `calib fit`
 
-mod recalibrated;
 mod rows;
 
 use std::io::Write;
@@ -20,8 +19,8 @@ use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::{
-    ClusterColumn, ClusterSource, CounterOptions, EncodingOptions, MethodOptions, PassOptions, PointOptions,
-    ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
+    ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, PointOptions, ReductionOption,
+    SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::out::shown_path;
 use crate::read::{Labelled, ScoresAre, device_scores};
@@ -45,8 +44,6 @@ pub(crate) struct FitCommand {
     source: ScoreSource,
     #[command(flatten)]
     passes: PassOptions,
-    #[command(flatten)]
-    counters: CounterOptions,
     /// Labels, if not in the table of scores.
     ///
     /// A NumPy array of integers, or a table.
@@ -117,9 +114,6 @@ impl Run for FitCommand {
     const TELLS: bool = true;
 
     fn run(mut self, cx: &Context) -> Result<(), Error> {
-        if let counters @ [_, ..] = self.counters.files()? {
-            return self.recalibrate(counters, cx);
-        }
         if self.data.as_deref().is_some_and(|file| self.holds_classes(file, cx)) {
             self.source = ScoreSource::of_probs(self.data.take());
         }

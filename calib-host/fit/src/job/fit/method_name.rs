@@ -3,7 +3,6 @@
 use calib_core::artifact::Reduction;
 
 use crate::binary::Loss;
-use crate::joint::Directions;
 use crate::names::names;
 
 /// A method, by the name that users give it.
@@ -18,6 +17,7 @@ pub enum MethodName {
     Isotonic,
     IsotonicInterpolated,
     ScalingBinning,
+    ScalingBinningOneSet,
     Platt,
     PlattProb,
     Beta,
@@ -29,7 +29,9 @@ pub enum MethodName {
     Sierpinski,
     Grid,
     Projection,
+    ProjectionRandom,
     MulticlassIrp,
+    MulticlassIrpStrict,
 }
 
 names! {
@@ -42,6 +44,7 @@ names! {
     Isotonic "isotonic" "Isotonic regression; with a largest number of bins isotonic recursive partitioning (IRP), which can stop early",
     IsotonicInterpolated "isotonic-interpolated" "The same, interpolated linearly instead of stepping",
     ScalingBinning "scaling-binning" "Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019)",
+    ScalingBinningOneSet "scaling-binning-one-set" "The same with all points for each of its three steps, instead of a third each",
     Platt "platt" "Platt scaling: a logistic function of the logit; of a raw score that of Platt (1999)",
     PlattProb "platt-prob" "A logistic function of the probability itself",
     Beta "beta" "Beta calibration: a logistic function of both logarithms (Kull et al. 2017)",
@@ -53,7 +56,16 @@ names! {
     Sierpinski "sierpinski" "Sierpinski binning of the simplex, for a few classes (Gupta and Ramdas 2022)",
     Grid "grid" "Grid-style binning of the simplex, for a few classes (Gupta and Ramdas 2022)",
     Projection "projection" "Projection-based histogram binning of the simplex (Gupta and Ramdas 2022)",
+    ProjectionRandom "projection-random" "The same with directions that are drawn at random, instead of the classes in turn",
     MulticlassIrp "multiclass-irp" "Multi-class isotonic recursive partitioning, for up to 16 classes (Berta et al. 2024)",
+    MulticlassIrpStrict "multiclass-irp-strict" "The same with every split in the order of all classes together, instead of each pair",
+}
+
+impl MethodName {
+    /// Whether it bins the outputs of a scaling function.
+    pub(super) fn bins_scaling(self) -> bool {
+        matches!(self, Self::ScalingBinning | Self::ScalingBinningOneSet)
+    }
 }
 
 /// The scaling function under scaling-binning.
@@ -80,31 +92,6 @@ names! {
     Log "log" "The log-loss: convex, with one optimum, and none where a threshold separates the labels",
     LogOfBayesianTargets "bayes" "The log-loss of Platt's (1999) Bayesian targets, as in scikit-learn: (P + 1) / (P + 2) for each of the P positives, 1 / (N + 2) for each of the N negatives. It always has an optimum",
     Squared "squared" "The squared loss (Brier score), which bounds what a single label costs: the minimum that is reached downhill from the log-loss's optimum. There may be none",
-}
-
-/// The directions of projection-based binning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DirectionsName {
-    /// [`Directions::Rotate`].
-    #[default]
-    Rotate,
-    /// [`Directions::Random`].
-    Random,
-}
-
-names! {
-    DirectionsName, "choice of directions":
-    Rotate "rotate" "The classes in turn: each cell has the largest scores of its class",
-    Random "random" "Drawn at random with the seed",
-}
-
-impl DirectionsName {
-    pub(super) fn get(self, seed: u64) -> Directions {
-        match self {
-            Self::Rotate => Directions::Rotate,
-            Self::Random => Directions::Random(seed),
-        }
-    }
 }
 
 /// What the score of a predicted class is.
