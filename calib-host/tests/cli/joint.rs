@@ -63,7 +63,7 @@ const METHODS: [(&str, u64, bool); 16] = [
     ("projection --bins 12", 12, false),
     ("projection-random --bins 9 --seed 2", 9, false),
     ("multiclass-irp --max-bins 1", 1, false),
-    ("multiclass-irp-strict --max-bins 3", 3, false),
+    ("multiclass-irp --max-bins 3 --resolution 9", 3, false),
     ("multiclass-irp --max-bins 5 --smoothing paper --resolution 12", 5, false),
     ("multiclass-irp --max-bins 3 --folds 4 --smoothing 0.5", 3, false),
 ];

@@ -65,7 +65,7 @@ fn three_classes() {
         cross_validation: Some(CrossValidation { folds: 5, seed: 1 }),
         ..MulticlassIrp::default()
     };
-    let by_grid = MulticlassIrp { splits: Splits::Grid(20), strict: true, ..MulticlassIrp::default() };
+    let by_grid = MulticlassIrp { splits: Splits::Grid(20), ..MulticlassIrp::default() };
     let projection = |bins, directions| CanonicalMethod::Projection(ProjectionBinning { bins, directions });
     let canonical = [
         CanonicalMethod::Sierpinski(3),

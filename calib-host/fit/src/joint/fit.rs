@@ -158,14 +158,7 @@ fn irp_parameters(irp: &MulticlassIrp) -> String {
         Splits::Grid(resolution) => format!("1/{resolution}"),
     };
     let most = irp.max_regions.map(|most| format!("max-regions={most}")).unwrap_or_default();
-    let order = if irp.strict { "joint" } else { "pairwise" };
-    let parts = [
-        format!("splits={splits}"),
-        values,
-        format!("order={order}"),
-        most,
-        cross_validation(irp.cross_validation),
-    ];
+    let parts = [format!("splits={splits}"), values, most, cross_validation(irp.cross_validation)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

@@ -19,6 +19,7 @@ mod score_kind;
 mod seed;
 mod share;
 mod single;
+mod surface_hull;
 
 pub(crate) use binomial::at_most_is_rare;
 pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
@@ -40,3 +41,6 @@ pub use score_kind::ScoreKind;
 pub use seed::Seed;
 pub use share::Share;
 pub use single::{single_at_least, single_at_most};
+#[cfg(test)]
+pub(crate) use surface_hull::cells;
+pub(crate) use surface_hull::{Rows, surface_hull};

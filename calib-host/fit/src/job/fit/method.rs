@@ -286,8 +286,7 @@ impl NamedMethod {
             | MethodName::Grid
             | MethodName::Projection
             | MethodName::ProjectionRandom
-            | MethodName::MulticlassIrp
-            | MethodName::MulticlassIrpStrict => return None,
+            | MethodName::MulticlassIrp => return None,
         })
     }
 
@@ -320,12 +319,11 @@ impl NamedMethod {
                 let bins = self.bins.ok_or_else(|| needs("bins"))?;
                 JointMethod::Canonical(CanonicalMethod::Projection(ProjectionBinning { bins, directions }))
             }
-            MethodName::MulticlassIrp | MethodName::MulticlassIrpStrict => {
+            MethodName::MulticlassIrp => {
                 JointMethod::Canonical(CanonicalMethod::MulticlassIrp(MulticlassIrp {
                     max_regions: self.max_bins,
                     cross_validation,
                     splits: self.resolution.map_or(Splits::Midpoints, Splits::Grid),
-                    strict: name == MethodName::MulticlassIrpStrict,
                     values: match self.smoothing {
                         Some(Smoothing::Paper) => RegionValues::PaperCompatible,
                         Some(Smoothing::Points(points)) => RegionValues::Smoothed(points),
@@ -340,7 +338,7 @@ impl NamedMethod {
             }
         };
         let bins = matches!(name, MethodName::Projection | MethodName::ProjectionRandom);
-        let irp = matches!(name, MethodName::MulticlassIrp | MethodName::MulticlassIrpStrict);
+        let irp = name == MethodName::MulticlassIrp;
         let binary = [
             (self.bins.is_some() && !bins, "bins"),
             (self.points_per_bin.is_some(), "points_per_bin"),
@@ -359,16 +357,16 @@ impl NamedMethod {
     /// The first parameter of methods of whole vectors that was given although this one does not have it.
     fn unused_of_joint(&self) -> Option<&'static str> {
         use MethodName::{
-            Dirichlet, Grid, Matrix, MulticlassIrp, MulticlassIrpStrict, Sierpinski, Temperature, Vector,
+            Dirichlet, Grid, Matrix, MulticlassIrp, Sierpinski, Temperature, Vector,
         };
         let is = |methods: &[MethodName]| self.method.is_some_and(|method| methods.contains(&method));
         let given = [
             (self.log_probs, is(&[Temperature, Vector, Matrix]), "log_probs"),
             (self.odir.is_some(), is(&[Matrix, Dirichlet]), "odir"),
-            (self.folds.is_some(), is(&[Matrix, Dirichlet, MulticlassIrp, MulticlassIrpStrict]), "folds"),
+            (self.folds.is_some(), is(&[Matrix, Dirichlet, MulticlassIrp]), "folds"),
             (
                 self.resolution.is_some(),
-                is(&[Sierpinski, Grid, MulticlassIrp, MulticlassIrpStrict]),
+                is(&[Sierpinski, Grid, MulticlassIrp]),
                 "resolution",
             ),
         ];

@@ -31,7 +31,6 @@ pub enum MethodName {
     Projection,
     ProjectionRandom,
     MulticlassIrp,
-    MulticlassIrpStrict,
 }
 
 names! {
@@ -58,7 +57,6 @@ names! {
     Projection "projection" "Projection-based histogram binning of the simplex (Gupta and Ramdas 2022)",
     ProjectionRandom "projection-random" "The same with directions that are drawn at random, instead of the classes in turn",
     MulticlassIrp "multiclass-irp" "Multi-class isotonic recursive partitioning, for up to 16 classes (Berta et al. 2024)",
-    MulticlassIrpStrict "multiclass-irp-strict" "The same with every split in the order of all classes together, instead of each pair",
 }
 
 impl MethodName {

@@ -2,11 +2,13 @@
 
 use calib_core::vector::{MAX_CELLS, SplitTree};
 
+use super::grid::Grid;
 use super::growth::Growth;
 use super::held_out_loss::{HeldOutLoss, loss};
+use super::hull_guard::HullGuard;
 use super::model::{CanonicalModel, Partition};
 use super::regions::{Regions, Rules};
-use super::split_search::{SteppedPoints, grid};
+use super::split_search::SteppedPoints;
 use super::values::RegionValues;
 use crate::data::VectorData;
 use crate::error::CanonicalError;
@@ -18,7 +20,8 @@ use crate::stats::CrossValidation;
 ///
 /// A split keeps the order if the values at all calibration points, of its region and of all others, can be told apart as
 /// its threshold and those of all splits before tell the points apart (the paper's Definition 3.2, evaluated at the splits
-/// that were made, as in its section 3.3). With two classes and no smoothing it makes the splits of `irp`, and ends at the
+/// that were made, as in its section 3.3). Of three classes, a split that would raise the hull of the ROC surface on the
+/// calibration points is left out as well, but with [`RegionValues::PaperCompatible`]. With two classes and no smoothing it makes the splits of `irp`, and ends at the
 /// isotonic fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MulticlassIrp {
@@ -29,8 +32,6 @@ pub struct MulticlassIrp {
     pub cross_validation: Option<CrossValidation>,
     /// Where splits may be.
     pub splits: Splits,
-    /// Whether all classes together must keep the order of a split, instead of each pair.
-    pub strict: bool,
     /// The values of a region.
     pub values: RegionValues,
 }
@@ -58,7 +59,6 @@ impl Default for MulticlassIrp {
             max_regions: None,
             cross_validation: None,
             splits: Splits::Midpoints,
-            strict: false,
             values: RegionValues::Smoothed(1.0),
         }
     }
@@ -86,7 +86,11 @@ impl MulticlassIrp {
             limits.splits = splits;
             held_out = Some(loss);
         }
-        let growth = self.grow(&points, all, limits)?;
+        let guard = match self.values {
+            RegionValues::PaperCompatible => None,
+            RegionValues::Smoothed(_) => HullGuard::new(&points, &all),
+        };
+        let growth = self.grow(&points, all, limits, guard)?;
         let (tree, leaves) = growth.tree();
         let cells = leaves.into_iter().map(|leaf| growth.cell(leaf).clone()).collect();
         let mut model = CanonicalModel::new(Partition::SplitTree(tree), cells, data);
@@ -122,7 +126,7 @@ impl MulticlassIrp {
         let mut losses: Vec<f64> = Vec::new();
         let mut growths = Vec::new();
         for (kept, left_out) in parts.parts(points.labels.len()) {
-            let growth = self.grow(points, kept, limits)?;
+            let growth = self.grow(points, kept, limits, None)?;
             let of_fold = growth.losses(points, &left_out);
             let last = of_fold.len().max(losses.len());
             losses.resize(last, losses.last().copied().unwrap_or_default());
@@ -142,31 +146,38 @@ impl MulticlassIrp {
         Ok((best, HeldOutLoss::new(pairs)))
     }
 
-    /// Splits until no split is left or the next one is beyond a limit.
+    /// Splits until no split is left or the next one is beyond a limit; without those that raise the hull of the ROC surface.
     fn grow(
         &self,
         points: &SteppedPoints<'_>,
         all: Vec<usize>,
         limits: Limits,
+        guard: Option<HullGuard>,
     ) -> Result<Growth, CanonicalError> {
         let classes = points.classes;
         let grid = match self.splits {
             Splits::Midpoints => None,
             Splits::Grid(resolution) => {
-                let points = grid(classes, resolution);
-                Some(
-                    points
-                        .ok_or(CanonicalError::Parameter("a grid of splits has at most a million points"))?,
-                )
+                let of = if self.values == RegionValues::PaperCompatible {
+                    Grid::paper_compatible
+                } else {
+                    Grid::new
+                };
+                let too_many = CanonicalError::Parameter("a grid of splits has at most a million points");
+                Some(of(classes, resolution).ok_or(too_many)?)
             }
         };
-        let mut growth = Growth::new(self.values.cell(points.class_counts(&all)));
-        let rules = Rules { points, grid: grid.as_deref(), values: self.values, is_strict: self.strict };
+        let mut growth = Growth::new(self.values.whole(points.class_counts(&all)));
+        let rules = Rules { points, grid: grid.as_ref(), values: self.values };
         let mut regions = Regions::new(rules, all);
         while growth.splits() < limits.splits && regions.len() < limits.regions {
             let Some(split) = regions.best_split(&growth) else { break };
             if regions.len() - 1 + split.regions() > limits.regions {
                 break;
+            }
+            if guard.as_ref().is_some_and(|guard| !guard.allows(&regions.cells_after(&split, &growth))) {
+                regions.refuse(split);
+                continue;
             }
             regions.make(split, &mut growth);
         }
@@ -314,12 +325,12 @@ mod tests {
 
         /// With two classes and no smoothing the values are those of isotonic regression.
         #[test]
-        fn two_classes_give_the_isotonic_fit(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..80), strict in any::<bool>()) {
+        fn two_classes_give_the_isotonic_fit(rows in proptest::collection::vec((0u32..=64, any::<bool>()), 2..80)) {
             prop_assume!(rows.iter().any(|row| row.1 != rows[0].1));
             let score = |row: &(u32, bool)| row.0 as f32 / 64.0;
             let values = rows.iter().flat_map(|row| [1.0 - score(row), score(row)]).collect();
             let labels: Vec<i64> = rows.iter().map(|row| row.1.into()).collect();
-            let irp = MulticlassIrp { values: RegionValues::Smoothed(0.0), strict, ..MulticlassIrp::default() };
+            let irp = MulticlassIrp { values: RegionValues::Smoothed(0.0), ..MulticlassIrp::default() };
             let model = fit(irp, &data(2, values, &labels));
             let blocks = isotonic_blocks(&group(rows.iter().map(|row| (score(row).into(), 1, row.1.into())).collect()));
             prop_assert_eq!(model.cells.len(), blocks.len());
@@ -343,7 +354,7 @@ mod tests {
         #[test]
         fn every_split_keeps_its_order(
             classes in 3usize..5, raw in proptest::collection::vec((proptest::collection::vec(1u32..30, 4), 0i64..4), 10..60),
-            strict in any::<bool>(), by_grid in any::<bool>(), max_regions in proptest::option::of(1usize..12),
+            by_grid in any::<bool>(), max_regions in proptest::option::of(1usize..12),
         ) {
             let rows: Vec<(Vec<f32>, i64)> = raw.iter().map(|(entries, label)| {
                 let sum: u32 = entries[..classes].iter().sum();
@@ -354,7 +365,7 @@ mod tests {
                 data(classes, rows.iter().flat_map(|row| row.0.clone()).collect(), &rows.iter().map(|row| row.1).collect::<Vec<_>>())
             };
             let splits = if by_grid { Splits::Grid(7) } else { Splits::Midpoints };
-            let irp = MulticlassIrp { max_regions, strict, splits, ..MulticlassIrp::default() };
+            let irp = MulticlassIrp { max_regions, splits, ..MulticlassIrp::default() };
             let model = fit(irp, &set(&rows));
             let mut reversed = rows.clone();
             reversed.reverse();
@@ -382,7 +393,7 @@ mod tests {
                         prop_assert!(k == l || least(k, l) + least(l, k) >= -1e-9);
                         for m in 0..classes {
                             let cycle = least(k, l) + least(l, m) + least(m, k);
-                            prop_assert!(!strict || k == l || l == m || m == k || cycle >= -1e-9);
+                            prop_assert!(k == l || l == m || m == k || cycle >= -1e-9);
                         }
                     }
                 }

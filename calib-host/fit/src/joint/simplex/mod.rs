@@ -1,7 +1,9 @@
 //! Canonical calibration: a partition of the simplex with a probability of every class in each cell.
 
+mod grid;
 mod growth;
 mod held_out_loss;
+mod hull_guard;
 mod irp;
 mod method;
 mod model;

@@ -1,10 +1,11 @@
 //! The regions that hold points while the simplex is split, and the best split that keeps the order of them all.
 
+use super::grid::Grid;
 use super::growth::Growth;
 use super::model::SimplexCell;
 use super::order::Bounds;
 use super::reach::Reach;
-use super::split_search::{Candidate, SteppedPoints, child};
+use super::split_search::{Candidate, SteppedPoints, first_gain_of_the_paper, gain};
 use super::values::RegionValues;
 use crate::stop;
 
@@ -12,13 +13,19 @@ use crate::stop;
 pub(crate) struct Rules<'a> {
     pub(crate) points: &'a SteppedPoints<'a>,
     /// Where splits may be, if not next to points.
-    pub(crate) grid: Option<&'a [Vec<i32>]>,
+    pub(crate) grid: Option<&'a Grid>,
     pub(crate) values: RegionValues,
-    /// Whether all classes together must keep the order of a split, instead of each pair.
-    pub(crate) is_strict: bool,
 }
 
-/// The regions with points, from those of the lowest children on.
+impl Rules<'_> {
+    /// What a split makes.
+    fn children(&self, candidate: &Candidate) -> impl Iterator<Item = SimplexCell> {
+        let of_child = candidate.counts.chunks_exact(self.points.classes);
+        of_child.map(|counts| self.values.cell(counts.to_vec()))
+    }
+}
+
+/// The regions with points, those of the last split at the end.
 pub(crate) struct Regions<'a> {
     rules: Rules<'a>,
     list: Vec<Region>,
@@ -56,7 +63,7 @@ impl<'a> Regions<'a> {
     /// The whole simplex, which is the first cell.
     pub(crate) fn new(rules: Rules<'a>, all: Vec<usize>) -> Self {
         let part = Part::new(rules.points, all, Vec::new());
-        let grid = (0..rules.grid.map_or(0, <[_]>::len)).collect();
+        let grid = (0..rules.grid.map_or(0, Grid::len)).collect();
         let whole = Region::new(&rules, 0, vec![part], grid);
         Self { rules, list: vec![whole] }
     }
@@ -96,30 +103,50 @@ impl<'a> Regions<'a> {
         best
     }
 
+    /// All regions with points as they would be after a split.
+    pub(crate) fn cells_after(&self, split: &BestSplit, growth: &Growth) -> Vec<SimplexCell> {
+        let others = self.list.iter().enumerate().filter(|(place, _)| *place != split.place);
+        let others = others.map(|(_, region)| growth.cell(region.cell).clone());
+        others.chain(self.rules.children(&split.candidate).filter(|child| child.n() > 0)).collect()
+    }
+
+    /// Does not make a split as long as all other regions stay as they are.
+    pub(crate) fn refuse(&mut self, split: BestSplit) {
+        let others = self.list.iter().map(|region| region.cell);
+        let mine = self.list[split.place].cell;
+        let others: Vec<usize> = others.filter(|&cell| cell != mine).collect();
+        let candidates = &mut self.list[split.place].candidates;
+        let place = candidates.iter().position(|candidate| candidate.gamma == split.candidate.gamma);
+        let place = place.expect("the split of a region is one of its candidates");
+        if others.is_empty() {
+            candidates.remove(place);
+        } else {
+            candidates[place].blocked_by = others;
+        }
+    }
+
     /// Makes a split, here and in what grows.
     pub(crate) fn make(&mut self, split: BestSplit, growth: &mut Growth) {
-        let Rules { points, grid, values, .. } = self.rules;
-        let BestSplit { place, candidate: Candidate { gamma, counts, .. } } = split;
-        let region = self.list.remove(place);
-        let cells = counts.chunks_exact(points.classes).map(|counts| values.cell(counts.to_vec()));
-        let first_child = growth.split(region.cell, &gamma, cells);
+        let Rules { points, grid, .. } = self.rules;
+        let region = self.list.remove(split.place);
+        let first_child =
+            growth.split(region.cell, &split.candidate.gamma, self.rules.children(&split.candidate));
+        let gamma = split.candidate.gamma;
         self.list.iter_mut().for_each(|other| other.pass(points, &gamma, region.cell));
 
-        let mut children: Vec<(Vec<Part>, Vec<usize>)> = Vec::new();
+        let mut children: Vec<Vec<Part>> = Vec::new();
         children.resize_with(points.classes, Default::default);
         for part in region.parts.into_iter().flat_map(|part| part.divided(points, &gamma)) {
             let side = part.sides.last().copied().unwrap_or(0);
-            children[usize::from(side)].0.push(part);
+            children[usize::from(side)].push(part);
         }
-        for point in region.grid {
-            let steps = &grid.expect("its points have indices")[point];
-            children[child(&gamma, steps)].1.push(point);
-        }
-        let children = children.into_iter().enumerate().filter(|(_, (parts, _))| !parts.is_empty());
-        let children =
-            children.map(|(i, (parts, grid))| Region::new(&self.rules, first_child + i, parts, grid));
-        let children: Vec<Region> = children.collect();
-        self.list.splice(place..place, children);
+        let grids = match grid {
+            Some(grid) => grid.divided(&region.grid, &gamma),
+            None => vec![Vec::new(); points.classes],
+        };
+        let children = (first_child..).zip(children.into_iter().zip(grids));
+        let children = children.filter(|(_, (parts, _))| !parts.is_empty());
+        self.list.extend(children.map(|(cell, (parts, grid))| Region::new(&self.rules, cell, parts, grid)));
     }
 }
 
@@ -148,9 +175,14 @@ impl Region {
         inside.sort_unstable();
         let gammas = match rules.grid {
             None => rules.points.midpoints(&inside),
-            Some(all) => grid.iter().map(|&point| all[point].clone()).collect(),
+            Some(all) => grid.iter().map(|&point| all.point(point).to_vec()).collect(),
         };
-        let candidates = rules.points.gaining(&inside, gammas);
+        let gain = if cell == 0 && rules.values == RegionValues::PaperCompatible {
+            first_gain_of_the_paper
+        } else {
+            gain
+        };
+        let candidates = rules.points.gaining(&inside, gammas, gain);
         Self { cell, parts, grid, candidates }
     }
 
@@ -228,11 +260,9 @@ impl<'a> Trial<'a> {
     /// The other regions whose values stand against a split, together with those that it would make: empty if its own stand
     /// against it alone; `None` if the order of all splits would be kept.
     fn conflict(&self, candidate: &Candidate, beside: &[Bounds]) -> Option<Vec<usize>> {
-        let Candidate { gamma, counts, .. } = candidate;
-        let classes = gamma.len();
-        let cells: Vec<SimplexCell> =
-            counts.chunks_exact(classes).map(|counts| self.rules.values.cell(counts.to_vec())).collect();
-        let mut own = Bounds::new(classes);
+        let gamma = &candidate.gamma;
+        let cells: Vec<SimplexCell> = self.rules.children(candidate).collect();
+        let mut own = Bounds::new(gamma.len());
         for (child, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.n() > 0) {
             own.add(child, &cell.probs, self.region.cell);
         }
@@ -282,8 +312,10 @@ impl<'a> Trial<'a> {
 
     fn found(&self, bounds: &Bounds) -> Option<Vec<usize>> {
         let conflict = bounds.pair_in_conflict();
-        let conflict =
-            if self.rules.is_strict { conflict.or_else(|| bounds.all_in_conflict()) } else { conflict };
+        let conflict = match self.rules.values {
+            RegionValues::PaperCompatible => conflict,
+            RegionValues::Smoothed(_) => conflict.or_else(|| bounds.all_in_conflict()),
+        };
         conflict.map(|regions| self.others_of(regions))
     }
 

@@ -55,7 +55,8 @@ impl SteppedPoints<'_> {
     }
 
     /// A split for every point: each class is told from class 0 midway between the point's difference of the two and the
-    /// next larger one. With two classes these are all splits there are.
+    /// next larger one. With two classes these are all splits there are. The first is the one that tells class 1 from class 0
+    /// by the least, then class 2, and so on: with two classes that of the lowest score.
     pub(crate) fn midpoints(&self, points: &[usize]) -> Vec<Vec<i32>> {
         let (first, others) = (0, 1..self.classes);
         let stride = if self.classes > SWEPT_CLASSES { points.len().div_ceil(CANDIDATES).max(1) } else { 1 };
@@ -74,16 +75,19 @@ impl SteppedPoints<'_> {
                 split[other] = above.map_or(here, |above| here + (above - here) / 2);
             }
         }
+        splits.sort_unstable();
+        splits.dedup();
         splits.into_iter().map(|split| in_affine_plane(&split)).collect()
     }
 
-    /// The splits that gain, the best first. Among equals the one first that tells class 1 from class 0 by the least, then
-    /// class 2, and so on: with two classes that of the lowest score.
-    pub(crate) fn gaining(&self, points: &[usize], mut gammas: Vec<Vec<i32>>) -> Vec<Candidate> {
-        let over_first =
-            |gamma: &[i32]| -> Vec<i64> { (1..gamma.len()).map(|class| lead(gamma, class, 0)).collect() };
-        gammas.sort_by_cached_key(|gamma| over_first(gamma));
-        gammas.dedup();
+    /// The splits that gain, the best first; among equals the first. `gain` tells how much from the class counts of the region
+    /// and of the children.
+    pub(crate) fn gaining(
+        &self,
+        points: &[usize],
+        gammas: Vec<Vec<i32>>,
+        gain: fn(&[u64], &[u64]) -> f64,
+    ) -> Vec<Candidate> {
         let totals = self.class_counts(points);
         let counts = self.child_counts(points, &gammas);
         let mut candidates: Vec<Candidate> = gammas
@@ -220,7 +224,7 @@ pub(crate) fn pair(row: &[i32], class: usize, of: fn(&[i32], usize, usize) -> i6
 }
 
 /// The score of a split, from the class counts of the region and of the children. Exact up to the last division.
-fn gain(totals: &[u64], counts: &[u64]) -> f64 {
+pub(crate) fn gain(totals: &[u64], counts: &[u64]) -> f64 {
     let n: u64 = totals.iter().sum();
     let of_child = |counts: &[u64]| -> u128 {
         let here: u64 = counts.iter().sum();
@@ -232,6 +236,21 @@ fn gain(totals: &[u64], counts: &[u64]) -> f64 {
     counts.chunks_exact(totals.len()).map(of_child).sum::<u128>() as f64 / n as f64
 }
 
+/// The score of the first split of the simplex as the authors' code has it: the mean label of the whole is compared with the
+/// values `(share + 0.05) / 1.05` of the children.
+pub(crate) fn first_gain_of_the_paper(totals: &[u64], counts: &[u64]) -> f64 {
+    let n = u128::from(totals.iter().sum::<u64>());
+    let of_child = |counts: &[u64]| -> u128 {
+        let here = u128::from(counts.iter().sum::<u64>());
+        let products = counts
+            .iter()
+            .zip(totals)
+            .map(|(&count, &total)| (21 * here * u128::from(total), n * (20 * u128::from(count) + here)));
+        products.map(|(expected, got)| expected.abs_diff(got)).sum()
+    };
+    counts.chunks_exact(totals.len()).map(of_child).sum::<u128>() as f64 / (21 * n) as f64
+}
+
 /// Adds the same number to all entries, so that they sum to about one: no difference changes.
 fn in_affine_plane(gamma: &[i64]) -> Vec<i32> {
     let one = (1.0 / SplitTree::STEP) as i64;
@@ -239,44 +258,11 @@ fn in_affine_plane(gamma: &[i64]) -> Vec<i32> {
     gamma.iter().map(|entry| i32::try_from(entry + shift).expect("below 2 in size")).collect()
 }
 
-/// The points of the simplex whose entries are multiples of `1 / resolution`; `None` if there are more than a million.
-pub(crate) fn grid(classes: usize, resolution: u16) -> Option<Vec<Vec<i32>>> {
-    let mut points: Vec<Vec<u16>> = vec![Vec::new()];
-    for class in 0..classes {
-        points = points
-            .into_iter()
-            .flat_map(|point| {
-                let left = resolution - point.iter().sum::<u16>();
-                let from = if class + 1 == classes { left } else { 0 };
-                (from..=left).map(move |entry| [&point[..], &[entry]].concat())
-            })
-            .take(MAX_GRID + 1)
-            .collect();
-        if points.len() > MAX_GRID {
-            return None;
-        }
-    }
-    let one = 1.0 / SplitTree::STEP;
-    let steps = |entry: u16| (f64::from(one) * f64::from(entry) / f64::from(resolution)) as i32;
-    Some(points.iter().map(|point| point.iter().map(|&entry| steps(entry)).collect()).collect())
-}
-
-const MAX_GRID: usize = 1_000_000;
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn the_grid_is_the_simplex() {
-        let points = grid(3, 4).unwrap();
-        assert_eq!(points.len(), 15);
-        assert!(points.iter().all(|point| point.iter().sum::<i32>() == 1 << 30));
-        assert_eq!(grid(10, 1000), None);
-        assert_eq!(grid(2, 2).unwrap(), [[0, 1 << 30], [1 << 29, 1 << 29], [1 << 30, 0]]);
-    }
 
     fn steps() -> impl Strategy<Value = i32> {
         prop_oneof![Just(0), Just(1 << 30), 0i32..=1 << 30, 0i32..4]

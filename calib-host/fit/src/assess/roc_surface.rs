@@ -5,12 +5,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::points::surface_hull;
 use crate::assess::assessment::AssessOptions;
 use crate::assess::bootstrap::Bootstrap;
 use crate::assess::roc::Roc;
 use crate::assess::vectors::ProbMatrix;
-use crate::stats::{Interval, Units};
+use crate::stats::{Interval, Units, surface_hull};
 use crate::stop;
 
 /// Up to so many tuples all are looked at.
@@ -118,7 +117,7 @@ fn volumes(by_class: &[Vec<Vec<i64>>], seed: u64) -> Option<RocSurface> {
             });
             let hull = surface_hull(&rows);
             let all: f64 = rows.iter().map(|rows| rows.len() as f64).product();
-            let value = hull.hull.six_volumes as f64 / (6.0 * all);
+            let value = hull.six_volumes() as f64 / (6.0 * all);
             let vus_hull = Some(HullVolume { value, is_exact: hull.is_exact });
             Some(RocSurface {
                 vus: all_tuples(by_class).unwrap_or_else(|| drawn_tuples(by_class, seed)),
@@ -321,7 +320,7 @@ mod tests {
 
     use super::*;
     use crate::assess::bootstrap::IntervalKind;
-    use crate::assess::roc_surface::points::tests::cells;
+    use crate::stats::cells;
 
     /// Rows in 64ths, with their classes.
     fn matrix(classes: usize, rows: &[(Vec<u32>, u16)]) -> ProbMatrix {

@@ -16,13 +16,20 @@ const CHOSEN_LINES: usize = 128;
 const BATCH: usize = 1 << 20;
 
 /// Rows of three scores in whole steps, by class.
-pub(super) type Rows = [Vec<[i64; 3]>; 3];
+pub(crate) type Rows = [Vec<[i64; 3]>; 3];
 
 /// The hull of what thresholds reach, and of everything below it.
-pub(super) struct SurfaceHull {
-    pub(super) hull: Hull,
+pub(crate) struct SurfaceHull {
+    hull: Hull,
     /// Whether all thresholds were tried; otherwise an even choice of them, and the hull is too small, if anything.
-    pub(super) is_exact: bool,
+    pub(crate) is_exact: bool,
+}
+
+impl SurfaceHull {
+    /// Six times the volume, in counts of rows.
+    pub(crate) fn six_volumes(&self) -> i128 {
+        self.hull.six_volumes
+    }
 }
 
 /// Where the threshold between two classes can pass rows of either.
@@ -69,7 +76,7 @@ const OFFSETS: [&[i64]; 2] = [&[-3, -1, 1, 3], &[-2, 2]];
 /// # Panics
 ///
 /// If a class has no rows, or more than 2^32.
-pub(super) fn surface_hull(rows: &Rows) -> SurfaceHull {
+pub(crate) fn surface_hull(rows: &Rows) -> SurfaceHull {
     let parts: Vec<(Vec<[i64; 3]>, bool)> =
         (0..3).into_par_iter().map(|pivot| around_crossings(rows, pivot)).collect();
     let is_exact = parts.iter().all(|part| part.1);
@@ -204,7 +211,7 @@ pub(super) mod tests {
     }
 
     /// The points of the cells around every crossing of two lines of whatever two directions, counted one by one.
-    pub(in crate::assess) fn cells(rows: &Rows) -> BTreeSet<[i64; 3]> {
+    pub(crate) fn cells(rows: &Rows) -> BTreeSet<[i64; 3]> {
         let lines = |i: usize, j: usize| -> Vec<i64> {
             rows[i].iter().chain(&rows[j]).map(|row| 8 * (row[i] - row[j])).collect()
         };
