@@ -41,7 +41,9 @@ pub(crate) fn fit(
     let (encoding, labels) = (options.encoding()?, labels.as_slice()?);
     let are_codes = matches!(values, Slice::I64(_));
     if are_codes && encoding.is_none() {
-        return Err(UsageError::new_err("integer codes need score_encoding: a type, a scale and a zero point"));
+        return Err(UsageError::new_err(
+            "integer codes need score_encoding: a type, a scale and a zero point",
+        ));
     }
     let (of, of_others) = match kind {
         Kind::Binary(kind) => (ScoresOf::Binary { kind, encoding, by_group: false }, kind),
