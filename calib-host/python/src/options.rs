@@ -1,9 +1,8 @@
 //! Options that Python gives by name.
 
-use calib_core::artifact::MonitorAction;
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::OptionsError;
-use calib_fit::job::{FitOptions, MonitorOptions, NamedMethod, ScoresOf, Smoothing};
+use calib_fit::job::{AlarmAction, FitOptions, MonitorOptions, NamedMethod, ScoresOf, Smoothing};
 use calib_fit::names::Named;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
@@ -130,16 +129,7 @@ impl<'py> Options<'py> {
         let refuse = |text: &str| Err(UsageError::new_err(text.to_owned()));
         let (bins, rarity) =
             (self.count("monitor_bins")?, self.get("monitor_rarity", "three whole numbers")?);
-        let action = match self.get::<String>("monitor_action", "a name")?.as_deref() {
-            None | Some("flag") => None,
-            Some("alarm") => Some(MonitorAction::Alarm),
-            Some("uncalibrated") => Some(MonitorAction::Uncalibrated),
-            Some(other) => {
-                return refuse(&format!(
-                    "monitor_action={other:?}: there are \"flag\", \"alarm\" and \"uncalibrated\""
-                ));
-            }
-        };
+        let action = self.named::<AlarmAction>("monitor_action")?.unwrap_or_default().get();
         if !self.flag("monitor")? {
             if scores.is_some() {
                 return refuse("scores that monitors compare with go with monitor: add it");

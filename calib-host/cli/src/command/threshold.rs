@@ -1,21 +1,18 @@
 //! `calib threshold`
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::job::{ThresholdOptions, threshold};
 use calib_fit::operating::Sharing;
-use calib_io::files::read_artifact;
 use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
-use crate::options::{
-    ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
-};
-use crate::read::{ColumnNames, For, RowFiles, ScoresAre};
+use crate::options::{ClusterColumn, RuleOptions, binary_source, parse_share};
+use crate::read::ScoresAre;
 use crate::run::Run;
 use crate::show;
 
@@ -34,17 +31,6 @@ pub(crate) struct ThresholdCommand {
     /// Margins of class 1 of a binary classifier: scores of any size.
     #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = "Data")]
     margins: Option<PathBuf>,
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
-    labels: Option<PathBuf>,
-    /// The column of scores or margins in a table.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
-    score_column: String,
-    /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
-    label_column: String,
-    #[command(flatten)]
-    codes: EncodingOptions,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores.
@@ -81,23 +67,8 @@ pub(crate) struct ThresholdCommand {
     /// A score between two thresholds raises the alarm, too.
     #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
     refer_raises: bool,
-    /// A binary calibrator that takes such scores: the thresholds go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
-    calibrator: Option<PathBuf>,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = "The device", hide_short_help = true)]
-    classifier_id: Option<ClassifierId>,
     #[command(flatten)]
-    child: ChildOptions,
-    /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
-    force: bool,
-    /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
-    json: bool,
+    rule: RuleOptions,
 }
 
 impl Run for ThresholdCommand {
@@ -108,31 +79,16 @@ impl Run for ThresholdCommand {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let (path, kind) = binary_source(self.scores.as_deref(), self.margins.as_deref())
             .expect("clap asks for one of them");
-        let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
-        let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
-        let columns = ColumnNames {
-            score: &self.score_column,
-            label: &self.label_column,
-            clusters: self.cluster_column.source(self.clusters.as_ref()),
-            groups: self.group_column.as_deref(),
-            points: None,
-        };
-        let files =
-            RowFiles { scores: (path, ScoresAre::Binary(kind)), labels: self.labels.as_deref(), columns };
-        let rows = files.read(For::Device(encoding), cx)?;
+        let parent = self.rule.parent()?;
+        let beside = (self.cluster_column.source(self.clusters.as_ref()), self.group_column.as_deref());
+        let rows = self.rule.rows((path, ScoresAre::Binary(kind)), beside, parent.as_ref(), cx)?;
         let doubts = rows.doubts();
         cx.warn(&doubts)?;
-        let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
-        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
+        let target = self.rule.target(parent.as_ref(), &rows, cx)?;
         let found = threshold(&rows.data, &self.options(), &target)
             .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
-        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
-        match (self.json, cx.quiet) {
-            (true, _) => cx.print_made(&self.output, &found.summary, Some(&doubts)),
-            (false, true) => Ok(()),
-            (false, false) => Ok(show::thresholds(&found, &self.output, &mut cx.stderr())?),
-        }
+        let show = |output: &Path, err: &mut dyn Write| show::thresholds(&found, output, err);
+        self.rule.write((&found.artifact, &found.summary), &doubts, show, cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {

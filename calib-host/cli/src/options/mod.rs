@@ -19,6 +19,7 @@ mod points;
 #[cfg(feature = "probe")]
 mod probe;
 mod reported;
+mod rule;
 mod same_rows;
 mod source;
 mod validation;
@@ -41,6 +42,7 @@ pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;
 pub(crate) use reported::ReportedOptions;
+pub(crate) use rule::RuleOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};
 pub(crate) use validation::{ValidationArgs, parse_prevalence};

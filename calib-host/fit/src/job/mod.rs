@@ -33,8 +33,9 @@ pub use error::JobError;
 pub use facts::Written;
 pub use finding::{Finding, Looks};
 pub use fit::{
-    Chosen, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName, MonitorOptions,
-    NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing, TableWidth, fit,
+    AlarmAction, Chosen, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
+    MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
+    TableWidth, fit,
 };
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,

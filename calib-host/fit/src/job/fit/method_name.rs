@@ -1,6 +1,6 @@
 //! The names of methods.
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{MonitorAction, Reduction};
 
 use crate::binary::Loss;
 use crate::names::names;
@@ -157,4 +157,32 @@ names! {
     F32 "f32" "32-bit floats, or integer codes",
     U16 "u16" "16-bit numbers, at half the size, for methods that fit steps. The device rounds scores to the nearest 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do",
     Direct "direct" "The bin of each of the 256 codes of an 8-bit encoding: the device looks up instead of searching, at 256 bytes a table and 8 more",
+}
+
+/// What a device does on an alarm of its monitors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum AlarmAction {
+    #[default]
+    Flag,
+    Alarm,
+    Uncalibrated,
+}
+
+names! {
+    AlarmAction, "action of monitors":
+    Flag "flag" "Tells it when it is asked",
+    Alarm "alarm" "Keeps its own alarm raised, too",
+    Uncalibrated "uncalibrated" "Answers \"uncalibrated\" from then on, and keeps its own alarm raised",
+}
+
+impl AlarmAction {
+    /// Returns the action as an artifact has it; `None` if the device only tells.
+    pub fn get(self) -> Option<MonitorAction> {
+        match self {
+            Self::Flag => None,
+            Self::Alarm => Some(MonitorAction::Alarm),
+            Self::Uncalibrated => Some(MonitorAction::Uncalibrated),
+        }
+    }
 }
