@@ -194,7 +194,7 @@ fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
         (
             "calib fit --method umd --bins 5 --passes 1.csv 2.csv 3.csv -o out.bin".into(),
             2,
-            "unexpected argument '3.csv'",
+            "'--passes <FILE>...'",
         ),
         ("calib sql --dialect duckdb --from t --method ums --bins 5".into(), 2, "draws at random among rows"),
         ("calib sql --dialect duckdb --from t --method beta".into(), 2, "depends on every single score"),

@@ -35,7 +35,7 @@ pub(crate) use contenders::MethodChoice;
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
 pub(crate) use method::{MethodOptions, ReductionOption};
 pub(crate) use monitors::MonitorOptions;
-pub(crate) use parse::{any_number, count, named, parse_alpha, parse_classifier, parse_number, parse_share};
+pub(crate) use parse::{any_number, count, named, parse_alpha, parse_number, parse_share};
 pub(crate) use passes::PassOptions;
 pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;

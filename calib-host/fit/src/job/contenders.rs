@@ -60,10 +60,9 @@ impl ContenderName {
             .iter()
             .flat_map(|&(method, ..)| match method {
                 // Variants of others, of which one each is compared.
-                MethodName::PlattProb
-                | MethodName::ScalingBinningOneSet
-                | MethodName::ProjectionRandom
-                | MethodName::MulticlassIrpStrict => [None, None],
+                MethodName::PlattProb | MethodName::ScalingBinningOneSet | MethodName::ProjectionRandom => {
+                    [None, None]
+                }
                 MethodName::IsotonicInterpolated => [Some(Self::Method(method)), Some(Self::Irp)],
                 _ => [Some(Self::Method(method)), None],
             })

@@ -384,7 +384,7 @@ def fit(
     ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, scaling-binning, scaling-binning-one-set, platt,
     platt-prob, beta, temperature and venn-abers; without it umd, with bins that suit the number of points. A matrix takes one of these with a
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
-    matrix, dirichlet, sierpinski, grid, projection, projection-random, multiclass-irp or multiclass-irp-strict. The other options are those of ``calib fit``, which ``calib help
+    matrix, dirichlet, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
 
     ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about

@@ -356,19 +356,13 @@ impl NamedMethod {
 
     /// The first parameter of methods of whole vectors that was given although this one does not have it.
     fn unused_of_joint(&self) -> Option<&'static str> {
-        use MethodName::{
-            Dirichlet, Grid, Matrix, MulticlassIrp, Sierpinski, Temperature, Vector,
-        };
+        use MethodName::{Dirichlet, Grid, Matrix, MulticlassIrp, Sierpinski, Temperature, Vector};
         let is = |methods: &[MethodName]| self.method.is_some_and(|method| methods.contains(&method));
         let given = [
             (self.log_probs, is(&[Temperature, Vector, Matrix]), "log_probs"),
             (self.odir.is_some(), is(&[Matrix, Dirichlet]), "odir"),
             (self.folds.is_some(), is(&[Matrix, Dirichlet, MulticlassIrp]), "folds"),
-            (
-                self.resolution.is_some(),
-                is(&[Sierpinski, Grid, MulticlassIrp]),
-                "resolution",
-            ),
+            (self.resolution.is_some(), is(&[Sierpinski, Grid, MulticlassIrp]), "resolution"),
         ];
         given.into_iter().find(|(given, allowed, _)| *given && !allowed).map(|(.., parameter)| parameter)
     }
