@@ -2,13 +2,13 @@
 
 use calib_core::Outcome;
 use calib_core::artifact::Reduction;
-use calib_host::apply::AppliedVector;
+use calib_host::apply::{AppliedRow, Others, Words};
 use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, assess};
 use calib_host::binary::Isotonic;
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, StoredArtifact, VectorKind, Vectors, apply_vectors,
-    artifact_bytes,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, StoredArtifact, VectorKind, Vectors,
+    apply as applied, artifact_bytes,
 };
 
 /// Isotonic regression: one value for each score there is, if values rise with scores.
@@ -19,20 +19,20 @@ fn fit(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Fit {
 }
 
 /// The rows as a device answers them.
-fn apply(fit: &Fit, vectors: &Vectors) -> Vec<AppliedVector> {
+fn apply(fit: &Fit, vectors: &Vectors) -> Vec<AppliedRow> {
     let stored =
         StoredArtifact::from_bytes(&artifact_bytes(fit, &ArtifactOptions::default()).unwrap()).unwrap();
     let artifact = stored.artifact();
-    apply_vectors(&artifact, vectors, 0).unwrap().collect()
+    applied(&artifact, vectors.into(), Words::new(&artifact, 0)).collect::<Result<_, _>>().unwrap()
 }
 
 fn probs(fit: &Fit, vectors: &Vectors) -> Vec<Option<f32>> {
-    let prob = |row| match row {
-        AppliedVector::TopLabel(row) => match row.outcome {
+    let prob = |row: AppliedRow| {
+        assert_eq!(row.others, Others::None);
+        match row.first.outcome {
             Outcome::Calibrated(calibrated) => Some(calibrated.prob),
             Outcome::Uncalibrated(_) => None,
-        },
-        other => panic!("{other:?}"),
+        }
     };
     apply(fit, vectors).into_iter().map(prob).collect()
 }
@@ -112,9 +112,7 @@ fn six_points_and_every_notion() {
     for (row, (each, divided)) in
         apply(&class_wise, &vectors).into_iter().zip(apply(&normalized, &vectors)).enumerate()
     {
-        let (AppliedVector::Classes(each), AppliedVector::Classes(divided)) = (each, divided) else {
-            panic!("not all classes")
-        };
+        let [each, divided] = [&each, &divided].map(|row| row.classes().expect("all classes"));
         assert_eq!(each.probs[3], Some(if row == 1 { 1.0 } else { 0.0 }));
         let sum: f32 = each.probs.iter().flatten().sum();
         sums.push(sum);
@@ -130,9 +128,9 @@ fn six_points_and_every_notion() {
     // Top-2: the second classes are b, d, b, b, d, b of the rows, in 0-based classes 1, 3, 0, 1, 3, 1.
     let pairs = apply(&fit(&vectors, &labels, Reduction::TopKConfidence { k: 2 }), &vectors);
     let classes = |rank: usize| -> Vec<u16> {
-        let class = |row: &AppliedVector| match row {
-            AppliedVector::TopK(pairs) => pairs[rank].class,
-            other => panic!("{other:?}"),
+        let class = |row: &AppliedRow| {
+            assert_eq!(row.ranks().count(), 2);
+            row.ranks().nth(rank).unwrap().class
         };
         pairs.iter().map(class).collect()
     };

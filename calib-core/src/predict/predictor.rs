@@ -114,6 +114,14 @@ impl<'a> Predictor<'a> {
         }
     }
 
+    /// Returns how many floats of memory [`Predictor::predict_classes`] takes.
+    pub const fn space(&self) -> usize {
+        match &self.calibrator {
+            Calibrator::Vector(calibrator) => calibrator.space(),
+            _ => 0,
+        }
+    }
+
     /// Tells whether the calibrator takes the lead of the predicted class's code, and not the code.
     pub fn takes_lead(&self) -> bool {
         matches!(self.ungrouped(), Calibrator::TopLabelCodeMargin(_))

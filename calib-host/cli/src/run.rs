@@ -36,6 +36,22 @@ pub(crate) trait Run: Sized {
     }
 }
 
+impl<C: Run> Run for Box<C> {
+    const AT_WORK: Option<&str> = C::AT_WORK;
+    const OUTPUT: Option<FileKind> = C::OUTPUT;
+    const NOT_STREAMED: Option<&str> = C::NOT_STREAMED;
+    const TELLS: bool = C::TELLS;
+    const ENDS_BY_INTERRUPT: bool = C::ENDS_BY_INTERRUPT;
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
+        (*self).run(cx)
+    }
+
+    fn next(given: &Given<'_>, cx: &Context) -> Option<Suggestion> {
+        C::next(given, cx)
+    }
+}
+
 /// Checks the files that were named, does what is asked, and tells what to do next.
 pub(crate) fn carry_out<C: Run>(command: C, given: &ArgMatches, cx: &Context) -> Result<(), Error> {
     if !C::ENDS_BY_INTERRUPT {

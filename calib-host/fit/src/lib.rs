@@ -54,7 +54,7 @@ pub mod sets;
 pub mod stats;
 pub mod stop;
 
-pub use apply::{apply_codes, apply_margins, apply_probs, apply_scores, apply_vectors};
+pub use apply::{apply, apply_probs};
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
 pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
 pub use data::{BinaryData, ScoreKind, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};

@@ -1,17 +1,18 @@
 //! Artefacts for another prevalence, of every kind of table.
 
 use calib_core::artifact::{HeaderFlags, Method, MonitorAction, Reduction};
-use calib_core::{Calibrated, Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_core::{Artifact, Calibrated, Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, Shift, adjusted, adjusted_prevalence,
 };
+use calib_fit::apply::{Applied, Outputs, Words, calibrate};
 use calib_fit::artifact::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 use calib_fit::binary::{FixedWidth, ScalingMethod};
 use calib_fit::fit::parameter_of;
 use calib_fit::stats::clopper_pearson;
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, Isotonic, ReductionOptions, ScoreKind, StoredArtifact,
-    TopLabelData, Umd, apply_codes, apply_margins, apply_scores, artifact_bytes, fit_binary, fit_top_label,
+    TopLabelData, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -77,22 +78,26 @@ fn all_kinds() -> Vec<StoredArtifact> {
     all
 }
 
+fn applied<'r>(artifact: &Artifact<'r>, outputs: impl Into<Outputs<'r>>, seed: u64) -> Vec<Applied> {
+    calibrate(artifact, outputs.into(), Words::new(artifact, seed)).unwrap()
+}
+
 /// What the device answers to scores from one end to the other.
 fn answers(stored: &StoredArtifact) -> Vec<Calibrated> {
     let artifact = &stored.artifact();
     let shares = || (0..=200u8).map(|i| f64::from(i) / 200.0);
     let encoding = artifact.header().encoding;
-    let applied = if encoding.is_margin() {
+    let rows = if encoding.is_margin() {
         let margins: Vec<_> = shares().map(|s| Margin::new((10.0 * s - 5.0) as f32).unwrap()).collect();
-        apply_margins(artifact, &margins, 9).unwrap()
+        applied(artifact, &margins[..], 9)
     } else if encoding.is_quantized() {
         let codes: Vec<_> = (0..=200).map(|code| QuantizedScore::new(encoding, code).unwrap()).collect();
-        apply_codes(artifact, &codes).unwrap().unwrap()
+        applied(artifact, &codes[..], 9)
     } else {
         let scores: Vec<_> = shares().map(|s| Score::try_from(s).unwrap()).collect();
-        apply_scores(artifact, &scores, 9).unwrap()
+        applied(artifact, &scores[..], 9)
     };
-    applied.iter().map(|row| *row.outcome.calibrated().expect("every bin has points")).collect()
+    rows.iter().map(|row| *row.outcome.calibrated().expect("every bin has points")).collect()
 }
 
 fn change(before: &StoredArtifact, shift: Shift) -> StoredArtifact {

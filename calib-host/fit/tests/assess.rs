@@ -1,6 +1,7 @@
 //! Assessing a data set in one call.
 
 use calib_core::{Score, ScoreEncoding};
+use calib_fit::apply::{Words, calibrate};
 use calib_fit::assess::{Binning, Prediction, PredictionKind};
 use calib_fit::data::{BinaryCollector, RowGroups};
 use calib_fit::dataset::{Rows, Scores};
@@ -11,7 +12,7 @@ use calib_fit::job::{
 use calib_fit::stats::Clusters;
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Dataset, Isotonic, ScoreKind, StoredArtifact, Umd, VectorKind,
-    Vectors, apply_scores, artifact_bytes, fit_binary,
+    Vectors, artifact_bytes, fit_binary,
 };
 use proptest::prelude::*;
 
@@ -120,7 +121,7 @@ fn a_randomised_artifact_draws_its_words_in_the_order_of_the_rows() {
         found.after.iter().map(|row| row.prob).collect::<Vec<_>>()
     };
     let scores: Vec<Score> = scores.iter().map(|&score| Score::new(score).unwrap()).collect();
-    let applied = apply_scores(&artifact, &scores, 7).unwrap();
+    let applied = calibrate(&artifact, scores[..].into(), Words::new(&artifact, 7)).unwrap();
     let applied: Vec<f32> = applied.iter().map(|row| row.outcome.calibrated().unwrap().prob).collect();
     let as_f32 = |probs: Vec<f64>| probs.into_iter().map(|prob| prob as f32).collect::<Vec<_>>();
     assert_eq!(as_f32(probs(false)), applied);

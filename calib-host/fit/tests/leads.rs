@@ -2,11 +2,11 @@
 
 use calib_core::artifact::{HeaderFlags, Reduction, TableForm, Theorem};
 use calib_core::{Artifact, ScoreEncoding};
-use calib_fit::apply::{AppliedVector, apply_code_vectors};
+use calib_fit::apply::{Others, Words, apply};
 use calib_fit::data::CodeVectors;
 use calib_fit::{
     ArtifactOptions, BinaryMethod, Fit, Isotonic, Problems, ReductionOptions, StoredArtifact, Umd,
-    VectorKind, Vectors, apply_vectors, artifact_bytes, fit_reduction,
+    VectorKind, Vectors, artifact_bytes, fit_reduction,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -32,9 +32,11 @@ fn lead(row: &[f32]) -> (usize, f64) {
 
 /// Checks every row against the model: its bin is that of the lead among the fitted edges.
 fn answers_as_fitted(fit: &Fit, artifact: &Artifact<'_>, vectors: &Vectors) {
-    let rows = apply_vectors(artifact, vectors, 0).unwrap();
+    let rows = apply(artifact, vectors.into(), Words::new(artifact, 0));
     for (row, applied) in vectors.rows().zip(rows) {
-        let AppliedVector::TopLabel(applied) = applied else { panic!("not of the predicted class") };
+        let applied = applied.unwrap();
+        assert_eq!(applied.others, Others::None);
+        let applied = applied.first;
         let (class, lead) = lead(row);
         assert_eq!((usize::from(applied.class), f64::from(applied.score)), (class, lead));
         let table = if fit.tables.len() == 1 { 0 } else { class };
@@ -82,12 +84,13 @@ proptest! {
 
                 let over_codes = stored(&fit.over_codes(I8).unwrap());
                 prop_assert_eq!(over_codes.artifact().header().encoding, I8);
-                let rows = apply_code_vectors(&over_codes.artifact(), &codes).unwrap();
-                let as_floats = apply_vectors(&floats.artifact(), &logits, 0).unwrap();
+                let (of_codes, of_floats) = (over_codes.artifact(), floats.artifact());
+                let rows = apply(&of_codes, (&codes).into(), Words::new(&of_codes, 0));
+                let as_floats = apply(&of_floats, (&logits).into(), Words::new(&of_floats, 0));
                 for (coded, float) in rows.zip(as_floats) {
-                    let (AppliedVector::TopLabel(coded), AppliedVector::TopLabel(float)) = (coded, float) else {
-                        panic!("not of the predicted class")
-                    };
+                    let (coded, float) = (coded.unwrap(), float.unwrap());
+                    prop_assert_eq!((&coded.others, &float.others), (&Others::None, &Others::None));
+                    let (coded, float) = (coded.first, float.first);
                     let prob = |outcome: calib_core::Outcome| outcome.calibrated().map(|c| (c.prob, c.flags));
                     prop_assert_eq!((coded.class, coded.score), (float.class, float.score));
                     prop_assert_eq!(prob(coded.outcome), prob(float.outcome));

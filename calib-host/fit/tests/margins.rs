@@ -2,7 +2,8 @@
 
 use calib_core::artifact::TableForm;
 use calib_core::score::ScoreError;
-use calib_core::{Artifact, BinFlags, Calibrator, Margin, QuantizedScore, ScoreEncoding};
+use calib_core::{Artifact, BinFlags, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_fit::apply::{Applied, Outputs, Words, calibrate};
 use calib_fit::artifact::score_kind;
 use calib_fit::binary::{
     BinnedModel, Boundary, BoundaryPoints, FixedRange, FixedWidth, Loss, Model, ScalingBinning, ScalingModel,
@@ -11,8 +12,7 @@ use calib_fit::binary::{
 use calib_fit::data::DataError;
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, FitError, Isotonic, ScalingMethod, ScoreKind,
-    StoredArtifact, Umd, WeightedData, apply_codes, apply_margins, apply_scores, artifact_bytes, fit_binary,
-    fit_weighted,
+    StoredArtifact, Umd, WeightedData, artifact_bytes, fit_binary, fit_weighted,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -56,6 +56,10 @@ fn methods_of_margins(bins: usize, seed: u64) -> Vec<BinaryMethod> {
 fn stored(fit: &Fit) -> StoredArtifact {
     let options = ArtifactOptions { intervals: true, ..Default::default() };
     StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap()
+}
+
+fn applied<'r>(artifact: &Artifact<'r>, outputs: impl Into<Outputs<'r>>, seed: u64) -> Vec<Applied> {
+    calibrate(artifact, outputs.into(), Words::new(artifact, seed)).unwrap()
 }
 
 fn fitted(margins: &[f32], labels: &[bool], method: &BinaryMethod) -> Result<Fit, FitError> {
@@ -191,10 +195,11 @@ proptest! {
             let artifact = stored.artifact();
             prop_assert_eq!(artifact.header().encoding, ScoreEncoding::Margin);
             prop_assert_eq!(score_kind(&artifact), ScoreKind::Margin);
-            prop_assert!(apply_scores(&artifact, &[], 0).is_none());
+            let words = Words::new(&artifact, 0);
+            prop_assert!(calibrate(&artifact, [Score::ZERO][..].into(), words).is_err());
             let probes = probes(&f32_edges(&artifact));
-            let applied = apply_margins(&artifact, &probes, seed).unwrap();
-            for (probe, row) in probes.iter().zip(&applied) {
+            let rows = applied(&artifact, &probes[..], seed);
+            for (probe, row) in probes.iter().zip(&rows) {
                 let (bin, prob) = said(model, probe.get().into(), row.word.unwrap_or(u32::MAX));
                 prop_assert_eq!(row.score, probe.get());
                 let Some(calibrated) = row.outcome.calibrated() else {
@@ -229,14 +234,14 @@ proptest! {
             let probes: Vec<Margin> = margins.iter().flat_map(|&m| [m.next_down(), m, m.next_up()])
                 .filter_map(|m| Margin::new(m).ok()).collect();
             let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
-            for (probe, row) in probes.iter().zip(apply_margins(&artifact, &probes, 0).unwrap()) {
+            for (probe, row) in probes.iter().zip(applied(&artifact, &probes[..], 0)) {
                 let seen = Margin::from_key(u32::from(probe.rounded_key()) << 16).unwrap().get();
                 let calibrated = row.outcome.calibrated().unwrap();
                 prop_assert_eq!(usize::from(calibrated.bin), steps.bin(seen.into()), "{:?} {:?}", method, probe);
                 prop_assert_eq!(f64::from(calibrated.prob), steps.prob(seen.into()));
             }
             let seen: Vec<Margin> = margins.iter().map(|&m| Margin::new(m).unwrap()).collect();
-            for row in apply_margins(&artifact, &seen, 0).unwrap() {
+            for row in applied(&artifact, &seen[..], 0) {
                 prop_assert!(!row.outcome.calibrated().unwrap().flags.contains(BinFlags::OUT_OF_RANGE));
             }
         }
@@ -278,9 +283,9 @@ proptest! {
             prop_assert_eq!(score_kind(&stored_codes.artifact()), ScoreKind::Margin);
             let stored_margins = stored(&fit);
             let codes: Vec<QuantizedScore> = (-128..128).map(code).collect();
-            let by_code = apply_codes(&stored_codes.artifact(), &codes).unwrap().unwrap();
+            let by_code = applied(&stored_codes.artifact(), &codes[..], 0);
             let margins: Vec<Margin> = codes.iter().map(|code| Margin::new(code.dequantized()).unwrap()).collect();
-            for (a, b) in by_code.iter().zip(apply_margins(&stored_margins.artifact(), &margins, 0).unwrap()) {
+            for (a, b) in by_code.iter().zip(applied(&stored_margins.artifact(), &margins[..], 0)) {
                 let of = |row: &calib_fit::apply::Applied| row.outcome.calibrated().map(|c| (c.prob, c.epsilon, c.interval, c.flags));
                 prop_assert_eq!(of(a), of(&b), "{:?} {}", method, b.score);
                 prop_assert_eq!(a.score, b.score);
@@ -376,8 +381,8 @@ fn bins_of_a_range_reach_beyond_it() {
     // A bin without points is uncalibrated, whatever its value is.
     let fit = fitted(&margins, &labels, &range(-2.0, 20.0, 11)).unwrap();
     let stored = stored(&fit);
-    let applied = apply_margins(&stored.artifact(), &[Margin::new(7.0).unwrap()], 0).unwrap();
-    assert_eq!(applied[0].flags(), "empty-bin");
+    let rows = applied(&stored.artifact(), &[Margin::new(7.0).unwrap()][..], 0);
+    assert_eq!(rows[0].flags(), "empty-bin");
     for (lowest, highest) in
         [(1.0, 1.0), (2.0, 1.0), (f32::NAN, 1.0), (0.0, f32::INFINITY), (1.0, 1.0f32.next_up())]
     {
@@ -464,7 +469,7 @@ fn the_guarantee_holds_for_margins_with_heavy_tails_and_atoms() {
             let bins = fit.tables[0].as_ref().unwrap().model.bins();
             let mut sums = vec![(0.0, 0.0); bins.len()];
             for (row, margin) in
-                apply_margins(&stored(&fit).artifact(), &reference, seed).unwrap().iter().zip(&reference)
+                applied(&stored(&fit).artifact(), &reference[..], seed).iter().zip(&reference)
             {
                 let sum = &mut sums[usize::from(row.outcome.calibrated().unwrap().bin)];
                 *sum = (sum.0 + 1.0, sum.1 + truth(margin.get().into()));

@@ -1,11 +1,11 @@
 //! Applying an artefact, with the device's arithmetic.
 
-use calib_core::{Calibrator, Margin, QuantizedScore, ScoreEncoding};
-use calib_fit::apply::{Applied, AppliedVector, apply_code_vectors};
-use calib_fit::apply::{apply_codes, apply_probs};
+use calib_core::artifact::Reduction;
+use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
+use calib_fit::apply::{Applied, Outputs, Words, apply as apply_rows, apply_probs, calibrate};
 use calib_fit::data::{CodeVectors, DataError, VectorKind};
 use calib_fit::stop::check;
-use calib_fit::{ScoreKind, StoredArtifact, Vectors, apply_margins, apply_vectors};
+use calib_fit::{ScoreKind, StoredArtifact, Vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
@@ -115,34 +115,27 @@ fn applied(
     seed: u64,
 ) -> Result<Calibrated, NotApplied> {
     let artifact = stored.artifact();
-    let mismatch = |given| NotApplied::Mismatch(given);
     match (kind, values) {
         (Kind::Binary(_), Slice::I64(codes)) => {
-            let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else {
-                return Err(mismatch("integer codes of one score"));
-            };
-            let codes = codes_of(codes, calibrator.encoding())?;
-            let rows = apply_codes(&artifact, &codes).and_then(Result::ok).ok_or(mismatch("other codes"))?;
-            Ok(of_rows(&rows))
+            let encoding = artifact.header().encoding;
+            if !encoding.is_quantized() {
+                return Err(NotApplied::Mismatch("integer codes of one score"));
+            }
+            of_rows(&artifact, codes_of(codes, encoding)?[..].into(), seed, "integer codes of one score")
         }
         (Kind::Binary(kind), values) => {
-            let scores = values.scores(kind).ok_or(mismatch("no floats"))??;
-            let rows = match kind {
+            let scores = values.scores(kind).ok_or(NotApplied::Mismatch("no floats"))??;
+            let scores = scores.iter().enumerate();
+            match kind {
                 ScoreKind::Probability => {
-                    let scores: Vec<calib_core::Score> =
-                        scores.iter().enumerate().map(score).collect::<Result<_, _>>()?;
-                    calib_fit::apply_scores(&artifact, &scores, seed)
+                    let scores: Vec<Score> = scores.map(score).collect::<Result<_, _>>()?;
+                    of_rows(&artifact, scores[..].into(), seed, "one score of class 1 a row")
                 }
                 ScoreKind::Margin => {
-                    let margins: Vec<Margin> =
-                        scores.iter().enumerate().map(margin).collect::<Result<_, _>>()?;
-                    apply_margins(&artifact, &margins, seed)
+                    let margins: Vec<Margin> = scores.map(margin).collect::<Result<_, _>>()?;
+                    of_rows(&artifact, margins[..].into(), seed, "one margin of class 1 a row")
                 }
-            };
-            Ok(of_rows(&rows.ok_or(mismatch(match kind {
-                ScoreKind::Probability => "one score of class 1 a row",
-                ScoreKind::Margin => "one margin of class 1 a row",
-            }))?))
+            }
         }
         (Kind::Vectors(kind), Slice::I64(codes)) => {
             let encoding = artifact.header().encoding;
@@ -151,23 +144,22 @@ fn applied(
                 VectorKind::Probs => CodeVectors::new(codes, classes, encoding)?,
                 VectorKind::Logits => CodeVectors::of_logits(codes, classes, encoding)?,
             };
-            let rows = apply_code_vectors(&artifact, &vectors);
-            Ok(of_vectors(rows.ok_or(mismatch("other vectors of integer codes"))?))
+            of_rows(&artifact, (&vectors).into(), seed, "other vectors of integer codes")
         }
         (Kind::Vectors(kind), values) => {
-            let entries = values.entries().ok_or(mismatch("no floats"))?;
+            let entries = values.entries().ok_or(NotApplied::Mismatch("no floats"))?;
             let vectors = Vectors::new(entries, classes.unwrap_or(2), kind)?;
-            let rows = apply_vectors(&artifact, &vectors, seed).ok_or(mismatch(match kind {
+            let given = match kind {
                 VectorKind::Logits => "vectors of logits, or with another number of classes",
                 VectorKind::Probs => "vectors of probabilities, or with another number of classes",
-            }))?;
-            Ok(of_vectors(rows))
+            };
+            of_rows(&artifact, (&vectors).into(), seed, given)
         }
     }
 }
 
-fn score((row, &score): (usize, &f32)) -> Result<calib_core::Score, DataError> {
-    calib_core::Score::new(score).map_err(|cause| DataError::Score { row, cause })
+fn score((row, &score): (usize, &f32)) -> Result<Score, DataError> {
+    Score::new(score).map_err(|cause| DataError::Score { row, cause })
 }
 
 fn margin((row, &margin): (usize, &f32)) -> Result<Margin, DataError> {
@@ -187,31 +179,38 @@ fn prob(row: &Applied) -> f32 {
     row.outcome.calibrated().map_or(f32::NAN, |calibrated| calibrated.prob)
 }
 
-fn of_rows(rows: &[Applied]) -> Calibrated {
-    Calibrated { probs: rows.iter().map(prob).collect(), classes: None }
-}
-
 /// Rows between two looks at whether somebody interrupts.
 const ROWS: usize = 1 << 10;
 
-fn of_vectors(rows: impl Iterator<Item = AppliedVector>) -> Calibrated {
+/// What is said of rows, unless they are what was `given` in place of what the artefact takes.
+fn of_rows(
+    artifact: &Artifact<'_>,
+    outputs: Outputs<'_>,
+    seed: u64,
+    given: &'static str,
+) -> Result<Calibrated, NotApplied> {
+    if artifact.header().method.has_no_calibrator() {
+        return Err(NotApplied::Mismatch(given));
+    }
+    if artifact.header().reduction == Reduction::Binary {
+        let rows = calibrate(artifact, outputs, Words::new(artifact, seed));
+        let probs = rows.map_err(|_| NotApplied::Mismatch(given))?.iter().map(prob).collect();
+        return Ok(Calibrated { probs, classes: None });
+    }
     let mut all = Calibrated::default();
-    for (number, row) in rows.enumerate() {
+    for (number, row) in apply_rows(artifact, outputs, Words::new(artifact, seed)).enumerate() {
         if number.is_multiple_of(ROWS) {
             check();
         }
-        let pairs = match row {
-            AppliedVector::TopLabel(pair) => vec![pair],
-            AppliedVector::TopK(pairs) => pairs,
-            AppliedVector::Classes(of) => {
-                all.probs.extend(of.probs.into_iter().map(|prob| prob.unwrap_or(f32::NAN)));
-                continue;
-            }
-        };
-        for pair in pairs {
-            all.probs.push(prob(&pair));
-            all.classes.get_or_insert_default().push(pair.class);
+        let row = row.map_err(|_| NotApplied::Mismatch(given))?;
+        if let Some(classes) = row.classes() {
+            all.probs.extend(classes.probs.iter().map(|prob| prob.unwrap_or(f32::NAN)));
+            continue;
+        }
+        for ranked in row.ranks() {
+            all.probs.push(prob(ranked));
+            all.classes.get_or_insert_default().push(ranked.class);
         }
     }
-    all
+    Ok(all)
 }

@@ -3,7 +3,7 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::Reduction;
 use calib_core::wire::{ReplyBody, RequestBody, Scores};
-use calib_host::apply::{AppliedVector, apply_code_vectors};
+use calib_host::apply::{Others, Words, apply};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::data::CodeVectors;
 use calib_host::reduction::{Problems, fit_reduction};
@@ -57,9 +57,13 @@ fn host_and_device_agree(board: Board, classes: usize) {
         let request = |row: &[u16]| RequestBody::predict(Scores::Codes(row.iter().copied().collect()));
         let replies = deployed.device.pipeline(rows.map(request)).unwrap();
         let (what, artifact) = (&deployed.what, deployed.artifact());
-        for (reply, applied) in replies.iter().zip(apply_code_vectors(&artifact, &codes).unwrap()) {
+        for (reply, applied) in
+            replies.iter().zip(apply(&artifact, (&codes).into(), Words::new(&artifact, 0)))
+        {
             let ReplyBody::Answer(got) = reply else { panic!("{what}: {reply:?}") };
-            let AppliedVector::TopLabel(expected) = applied else { panic!("{what}: {applied:?}") };
+            let applied = applied.unwrap();
+            assert_eq!(applied.others, Others::None, "{what}");
+            let expected = applied.first;
             assert_eq!((got.class, got.outcome), (expected.class, expected.outcome), "{what}");
         }
         println!("{what}: {} bytes, {} vectors", bytes.len(), sent.replies.len());

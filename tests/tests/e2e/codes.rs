@@ -2,7 +2,7 @@
 
 use calib_core::wire::{RequestBody, ScoreEcho, Scores};
 use calib_core::{Calibrator, Outcome, QuantizedScore, ScoreEncoding};
-use calib_host::apply::apply_codes;
+use calib_host::apply::{Words, calibrate};
 use calib_host::artifact::{CodesError, CompileError};
 use calib_host::binary::{Isotonic, Loss, Model, ScalingBinning, ScalingMethod};
 use calib_host::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
@@ -62,7 +62,7 @@ fn host_and_device_agree(
     assert_eq!(artifact.tables().has_direct_table(), direct_table);
     let quantized: Vec<_> =
         asked.iter().map(|&key| QuantizedScore::from_key(encoding, key).unwrap()).collect();
-    let applied = apply_codes(&artifact, &quantized).unwrap().unwrap();
+    let applied = calibrate(&artifact, quantized[..].into(), Words::new(&artifact, 0)).unwrap();
     assert_eq!(applied.len(), asked.len());
     for (((got, &key), &code), applied) in sent.predictions.iter().zip(&asked).zip(&quantized).zip(&applied) {
         assert_eq!((got.class, got.score), (1, ScoreEcho::Code(key)), "{name}");

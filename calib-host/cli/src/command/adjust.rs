@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD, OUTPUT};
 use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
@@ -33,62 +34,43 @@ pub(crate) struct Adjust {
     /// The artefact.
     artifact: PathBuf,
     /// The share of class 1 where the device will be used.
-    #[arg(long, value_name = "P", value_parser = parse_share, required_unless_present = "estimate_from", help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, required_unless_present = "estimate_from", help_heading = METHOD)]
     prevalence: Option<f64>,
     /// The share of class 1 in the population of the calibration points. Without it the share among them is taken, with an exact
     /// interval: not where cases and controls were sampled to fixed numbers.
-    #[arg(long, value_name = "P0", value_parser = parse_share, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_name = "P0", value_parser = parse_share, help_heading = METHOD, hide_short_help = true)]
     calibration_prevalence: Option<f64>,
     /// The probability with which the interval of the calibration prevalence may fail; the alpha of the promise grows by it.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, conflicts_with = "calibration_prevalence", help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, conflicts_with = "calibration_prevalence", help_heading = GUARANTEES, hide_short_help = true)]
     prevalence_alpha: f64,
     /// Scores or margins from the new place, without labels: the prevalence is estimated from them, and nothing is promised.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "prevalence",
-        group = "OtherScores",
-        help_heading = "Data"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "prevalence", group = "OtherScores", help_heading = DATA)]
     estimate_from: Option<PathBuf>,
     /// Scores or margins that monitors on the device compare with, without labels: from the new place, one of each patient. Without them the
     /// calibrator has no monitors, as scores at another prevalence are no draws from those of the calibration.
-    #[arg(
-        long,
-        requires = "monitor_bins",
-        value_name = "FILE",
-        group = "OtherScores",
-        help_heading = "The device",
-        hide_short_help = true
-    )]
+    #[arg(long, requires = "monitor_bins", value_name = "FILE", group = "OtherScores", help_heading = DEVICE, hide_short_help = true)]
     monitor_scores: Option<PathBuf>,
     #[command(flatten)]
     monitors: MonitorOptions,
     /// The column of scores or margins in these files.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "OtherScores", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "OtherScores", help_heading = DATA)]
     score_column: String,
     /// The number of bootstrap resamples for the interval of the estimate.
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
     /// The seed of resamples, and of the random words that a randomised artefact needs.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

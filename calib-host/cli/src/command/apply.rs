@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use calib_core::Artifact;
-use calib_core::artifact::{Method, Reduction};
-use calib_fit::apply::{AppliedVector, Words, apply_vectors_from};
+use calib_core::artifact::Reduction;
+use calib_fit::apply::{Outputs, Words, apply, calibrate};
 use calib_fit::data::CodeVectors;
-use calib_fit::job::{Finding, Looks, codes_of_classes};
-use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
+use calib_fit::job::{Finding, Looks, codes_of_classes, got_vectors};
+use calib_fit::{ScoreKind, VectorKind, Vectors};
 use calib_io::files::OutputError;
 use calib_io::input::{Shown, Table};
 use calib_io::output::{Block, NewColumn, Part, Piece, TableFormat, send_stream, write_stream};
@@ -19,14 +19,14 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{Error, sentence};
 use crate::next::{Given, Suggestion, on};
+use crate::options::headings::{DATA, GUARANTEES, OUTPUT, ROWS};
 use crate::options::{SCORE_COLUMN, ScoreSource};
 use crate::out::{is_standard_output, shown_path};
 use crate::read::{
-    BinaryRows, NamedArtifact, RuleColumns, SET, VERDICT, groups_of, open_matrix, open_table, read_all,
-    read_code_vectors,
+    BinaryRows, NamedArtifact, groups_of, open_matrix, open_table, read_all, read_code_vectors,
 };
 use crate::run::Run;
-use crate::show::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, action_words, class_column};
+use crate::show::{AppliedColumns, action_words};
 
 /// Calibrate scores as the device does, and write a table.
 ///
@@ -38,13 +38,13 @@ pub(crate) struct Apply {
     /// Scores of class 1 in [0, 1]: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
     /// logits or probabilities. Of several classes in a table the columns of all, separated by commas, as in `p0..p9`.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
@@ -57,75 +57,55 @@ pub(crate) struct Apply {
     /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
     /// NPY file holds the probabilities alone, as f32 of shape (n,), or (n, k) of several ranks or classes, NaN for what is
     /// uncalibrated. `-` is standard output, as CSV if --format says nothing else.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// The format, if the output's extension does not tell.
-    #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "parquet", "arrow", "npy"], help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "parquet", "arrow", "npy"], help_heading = OUTPUT)]
     format: Option<String>,
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     evidence: bool,
     /// The column of groups, for an artefact with tables or thresholds for each group.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are")]
+    #[arg(long, value_name = "NAME", help_heading = ROWS)]
     group_column: Option<String>,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// The seed of the random words that a randomised artefact needs, one a row.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Print what was written as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
+/// Rows that are written together, and the random words of these rows.
+struct Rows<T> {
+    of: T,
+    words: Words,
+}
+
 /// Rows of a table of scores.
-struct ScorePiece {
+struct Scores {
     table: Table,
-    rows: usize,
-    /// Nothing, of an artefact that has a rule alone.
-    binary: Option<BinaryRows>,
-    rule: Option<RuleColumns>,
-    /// Those of the rows.
-    words: Words,
+    binary: BinaryRows,
 }
 
-/// Rows of a matrix.
-struct VectorPiece {
-    vectors: Predicted,
-    rule: Option<RuleColumns>,
-    words: Words,
-}
-
-/// What becomes columns.
-enum Predicted {
-    /// Vectors to be calibrated.
-    Vectors(Vectors),
-    /// Vectors that are calibrated already.
-    Applied(Vec<AppliedVector>),
-    /// The predicted classes, of an artefact that has sets alone.
-    Classes(Vec<u16>),
-}
-
-impl Piece for ScorePiece {
+impl Piece for Rows<Scores> {
     fn rows(&self) -> usize {
-        self.rows
+        self.of.binary.scores.len()
     }
 }
 
-impl Piece for VectorPiece {
+impl Piece for Rows<Vectors> {
     fn rows(&self) -> usize {
-        match &self.vectors {
-            Predicted::Vectors(vectors) => vectors.len(),
-            Predicted::Applied(rows) => rows.len(),
-            Predicted::Classes(classes) => classes.len(),
-        }
+        self.of.len()
+    }
+}
+
+impl Piece for Rows<CodeVectors> {
+    fn rows(&self) -> usize {
+        self.of.len()
     }
 }
 
@@ -145,7 +125,7 @@ impl Run for Apply {
             return self.scores(&named, format, (path, kind), cx);
         };
         if let Some(codes) = self.codes(&named, (path, kind), cx)? {
-            return self.code_vectors(&named, format, &codes, cx);
+            return self.code_vectors(&named, format, codes, cx);
         }
         self.vectors(&named, format, (path, kind), cx)
     }
@@ -170,24 +150,29 @@ impl Apply {
         let place = pieces.place();
         let artifact = named.stored.artifact();
         let mut words = Words::new(&artifact, self.seed);
-        let (mut is_first, mut could_be_probs) = (true, kind == ScoreKind::Margin);
+        let is_calibrator = !artifact.header().method.has_no_calibrator();
+        let (mut is_first, mut could_be_probs) = (true, kind == ScoreKind::Margin && is_calibrator);
         let read = || {
             let piece = match pieces.read_next() {
                 Ok(None) => return Ok(None),
-                Ok(Some(table)) => self.score_piece(named, table, kind, &mut words),
+                Ok(Some(table)) => self.of_table(named, table, kind),
                 Err(fault) => Err(fault.into()),
             };
-            let look = |table| self.score_piece(named, table, kind, &mut words.clone()).map(drop);
+            let look = |table| self.of_table(named, table, kind).map(drop);
             let piece = piece.map_err(|fault| pieces.first_fault(fault, look))?;
+            let rows = piece.binary.scores.len();
             if std::mem::take(&mut is_first) && !cx.quiet {
-                self.name_left_out(&piece.table.shown(piece.rows), cx)?;
+                self.name_left_out(&piece.table.shown(rows), cx)?;
             }
-            could_be_probs &= piece.binary.as_ref().is_some_and(|binary| binary.scores.could_be_probs());
-            Ok(Some(piece))
+            could_be_probs &= piece.binary.scores.could_be_probs();
+            Ok(Some(next(piece, rows, &mut words)))
         };
-        let columns = AppliedColumns::of(&artifact);
-        let rows = self.write((format, cx), read, |piece: &ScorePiece, rows| {
-            self.score_part(&named.stored, columns, format, piece, rows)
+        let rows = self.write((format, cx), read, |piece: &Rows<Scores>, rows| {
+            let Scores { table, binary } = &piece.of;
+            let shown = table.shown(binary.scores.len());
+            let added = self.columns(named, binary.scores.outputs(), &rows, &piece.words)?;
+            let scores = shown.place(&self.score_column).map(|place| (place, binary.numbers.shown()));
+            Ok(Part::new(format, &Block::beside(&shown, rows, scores, added)))
         })?;
         let doubt = could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file));
         self.tell(&artifact, rows, doubt, cx)
@@ -260,49 +245,32 @@ impl Apply {
         }))
     }
 
-    fn score_piece(
-        &self,
-        named: &NamedArtifact<'_>,
-        table: Table,
-        kind: ScoreKind,
-        words: &mut Words,
-    ) -> Result<ScorePiece, Error> {
-        check_names(&table, &named.stored.artifact())?;
-        let group_column = self.group_column.as_deref();
-        let rule = RuleColumns::of_scores(named, &table, &self.score_column, kind, group_column)?;
-        let own_words = words.clone();
-        if let (Some(rule), true) = (&rule, named.stored.artifact().header().method.has_no_calibrator()) {
-            let rows = rule.rows.len();
-            return Ok(ScorePiece { table, rows, binary: None, rule: Some(rule.clone()), words: own_words });
-        }
-        let groups = group_column.map(|column| groups_of(&table, column)).transpose()?;
+    fn of_table(&self, named: &NamedArtifact<'_>, table: Table, kind: ScoreKind) -> Result<Scores, Error> {
+        table.check_absent(&AppliedColumns::of(named.stored.artifact(), self.evidence).reserved())?;
+        let groups = self.group_column.as_ref().map(|column| groups_of(&table, column)).transpose()?;
         let binary = named.binary_rows(&table, &self.score_column, kind, groups.as_ref())?;
-        let rows = binary.scores.len();
-        words.skip_rows(rows);
-        Ok(ScorePiece { table, rows, binary: Some(binary), rule, words: own_words })
+        named.check(binary.scores.outputs(), || "binary scores".into())?;
+        Ok(Scores { table, binary })
     }
 
-    fn score_part(
+    /// What the artefact says of some rows of a piece.
+    fn columns(
         &self,
-        stored: &StoredArtifact,
-        columns: AppliedColumns<'_>,
-        format: TableFormat,
-        piece: &ScorePiece,
-        rows: Range<usize>,
-    ) -> Result<Part, Error> {
-        let shown = piece.table.shown(piece.rows);
-        let mut added = Vec::new();
-        if let Some(binary) = &piece.binary {
-            let mut words = piece.words.clone();
-            words.skip_rows(rows.start);
-            let applied = binary.scores.applied(&stored.artifact(), rows.clone(), words);
-            added = columns.probs("", applied.iter());
-            added.extend(columns.end(applied.iter().map(|row| (row.word, &row.outcome))));
+        named: &NamedArtifact<'_>,
+        outputs: Outputs<'_>,
+        rows: &Range<usize>,
+        words: &Words,
+    ) -> Result<Vec<NewColumn>, Error> {
+        let artifact = named.stored.artifact();
+        let (mut words, columns) = (words.clone(), AppliedColumns::of(artifact, self.evidence));
+        words.skip_rows(rows.start);
+        if columns.are_plain() {
+            let applied = calibrate(&artifact, outputs.part(rows.clone()), words);
+            return Ok(columns.of_scores(&applied.map_err(|_| named.mismatch("other rows"))?));
         }
-        added.extend(piece.rule.iter().flat_map(|rule| rule.columns(rows.clone())));
-        let scores = piece.binary.as_ref().map(|binary| binary.numbers.shown());
-        let scores = shown.place(&self.score_column).zip(scores);
-        Ok(Part::new(format, &Block::beside(&shown, rows, scores, added)))
+        let applied = apply(&artifact, outputs.part(rows.clone()), words).collect::<Result<Vec<_>, _>>();
+        let applied = applied.map_err(|_| named.mismatch("other rows"))?;
+        Ok(columns.of_rows(&applied))
     }
 
     /// Vectors of codes, if the artefact takes such; `None` if it takes others.
@@ -335,25 +303,23 @@ impl Apply {
         &self,
         named: &NamedArtifact<'_>,
         format: TableFormat,
-        codes: &CodeVectors,
+        codes: CodeVectors,
         cx: &Context,
     ) -> Result<(), Error> {
         let artifact = named.stored.artifact();
-        let vectors = match artifact.header().method.has_no_calibrator() {
-            true => Predicted::Classes(codes.softmax_top_labels().map(|top| top.class).collect()),
-            false => Predicted::Applied(named.apply_codes(codes)?.collect()),
-        };
-        let rule = RuleColumns::of_codes(named, codes)?;
-        if matches!(vectors, Predicted::Classes(_)) && rule.is_none() {
-            return Err(named.mismatch("vectors"));
-        }
-        let words = Words::new(&artifact, self.seed);
-        let mut piece = Some(VectorPiece { vectors, rule, words });
-        let rows = self.write_vectors(named, (format, cx), || Ok(piece.take()))?;
+        named.check((&codes).into(), || format!("codes of {} classes", codes.classes()))?;
+        let mut piece = Some(Rows { of: codes, words: Words::new(&artifact, self.seed) });
+        let rows = self.write(
+            (format, cx),
+            || Ok(piece.take()),
+            |piece: &Rows<CodeVectors>, rows| {
+                let columns = self.columns(named, (&piece.of).into(), &rows, &piece.words)?;
+                Ok(Part::new(format, &Block::new(columns)))
+            },
+        )?;
         self.tell(&artifact, rows, None, cx)
     }
 
-    /// The columns that the artefact's reduction asks for.
     fn vectors(
         &self,
         named: &NamedArtifact<'_>,
@@ -366,106 +332,21 @@ impl Apply {
         let mut pieces = open_matrix(path, kind, name, (&watch, cx))?;
         let place = pieces.place().clone();
         let artifact = named.stored.artifact();
-        let is_alone = artifact.header().method.has_no_calibrator();
         let mut words = Words::new(&artifact, self.seed);
         let mut looks = Looks::like_anything();
         let read = || {
             let Some(vectors) = pieces.read_next()? else { return Ok(None) };
             looks = looks.and(&vectors);
-            let rule = RuleColumns::of_vectors(named, &vectors)?;
-            let own_words = words.clone();
-            words.skip_rows(vectors.len());
-            let vectors = if is_alone {
-                rule.as_ref().ok_or_else(|| named.mismatch("vectors"))?;
-                Predicted::Classes(vectors.top_labels().map(|top| top.class).collect())
-            } else {
-                // Whether they fit is told before a part is made of them.
-                drop(named.apply(&vectors)?);
-                Predicted::Vectors(vectors)
-            };
-            Ok(Some(VectorPiece { vectors, rule, words: own_words }))
+            named.check((&vectors).into(), || got_vectors(&artifact, &vectors))?;
+            let rows = vectors.len();
+            Ok(Some(next(vectors, rows, &mut words)))
         };
-        let rows = self.write_vectors(named, (format, cx), read)?;
+        let rows = self.write((format, cx), read, |piece: &Rows<Vectors>, rows| {
+            let columns = self.columns(named, (&piece.of).into(), &rows, &piece.words)?;
+            Ok(Part::new(format, &Block::new(columns)))
+        })?;
         let doubt = looks.finding().map(|finding| sentence(&finding, &place.file));
         self.tell(&artifact, rows, doubt, cx)
-    }
-
-    fn write_vectors(
-        &self,
-        named: &NamedArtifact<'_>,
-        output: (TableFormat, &Context),
-        read: impl FnMut() -> Result<Option<VectorPiece>, Error> + Send,
-    ) -> Result<u64, Error> {
-        self.write(output, read, |piece: &VectorPiece, rows| {
-            let artifact = named.stored.artifact();
-            let applied;
-            let applied = match &piece.vectors {
-                Predicted::Vectors(vectors) => {
-                    let mut words = piece.words.clone();
-                    words.skip_rows(rows.start);
-                    let part = vectors.part(&rows.clone().collect::<Vec<_>>());
-                    let found = apply_vectors_from(&artifact, &part, words);
-                    applied = found.ok_or_else(|| named.mismatch("vectors"))?.collect::<Vec<_>>();
-                    &applied[..]
-                }
-                Predicted::Applied(applied) => &applied[rows.clone()],
-                Predicted::Classes(_) => &[],
-            };
-            let mut columns = match &piece.vectors {
-                Predicted::Classes(classes) => {
-                    vec![class_column("class", classes[rows.clone()].iter().copied())]
-                }
-                _ => self.columns_of(&artifact, applied),
-            };
-            columns.extend(piece.rule.iter().flat_map(|rule| rule.columns(rows.clone())));
-            Ok(Part::new(output.0, &Block::new(columns)))
-        })
-    }
-
-    /// What is said of calibrated vectors, which are all of the kind that the artefact's reduction asks for.
-    fn columns_of(&self, artifact: &Artifact<'_>, applied: &[AppliedVector]) -> Vec<NewColumn> {
-        let columns = AppliedColumns::of(artifact);
-        let header = artifact.header();
-        match header.reduction {
-            Reduction::TopLabel | Reduction::Confidence => {
-                let rows = || {
-                    applied.iter().filter_map(|row| match row {
-                        AppliedVector::TopLabel(row) => Some(row),
-                        _ => None,
-                    })
-                };
-                let mut all = vec![class_column("class", rows().map(|row| row.class))];
-                all.extend(columns.probs("", rows()));
-                all.extend(columns.end(rows().map(|row| (row.word, &row.outcome))));
-                all
-            }
-            Reduction::TopKLabel { k } | Reduction::TopKConfidence { k } => {
-                let ranked = |rank: usize| {
-                    applied.iter().filter_map(move |row| match row {
-                        AppliedVector::TopK(pairs) => pairs.get(rank),
-                        _ => None,
-                    })
-                };
-                let mut all = Vec::new();
-                for rank in 0..usize::from(k) {
-                    let behind = format!("_{}", rank + 1);
-                    all.push(class_column(format!("class{behind}"), ranked(rank).map(|row| row.class)));
-                    all.extend(columns.probs(&behind, ranked(rank)));
-                }
-                all.extend(columns.end(ranked(0).map(|row| (row.word, &row.outcome))));
-                all
-            }
-            _ => {
-                let of_classes = |row: &AppliedVector| match row {
-                    AppliedVector::Classes(row) => Some(row.clone()),
-                    _ => None,
-                };
-                let rows: Vec<_> = applied.iter().filter_map(of_classes).collect();
-                let mut all = columns.classes(&rows, header.classes, self.evidence);
-                all.extend(columns.end(rows.iter().map(|row| (row.word, &row.predicted))));
-                all
-            }
-        }
     }
 
     /// No column goes missing unsaid.
@@ -480,15 +361,9 @@ impl Apply {
     }
 }
 
-/// Refuses a table that has a column already that is to be added.
-fn check_names(table: &Table, artifact: &Artifact<'_>) -> Result<(), Error> {
-    table.check_absent(&ADDED)?;
-    table.check_absent(&INTERVAL)?;
-    if artifact.header().method == Method::VennAbers {
-        table.check_absent(&VENN_ABERS)?;
-    }
-    table.check_absent(&[WORD, ACTION])?;
-    table.check_absent(VERDICT)?;
-    table.check_absent(SET)?;
-    Ok(())
+/// The next rows, with their words.
+fn next<T>(of: T, rows: usize, words: &mut Words) -> Rows<T> {
+    let of_rows = words.clone();
+    words.skip_rows(rows);
+    Rows { of, words: of_rows }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{Error, sentence};
 use crate::next::{Given, Suggestion, on, words};
+use crate::options::headings::{GUARANTEES, METHOD, OUTPUT};
 use crate::options::{AssessedOptions, ClinicalArgs, count, named, parse_alpha};
 use crate::read::{Assessed, NamedArtifact, Read};
 use crate::run::Run;
@@ -27,41 +28,35 @@ pub(crate) struct Assess {
     clinical: ClinicalArgs,
     /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
     /// known to be binned.
-    #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING", help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING", help_heading = METHOD, hide_short_help = true)]
     binning: BinningScheme,
     /// The number of bins of equal width or mass.
-    #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = "Method and bins")]
+    #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = METHOD)]
     bins: u32,
     /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"], help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"], help_heading = METHOD, hide_short_help = true)]
     bin_column: Option<String>,
     /// The norm of lp_ce, at least 1.
-    #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm, help_heading = METHOD, hide_short_help = true)]
     norm: f64,
     /// Assess the K most probable classes of every row, too: for a matrix.
-    #[arg(long, value_name = "K", value_parser = count::<u16>(1..), help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_name = "K", value_parser = count::<u16>(1..), help_heading = METHOD, hide_short_help = true)]
     top_k: Option<u16>,
     /// Give bootstrap intervals from this many resamples.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
     /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
     /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.
-    #[arg(long, requires = "bootstrap", help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, requires = "bootstrap", help_heading = GUARANTEES, hide_short_help = true)]
     bca: bool,
     /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// One minus the coverage of the intervals.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -20,6 +20,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::Error;
 use crate::next::{Given, Suggestion, words};
+use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count, parse_alpha};
 use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
 use crate::run::Run;
@@ -38,72 +39,60 @@ pub(crate) struct Bins {
     /// Scores of class 1 in [0, 1], and labels: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
-    #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Labels, if not in the table: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// Test data, in the same columns; without it a random half of the points, and fits are to the other half.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     test: Option<PathBuf>,
     /// The labels of the test data, if not in its table.
-    #[arg(long, value_name = "FILE", requires = "test", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA)]
     test_labels: Option<PathBuf>,
     #[command(flatten)]
     same_rows: SameRows,
     /// The column of scores in a table.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// The clusters of the test data, if not in its table.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "test",
-        help_heading = "What rows are",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", requires = "test", help_heading = ROWS, hide_short_help = true)]
     test_clusters: Option<PathBuf>,
     /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
-    #[arg(long, alias = "n-bins", value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536), help_heading = "Method and bins")]
+    #[arg(long, alias = "n-bins", value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536), help_heading = METHOD)]
     bins: Vec<u32>,
     /// The largest calibration error that will do: names the number of bins with the least squared error whose bound is not
     /// above it.
-    #[arg(long, value_name = "E", value_parser = parse_error, help_heading = "Method and bins")]
+    #[arg(long, value_name = "E", value_parser = parse_error, help_heading = METHOD)]
     at_most: Option<f64>,
     /// The probability with which any of the bounds may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// The number of bootstrap resamples.
-    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
     /// The seed of everything random.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Draw both bounds against the Brier score into this SVG file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     svg: Option<PathBuf>,
     /// Replace an existing SVG file.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{
     ClusterColumn, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number, count, named, parse_alpha,
 };
@@ -34,36 +35,36 @@ pub(crate) struct Compare {
     /// Scores of class 1 in [0, 1], and labels: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// The column of scores or margins in a table; in an NPZ archive the array of scores, logits or probabilities.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// Judge the methods on this file, of the same kind, in place of cross-validation.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"], help_heading = "Data")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"], help_heading = DATA)]
     test: Option<PathBuf>,
     /// The labels of the test file, if not in its table.
-    #[arg(long, value_name = "FILE", requires = "test", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA)]
     test_labels: Option<PathBuf>,
     /// The clusters of the test file, if not in its table.
     #[arg(
         long,
         value_name = "FILE",
         requires = "test",
-        help_heading = "What rows are",
+        help_heading = ROWS,
         hide_short_help = true
     )]
     test_clusters: Option<PathBuf>,
@@ -72,40 +73,40 @@ pub(crate) struct Compare {
     #[command(flatten)]
     choice: MethodChoice,
     /// Of a matrix, which probabilities are judged.
-    #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = "Method and bins")]
+    #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = METHOD)]
     claim: Option<Claim>,
     /// The proper scoring rule to rank by. For all classes the log-loss is that of the true class, and the Brier score the
     /// sum over classes. Class-wise probabilities need not sum to one, so that their log-loss is not proper: they are left
     /// out there.
-    #[arg(long, value_parser = named::<ProperScore>(), default_value = "brier", help_heading = "Method and bins")]
+    #[arg(long, value_parser = named::<ProperScore>(), default_value = "brier", help_heading = METHOD)]
     metric: ProperScore,
     /// The widest guarantee that will do: others are ranked, but not recommended. Where none will do, what it takes is told, and
     /// what to take without it.
-    #[arg(long, value_name = "E", value_parser = any_number, help_heading = "Method and bins")]
+    #[arg(long, value_name = "E", value_parser = any_number, help_heading = METHOD)]
     epsilon: Option<f64>,
     /// The failure probability of guarantees.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// The number of parts of the data; each is calibrated by fits to the others.
-    #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000), help_heading = GUARANTEES, hide_short_help = true)]
     folds: u16,
     /// How often the points are dealt out anew.
-    #[arg(long, default_value_t = 3, value_name = "R", value_parser = count::<u16>(1..=1000), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 3, value_name = "R", value_parser = count::<u16>(1..=1000), help_heading = GUARANTEES, hide_short_help = true)]
     repeats: u16,
     /// The number of bootstrap resamples for the 95 % intervals.
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(1..), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
     /// The seed of everything random.
     #[arg(
         long,
         default_value_t = 0,
         value_name = "SEED",
-        help_heading = "Guarantees and intervals",
+        help_heading = GUARANTEES,
         hide_short_help = true
     )]
     seed: u64,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

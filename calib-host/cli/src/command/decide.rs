@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on, words};
+use crate::options::headings::{DATA, GUARANTEES, OUTPUT};
 use crate::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
 use crate::out::made;
 use crate::read::{NamedArtifact, labels_of, question_margins, read_all};
@@ -56,59 +57,53 @@ pub(crate) struct Decide {
     /// An artefact to calibrate --scores with, and to put the rule into.
     artifact: Option<PathBuf>,
     /// The costs file.
-    #[arg(long, value_name = "FILE", required_unless_present = "starter", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", required_unless_present = "starter", help_heading = DATA)]
     actions: Option<PathBuf>,
     /// Write a costs file to begin with, and nothing else: three actions, and what every key means.
-    #[arg(long, value_name = "FILE", conflicts_with_all = STARTER_IS_ALONE, help_heading = "Data")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = STARTER_IS_ALONE, help_heading = DATA)]
     starter: Option<PathBuf>,
     /// A table of calibrated probabilities, such as `calib apply` writes; empty ones are uncalibrated.
-    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
     probs: Option<PathBuf>,
     /// Scores of class 1, to be calibrated with the artefact.
-    #[arg(long, value_name = "FILE", requires = "artifact", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "artifact", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Margins of class 1, scores of any size, to be calibrated with the artefact.
-    #[arg(long, value_name = "FILE", requires = "artifact", conflicts_with_all = ["probs", "scores"], help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "artifact", conflicts_with_all = ["probs", "scores"], help_heading = DATA)]
     margins: Option<PathBuf>,
     /// The column of probabilities.
-    #[arg(long, default_value = "prob", value_name = "NAME", help_heading = "Data", hide_short_help = true)]
+    #[arg(long, default_value = "prob", value_name = "NAME", help_heading = DATA, hide_short_help = true)]
     prob_column: String,
     /// The column of scores or margins.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The rows are labelled, in this column: print the actual cost, too. The labels of --validation are called the same, or
     /// label.
-    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, value_name = "NAME", help_heading = DATA)]
     label_column: Option<String>,
     /// The rows are labelled, in this file: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// Labelled rows, in columns called as those of the others, to tell how well calibrated the probabilities are. Not those
     /// that the calibrator was fitted to. Without it the rows themselves are used, if they are labelled.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     validation: Option<PathBuf>,
     /// The probability with which the interval of the expected cost may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "DELTA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "DELTA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     delta: f64,
     /// The seed of the random words that a randomised artefact needs, one a row.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     same_rows: SameRows,
     /// Where to write the artefact with the rule.
-    #[arg(short, long, value_name = "FILE", requires = "artifact", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", requires = "artifact", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

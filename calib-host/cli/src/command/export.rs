@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::OUTPUT;
 use crate::out::is_standard_output;
 use crate::run::Run;
 
@@ -27,19 +28,19 @@ pub(crate) struct Export {
     /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artefact as it is.
     /// `c` and `rust` take every method and reduction with tables, `rust` also scaling functions; neither takes calibrators of whole
     /// vectors, a rule for decisions or intervals.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     format: Option<SourceForm>,
     /// The name that the source code defines, or that what it defines starts with.
-    #[arg(long, default_value = "calib", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, default_value = "calib", help_heading = OUTPUT, hide_short_help = true)]
     name: String,
     /// The file to write.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Overwrite the file if it exists.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

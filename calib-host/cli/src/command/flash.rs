@@ -21,6 +21,7 @@ use crate::next::{Given, Suggestion};
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
 use crate::options::ProbeOptions;
+use crate::options::headings::{DATA, DEVICE, OUTPUT};
 use crate::run::Run;
 
 /// How long a device may take after its reset until it has looked at its slots.
@@ -37,28 +38,28 @@ pub(crate) struct Flash {
     #[arg(required_unless_present = "firmware", conflicts_with = "firmware")]
     artifact: Option<PathBuf>,
     /// Write this program instead: an ELF file. Slots that it does not cover stay as they are.
-    #[arg(long, value_name = "ELF", help_heading = "Data")]
+    #[arg(long, value_name = "ELF", help_heading = DATA)]
     firmware: Option<PathBuf>,
     /// The chip, as probe-rs calls it, such as nRF52840_xxAA.
-    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, value_name = "NAME", help_heading = DATA)]
     chip: String,
     #[command(flatten)]
     probe: ProbeOptions,
     /// Ask the device over this serial port whether it uses the calibrator, such as /dev/ttyACM0.
     #[cfg(feature = "serial")]
-    #[arg(long, value_name = "PORT", help_heading = "Data")]
+    #[arg(long, value_name = "PORT", help_heading = DATA)]
     port: Option<String>,
     #[cfg(feature = "serial")]
     #[command(flatten)]
     line: LineOptions,
     /// Do not wait for the device to say whether it uses the calibrator.
-    #[arg(long, help_heading = "The device", hide_short_help = true)]
+    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     no_verdict: bool,
     /// Show what would be erased, and stop.
-    #[arg(long, help_heading = "The device")]
+    #[arg(long, help_heading = DEVICE)]
     dry_run: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::options::headings::{DATA, GUARANTEES, OUTPUT};
 use crate::options::parse_alpha;
 use crate::read::CounterFiles;
 use crate::run::Run;
@@ -29,39 +30,39 @@ use crate::show::{ShownFleet, verified, verified_json};
 #[derive(Args)]
 pub(crate) struct FleetCommand {
     /// The calibrator that all devices have.
-    #[arg(value_name = "ARTIFACT", help_heading = "Data")]
+    #[arg(value_name = "ARTIFACT", help_heading = DATA)]
     calibrator: PathBuf,
     /// The counters: JSON, an object for each device.
     ///
     /// With the members calib_counters (1), device (its name), calibrator (the identity), and tables: a list with an object for each table,
     /// or null, of predictions, labelled and positives, a number for each bin. The last two may be left out.
-    #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"], help_heading = "Data")]
+    #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"], help_heading = DATA)]
     counters: Vec<PathBuf>,
     /// Write the counters of a device of this name that has counted nothing, for the form of the file.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output", help_heading = "Output")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output", help_heading = OUTPUT)]
     new: Option<String>,
     /// Work every answer of the devices in this log out again; a difference is an error that names the line.
     ///
     /// JSON, an object a line: what was counted in which order, and what the device answered. The book has its form.
-    #[arg(long, value_name = "LOG", conflicts_with_all = ["counters", "new", "csv", "alpha"], help_heading = "Output")]
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["counters", "new", "csv", "alpha"], help_heading = OUTPUT)]
     verify: Option<PathBuf>,
     /// Where the counters of --new go.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Write the outcomes of every bin, of all devices together, as CSV.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     csv: Option<PathBuf>,
     /// Write a page that can be handed over: what the monitors say in words and plots, device by device.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "verify"], help_heading = "Output")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "verify"], help_heading = OUTPUT)]
     html: Option<PathBuf>,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// The intervals of the shares of outcomes cover all bins of a table except with this probability.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

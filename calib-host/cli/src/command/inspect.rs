@@ -8,6 +8,7 @@ use clap::Args;
 use crate::context::Context;
 use crate::error::Error;
 use crate::next::{Given, Suggestion, UNSEEN};
+use crate::options::headings::OUTPUT;
 use crate::run::Run;
 use crate::show::{Warnings, artifact_json, print_artifact};
 
@@ -17,7 +18,7 @@ pub(crate) struct Inspect {
     /// The artefact.
     artifact: PathBuf,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on, words};
+use crate::options::headings::{DATA, OUTPUT};
 use crate::out::shown_path;
 use crate::run::Run;
 
@@ -21,7 +22,7 @@ use crate::run::Run;
 /// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
 /// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
 #[derive(Args)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = OUTPUT)]
 pub(crate) struct Keygen {
     /// Where to write the private key.
     #[arg(short, long, value_name = "FILE")]
@@ -44,16 +45,16 @@ pub(crate) struct Sign {
     /// The artefact.
     artifact: PathBuf,
     /// The private key.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
     /// Where to write the signed artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was signed as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -65,10 +66,10 @@ pub(crate) struct Verify {
     /// The artefact.
     artifact: PathBuf,
     /// The public key.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

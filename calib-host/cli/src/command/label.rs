@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::SerialLine;
+use crate::options::headings::{DATA, DEVICE, OUTPUT};
 use crate::run::Run;
 use crate::show::{counter_warnings, counters_json};
 
@@ -30,18 +31,18 @@ use crate::show::{counter_warnings, counters_json};
 #[derive(Args)]
 pub(crate) struct Label {
     /// The outcomes: a table with the columns class, bin and label.
-    #[arg(value_name = "OUTCOMES", required_unless_present = "reset", help_heading = "Data")]
+    #[arg(value_name = "OUTCOMES", required_unless_present = "reset", help_heading = DATA)]
     outcomes: Option<PathBuf>,
     #[command(flatten)]
     line: SerialLine,
     /// The calibrator that made the predictions, as 16 hexadecimal digits; the one in force if it is not given.
-    #[arg(long, value_name = "ID", value_parser = parse_identity, help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "ID", value_parser = parse_identity, help_heading = DEVICE, hide_short_help = true)]
     made_by: Option<Identity>,
     /// Set all counters back instead, and alarms with them.
-    #[arg(long, conflicts_with = "outcomes", help_heading = "Output")]
+    #[arg(long, conflicts_with = "outcomes", help_heading = OUTPUT)]
     reset: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -39,8 +39,26 @@ use crate::error::Error;
 use crate::help::{Completions, Manual, Methods};
 use crate::run::carry_out;
 
-#[derive(Subcommand)]
-pub(crate) enum Command {
+/// The commands, each with what it is asked.
+macro_rules! commands {
+    ($($(#[$built:meta])? $name:ident($asked:ty),)+) => {
+        #[derive(Subcommand)]
+        pub(crate) enum Command {
+            $($(#[$built])? $name($asked),)+
+        }
+
+        impl Command {
+            /// Does what is asked, as it was given.
+            pub(crate) fn run(self, given: &ArgMatches, cx: &Context) -> Result<(), Error> {
+                match self {
+                    $($(#[$built])? Self::$name(command) => carry_out(command, given, cx),)+
+                }
+            }
+        }
+    };
+}
+
+commands! {
     Fit(Box<fit::FitCommand>),
     Apply(apply::Apply),
     Assess(assess::Assess),
@@ -74,50 +92,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     Methods(Methods),
     Completions(Completions),
-    #[command(name = "man")]
-    Manual(Manual),
-}
-
-impl Command {
-    /// Does what is asked, as it was given.
-    pub(crate) fn run(self, given: &ArgMatches, cx: &Context) -> Result<(), Error> {
-        match self {
-            Self::Fit(fit) => carry_out(*fit, given, cx),
-            Self::Apply(apply) => carry_out(apply, given, cx),
-            Self::Assess(assess) => carry_out(assess, given, cx),
-            Self::Decide(decide) => carry_out(*decide, given, cx),
-            Self::Threshold(threshold) => carry_out(*threshold, given, cx),
-            Self::Sets(sets) => carry_out(*sets, given, cx),
-            Self::Adjust(adjust) => carry_out(adjust, given, cx),
-            Self::Recalibrate(recalibrate) => carry_out(recalibrate, given, cx),
-            Self::Inspect(inspect) => carry_out(inspect, given, cx),
-            Self::Plan(plan) => carry_out(plan, given, cx),
-            #[cfg(feature = "serial")]
-            Self::Push(push) => carry_out(push, given, cx),
-            #[cfg(any(feature = "serial", feature = "probe"))]
-            Self::Status(status) => carry_out(status, given, cx),
-            #[cfg(feature = "probe")]
-            Self::Flash(flash) => carry_out(flash, given, cx),
-            #[cfg(feature = "serial")]
-            Self::Monitor(monitor) => carry_out(monitor, given, cx),
-            #[cfg(feature = "serial")]
-            Self::Label(label) => carry_out(label, given, cx),
-            Self::Fleet(fleet) => carry_out(fleet, given, cx),
-            Self::Sql(sql) => carry_out(*sql, given, cx),
-            Self::Keygen(keygen) => carry_out(keygen, given, cx),
-            Self::Sign(sign) => carry_out(sign, given, cx),
-            Self::Verify(verify) => carry_out(verify, given, cx),
-            Self::Bins(bins) => carry_out(bins, given, cx),
-            Self::Compare(compare) => carry_out(*compare, given, cx),
-            Self::Report(report) => carry_out(report, given, cx),
-            Self::Plot(plot) => carry_out(plot, given, cx),
-            Self::Export(export) => carry_out(export, given, cx),
-            Self::Doctor(doctor) => carry_out(doctor, given, cx),
-            Self::Methods(methods) => carry_out(methods, given, cx),
-            Self::Completions(completions) => carry_out(completions, given, cx),
-            Self::Manual(manual) => carry_out(manual, given, cx),
-        }
-    }
+    Man(Manual),
 }
 
 #[cfg(test)]

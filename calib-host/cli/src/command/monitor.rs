@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::fleet_log::FleetLog;
 use crate::context::Context;
 use crate::error::Error;
+use crate::options::headings::{DATA, DEVICE, OUTPUT};
 use crate::options::{SerialLine, parse_seconds};
 use crate::out::escaped;
 use crate::run::Run;
@@ -44,57 +45,39 @@ pub(crate) struct Monitor {
     #[command(flatten)]
     line: SerialLine,
     /// The form of the lines.
-    #[arg(long, value_enum, default_value_t = LineForm::Csv, help_heading = "Output")]
+    #[arg(long, value_enum, default_value_t = LineForm::Csv, help_heading = OUTPUT)]
     format: LineForm,
     /// End after so many lines on standard output.
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
     lines: Option<u64>,
     /// Ask so often, in seconds, what the device's monitors say: of each table in turn, on standard error beside CSV.
-    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = "Output")]
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = OUTPUT)]
     watch: Option<f64>,
     /// Write a log for `calib fleet --verify` to this file, of every prediction by its bin and of what the monitors say.
-    #[arg(long, value_name = "FILE", requires_all = ["watch", "calibrator"], help_heading = "Output")]
+    #[arg(long, value_name = "FILE", requires_all = ["watch", "calibrator"], help_heading = OUTPUT)]
     fleet_log: Option<PathBuf>,
     /// The calibrator that the device has, for its log.
-    #[arg(long, value_name = "ARTIFACT", requires = "fleet_log", help_heading = "Data")]
+    #[arg(long, value_name = "ARTIFACT", requires = "fleet_log", help_heading = DATA)]
     calibrator: Option<PathBuf>,
     /// The name of the device in its log; that of the file if it is not given.
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "fleet_log",
-        help_heading = "Output",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "NAME", requires = "fleet_log", help_heading = OUTPUT, hide_short_help = true)]
     name: Option<String>,
     /// Replace an existing log.
-    #[arg(long, requires = "fleet_log", help_heading = "Output")]
+    #[arg(long, requires = "fleet_log", help_heading = OUTPUT)]
     force: bool,
     /// The device's program, an ELF file, to decode its log with.
-    #[arg(long, value_name = "ELF", help_heading = "The device")]
+    #[arg(long, value_name = "ELF", help_heading = DEVICE)]
     elf: Option<PathBuf>,
     /// The serial port that carries the log.
-    #[arg(long, value_name = "PORT", requires = "elf", help_heading = "The device")]
+    #[arg(long, value_name = "PORT", requires = "elf", help_heading = DEVICE)]
     log_port: Option<String>,
     /// Read the log through the debug probe of this chip, over RTT.
     #[cfg(feature = "probe")]
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "elf",
-        conflicts_with = "log_port",
-        help_heading = "The device"
-    )]
+    #[arg(long, value_name = "NAME", requires = "elf", conflicts_with = "log_port", help_heading = DEVICE)]
     log_chip: Option<String>,
     /// The probe, if there are several: vendor:product:serial number.
     #[cfg(feature = "probe")]
-    #[arg(
-        long,
-        value_name = "PROBE",
-        requires = "log_chip",
-        help_heading = "The device",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "PROBE", requires = "log_chip", help_heading = DEVICE, hide_short_help = true)]
     probe: Option<String>,
 }
 

@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use crate::context::Context;
 use crate::error::{Error, option};
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT};
 use crate::options::{PlannedThresholds, ValidationArgs, count, parse_alpha, parse_number, parse_prevalence};
 use crate::run::Run;
 
@@ -34,41 +35,41 @@ const WIDE_EPSILON: f64 = 0.1;
 #[derive(Args)]
 pub(crate) struct PlanCommand {
     /// The number of calibration points.
-    #[arg(long, value_name = "N", value_parser = count::<u64>(2..1 << 53), help_heading = "Data")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>(2..1 << 53), help_heading = DATA)]
     n: Option<u64>,
     /// The probability with which the guarantee may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// The number of bins.
-    #[arg(long, value_name = "B", value_parser = count::<u64>(1..=65_536), help_heading = "Method and bins")]
+    #[arg(long, value_name = "B", value_parser = count::<u64>(1..=65_536), help_heading = METHOD)]
     bins: Option<u64>,
     /// The calibration points per bin.
-    #[arg(long, value_name = "K", value_parser = count::<u64>(2..1 << 53), help_heading = "Method and bins")]
+    #[arg(long, value_name = "K", value_parser = count::<u64>(2..1 << 53), help_heading = METHOD)]
     points_per_bin: Option<u64>,
     /// The largest deviation that is acceptable.
-    #[arg(long, value_name = "E", value_parser = parse_epsilon, help_heading = "Method and bins")]
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, help_heading = METHOD)]
     epsilon: Option<f64>,
     /// Plan for the predictions of several classes, or for each of them.
-    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["bins", "svg"], help_heading = "Method and bins")]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["bins", "svg"], help_heading = METHOD)]
     reduction: Option<PlannedReduction>,
     /// The number of classes, for --reduction class-wise.
-    #[arg(long, value_name = "L", requires = "reduction", value_parser = count::<u64>(2..=65_535), help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_name = "L", requires = "reduction", value_parser = count::<u64>(2..=65_535), help_heading = METHOD, hide_short_help = true)]
     classes: Option<u64>,
     #[command(flatten)]
     validation: ValidationArgs,
     #[command(flatten)]
     thresholds: PlannedThresholds,
     /// The share of label 1 in the population, in (0, 1): for --validation, and for the rows of --sensitivity and --specificity.
-    #[arg(long, value_name = "P", value_parser = parse_prevalence, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_prevalence, help_heading = METHOD)]
     prevalence: Option<f64>,
     /// Draw epsilon against the number of bins into this SVG file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     svg: Option<PathBuf>,
     /// Replace an existing SVG file.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

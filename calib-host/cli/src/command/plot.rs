@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::ReportedOptions;
+use crate::options::headings::{DATA, METHOD, OUTPUT};
 use crate::read::{Labelled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
@@ -27,28 +28,28 @@ pub(crate) struct PlotCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The class of a class's diagram.
-    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = "Method and bins")]
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
     class: Option<u16>,
     /// The scores that the artefact was fitted to, for the occupancy.
-    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = "Data")]
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA)]
     calibration: Option<PathBuf>,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
     /// Where to write the file.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// The format; without it PNG if the name ends so, otherwise SVG.
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, value_enum, help_heading = OUTPUT)]
     format: Option<FormatName>,
     /// How many pixels of a PNG image make one of the SVG's 360 in width.
-    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = OUTPUT, hide_short_help = true)]
     scale: f32,
     /// Replace an existing file.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::next::{Given, Suggestion};
 use crate::options::SerialLine;
+use crate::options::headings::OUTPUT;
 use crate::run::Run;
 
 /// Send a calibrator to a device over a serial line.
@@ -28,7 +29,7 @@ pub(crate) struct Push {
     #[command(flatten)]
     line: SerialLine,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -12,6 +12,7 @@ use clap::Args;
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
+use crate::options::headings::{DATA, GUARANTEES, OUTPUT};
 use crate::options::{ChildOptions, any_number, parse_spent};
 use crate::read::CounterFiles;
 use crate::run::Run;
@@ -28,33 +29,33 @@ const ANY_ALPHA: f64 = 0.05;
 #[derive(Args)]
 pub(crate) struct Recalibrate {
     /// The calibrator that devices counted with.
-    #[arg(value_name = "ARTIFACT", help_heading = "Data")]
+    #[arg(value_name = "ARTIFACT", help_heading = DATA)]
     calibrator: PathBuf,
     /// The counters: JSON files, as `calib status --counters` writes them and `calib fleet` accepts them.
-    #[arg(value_name = "COUNTERS", required = true, help_heading = "Data")]
+    #[arg(value_name = "COUNTERS", required = true, help_heading = DATA)]
     counters: Vec<PathBuf>,
     /// Earlier counters of the same devices: only what was counted since is used.
     ///
     /// If an alarm about outcomes is why there is to be another calibrator, give the counters at the time of that alarm: the outcomes that
     /// raised it would be chosen by what they say.
-    #[arg(long, value_name = "COUNTERS", num_args = 1.., help_heading = "Data")]
+    #[arg(long, value_name = "COUNTERS", num_args = 1.., help_heading = DATA)]
     since: Vec<PathBuf>,
     /// The probability, over the draw of the outcomes, with which the guarantee may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = GUARANTEES)]
     alpha: f64,
     /// The sum of the alphas of earlier calibrations in the field: at least what the calibrator and those before it spent.
-    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES)]
     alpha_spent: f64,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artifact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print the summary as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

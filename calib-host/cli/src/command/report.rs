@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, OUTPUT};
 use crate::options::{ReportedOptions, count};
 use crate::read::{Labelled, NamedArtifact};
 use crate::run::Run;
@@ -25,40 +26,40 @@ pub(crate) struct ReportCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The scores that the artefact was fitted to, as for --test.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration: PathBuf,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
     /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
     /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
-    #[arg(long, value_name = "FILE", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
     /// At most so many classes get diagrams of their own, those with the most rows.
-    #[arg(long, default_value_t = 12, value_name = "N", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, default_value_t = 12, value_name = "N", help_heading = OUTPUT, hide_short_help = true)]
     drawn_classes: usize,
     /// The title of the page.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     title: Option<String>,
     /// The model that the scores come from, for the head of the page.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     model: Option<String>,
     /// The date, for the head of the page. Nothing is dated by itself, so that the same command gives the same page.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     date: Option<String>,
     /// A note for the head of the page: purpose, author, data.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     note: Option<String>,
     /// Where to write the page.
-    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing page.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print the report as JSON on standard output; `calib_io::report::REPORT_KEYS` documents its names.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{GUARANTEES, METHOD};
 use crate::options::{RuleOptions, ScoreSource, named, parse_alpha, parse_share};
 use crate::run::Run;
 use crate::show;
@@ -29,19 +30,19 @@ pub(crate) struct Sets {
     source: ScoreSource,
     /// What is compared: the class's own probability, or its logit less the largest other one, which takes no exponential. Codes of
     /// logits take margin.
-    #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = "Method and bins")]
+    #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = METHOD)]
     class_score: Option<ConformityScore>,
     /// The probability that the true class is not in the set.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// For the rows of every class, rather than for all rows taken together.
-    #[arg(long, help_heading = "Method and bins")]
+    #[arg(long, help_heading = METHOD)]
     by_class: bool,
     /// The confidence over the draw of the rows that at most alpha of all new rows are missed (training-conditional coverage).
-    #[arg(long, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
+    #[arg(long, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: Option<f64>,
     /// The predicted class is always in the set: coverage only grows by that.
-    #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, help_heading = METHOD, hide_short_help = true)]
     never_empty: bool,
     #[command(flatten)]
     rule: RuleOptions,

@@ -12,6 +12,7 @@ use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::options::headings::{DATA, DEVICE, ROWS};
 use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count, named};
 use crate::read::{Counted, Opened};
 use crate::run::Run;
@@ -27,49 +28,42 @@ use crate::run::Run;
 #[derive(Args)]
 pub(crate) struct Sql {
     /// The engine that is asked.
-    #[arg(long, value_parser = named::<Dialect>(), help_heading = "Data")]
+    #[arg(long, value_parser = named::<Dialect>(), help_heading = DATA)]
     dialect: Dialect,
     /// The table, or a query in parentheses.
-    #[arg(long, value_name = "TABLE", help_heading = "Data")]
+    #[arg(long, value_name = "TABLE", help_heading = DATA)]
     from: String,
     /// The answer to pass 1: pass 2 is printed.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     pass1: Option<PathBuf>,
     /// The column of scores.
-    #[arg(long = "score-column", default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long = "score-column", default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     from_score: String,
     /// The column of labels, numbers 0 or 1.
-    #[arg(long = "label-column", default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long = "label-column", default_value = "label", value_name = "NAME", help_heading = DATA)]
     from_label: String,
     /// A column of groups, for a table of each, as --group-column of the fit.
     ///
     /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without white space around
     /// it; rows without one are counted, and refused by what reads the answer.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     /// The scores are margins, of any size.
-    #[arg(long = "margins", help_heading = "Data")]
+    #[arg(long = "margins", help_heading = DATA)]
     are_margins: bool,
     /// So many buckets to a margin of 1: a power of two.
     ///
     /// The answer to pass 1 has a row for each that is not empty: as few as a database gives away in one piece, as many as keep pass 2
     /// short.
-    #[arg(
-        long,
-        default_value_t = 1024.0,
-        value_name = "K",
-        requires = "are_margins",
-        help_heading = "Data",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 1024.0, value_name = "K", requires = "are_margins", help_heading = DATA, hide_short_help = true)]
     per_unit: f64,
     /// Do not count how often scores repeat, for which pass 1 groups by score.
     ///
     /// The calibrator then does not tell, and is the same apart from that.
-    #[arg(long, help_heading = "Data", hide_short_help = true)]
+    #[arg(long, help_heading = DATA, hide_short_help = true)]
     skip_ties: bool,
     /// As --monitor-bins of the fit, whose buckets pass 2 then reads, too.
-    #[arg(long, value_name = "B", value_parser = count::<u16>(2..), help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "B", value_parser = count::<u16>(2..), help_heading = DEVICE, hide_short_help = true)]
     monitor_bins: Option<u16>,
     #[command(flatten)]
     method: MethodOptions,

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{DATA, GUARANTEES, METHOD, ROWS};
 use crate::options::{ClusterColumn, RuleOptions, binary_source, parse_share};
 use crate::read::ScoresAre;
 use crate::run::Run;
@@ -26,46 +27,40 @@ use crate::show;
 #[derive(Args)]
 pub(crate) struct ThresholdCommand {
     /// Scores of class 1 of a binary classifier, in [0, 1], with labels.
-    #[arg(long, value_name = "FILE", required_unless_present = "margins", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", required_unless_present = "margins", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Margins of class 1 of a binary classifier: scores of any size.
-    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
     margins: Option<PathBuf>,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// The seed of the row that is drawn from each cluster.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// The share of class 1 that is raised, or at least not cleared.
-    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     sensitivity: Option<f64>,
     /// The share of class 0 that is not raised.
-    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     specificity: Option<f64>,
     /// The confidence of each of the two, over the draw of the rows.
-    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: f64,
     /// A column of groups, such as the sex or the site: each has thresholds of its own, and the promise holds for all of them
     /// together.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     /// The groups have one threshold, with which the promise holds for each of them.
-    #[arg(long, requires = "group_column", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, requires = "group_column", help_heading = ROWS, hide_short_help = true)]
     common_threshold: bool,
     /// The share of class 1 where the device is used: what can be promised of the predictive values there.
-    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     prevalence: Option<f64>,
     /// A score between two thresholds raises the alarm, too.
-    #[arg(long, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, help_heading = METHOD, hide_short_help = true)]
     refer_raises: bool,
     #[command(flatten)]
     rule: RuleOptions,

@@ -21,41 +21,7 @@ First steps:
 ";
 
 /// Which method?
-const METHODS: &str = "\
-Which method?
-
-The answer that is right most often: leave --method out, or take umd. It has a
-guarantee for every bin, and the smallest table. `calib compare` tries them all.
-
-Two classes, one score of class 1 (--scores, or --margins of any size)
-├─ a guarantee is needed
-│  ├─ scores hardly ever tie ................. umd --bins B
-│  ├─ scores tie: a forest, rounded scores
-│  │  ├─ the device has random numbers ....... umd-randomized
-│  │  └─ it has none, or integer scores ...... ums, fixed-width
-│  └─ fewer than 200 points .................. calib threshold: a promise about
-│                                              a threshold, which 59 can keep
-└─ no guarantee is needed
-   ├─ under 200 points, a sigmoid will do .... platt --loss bayes
-   ├─ under 1000 points ...................... platt, beta
-   ├─ more ................................... isotonic --max-bins B
-   └─ how sure is each probability? .......... venn-abers
-
-Several classes (--logits or --probs, a row for every case)
-├─ is the prediction right?
-│  ├─ one answer for all classes ............. umd --reduction confidence
-│  ├─ right for each predicted class ......... umd --reduction top-label
-│  └─ one of the first K ..................... umd --reduction top-k-label --k K
-├─ a probability for every class
-│  ├─ each right for itself, guaranteed ...... umd --reduction class-wise
-│  ├─ that sum to one, few points ............ temperature
-│  ├─ that sum to one, many points ........... dirichlet --folds 5
-│  └─ up to 16 classes, and any shape ........ multiclass-irp --folds 5
-└─ a set that holds the true class ........... calib sets
-
-How many bins?   --epsilon 0.1: as many as keep the guarantee within 0.1;
-                 calib plan: before there are data; calib bins: by the data
-More of each:    calib fit --help";
+const METHODS: &str = include_str!("methods.txt").trim_ascii_end();
 
 /// Whether a command explains something and has no options.
 pub(super) fn is_one(name: &str) -> bool {

@@ -9,6 +9,7 @@ use clap::Args;
 use super::clusters::ClusterColumn;
 use super::counted::CountedRows;
 use super::groups::GroupColumn;
+use super::headings::{DATA, ROWS};
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 use crate::error::Error;
@@ -23,23 +24,23 @@ pub(crate) struct AssessedOptions {
     /// Scores of class 1 in [0, 1], and labels: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "AssessedSource", help_heading = "Data")]
+    #[arg(value_name = "FILE", group = "AssessedSource", help_heading = DATA)]
     data: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: AssessedSource,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     pub(crate) score_column: String,
     /// The column of probabilities. Rows where it is empty are uncalibrated: they are counted and left out.
-    #[arg(long, default_value = "prob", value_name = "NAME", help_heading = "Data", hide_short_help = true)]
+    #[arg(long, default_value = "prob", value_name = "NAME", help_heading = DATA, hide_short_help = true)]
     pub(crate) prob_column: String,
     /// The column of labels.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     pub(crate) label_column: String,
     /// Labels, if not in the table: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster_column: ClusterColumn,
@@ -48,10 +49,10 @@ pub(crate) struct AssessedOptions {
     #[command(flatten)]
     pub(crate) counted: CountedRows,
     /// The clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     pub(crate) clusters: Option<PathBuf>,
     /// The column of predicted classes: the probabilities are then those of the predictions being right.
-    #[arg(long, value_name = "NAME", help_heading = "Data", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = DATA, hide_short_help = true)]
     pub(crate) class_column: Option<String>,
 }
 
@@ -85,7 +86,7 @@ fn is_artifact(path: &Path) -> bool {
 
 /// What is assessed: one of the four, unless a table stands alone.
 #[derive(Args)]
-#[command(next_help_heading = "Data")]
+#[command(next_help_heading = DATA)]
 #[group(multiple = false)]
 pub(crate) struct AssessedSource {
     /// A table of probabilities, such as `calib apply` writes, in any format; or probabilities of a multi-class

@@ -7,6 +7,7 @@ use calib_fit::job::Target;
 use calib_fit::{ArtifactOptions, StoredArtifact};
 use clap::Args;
 
+use super::headings::DEVICE;
 use crate::context::Context;
 use crate::error::Error;
 
@@ -15,7 +16,7 @@ use crate::error::Error;
 pub(crate) struct ChildOptions {
     /// How new the artefact is: a device refuses one with a lower counter than the one it holds. Needed where it is made from another
     /// artefact.
-    #[arg(long, value_name = "N", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "N", help_heading = DEVICE, hide_short_help = true)]
     counter: Option<u32>,
 }
 

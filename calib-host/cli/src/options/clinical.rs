@@ -3,12 +3,13 @@
 use calib_fit::assess::ExtremeProbs;
 use clap::Args;
 
+use super::headings::METHOD;
 use super::parse::named;
 
 /// How binary probabilities are validated clinically.
 #[derive(Args)]
 pub(crate) struct ClinicalArgs {
     /// What calibration intercept, slope and spline do with probabilities of exactly 0 or 1, which have no logit.
-    #[arg(long, value_parser = named::<ExtremeProbs>(), default_value = "leave-out", value_name = "HOW", help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_parser = named::<ExtremeProbs>(), default_value = "leave-out", value_name = "HOW", help_heading = METHOD, hide_short_help = true)]
     pub(crate) extreme_probs: ExtremeProbs,
 }

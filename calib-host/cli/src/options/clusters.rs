@@ -7,6 +7,7 @@ use calib_io::files::Format;
 use calib_io::input::{self, Source};
 use clap::Args;
 
+use super::headings::ROWS;
 use crate::error::Error;
 
 /// The column of clusters in a file of their own, if it has no other name.
@@ -20,7 +21,7 @@ pub(crate) struct ClusterColumn {
     /// Such as the patient whom a recording is of. The rows of a patient are
     /// not independent, and guarantees and intervals hold for independent ones: a calibrator is then fitted to one row of each
     /// patient, drawn with the seed, and whole patients are resampled and dealt out to folds.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are")]
+    #[arg(long, value_name = "NAME", help_heading = ROWS)]
     cluster_column: Option<String>,
 }
 

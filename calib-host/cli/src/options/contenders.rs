@@ -7,11 +7,12 @@ use calib_fit::stats::Seed;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::headings::METHOD;
 use super::parse::{count, named, named_among};
 
 /// Methods and their bins.
 #[derive(Args)]
-#[command(next_help_heading = "Method and bins")]
+#[command(next_help_heading = METHOD)]
 pub(crate) struct MethodChoice {
     /// Which methods, separated by commas.
     #[arg(long, value_parser = choice(), value_delimiter = ',', default_value = "all", value_name = "NAMES")]

@@ -2,9 +2,11 @@
 
 use clap::Args;
 
+use super::headings::ROWS;
+
 /// Which columns count points.
 #[derive(Args)]
-#[command(next_help_heading = "What rows are")]
+#[command(next_help_heading = ROWS)]
 pub(crate) struct CountedRows {
     /// The column that says how many points a row is, for a table aggregated by score or probability, with --positives-column in place of a
     /// column of labels: as if there were a row for every point.

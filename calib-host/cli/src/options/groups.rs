@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::headings::ROWS;
+
 /// Which group every row is of.
 #[derive(Args)]
 pub(crate) struct GroupColumn {
@@ -10,7 +12,7 @@ pub(crate) struct GroupColumn {
     /// Such as the sex, an age band or the site: every metric by group, with
     /// intervals that hold together, the largest differences, and a test of "all groups are equally calibrated". For tables of
     /// binary scores and for probabilities.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
 }
 

@@ -6,13 +6,14 @@ use calib_io::device::serial::{DeviceError, Link, Patience, open_port};
 use clap::Args;
 use serialport::TTYPort;
 
+use super::headings::{DATA, DEVICE};
 use super::parse::count;
 
 /// The line to a device.
 #[derive(Args)]
 pub(crate) struct SerialLine {
     /// The serial port, such as /dev/ttyACM0.
-    #[arg(long, value_name = "PORT", help_heading = "Data")]
+    #[arg(long, value_name = "PORT", help_heading = DATA)]
     pub(crate) port: String,
     #[command(flatten)]
     options: LineOptions,
@@ -20,7 +21,7 @@ pub(crate) struct SerialLine {
 
 /// How a line to a device is used.
 #[derive(Args)]
-#[command(next_help_heading = "The device")]
+#[command(next_help_heading = DEVICE)]
 pub(crate) struct LineOptions {
     /// Bits a second.
     #[arg(long, default_value_t = 115_200, value_name = "N", hide_short_help = true)]

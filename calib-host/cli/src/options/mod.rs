@@ -8,6 +8,7 @@ mod codes;
 mod contenders;
 mod counted;
 mod groups;
+pub(crate) mod headings;
 #[cfg(feature = "serial")]
 mod line;
 mod method;

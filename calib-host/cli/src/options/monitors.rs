@@ -6,12 +6,13 @@ use calib_fit::job::{AlarmAction, MonitorOptions as FitMonitors};
 use calib_io::files::Place;
 use clap::Args;
 
+use super::headings::DEVICE;
 use super::parse::{count, named};
 use crate::error::Error;
 
 /// Whether the device notices that scores or outcomes have changed.
 #[derive(Args)]
-#[command(next_help_heading = "The device")]
+#[command(next_help_heading = DEVICE)]
 pub(crate) struct MonitorOptions {
     /// Store what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
     /// calibration: 4 bytes a bin, and about 36 more. Their bins are those of umd; any other method needs --monitor-bins.

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::headings::DATA;
+
 /// The tables of two passes.
 #[derive(Args)]
-#[command(next_help_heading = "Data")]
+#[command(next_help_heading = DATA)]
 pub(crate) struct PassOptions {
     /// What a database counted: the answer to pass 1, and the answer to pass 2 if pass 1 left anything open.
     ///

@@ -6,6 +6,7 @@ use calib_fit::job::{ThresholdPlanOptions, plan_thresholds};
 use calib_fit::stats::percent;
 use clap::Args;
 
+use super::headings::{GUARANTEES, METHOD};
 use super::parse::{count, parse_share};
 use crate::context::Context;
 use crate::error::Error;
@@ -15,16 +16,16 @@ use crate::error::Error;
 pub(crate) struct PlannedThresholds {
     /// Plan a threshold instead: how many points of class 1 it takes so that at least this share of class 1 is raised. With
     /// --prevalence also the rows.
-    #[arg(long, value_name = "P", value_parser = parse_share, conflicts_with_all = PLAN, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, conflicts_with_all = PLAN, help_heading = METHOD)]
     sensitivity: Option<f64>,
     /// Likewise the points of class 0 so that at least this share of class 0 is not raised.
-    #[arg(long, value_name = "P", value_parser = parse_share, conflicts_with_all = PLAN, help_heading = "Method and bins")]
+    #[arg(long, value_name = "P", value_parser = parse_share, conflicts_with_all = PLAN, help_heading = METHOD)]
     specificity: Option<f64>,
     /// The confidence of each of the two, and that so many rows have enough points.
-    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: f64,
     /// Among how many groups with thresholds of their own the failure probability is divided; each takes so many points.
-    #[arg(long, default_value_t = 1, value_name = "G", value_parser = count::<u64>(1..=255), help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, default_value_t = 1, value_name = "G", value_parser = count::<u64>(1..=255), help_heading = METHOD, hide_short_help = true)]
     groups: u64,
 }
 

@@ -4,6 +4,7 @@ use calib_fit::ScoreKind;
 use calib_io::input::{self, Column, Sample, Table};
 use clap::Args;
 
+use super::headings::ROWS;
 use crate::error::Error;
 
 /// The points of each row, and those of them with label 1.
@@ -11,7 +12,7 @@ type Counts = (Column<f64>, Column<f64>);
 
 /// How many points a row is.
 #[derive(Args)]
-#[command(next_help_heading = "What rows are")]
+#[command(next_help_heading = ROWS)]
 pub(crate) struct PointOptions {
     /// The column of weights, beside the scores, whole numbers or not: only their ratios count, down to a billionth of the
     /// largest for a million rows. For isotonic, platt, beta and temperature, without any guarantee.

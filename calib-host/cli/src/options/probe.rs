@@ -3,11 +3,12 @@
 use calib_io::device::probe::{AccessError, Chip, SlotMap, report_addr, slot_map};
 use clap::Args;
 
+use super::headings::DEVICE;
 use crate::error::Error;
 
 /// How a chip is reached, and where on it things are.
 #[derive(Args)]
-#[command(next_help_heading = "The device")]
+#[command(next_help_heading = DEVICE)]
 pub(crate) struct ProbeOptions {
     /// The probe, if there are several: vendor:product:serial number.
     #[arg(long, value_name = "PROBE", hide_short_help = true)]

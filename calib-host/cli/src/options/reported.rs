@@ -9,6 +9,7 @@ use clap::Args;
 use super::clinical::ClinicalArgs;
 use super::clusters::{ClusterColumn, ClusterSource};
 use super::groups::GroupColumn;
+use super::headings::{DATA, GUARANTEES, METHOD, ROWS};
 use super::parse::{count, parse_alpha};
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
@@ -23,10 +24,10 @@ pub(crate) struct ReportedOptions {
     pub(crate) artifact: PathBuf,
     /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix. As integer codes for
     /// an artefact over those.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) test: PathBuf,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) test_labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster_column: ClusterColumn,
@@ -34,7 +35,7 @@ pub(crate) struct ReportedOptions {
     pub(crate) group_column: GroupColumn,
     /// The clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
     /// or `cluster`.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     pub(crate) test_clusters: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
@@ -42,31 +43,25 @@ pub(crate) struct ReportedOptions {
     pub(crate) clinical: ClinicalArgs,
     /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
-    #[arg(long, conflicts_with = "probs", help_heading = "Data")]
+    #[arg(long, conflicts_with = "probs", help_heading = DATA)]
     logits: bool,
     /// The matrices hold probabilities, or integer codes of such for an artefact over those.
-    #[arg(long, help_heading = "Data")]
+    #[arg(long, help_heading = DATA)]
     probs: bool,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     pub(crate) score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     pub(crate) label_column: String,
     /// The number of bins of equal width of calibration errors and reliability diagrams.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = "Method and bins")]
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = METHOD)]
     bins: u32,
     /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "SEED",
-        help_heading = "Guarantees and intervals",
-        hide_short_help = true
-    )]
+    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) seed: u64,
     /// One minus the coverage of the intervals.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = "Guarantees and intervals")]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
 }
 

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::child::ChildOptions;
 use super::clusters::ClusterSource;
 use super::codes::EncodingOptions;
+use super::headings::{DATA, DEVICE, OUTPUT};
 use super::parse::parse_classifier;
 use super::source::SCORE_COLUMN;
 use crate::context::Context;
@@ -23,33 +24,33 @@ use crate::read::{ColumnNames, For, Labelled, RowFiles, ScoresAre};
 #[derive(Args)]
 pub(crate) struct RuleOptions {
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// The column of scores or margins in a table; in an NPZ archive the array. For codes of several classes in a table the columns of
     /// all, in their order, separated by commas.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
     /// A calibrator for such scores, which the result goes beside. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibrator: Option<PathBuf>,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artifact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
     child: ChildOptions,
     /// Where to write the artifact.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

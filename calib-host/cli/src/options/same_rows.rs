@@ -4,13 +4,14 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::headings::ROWS;
 use crate::error::Error;
 
 /// Whether rows that something was fitted to may be judged all the same.
 #[derive(Args)]
 pub(crate) struct SameRows {
     /// Go on although the rows are those of the fit: every figure is then too good to be true, and a warning says so.
-    #[arg(long, help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, help_heading = ROWS, hide_short_help = true)]
     same_rows: bool,
 }
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use calib_fit::{ScoreKind, VectorKind};
 use clap::Args;
 
+use super::headings::DATA;
 use crate::read::ScoresAre;
 
 /// Where scores come from: exactly one of the four.
 #[derive(Args)]
-#[command(next_help_heading = "Data")]
+#[command(next_help_heading = DATA)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
     /// Scores of class 1 in [0, 1]: a table or array.

@@ -6,6 +6,7 @@ use calib_fit::guarantee::{ValidationPlan, ValidationSize};
 use calib_fit::job::plan_validation;
 use clap::Args;
 
+use super::headings::{GUARANTEES, METHOD};
 use super::parse::parse_number;
 use crate::context::Context;
 use crate::error::Error;
@@ -15,19 +16,19 @@ use crate::error::Error;
 pub(crate) struct ValidationArgs {
     /// Plan a validation instead: how many rows the area under the ROC curve, the calibration slope and calibration in the large take,
     /// given what is expected of the model (--prevalence, --auc) and the standard errors that are wanted.
-    #[arg(long, requires_all = ["prevalence", "auc"], conflicts_with_all = ["n", "bins", "points_per_bin", "epsilon", "reduction", "svg"], help_heading = "Method and bins")]
+    #[arg(long, requires_all = ["prevalence", "auc"], conflicts_with_all = ["n", "bins", "points_per_bin", "epsilon", "reduction", "svg"], help_heading = METHOD)]
     pub(crate) validation: bool,
     /// The area under the ROC curve that is expected, for --validation.
-    #[arg(long, value_name = "AREA", requires = "validation", value_parser = parse_auc, help_heading = "Method and bins", hide_short_help = true)]
+    #[arg(long, value_name = "AREA", requires = "validation", value_parser = parse_auc, help_heading = METHOD, hide_short_help = true)]
     auc: Option<f64>,
     /// The standard error of the area that is wanted.
-    #[arg(long, default_value_t = 0.025, value_name = "SE", value_parser = parse_se, help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 0.025, value_name = "SE", value_parser = parse_se, help_heading = GUARANTEES, hide_short_help = true)]
     se_auc: f64,
     /// The standard error of the calibration slope that is wanted.
-    #[arg(long, default_value_t = 0.1, value_name = "SE", value_parser = parse_se, help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 0.1, value_name = "SE", value_parser = parse_se, help_heading = GUARANTEES, hide_short_help = true)]
     se_slope: f64,
     /// The standard error of calibration in the large that is wanted.
-    #[arg(long, default_value_t = 0.1, value_name = "SE", value_parser = parse_se, help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 0.1, value_name = "SE", value_parser = parse_se, help_heading = GUARANTEES, hide_short_help = true)]
     se_intercept: f64,
 }
 

@@ -4,6 +4,7 @@ use calib_core::ClassifierId;
 use calib_fit::job::{FitOptions, TableWidth};
 use clap::Args;
 
+use super::headings::{DEVICE, GUARANTEES, METHOD};
 use super::monitors::MonitorOptions;
 use super::parse::{any_number, count, named, parse_classifier};
 use crate::error::Error;
@@ -14,27 +15,27 @@ pub(crate) struct WrittenOptions {
     /// May fail with this probability.
     ///
     /// The probability, over the draw of the points, with which the guarantee may fail.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = "Method and bins")]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = METHOD)]
     pub(crate) alpha: f64,
     /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
     /// the guarantee is then for alpha / M, so that it holds for any of them.
-    #[arg(long, default_value_t = 1, value_name = "M", value_parser = count::<u32>(1..), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 1, value_name = "M", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
-    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
     /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
-    #[arg(long, help_heading = "The device", hide_short_help = true)]
+    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     pub(crate) intervals: bool,
     /// The numbers in the artefact's tables.
-    #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "HEX", value_parser = parse_classifier, help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
     /// calibrators must not come back.
-    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = DEVICE, hide_short_help = true)]
     pub(crate) counter: u32,
     #[command(flatten)]
     pub(crate) monitors: MonitorOptions,

@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::ScoreKind;
-use calib_fit::apply::{Applied, Words};
+use calib_fit::apply::Applied;
 use calib_fit::data::RowGroups;
 use calib_fit::job::{CheckedScores, DeviceScores};
 use calib_io::files::FileError;
@@ -13,7 +13,7 @@ use super::rows::NamedArtifact;
 use crate::error::Error;
 
 /// Reads a column of scores of this kind, or of codes if the encoding has such, and the numbers in it.
-pub(super) fn device_scores(
+fn device_scores(
     table: &Table,
     column: &str,
     encoding: ScoreEncoding,
@@ -62,8 +62,15 @@ impl NamedArtifact<'_> {
         kind: ScoreKind,
         groups: Option<&RowGroups>,
     ) -> Result<BinaryRows, Error> {
-        let (scores, numbers) = device_scores(table, column, self.binary_encoding(kind)?, kind)?;
-        let scores = scores.check(&self.stored.artifact(), groups).map_err(|cause| self.refuse(cause))?;
+        let artifact = self.stored.artifact();
+        let header = artifact.header();
+        let encoding = match header.method.has_no_calibrator() && header.encoding.is_quantized() {
+            // Thresholds and sets alone are about codes, whatever these stand for.
+            true => header.encoding,
+            false => self.binary_encoding(kind)?,
+        };
+        let (scores, numbers) = device_scores(table, column, encoding, kind)?;
+        let scores = scores.check(&artifact, groups).map_err(|cause| self.refuse(cause))?;
         Ok(BinaryRows { scores, numbers })
     }
 
@@ -76,7 +83,7 @@ impl NamedArtifact<'_> {
         groups: Option<&RowGroups>,
     ) -> Result<Vec<Applied>, Error> {
         let BinaryRows { scores, .. } = self.binary_rows(table, column, kind, groups)?;
-        let artifact = self.stored.artifact();
-        Ok(scores.applied(&artifact, 0..scores.len(), Words::new(&artifact, self.seed)))
+        let applied = scores.applied(&self.stored.artifact(), self.seed);
+        applied.map_err(|cause| self.refuse(cause))
     }
 }

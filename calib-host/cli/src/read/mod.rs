@@ -11,7 +11,6 @@ mod independence;
 mod passes;
 mod reference;
 mod rows;
-mod ruled;
 
 pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
@@ -23,4 +22,3 @@ pub(crate) use independence::{question_independence, question_predictions};
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reference::{device_scores, monitors_of_scores};
 pub(crate) use rows::{ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, score_columns};
-pub(crate) use ruled::{RuleColumns, SET, VERDICT};

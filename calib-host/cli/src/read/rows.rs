@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use calib_core::ScoreEncoding;
-use calib_fit::apply::{AppliedVector, apply_code_vectors};
+use calib_core::predict::Mismatch;
+use calib_fit::apply::{Outputs, Words, apply};
 use calib_fit::artifact::score_kind;
-use calib_fit::data::{CodeVectors, RowGroups, RowsHash};
-use calib_fit::job::{AssessError, binary_encoding, got_vectors, is_fitted_to, mismatch, needs_logits};
+use calib_fit::data::{RowGroups, RowsHash};
+use calib_fit::job::{AssessError, binary_encoding, is_fitted_to, mismatch, needs_logits};
 use calib_fit::stats::Clusters;
-use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors, apply_vectors};
+use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use calib_io::files::read_artifact;
 use calib_io::input::{self, Column, Source, Table};
 
@@ -128,23 +129,17 @@ impl<'a> NamedArtifact<'a> {
         })
     }
 
-    /// Calibrates vectors, row by row.
-    pub(crate) fn apply<'v>(
-        &'v self,
-        vectors: &'v Vectors,
-    ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
+    /// Checks that it says something of outputs, and says what it got if not.
+    pub(crate) fn check(&self, outputs: Outputs<'_>, got: impl FnOnce() -> String) -> Result<(), Error> {
         let artifact = self.stored.artifact();
-        let applied = apply_vectors(&artifact, vectors, self.seed);
-        applied.ok_or_else(|| self.mismatch(&got_vectors(&artifact, vectors)))
-    }
-
-    /// Calibrates vectors of codes, row by row.
-    pub(crate) fn apply_codes<'v>(
-        &'v self,
-        codes: &'v CodeVectors,
-    ) -> Result<impl Iterator<Item = AppliedVector> + use<'v>, Error> {
-        let applied = apply_code_vectors(&self.stored.artifact(), codes);
-        applied.ok_or_else(|| self.mismatch(&format!("codes of {} classes", codes.classes())))
+        match apply(&artifact, outputs, Words::new(&artifact, 0)).next() {
+            None | Some(Ok(_)) => Ok(()),
+            Some(Err(Mismatch::Group(_))) => {
+                let known = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
+                Err(self.refuse(AssessError::NoGroups { known: known.join(", ") }))
+            }
+            Some(Err(_)) => Err(self.mismatch(&got())),
+        }
     }
 }
 

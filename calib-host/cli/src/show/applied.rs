@@ -2,46 +2,99 @@
 
 use std::borrow::Cow;
 
-use calib_core::artifact::Method;
-use calib_core::{Artifact, Calibrated, DecisionRule, Outcome};
-use calib_fit::apply::{Applied, AppliedClasses};
+use calib_core::artifact::{Method, Reduction};
+use calib_core::{Artifact, Calibrated};
+use calib_fit::apply::{Applied, AppliedClasses, AppliedRow};
 use calib_io::output::{NewColumn, Values};
 
-/// What every calibrated probability has, what intervals and Venn-Abers add, and what a randomised artefact does.
-pub(crate) const ADDED: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
-pub(crate) const INTERVAL: [&str; 2] = ["lo", "hi"];
+/// What every calibrated probability has.
+const PROB: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
+/// What intervals add.
+const INTERVAL: [&str; 2] = ["lo", "hi"];
 /// The probabilities of Venn-Abers with either label, which are no confidence interval.
-pub(crate) const VENN_ABERS: [&str; 2] = ["p0", "p1"];
-pub(crate) const WORD: &str = "word";
-/// What an artefact with a decision rule adds.
-pub(crate) const ACTION: &str = "action";
+const VENN_ABERS: [&str; 2] = ["p0", "p1"];
+/// What a randomised artefact adds.
+const WORD: &str = "word";
+/// What decision rules, thresholds and prediction sets add: of sets the classes, separated by spaces, and their number.
+const ACTION: &str = "action";
+const VERDICT: &str = "verdict";
+const SET: [&str; 2] = ["set", "set_size"];
 
-/// Which columns an artefact's results have.
+/// What an artefact says of rows, as columns.
 #[derive(Clone, Copy)]
 pub(crate) struct AppliedColumns<'a> {
+    artifact: Artifact<'a>,
     /// The names of the two columns beside a probability, if there are such.
     pair: Option<[&'static str; 2]>,
-    words: bool,
-    decision: Option<DecisionRule<'a>>,
+    /// Whether each class of several shows its evidence.
+    evidence: bool,
 }
 
 impl<'a> AppliedColumns<'a> {
-    pub(crate) fn of(artifact: &Artifact<'a>) -> Self {
+    pub(crate) fn of(artifact: Artifact<'a>, evidence: bool) -> Self {
         let pair = if artifact.header().method == Method::VennAbers { VENN_ABERS } else { INTERVAL };
         let pair = artifact.tables().has_intervals().then_some(pair);
-        let words = artifact.is_randomized();
-        Self { pair, words, decision: artifact.decision().copied() }
+        Self { artifact, pair, evidence }
+    }
+
+    /// The names of columns that a table must not have.
+    pub(crate) fn reserved(&self) -> Vec<&'static str> {
+        let venn_abers = self.artifact.header().method == Method::VennAbers;
+        let pairs = INTERVAL.into_iter().chain(venn_abers.then_some(VENN_ABERS).into_iter().flatten());
+        PROB.into_iter().chain(pairs).chain([WORD, ACTION, VERDICT]).chain(SET).collect()
+    }
+
+    /// Whether the artefact says nothing but a probability of a binary score, which takes less time.
+    pub(crate) fn are_plain(&self) -> bool {
+        let Self { artifact, .. } = self;
+        let has_rule = artifact.decision().is_some()
+            || artifact.operating_points().is_some()
+            || artifact.prediction_sets().is_some();
+        artifact.header().reduction == Reduction::Binary && !has_rule
+    }
+
+    /// The columns of binary scores, where [they are plain](Self::are_plain).
+    pub(crate) fn of_scores(self, rows: &[Applied]) -> Vec<NewColumn> {
+        let mut columns = self.probs("", rows.iter());
+        columns.extend(self.words(rows.iter()));
+        columns
+    }
+
+    /// The columns of rows: the probabilities that the reduction asks for, then what every row ends with.
+    pub(crate) fn of_rows(self, rows: &[AppliedRow]) -> Vec<NewColumn> {
+        let header = self.artifact.header();
+        let classes = |name: &str, rank| {
+            let classes = rows.iter().filter_map(|row| Some(Some(row.ranks().nth(rank)?.class.into())));
+            NewColumn::new(name, Values::U32(classes.collect()))
+        };
+        let is_calibrator = !header.method.has_no_calibrator();
+        let mut columns = Vec::new();
+        match header.reduction {
+            Reduction::TopKLabel { k } | Reduction::TopKConfidence { k } if is_calibrator => {
+                for rank in 0..usize::from(k) {
+                    let behind = format!("_{}", rank + 1);
+                    columns.push(classes(&format!("class{behind}"), rank));
+                    columns.extend(self.probs(&behind, rows.iter().filter_map(|row| row.ranks().nth(rank))));
+                }
+            }
+            reduction => {
+                columns.extend((reduction != Reduction::Binary).then(|| classes("class", 0)));
+                if rows.iter().any(|row| row.classes().is_some()) {
+                    columns.extend(self.classes(rows, header.classes));
+                } else if is_calibrator {
+                    columns.extend(self.probs("", rows.iter().map(|row| &row.first)));
+                }
+            }
+        }
+        columns.extend(self.end(rows));
+        columns
     }
 
     /// Probabilities with their evidence, each name with this behind it.
-    pub(crate) fn probs<'r>(
-        self,
-        behind: &str,
-        rows: impl Iterator<Item = &'r Applied> + Clone,
-    ) -> Vec<NewColumn> {
+    fn probs<'r>(self, behind: &str, rows: impl Iterator<Item = &'r Applied> + Clone) -> Vec<NewColumn> {
         let calibrated = || rows.clone().map(|row| row.outcome.calibrated());
         let flags = rows.clone().map(|row| row.flags().into()).collect();
-        let [prob, bin, epsilon, name_of_flags] = ADDED.map(|name| format!("{name}{behind}"));
+        let [prob, bin, epsilon, name_of_flags] = PROB.map(|name| format!("{name}{behind}"));
         let mut columns = vec![
             NewColumn::probs(prob, calibrated().map(|c| Some(c?.prob)).collect()),
             NewColumn::new(bin, bins(calibrated())),
@@ -61,15 +114,16 @@ impl<'a> AppliedColumns<'a> {
         columns
     }
 
-    /// Predicted classes and every class's probability.
-    pub(crate) fn classes(self, rows: &[AppliedClasses], classes: u16, evidence: bool) -> Vec<NewColumn> {
-        let mut columns = vec![class_column("class", rows.iter().map(|row| row.top.class))];
+    /// Every class's probability.
+    fn classes(self, rows: &[AppliedRow], classes: u16) -> Vec<NewColumn> {
         let each = || (0..classes).map(usize::from);
-        columns.extend(each().map(|class| {
-            NewColumn::probs(format!("prob_{class}"), rows.iter().map(|row| row.probs[class]).collect())
-        }));
-        if evidence {
-            let of = |class: usize| rows.iter().map(move |row| row.outcomes[class].calibrated());
+        let of_rows = || rows.iter().filter_map(AppliedRow::classes);
+        let probs = |class: usize| of_rows().map(|row| row.probs[class]).collect();
+        let mut columns: Vec<_> =
+            each().map(|class| NewColumn::probs(format!("prob_{class}"), probs(class))).collect();
+        if self.evidence {
+            let of =
+                |class: usize| of_rows().map(move |row: &AppliedClasses| row.outcomes[class].calibrated());
             columns.extend(each().map(|class| NewColumn::new(format!("bin_{class}"), bins(of(class)))));
             columns
                 .extend(each().map(|class| NewColumn::new(format!("epsilon_{class}"), epsilons(of(class)))));
@@ -79,29 +133,41 @@ impl<'a> AppliedColumns<'a> {
         columns
     }
 
-    /// What every row ends with: its random word, and the action for its first probability.
-    pub(crate) fn end<'r>(
-        self,
-        rows: impl Iterator<Item = (Option<u32>, &'r Outcome)> + Clone,
-    ) -> Vec<NewColumn> {
-        let mut columns = Vec::new();
-        if self.words {
-            columns.push(NewColumn::new(WORD, Values::U32(rows.clone().map(|row| row.0).collect())));
+    /// The random words of a randomised artefact.
+    fn words<'r>(self, rows: impl Iterator<Item = &'r Applied>) -> Option<NewColumn> {
+        let words = || Values::U32(rows.map(|row| row.word).collect());
+        self.artifact.is_randomized().then(|| NewColumn::new(WORD, words()))
+    }
+
+    /// What every row ends with: its random word, and what the artefact decides.
+    fn end(self, rows: &[AppliedRow]) -> Vec<NewColumn> {
+        fn text<'r>(cells: impl Iterator<Item = Cow<'static, str>> + 'r) -> Values {
+            Values::Text(cells.collect())
         }
-        if let Some(rule) = self.decision {
-            let action = |outcome: &Outcome| {
-                let action = rule.action(rule.decide(outcome));
-                action.map_or(Cow::Borrowed(""), |action| action.name.to_owned().into())
+        let mut columns: Vec<_> = self.words(rows.iter().map(|row| &row.first)).into_iter().collect();
+        if let Some(rule) = self.artifact.decision() {
+            let name = |row: &AppliedRow| {
+                let action = row.action.and_then(|action| rule.action(action));
+                action.map_or_else(String::new, |action| action.name.to_owned()).into()
             };
-            columns.push(NewColumn::new(ACTION, Values::Text(rows.map(|row| action(row.1)).collect())));
+            columns.push(NewColumn::new(ACTION, text(rows.iter().map(name))));
+        }
+        if self.artifact.operating_points().is_some() {
+            let verdicts = rows.iter().filter_map(|row| Some(row.verdict?.to_string().into()));
+            columns.push(NewColumn::new(VERDICT, text(verdicts)));
+        }
+        if self.artifact.prediction_sets().is_some() {
+            let sets = || rows.iter().filter_map(|row| row.set);
+            let joined = sets().map(|set| {
+                let classes: Vec<String> = set.classes().map(|class| class.to_string()).collect();
+                classes.join(" ").into()
+            });
+            let sizes = sets().map(|set| Some(set.len() as u32)).collect();
+            let [set, size] = SET;
+            columns.extend([NewColumn::new(set, text(joined)), NewColumn::new(size, Values::U32(sizes))]);
         }
         columns
     }
-}
-
-/// A column of classes.
-pub(crate) fn class_column(name: impl Into<String>, classes: impl Iterator<Item = u16>) -> NewColumn {
-    NewColumn::new(name, Values::U32(classes.map(|class| Some(class.into())).collect()))
 }
 
 fn bins<'r>(calibrated: impl Iterator<Item = Option<&'r Calibrated>>) -> Values {

@@ -12,7 +12,7 @@ use calib_fit::artifact::{
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
 
-use super::form::{direct_table, form_json, len_bytes, lines, size};
+use super::form::{ShownTable, direct_table};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
@@ -141,13 +141,13 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     let range = score_range(artifact, index);
     let range = range.map_or(String::new(), |[lowest, highest]| format!(", scores {lowest} to {highest}"));
     let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
-    let (size, bytes) = (size(&table.form), len_bytes(&table.form));
-    writeln!(out, "table {index}{name}: {size}, {bytes} bytes, epsilon {epsilon}{range}")?;
+    let ShownTable { size, len_bytes, lines, .. } = ShownTable::of(&table.form, encoding_of_keys(artifact));
+    writeln!(out, "table {index}{name}: {size}, {len_bytes} bytes, epsilon {epsilon}{range}")?;
     if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
         let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
-        writeln!(out, "  search: {bytes} bytes, a direct table {has} {direct} more")?;
+        writeln!(out, "  search: {len_bytes} bytes, a direct table {has} {direct} more")?;
     }
-    for (row, line) in lines(&table.form, encoding_of_keys(artifact)).iter().enumerate() {
+    for (row, line) in lines.iter().enumerate() {
         let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
         let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
         writeln!(out, "  {row:>4}  {line}{mark}")?;
@@ -161,7 +161,8 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
     let (header, tables) = (artifact.header(), artifact.tables());
     let table = |index| {
         let table = tables.get(index)?;
-        let mut value = form_json(&table.form, encoding_of_keys(artifact));
+        let ShownTable { len_bytes, json: mut value, .. } =
+            ShownTable::of(&table.form, encoding_of_keys(artifact));
         if let TableForm::Codes(codes) = table.form {
             let lowest = i64::from(encoding_of_keys(artifact).code_range().map_or(0, |range| range.0));
             value["codes"] = codes.edges().iter().map(|&key| lowest + i64::from(key)).collect();
@@ -171,7 +172,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         let is_empty = |&bin: &usize| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
         value["empty_bins"] = (0..table.form.bins()).filter(is_empty).collect();
         value["score_range"] = json!(score_range(artifact, index));
-        value["len_bytes"] = len_bytes(&table.form).into();
+        value["len_bytes"] = len_bytes.into();
         value["epsilon"] = table.epsilon.into();
         Some(value)
     };

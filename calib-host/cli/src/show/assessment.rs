@@ -53,20 +53,14 @@ pub(crate) fn clusters(out: &mut impl Write, rows: usize, clusters: usize) -> io
 pub(crate) fn before_after(out: &mut impl Write, both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
     let BeforeAfter { before, after, change } = both;
     head(out, after, uncalibrated)?;
-    let show = |estimate: EstimateWithInterval, signed: bool| {
-        let number = |value: f64| if signed { format!("{value:+.6}") } else { format!("{value:.6}") };
-        match estimate.interval {
-            Some(i) => format!("{} [{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
-            None => number(estimate.value),
-        }
-    };
     let width = if change.brier.interval.is_some() { 32 } else { 12 };
     // The longest name is that of the debiased estimate in a norm.
     const NAME: usize = 23;
     writeln!(out, "{:<NAME$} {:<width$} {:<width$} change", "", "before", "after")?;
     let mut row = |name: &str, before, after, change: Option<EstimateWithInterval>| {
-        let change = change.map_or(String::new(), |change| show(change, true));
-        writeln!(out, "{name:<NAME$} {:<width$} {:<width$} {change}", show(before, false), show(after, false))
+        let change = change.map_or(String::new(), |change| format!("{change:+.6}"));
+        let [before, after] = [before, after].map(|side: EstimateWithInterval| format!("{side:.6}"));
+        writeln!(out, "{name:<NAME$} {before:<width$} {after:<width$} {change}")
     };
     let changes = |name: &str| match name {
         "accuracy" => Some(change.accuracy),
@@ -165,8 +159,7 @@ fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
         Some(error) => format!("of {tuples} tuples drawn: the draw alone has a standard error of {error:.6}"),
         None => format!("of all {tuples} tuples of one row a class"),
     };
-    let vus = number(EstimateWithInterval { value, interval });
-    writeln!(out, "{:<NAME$} {vus} ({of})", "vus")?;
+    writeln!(out, "{:<NAME$} {:.6} ({of})", "vus", EstimateWithInterval { value, interval })?;
     if let Some(HullVolume { value, is_exact }) = surface.vus_hull {
         let of = if is_exact { "exact" } else { "at least, of some of the thresholds" };
         writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus_hull")?;
@@ -198,10 +191,8 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
         writeln!(
             out,
             "all labels are {}: nothing tells the classes apart here, and auc is left out; the rate of label 1 is in \
-             [{:.6}, {:.6}] with probability {} %",
+             {i:.6} with probability {} %",
             u8::from(label),
-            i.lo,
-            i.hi,
             percent_of_success(assessment.c_emp.alpha)
         )?;
     }
@@ -269,20 +260,12 @@ fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
 }
 
 fn line(out: &mut dyn Write, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
-    writeln!(out, "{name:<NAME$} {}", number(estimate))
+    writeln!(out, "{name:<NAME$} {estimate:.6}")
 }
 
 fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
-    let debiased = debiased(estimate).map_or(String::new(), |d| format!(", debiased {}", number(d)));
-    let plugin = number(estimate.plugin());
-    writeln!(out, "{name:<NAME$} {plugin}{debiased} ({})", groups(&estimate.groups))
-}
-
-fn number(estimate: EstimateWithInterval) -> String {
-    match estimate.interval {
-        Some(interval) => format!("{:.6} [{:.6}, {:.6}]", estimate.value, interval.lo, interval.hi),
-        None => format!("{:.6}", estimate.value),
-    }
+    let debiased = debiased(estimate).map_or(String::new(), |debiased| format!(", debiased {debiased:.6}"));
+    writeln!(out, "{name:<NAME$} {:.6}{debiased} ({})", estimate.plugin(), groups(&estimate.groups))
 }
 
 /// How predictions are grouped, in words.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use calib_fit::assess::{
-    ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs, Extremes, Figure,
+    ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs, Extremes,
 };
 
 /// How wide the column of names is.
@@ -12,11 +12,11 @@ const NAME: usize = 18;
 /// Prints the clinical validation of probabilities, which `whose` names.
 pub(crate) fn clinical(out: &mut impl Write, whose: &str, found: &ClinicalValidation) -> io::Result<()> {
     writeln!(out, "clinical validation of {whose}:")?;
-    line(out, "intercept", &figure(&found.cox.intercept))?;
-    line(out, "slope", &figure(&found.cox.slope))?;
+    line(out, "intercept", &format!("{:.6}", found.cox.intercept))?;
+    line(out, "slope", &format!("{:.6}", found.cox.slope))?;
     let ratio = &found.observed_expected;
-    let counts = format!(" ({} of {:.2} expected)", ratio.observed, ratio.expected);
-    line(out, "observed/expected", &(figure(&ratio.ratio) + &counts))?;
+    let counts = format!("({} of {:.2} expected)", ratio.observed, ratio.expected);
+    line(out, "observed/expected", &format!("{:.6} {counts}", ratio.ratio))?;
     let test = match found.spiegelhalter.get() {
         Ok(test) => format!("{:.4}, P = {:.2e}", test.z, test.p_value),
         Err(why) => format!("undefined: {why}"),
@@ -31,9 +31,9 @@ pub(crate) fn clinical(out: &mut impl Write, whose: &str, found: &ClinicalValida
     };
     line(out, "spline curve", &spline)?;
     for point in found.decision_curve.iter().filter(|point| point.marked) {
-        let benefit = number(EstimateWithInterval { value: point.net_benefit, interval: point.interval });
+        let benefit = EstimateWithInterval { value: point.net_benefit, interval: point.interval };
         let name = format!("net benefit, {:.4}", point.threshold);
-        line(out, &name, &format!("{benefit}, of treating all {:.6}", point.treat_all))?;
+        line(out, &name, &format!("{benefit:.6}, of treating all {:.6}", point.treat_all))?;
     }
     match extremes(&found.extremes) {
         Some(sentence) => writeln!(out, "{sentence}"),
@@ -43,20 +43,6 @@ pub(crate) fn clinical(out: &mut impl Write, whose: &str, found: &ClinicalValida
 
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "{name:<NAME$} {text}")
-}
-
-fn figure(figure: &Figure) -> String {
-    match figure.get() {
-        Ok(estimate) => number(*estimate),
-        Err(why) => format!("undefined: {why}"),
-    }
-}
-
-fn number(estimate: EstimateWithInterval) -> String {
-    match estimate.interval {
-        Some(interval) => format!("{:.6} [{:.6}, {:.6}]", estimate.value, interval.lo, interval.hi),
-        None => format!("{:.6}", estimate.value),
-    }
 }
 
 fn split(split: &CorpSplit) -> String {

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use calib_fit::artifact::DeviceCost;
-use calib_fit::assess::EstimateWithInterval;
 use calib_fit::compare::{Claim, ComparedMethod, MethodComparison, Split};
 
 /// Prints a line for every method, the best first, and what to do.
@@ -35,7 +34,7 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
         "bytes",
         SHOWN_CORES.join(", ")
     )?;
-    writeln!(out, "{:<width$} {:<30}", "uncalibrated", shown(comparison.uncalibrated, false))?;
+    writeln!(out, "{:<width$} {:<30}", "uncalibrated", format!("{:.5}", comparison.uncalibrated))?;
     for method in &comparison.methods {
         method_line(out, width, method)?;
     }
@@ -84,20 +83,12 @@ fn method_line(out: &mut dyn Write, width: usize, method: &ComparedMethod) -> io
         out,
         "{:<width$} {:<30} {:<34} {:>10} {:>6}  {cost}{uncalibrated}; {}",
         method.name,
-        shown(method.loss, false),
-        shown(method.change, true),
+        format!("{:.5}", method.loss),
+        format!("{:+.5}", method.change),
         format!("{epsilon}{mark}"),
         method.len_bytes,
         method.parameters
     )
-}
-
-fn shown(estimate: EstimateWithInterval, signed: bool) -> String {
-    let number = |value: f64| if signed { format!("{value:+.5}") } else { format!("{value:.5}") };
-    match estimate.interval {
-        Some(i) => format!("{} [{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
-        None => number(estimate.value),
-    }
 }
 
 /// The smallest core that was measured, and one with a floating-point unit.

@@ -124,7 +124,7 @@ fn print_interval(
     let percent = percent_of_success(delta);
     let rows = if decided.own_validation { "these rows" } else { "the rows of --validation" };
     let sure = if decided.own_validation { "sure for these rows" } else { "what to expect" };
-    writeln!(out, "  [{:.6}, {:.6}]  by c_emp, {sure}", interval.deviation.lo, interval.deviation.hi)?;
+    writeln!(out, "  {:.6}  by c_emp, {sure}", interval.deviation)?;
     let vacuous = if interval.vacuous { " (vacuous: a case costs no more and no less anyway)" } else { "" };
     writeln!(
         out,
@@ -153,7 +153,7 @@ fn print_roc(decided: &Decided, roc: &EstimatedRoc, out: &mut dyn Write) -> io::
         let point = roc.points.iter().find(|point| point.threshold.is_none_or(|at| at <= threshold));
         let Some(point) = point else { continue };
         let band = |band: Option<calib_fit::stats::Interval>| {
-            band.map_or(String::new(), |band| format!(" [{:.4}, {:.4}]", band.lo, band.hi))
+            band.map_or(String::new(), |band| format!(" {band:.4}"))
         };
         let (tpr, fpr) = (band(point.tpr_band), band(point.fpr_band));
         writeln!(out, "  {threshold:<12} tpr {:.4}{tpr}  fpr {:.4}{fpr}", point.tpr, point.fpr)?;

@@ -151,7 +151,7 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
         };
         table.model.bins().iter().zip(&table.intervals).enumerate().map(move |(bin, (counts, i))| {
             let (bin, Bin { n, positives, .. }) = (bin + 1, counts);
-            format!("  {name}bin {bin}: {positives} of {n}, [{:.4}, {:.4}]", i.lo, i.hi)
+            format!("  {name}bin {bin}: {positives} of {n}, {i:.4}")
         })
     });
     let mut lines = vec![head];

@@ -175,14 +175,13 @@ fn said(evidence: Evidence) -> String {
 }
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
-    let promised = bin.promised.map_or("nothing".into(), |i| format!("[{:.4}, {:.4}]", i.lo, i.hi));
+    let promised = bin.promised.map_or("nothing".into(), |promised| format!("{promised:.4}"));
     let share = match bin.labelled {
         0 => String::new(),
         labelled => format!("{:.4}", bin.positives as f64 / labelled as f64),
     };
-    let interval = format!("[{:.4}, {:.4}]", bin.interval.lo, bin.interval.hi);
-    let &FleetBin { labelled, positives, .. } = bin;
-    writeln!(out, "  {at:>3}  {promised:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval}")
+    let &FleetBin { labelled, positives, interval, .. } = bin;
+    writeln!(out, "  {at:>3}  {promised:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval:.4}")
 }
 
 fn evidence_json(evidence: Evidence) -> Value {

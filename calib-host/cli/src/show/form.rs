@@ -1,5 +1,7 @@
 //! The tables of an artefact, by their form.
 
+use std::fmt::Display;
+
 use calib_core::artifact::TableForm;
 use calib_core::score::FloatScore;
 use calib_core::table::{
@@ -16,60 +18,74 @@ pub(super) fn direct_table(artifact: &Artifact<'_>) -> Option<usize> {
     matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }).then_some(head + 256)
 }
 
-/// How many bytes a table takes, its epsilon among them.
-pub(super) fn len_bytes(form: &TableForm<'_>) -> usize {
-    let words = match form {
-        TableForm::Compact(table) => return 2 * (2 * table.bins() + 1),
-        TableForm::Randomized(table) => 3 * table.bins() - 1,
-        TableForm::MarginRandomized(table) => 3 * table.bins() - 1,
-        TableForm::Interpolated(table) => 3 * table.x().len(),
-        TableForm::MarginInterpolated(table) => 3 * table.x().len(),
-        TableForm::VennAbers(table) => 3 * table.bins(),
-        TableForm::MarginVennAbers(table) => 3 * table.bins(),
-        TableForm::MarginScaling(function) => 2 + margin_parameters(function.parameters()).len(),
-        // The epsilon, the kind and the parameters.
-        TableForm::Scaling(function) => 2 + parameters(function.parameters()).len(),
-        form => 2 * form.bins(),
-    };
-    4 * words
+/// What a table holds.
+pub(super) struct ShownTable {
+    /// Its size in words for people.
+    pub(super) size: String,
+    /// How many bytes it takes, its epsilon among them.
+    pub(super) len_bytes: usize,
+    /// A line for each bin, knot or parameter.
+    pub(super) lines: Vec<String>,
+    /// Its numbers by their names. Edges are what the user's scores are: codes, scores or margins; beside them, as `keys`, what the device
+    /// compares.
+    pub(super) json: Value,
 }
 
-/// A table's size in words for people.
-pub(super) fn size(form: &TableForm<'_>) -> String {
-    match form {
-        TableForm::Interpolated(table) => format!("{} knots", table.x().len()),
-        TableForm::MarginInterpolated(table) => format!("{} knots", table.x().len()),
-        TableForm::Scaling(_) | TableForm::MarginScaling(_) => "a function".into(),
-        form => bins_in_words(form.bins()).unwrap_or_else(|| "no bins".into()),
+impl ShownTable {
+    /// What a table for scores in this encoding holds.
+    pub(super) fn of(form: &TableForm<'_>, encoding: ScoreEncoding) -> Self {
+        let ends = if encoding.is_margin() { UNBOUNDED } else { UNIT };
+        match form {
+            TableForm::Steps(t) => steps(t, ends),
+            TableForm::MarginSteps(t) => steps(t, ends),
+            TableForm::Randomized(t) => randomized(t, ends),
+            TableForm::MarginRandomized(t) => randomized(t, ends),
+            TableForm::VennAbers(t) => venn_abers(t, ends),
+            TableForm::MarginVennAbers(t) => venn_abers(t, ends),
+            TableForm::Interpolated(t) => knots(t),
+            TableForm::MarginInterpolated(t) => knots(t),
+            TableForm::Scaling(f) => function(parameters(f.parameters())),
+            TableForm::MarginScaling(f) => function(margin_parameters(f.parameters())),
+            TableForm::Codes(t) => {
+                let (lowest, highest) = encoding.code_range().unwrap_or_default();
+                let code = |&key: &u32| (i64::from(lowest) + i64::from(key)).to_string();
+                let (lowest, highest) = (lowest.to_string(), highest.to_string());
+                let ends = Ends { lowest: &lowest, highest: &highest, brackets: ['[', ']'] };
+                let values: Vec<f32> = t.values().collect();
+                let edges = edges_of_keys(t.edges(), encoding);
+                let numbers = json!({"form": "codes", "bins": t.bins(), "edges": edges, "keys": t.edges(), "values": values});
+                let edges = t.edges().iter().map(code).collect();
+                Self::of_bins(edges, &ends, all(&values), 8 * t.bins(), numbers)
+            }
+            TableForm::Compact(t) => {
+                let values: Vec<f32> = t.values().collect();
+                let keys: Vec<u32> = t.edges().iter().map(|&key| key.into()).collect();
+                let edges = edges_of_keys(&keys, encoding);
+                let numbers = json!({"form": "compact", "bins": t.bins(), "edges": edges, "keys": keys, "values": values});
+                Self::of_bins(all(&keys), &KEYS, all(&values), 2 * (2 * t.bins() + 1), numbers)
+            }
+            _ => Self { size: "no bins".into(), len_bytes: 0, lines: Vec::new(), json: json!({}) },
+        }
     }
-}
 
-/// A line for each bin, knot or parameter.
-pub(super) fn lines(form: &TableForm<'_>, encoding: ScoreEncoding) -> Vec<String> {
-    match form {
-        TableForm::Steps(t) => bin_lines(shown(t.edges()), &UNIT, shown_all(t.values())),
-        TableForm::MarginSteps(t) => bin_lines(shown(t.edges()), &UNBOUNDED, shown_all(t.values())),
-        TableForm::Randomized(t) => bin_lines(tied_edges(t), &UNIT, shown_all(t.values())),
-        TableForm::MarginRandomized(t) => bin_lines(tied_edges(t), &UNBOUNDED, shown_all(t.values())),
-        TableForm::VennAbers(t) => bin_lines(shown(t.edges()), &UNIT, both(t)),
-        TableForm::MarginVennAbers(t) => bin_lines(shown(t.edges()), &UNBOUNDED, both(t)),
-        TableForm::Interpolated(t) => knots(t),
-        TableForm::MarginInterpolated(t) => knots(t),
-        TableForm::Scaling(f) => named(&parameters(f.parameters())),
-        TableForm::MarginScaling(f) => named(&margin_parameters(f.parameters())),
-        TableForm::Codes(t) => {
-            let (lowest, highest) = encoding.code_range().unwrap_or_default();
-            let code = |&key: &u32| (i64::from(lowest) + i64::from(key)).to_string();
-            let ends =
-                Ends { lowest: &lowest.to_string(), highest: &highest.to_string(), brackets: ['[', ']'] };
-            bin_lines(t.edges().iter().map(code).collect(), &ends, shown_all(t.values()))
-        }
-        TableForm::Compact(t) => {
-            let edges = t.edges().iter().map(u16::to_string).collect();
-            let ends = Ends { lowest: "first key", highest: "last key", brackets: ['[', ']'] };
-            bin_lines(edges, &ends, shown_all(t.values()))
-        }
-        _ => Vec::new(),
+    /// Every bin between the ends and the edges, with its value.
+    fn of_bins(
+        edges: Vec<String>,
+        ends: &Ends<'_>,
+        values: Vec<String>,
+        len_bytes: usize,
+        json: Value,
+    ) -> Self {
+        let lows = std::iter::once(ends.lowest).chain(edges.iter().map(String::as_str));
+        let highs = edges.iter().map(String::as_str).chain([ends.highest]);
+        let last = values.len().saturating_sub(1);
+        let line = |(bin, ((lo, hi), value)): (usize, ((&str, &str), &String))| {
+            let open = if bin == 0 { ends.brackets[0] } else { '[' };
+            let close = if bin == last { ends.brackets[1] } else { ')' };
+            format!("{:<28} {value}", format!("{open}{lo}, {hi}{close}"))
+        };
+        let size = bins_in_words(values.len()).unwrap_or_else(|| "no bins".into());
+        Self { size, len_bytes, lines: lows.zip(highs).zip(&values).enumerate().map(line).collect(), json }
     }
 }
 
@@ -82,42 +98,54 @@ struct Ends<'a> {
 
 const UNIT: Ends<'static> = Ends { lowest: "0", highest: "1", brackets: ['[', ']'] };
 const UNBOUNDED: Ends<'static> = Ends { lowest: "-inf", highest: "inf", brackets: ['(', ')'] };
+const KEYS: Ends<'static> = Ends { lowest: "first key", highest: "last key", brackets: ['[', ']'] };
 
-/// Every bin between the ends and the edges, with its value.
-fn bin_lines(edges: Vec<String>, ends: &Ends<'_>, values: Vec<String>) -> Vec<String> {
-    let lows = std::iter::once(ends.lowest).chain(edges.iter().map(String::as_str));
-    let highs = edges.iter().map(String::as_str).chain([ends.highest]);
-    let last = values.len().saturating_sub(1);
-    let line = |(bin, ((lo, hi), value)): (usize, ((&str, &str), &String))| {
-        let open = if bin == 0 { ends.brackets[0] } else { '[' };
-        let close = if bin == last { ends.brackets[1] } else { ')' };
-        format!("{:<28} {value}", format!("{open}{lo}, {hi}{close}"))
-    };
-    lows.zip(highs).zip(&values).enumerate().map(line).collect()
+fn all(numbers: &[impl Display]) -> Vec<String> {
+    numbers.iter().map(ToString::to_string).collect()
 }
 
-fn shown(numbers: &[f32]) -> Vec<String> {
-    shown_all(numbers.iter().copied())
+fn steps<S: FloatScore>(table: &StepTableOf<'_, S>, ends: Ends<'_>) -> ShownTable {
+    let values: Vec<f32> = table.values().collect();
+    let numbers = json!({"form": "steps", "bins": table.bins(), "edges": table.edges(), "values": values});
+    ShownTable::of_bins(all(table.edges()), &ends, all(&values), 8 * table.bins(), numbers)
 }
 
-fn shown_all(numbers: impl Iterator<Item = f32>) -> Vec<String> {
-    numbers.map(|number| number.to_string()).collect()
+fn randomized<S: FloatScore>(table: &RandomizedTableOf<'_, S>, ends: Ends<'_>) -> ShownTable {
+    let (edges, ties, values) = (table.edges(), table.ties(), table.values().collect::<Vec<_>>());
+    let numbers =
+        json!({"form": "randomized", "bins": table.bins(), "edges": edges, "words": ties, "values": values});
+    let edges = edges.iter().zip(ties).map(|(edge, tie)| format!("{edge}:{tie:08x}")).collect();
+    ShownTable::of_bins(edges, &ends, all(&values), 4 * (3 * table.bins() - 1), numbers)
 }
 
-fn tied_edges<S: FloatScore>(table: &RandomizedTableOf<'_, S>) -> Vec<String> {
-    table.edges().iter().zip(table.ties()).map(|(edge, tie)| format!("{edge}:{tie:08x}")).collect()
+fn venn_abers<S: FloatScore>(table: &VennAbersTableOf<'_, S>, ends: Ends<'_>) -> ShownTable {
+    let (p0, p1): (Vec<f32>, Vec<f32>) = (table.p0().collect(), table.p1().collect());
+    let numbers =
+        json!({"form": "venn-abers", "bins": table.bins(), "edges": table.edges(), "p0": p0, "p1": p1});
+    let both = p0.iter().zip(&p1).map(|(p0, p1)| format!("p0 {p0}, p1 {p1}")).collect();
+    ShownTable::of_bins(all(table.edges()), &ends, both, 12 * table.bins(), numbers)
 }
 
-fn both<S: FloatScore>(table: &VennAbersTableOf<'_, S>) -> Vec<String> {
-    table.p0().zip(table.p1()).map(|(p0, p1)| format!("p0 {p0}, p1 {p1}")).collect()
+fn knots<S: FloatScore>(table: &InterpolatedTableOf<'_, S>) -> ShownTable {
+    let (x, y) = (table.x(), table.y());
+    ShownTable {
+        size: format!("{} knots", x.len()),
+        len_bytes: 12 * x.len(),
+        lines: x.iter().zip(y).map(|(x, y)| format!("{x:<28} {y}")).collect(),
+        json: json!({"form": "interpolated", "scores": x, "values": y}),
+    }
 }
 
-fn knots<S: FloatScore>(table: &InterpolatedTableOf<'_, S>) -> Vec<String> {
-    table.x().iter().zip(table.y()).map(|(x, y)| format!("{x:<28} {y}")).collect()
-}
-
-fn named(parameters: &[(&str, f32)]) -> Vec<String> {
-    parameters.iter().map(|(name, value)| format!("{name:<28} {value}")).collect()
+/// A function by its parameters; its kind and epsilon take a word each.
+fn function(parameters: Vec<(&str, f32)>) -> ShownTable {
+    let named: serde_json::Map<_, _> =
+        parameters.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect();
+    ShownTable {
+        size: "a function".into(),
+        len_bytes: 4 * (2 + parameters.len()),
+        lines: parameters.iter().map(|(name, value)| format!("{name:<28} {value}")).collect(),
+        json: json!({"form": "scaling", "parameters": named}),
+    }
 }
 
 /// The parameters of a scaling function of a margin, by name.
@@ -149,56 +177,4 @@ pub(super) fn edges_of_keys(keys: &[u32], encoding: ScoreEncoding) -> Value {
         }
         None => keys.iter().map(|&key| f64::from(key) / f64::from(u16::MAX)).collect(),
     }
-}
-
-/// A table's numbers by their names. Edges are what the user's scores are: codes, scores or margins; beside them, as `keys`, what
-/// the device compares.
-pub(super) fn form_json(form: &TableForm<'_>, encoding: ScoreEncoding) -> Value {
-    let all = |values: &mut dyn Iterator<Item = f32>| values.collect::<Vec<_>>();
-    let of_parameters = |parameters: Vec<(&str, f32)>| {
-        let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
-        json!({"form": "scaling", "parameters": Value::Object(parameters.collect())})
-    };
-    match form {
-        TableForm::Steps(t) => steps_json(t),
-        TableForm::MarginSteps(t) => steps_json(t),
-        TableForm::Randomized(t) => randomized_json(t),
-        TableForm::MarginRandomized(t) => randomized_json(t),
-        TableForm::Interpolated(t) => json!({"form": "interpolated", "scores": t.x(), "values": t.y()}),
-        TableForm::MarginInterpolated(t) => json!({"form": "interpolated", "scores": t.x(), "values": t.y()}),
-        TableForm::VennAbers(t) => venn_abers_json(t),
-        TableForm::MarginVennAbers(t) => venn_abers_json(t),
-        TableForm::Scaling(f) => of_parameters(parameters(f.parameters())),
-        TableForm::MarginScaling(f) => of_parameters(margin_parameters(f.parameters())),
-        TableForm::Codes(t) => json!({
-            "form": "codes", "bins": t.bins(), "edges": edges_of_keys(t.edges(), encoding), "keys": t.edges(),
-            "values": all(&mut t.values()),
-        }),
-        TableForm::Compact(t) => json!({
-            "form": "compact", "bins": t.bins(),
-            "edges": edges_of_keys(&t.edges().iter().map(|&key| key.into()).collect::<Vec<_>>(), encoding),
-            "keys": t.edges(), "values": all(&mut t.values()),
-        }),
-        _ => json!({}),
-    }
-}
-
-fn steps_json<S: FloatScore>(table: &StepTableOf<'_, S>) -> Value {
-    json!({
-        "form": "steps", "bins": table.bins(), "edges": table.edges(), "values": table.values().collect::<Vec<_>>(),
-    })
-}
-
-fn randomized_json<S: FloatScore>(table: &RandomizedTableOf<'_, S>) -> Value {
-    json!({
-        "form": "randomized", "bins": table.bins(), "edges": table.edges(), "words": table.ties(),
-        "values": table.values().collect::<Vec<_>>(),
-    })
-}
-
-fn venn_abers_json<S: FloatScore>(table: &VennAbersTableOf<'_, S>) -> Value {
-    json!({
-        "form": "venn-abers", "bins": table.bins(), "edges": table.edges(),
-        "p0": table.p0().collect::<Vec<_>>(), "p1": table.p1().collect::<Vec<_>>(),
-    })
 }

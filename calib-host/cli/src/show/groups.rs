@@ -14,7 +14,7 @@ pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::
     )?;
     comparison.groups.iter().try_for_each(|group| one(out, group))?;
     for difference in &comparison.differences {
-        let interval = difference.interval.map_or(String::new(), |i| format!(" [{:.4}, {:.4}]", i.lo, i.hi));
+        let interval = difference.interval.map_or(String::new(), |i| format!(" {i:.4}"));
         writeln!(
             out,
             "  largest difference of {}: {:.4}{interval}, {} above {}",
@@ -39,10 +39,12 @@ fn one(out: &mut dyn Write, group: &GroupAssessment) -> io::Result<()> {
     if let Some(why) = &group.too_small {
         writeln!(out, "    {why}")?;
     }
+    let number = |estimate: &EstimateWithInterval| format!("{estimate:.4}");
     let ece = a.conf_ece.plugin();
     let mut lines = vec![("rate", number(&a.rate)), ("brier", number(&a.brier)), ("conf_ece", number(&ece))];
     lines.extend(a.auc.as_ref().map(|auc| ("auc", number(auc))));
     if let Some(clinical) = &group.clinical {
+        let figure = |figure: &Figure| format!("{figure:.4}");
         lines.extend([
             ("intercept", figure(&clinical.cox.intercept)),
             ("slope", figure(&clinical.cox.slope)),
@@ -50,15 +52,4 @@ fn one(out: &mut dyn Write, group: &GroupAssessment) -> io::Result<()> {
         ]);
     }
     lines.into_iter().try_for_each(|(name, text)| writeln!(out, "    {name:<18} {text}"))
-}
-
-fn figure(figure: &Figure) -> String {
-    figure.get().map_or_else(|why| format!("undefined: {why}"), number)
-}
-
-fn number(estimate: &EstimateWithInterval) -> String {
-    match estimate.interval {
-        Some(i) => format!("{:.4} [{:.4}, {:.4}]", estimate.value, i.lo, i.hi),
-        None => format!("{:.4}", estimate.value),
-    }
 }

@@ -27,7 +27,7 @@ mod threshold;
 mod verified;
 mod warnings;
 
-pub(crate) use applied::{ACTION, ADDED, AppliedColumns, INTERVAL, VENN_ABERS, WORD, class_column};
+pub(crate) use applied::AppliedColumns;
 pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessed::assessed;
 pub(crate) use comparison::comparison;

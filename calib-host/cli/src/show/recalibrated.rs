@@ -91,7 +91,7 @@ impl ShownRecalibration<'_> {
         let old = self.value_before(table, at).map_or(String::new(), |value| format!("{value:.4}"));
         let new = match bin.n {
             0 => format!("{:>7}   uncalibrated", ""),
-            _ => format!("{:>7.4}   [{:.4}, {:.4}]", bin.value, interval.lo, interval.hi),
+            _ => format!("{:>7.4}   {interval:.4}", bin.value),
         };
         format!("{:>9} {:>9}  {old:>7} {new}", bin.n, bin.positives)
     }

@@ -1,6 +1,7 @@
 //! All metrics of a set of predictions.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 
@@ -49,6 +50,16 @@ pub struct EstimateWithInterval {
     /// The interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+}
+
+/// The estimate, and the interval behind it, as an [`Interval`] is shown.
+impl fmt::Display for EstimateWithInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)?;
+        let Some(interval) = self.interval else { return Ok(()) };
+        f.write_str(" ")?;
+        interval.fmt(f)
+    }
 }
 
 impl EstimateWithInterval {

@@ -2,10 +2,11 @@
 
 use std::fmt::Debug;
 
-use calib_core::Outcome;
 use calib_core::artifact::Reduction;
+use calib_core::predict::Mismatch;
+use calib_core::{Margin, Outcome, Score};
 
-use crate::apply::{Applied, AppliedVector, apply_margins, apply_scores, apply_vectors};
+use crate::apply::{Applied, Words, apply, calibrate};
 use crate::artifact::{CallInput, StoredArtifact};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
@@ -257,7 +258,8 @@ impl CompareData {
         seed: Seed,
     ) -> Result<Vec<f64>, String> {
         let artifact = stored.artifact();
-        let unfit = || "the artefact does not fit the points".to_owned();
+        let words = Words::new(&artifact, seed);
+        let unfit = |_: Mismatch| "the artefact does not fit the points".to_owned();
         let prob = |outcome: &Outcome, uncalibrated: f64| match outcome {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
             _ => uncalibrated,
@@ -265,44 +267,39 @@ impl CompareData {
         match &self.points {
             Points::Binary(kind, points) => {
                 let scores = points.iter().map(|point| point.0);
-                let applied = match kind {
-                    ScoreKind::Probability => apply_scores(&artifact, &checked(scores), seed),
-                    ScoreKind::Margin => apply_margins(&artifact, &checked(scores), seed),
+                let (probs, margins): (Vec<Score>, Vec<Margin>);
+                let outputs = match kind {
+                    ScoreKind::Probability => {
+                        probs = checked(scores);
+                        probs[..].into()
+                    }
+                    ScoreKind::Margin => {
+                        margins = checked(scores);
+                        margins[..].into()
+                    }
                 };
-                let applied = applied.ok_or_else(unfit)?;
-                let rows = applied.iter().zip(points);
                 let own = own_prob(*kind, points);
+                let applied = calibrate(&artifact, outputs, words).map_err(unfit)?;
                 let loss = |(row, &(s, label)): (&Applied, &(f32, bool))| {
                     score.loss(prob(&row.outcome, own(s)), label)
                 };
-                Ok(rows.map(loss).collect())
+                Ok(applied.iter().zip(points).map(loss).collect())
             }
             Points::Vectors { vectors, labels, claim } => {
-                let applied = apply_vectors(&artifact, vectors, seed).ok_or_else(unfit)?;
+                let applied = apply(&artifact, vectors.into(), words);
                 let rows = applied.zip(vectors.vectors()).zip(labels);
                 rows.map(|((row, vector), &label)| {
-                    let (class, own, outcome) = match (claim, &row) {
-                        (Claim::AllClasses, AppliedVector::Classes(row)) => {
-                            let own = vector.scores().map(|score| f64::from(score.get()));
-                            let probs = row.probs.iter().zip(own);
-                            let probs = probs.map(|(prob, own)| prob.map_or(own, f64::from));
-                            return Ok(vector_loss(score, probs, label));
-                        }
-                        (Claim::AllClasses, _) => {
-                            return Err("it gives no probability for every class".into());
-                        }
-                        // Its score may be a lead, which is no probability.
-                        (Claim::TopLabel, AppliedVector::TopLabel(row)) => {
-                            (row.class, vector.top_label().score.get(), row.outcome)
-                        }
-                        (Claim::TopLabel, AppliedVector::Classes(row)) => {
-                            (row.top.class, row.top.score.get(), row.predicted)
-                        }
-                        (Claim::TopLabel, AppliedVector::TopK(pairs)) => {
-                            (pairs[0].class, pairs[0].score, pairs[0].outcome)
-                        }
-                    };
-                    Ok(score.loss(prob(&outcome, own.into()), i64::from(class) == label))
+                    let row = row.map_err(unfit)?;
+                    if *claim == Claim::AllClasses {
+                        let classes = row.classes().ok_or("it gives no probability for every class")?;
+                        let own = vector.scores().map(|score| f64::from(score.get()));
+                        let probs = classes.probs.iter().zip(own);
+                        let probs = probs.map(|(prob, own)| prob.map_or(own, f64::from));
+                        return Ok(vector_loss(score, probs, label));
+                    }
+                    // Its own score may be a lead, which is no probability.
+                    let (first, own) = (row.first, vector.top_label().score.get());
+                    Ok(score.loss(prob(&first.outcome, own.into()), i64::from(first.class) == label))
                 })
                 .collect()
             }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use calib_core::score::MAX_CLASSES;
+use calib_core::score::{CodeVector, MAX_CLASSES};
 use calib_core::{Logits, QuantizedScore, ScoreEncoding, TopLabel, TopLabelCode, TopLabelCodeMargin};
 
 use super::codes::clamped_score;
@@ -145,6 +145,11 @@ impl CodeVectors {
 
     fn row(&self, row: usize) -> &[u16] {
         &self.keys[row * self.classes..][..self.classes]
+    }
+
+    /// A row, as the device sees it.
+    pub(crate) fn vector(&self, row: usize) -> CodeVector<'_> {
+        CodeVector::new(self.encoding, self.row(row)).expect("checked in new")
     }
 
     /// The rows, as [keys](QuantizedScore::key).

@@ -109,6 +109,11 @@ impl Vectors {
         }
     }
 
+    /// A row by its number, as the device sees it.
+    pub(crate) fn vector_of(&self, row: usize) -> ScoreVector<'_> {
+        self.vector(&self.values[row * self.classes..][..self.classes])
+    }
+
     /// The rows, as the device sees them.
     pub fn vectors(&self) -> impl ExactSizeIterator<Item = ScoreVector<'_>> {
         self.rows().map(|row| self.vector(row))

@@ -1,5 +1,7 @@
 //! Intervals of numbers.
 
+use std::fmt;
+
 use calib_core::ProbInterval;
 use serde::Serialize;
 
@@ -12,6 +14,17 @@ pub struct Interval {
     pub lo: f64,
     /// The upper end.
     pub hi: f64,
+}
+
+/// The ends in brackets, with the digits and signs that are asked for; of `{:#}` no line breaks between them.
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        self.lo.fmt(f)?;
+        f.write_str(if f.alternate() { ",\u{a0}" } else { ", " })?;
+        self.hi.fmt(f)?;
+        f.write_str("]")
+    }
 }
 
 impl Interval {

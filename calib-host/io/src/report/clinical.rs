@@ -1,8 +1,7 @@
 //! The clinical validation of a report, as text.
 
 use calib_fit::assess::{
-    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs,
-    Extremes, Figure, Undefined,
+    ClinicalSummary, ClinicalValidation, CorpSplit, CurveDeviation, ExtremeProbs, Extremes, Undefined,
 };
 use minijinja::{Value, context};
 
@@ -19,11 +18,13 @@ pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
         row(
             "intercept",
             "calibration in the large: 0 is best; above 0, events are more frequent than said",
-            |of| figure(&of.cox.intercept),
+            |of| format!("{:#.4}", of.cox.intercept),
         ),
-        row("slope", "1 is best; below 1 the probabilities are too extreme", |of| figure(&of.cox.slope)),
+        row("slope", "1 is best; below 1 the probabilities are too extreme", |of| {
+            format!("{:#.4}", of.cox.slope)
+        }),
         row("observed / expected", "positives for each that the probabilities expect: 1 is best", |of| {
-            figure(&of.observed_expected.ratio)
+            format!("{:#.4}", of.observed_expected.ratio)
         }),
         row("Spiegelhalter’s z", "with the P value of calibration", |of| {
             or_why(of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))))
@@ -46,14 +47,6 @@ pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
     let sides = [("before", found.before.as_ref()), ("after", Some(&found.after))];
     let extremes = sides.into_iter().filter_map(|(side, of)| extremes(side, &of?.extremes));
     context! {rows => rows, extremes => extremes.collect::<Vec<_>>()}
-}
-
-fn figure(figure: &Figure) -> String {
-    let shown = |estimate: &EstimateWithInterval| match estimate.interval {
-        Some(i) => format!("{} [{},\u{a0}{}]", number(estimate.value), number(i.lo), number(i.hi)),
-        None => number(estimate.value),
-    };
-    or_why(figure.get().map(shown))
 }
 
 fn or_why(text: Result<String, Undefined>) -> String {

@@ -82,7 +82,16 @@ pub struct Labels {
     pub note: Option<String>,
 }
 
-/// A report: everything that the page shows. [`REPORT_KEYS`](super::REPORT_KEYS) documents its JSON form.
+/// The names in the JSON form of a report, what `calib report --json` prints: a line each, the name and what it is, with a colon between.
+///
+/// A point is between the name of an object and that of a part of it. A list's entries have the list's name. A name that ends in `.*`
+/// stands for all below it.
+///
+/// Names are added without a new [`REPORT_SCHEMA`]; one that is taken away or means something else raises it. Intervals are
+/// `{"lo", "hi"}`, what is unknown is `null`.
+pub const REPORT_KEYS: &str = include_str!("keys.txt");
+
+/// A report: everything that the page shows. [`REPORT_KEYS`] documents its JSON form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The version of this form.

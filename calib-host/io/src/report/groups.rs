@@ -4,20 +4,21 @@ use calib_fit::assess::{EstimateWithInterval, Figure, GroupAssessment, GroupComp
 use calib_fit::stats::percent_of_success;
 use minijinja::{Value, context};
 
-use super::words::number;
+use super::words::{number, two_lines};
 
 /// What a page says of groups.
 pub(super) fn text(comparison: &GroupComparison) -> Value {
     let row = |group: &GroupAssessment| {
         let a = &group.assessment;
+        let shown = |estimate: EstimateWithInterval| two_lines(&Figure::Defined(estimate));
         let clinical = |of: &dyn Fn(&calib_fit::assess::ClinicalValidation) -> Figure| {
-            group.clinical.as_ref().map_or(String::new(), |clinical| figure(&of(clinical)))
+            group.clinical.as_ref().map_or(String::new(), |clinical| two_lines(&of(clinical)))
         };
         let cells = [
-            shown(&a.rate),
-            shown(&a.brier),
-            a.auc.as_ref().map_or("undefined".into(), shown),
-            shown(&a.conf_ece.plugin()),
+            shown(a.rate),
+            shown(a.brier),
+            a.auc.map_or("undefined".into(), shown),
+            shown(a.conf_ece.plugin()),
             clinical(&|of| of.cox.intercept),
             clinical(&|of| of.cox.slope),
             clinical(&|of| of.observed_expected.ratio),
@@ -25,8 +26,7 @@ pub(super) fn text(comparison: &GroupComparison) -> Value {
         context! {name => group.group, n => a.n, why => group.too_small, cells => cells}
     };
     let differences = comparison.differences.iter().map(|difference| {
-        let interval =
-            difference.interval.map_or(String::new(), |i| format!(" [{}, {}]", number(i.lo), number(i.hi)));
+        let interval = difference.interval.map_or(String::new(), |interval| format!(" {interval:.4}"));
         [
             difference.metric.to_owned(),
             number(difference.difference) + &interval,
@@ -48,16 +48,5 @@ pub(super) fn text(comparison: &GroupComparison) -> Value {
         differences => differences.collect::<Vec<_>>(),
         test => test,
         percent => percent_of_success(comparison.alpha),
-    }
-}
-
-fn figure(figure: &Figure) -> String {
-    figure.get().map_or_else(|why| format!("undefined: {why}"), shown)
-}
-
-fn shown(estimate: &EstimateWithInterval) -> String {
-    match estimate.interval {
-        Some(i) => format!("{}\n[{}, {}]", number(estimate.value), number(i.lo), number(i.hi)),
-        None => number(estimate.value),
     }
 }

@@ -26,7 +26,7 @@ use crate::draw::Plot;
 /// ```
 /// use calib_core::{Outcome, Score};
 /// use calib_io::report::{Figure, Origin, ReportData, plot, report};
-/// use calib_fit::apply_scores;
+/// use calib_fit::apply::{Words, calibrate};
 /// use calib_fit::assess::{AssessOptions, CalibratedRows, ExtremeProbs, Prediction, PredictionKind};
 /// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
@@ -38,7 +38,8 @@ use crate::draw::Plot;
 /// let rows = |label: &dyn Fn(u32) -> bool| {
 ///     let scores: Vec<_> = (0..200).map(|i| Score::new(i as f32 / 200.0).unwrap()).collect();
 ///     let of = |prob: f32, bin, i| Prediction { class: 1, prob: prob.into(), bin, hit: label(i) };
-///     let applied = apply_scores(&artifact.artifact(), &scores, 0).unwrap();
+///     let binary = artifact.artifact();
+///     let applied = calibrate(&binary, scores[..].into(), Words::new(&binary, 0)).unwrap();
 ///     let after = (0..).zip(&applied).map(|(i, row)| match row.outcome {
 ///         Outcome::Calibrated(calibrated) => of(calibrated.prob, calibrated.bin.into(), i),
 ///         Outcome::Uncalibrated(_) => unreachable!("the table has all scores"),

@@ -22,7 +22,6 @@ mod page;
 mod page_parts;
 mod plots;
 mod request;
-mod schema;
 mod simplex;
 mod size;
 mod subject;
@@ -31,12 +30,13 @@ mod warnings;
 mod words;
 
 pub use classes::{ClassWiseSide, ClassWiseSummary};
-pub use data::{CalibratorSummary, FileOrigin, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
+pub use data::{
+    CalibratorSummary, FileOrigin, Labels, Origin, REPORT_KEYS, REPORT_SCHEMA, Report, ReportOptions,
+};
 pub use fleet::FleetReport;
 pub use make::{Figure, plot, report};
 pub use page::PageError;
 pub use plots::Occupancy;
 pub use request::{ReportRequest, report_of};
-pub use schema::REPORT_KEYS;
 pub use size::ArtifactPart;
 pub use subject::ReportData;

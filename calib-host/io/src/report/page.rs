@@ -2,7 +2,7 @@
 
 use calib_fit::artifact::{ASSUMPTIONS, LIMITS};
 use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval};
-use calib_fit::stats::{Interval, percent_of_success};
+use calib_fit::stats::percent_of_success;
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
@@ -78,15 +78,15 @@ impl Report {
     /// The metrics before and after, and their change: name, meaning, and the three as text.
     fn metric_rows(&self) -> Vec<[String; 5]> {
         let BeforeAfter { before, after, change } = &self.metrics;
-        let shown = |estimate: Option<EstimateWithInterval>, signed| {
-            estimate.map(|estimate| shown(estimate.value, estimate.interval, signed))
-        };
         let row = |metric: &Metric| {
-            let of = |assessment| shown((metric.of)(assessment), false).unwrap_or("undefined".into());
+            // It may break before the bracket, not within.
+            let shown = |found: EstimateWithInterval| format!("{found:#.4}");
+            let of = |assessment| (metric.of)(assessment).map_or("undefined".into(), shown);
+            let change = || (metric.change)(change).map_or(String::new(), |change| format!("{change:+#.4}"));
             let (before, change) = match self.of_margins && metric.name != "auc" {
                 // A margin is no probability.
                 true => Default::default(),
-                false => (of(before), shown((metric.change)(change), true).unwrap_or_default()),
+                false => (of(before), change()),
             };
             [metric.name.into(), metric.meaning.into(), before, of(after), change]
         };
@@ -178,15 +178,5 @@ fn groups(estimate: &BinnedEstimate) -> String {
         Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => format!("{bins} bins of equal mass"),
         Binning::ByBin => "the calibrator's bins".into(),
         Binning::ByValue => "equal values together".into(),
-    }
-}
-
-/// A metric with its interval as text.
-fn shown(value: f64, interval: Option<Interval>, signed: bool) -> String {
-    let number = |value: f64| if signed { format!("{value:+.4}") } else { format!("{value:.4}") };
-    match interval {
-        // It may break before the bracket, not within.
-        Some(i) => format!("{} [{},\u{a0}{}]", number(value), number(i.lo), number(i.hi)),
-        None => number(value),
     }
 }

@@ -1,10 +1,10 @@
 //! How accurate a decision rule is at each of its thresholds.
 
-use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure, OperatingAccuracy};
+use calib_fit::assess::{DiagnosticAccuracy, OperatingAccuracy};
 use calib_fit::decide::ThresholdAccuracy;
 use minijinja::{Value, context};
 
-use super::words::number;
+use super::words::two_lines;
 
 /// What a page says of a threshold of a decision rule.
 pub(super) fn threshold_text(found: &ThresholdAccuracy) -> Value {
@@ -36,17 +36,6 @@ fn row(title: &str, meaning: &str, accuracy: &DiagnosticAccuracy) -> Value {
     context! {title => title,
         meaning => meaning,
         counts => counts,
-        figures => figures.iter().map(shown).collect::<Vec<_>>(),
-    }
-}
-
-fn shown(figure: &Figure) -> String {
-    let number = |value: f64| if value.is_infinite() { "∞".to_owned() } else { number(value) };
-    match figure.get() {
-        Ok(EstimateWithInterval { value, interval: Some(i) }) => {
-            format!("{}\n[{}, {}]", number(*value), number(i.lo), number(i.hi))
-        }
-        Ok(estimate) => number(estimate.value),
-        Err(why) => format!("undefined: {why}"),
+        figures => figures.iter().map(two_lines).collect::<Vec<_>>(),
     }
 }

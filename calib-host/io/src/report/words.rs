@@ -1,6 +1,19 @@
 //! Numbers as text.
 
+use calib_fit::assess::{EstimateWithInterval, Figure};
+
 /// The number with four decimals.
 pub(super) fn number(value: f64) -> String {
-    format!("{value:.4}")
+    if value.is_infinite() { "∞".into() } else { format!("{value:.4}") }
+}
+
+/// A figure with its interval below it.
+pub(super) fn two_lines(figure: &Figure) -> String {
+    match figure {
+        Figure::Defined(EstimateWithInterval { value, interval: Some(i) }) => {
+            format!("{}\n[{}, {}]", number(*value), number(i.lo), number(i.hi))
+        }
+        Figure::Defined(estimate) => number(estimate.value),
+        Figure::Undefined { undefined } => format!("undefined: {undefined}"),
+    }
 }

@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, UNSEEN, on, words};
+use crate::options::headings::{DATA, DEVICE, OUTPUT, ROWS};
 use crate::options::{
     ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, PointOptions, ReductionOption,
     SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
@@ -38,7 +39,7 @@ pub(crate) struct FitCommand {
     /// Scores of class 1 in [0, 1], and labels: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
@@ -47,19 +48,19 @@ pub(crate) struct FitCommand {
     /// Labels, if not in the table of scores.
     ///
     /// A NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// The column of scores in a table.
     ///
     /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. Of several classes in a table the columns of all, in
     /// their order, separated by commas; `p0..p9` are all from p0 to p9. Without it columns with a usual name are found, such as y_prob,
     /// or of several classes p0 to p9, and that is told.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
     ///
     /// Without it a column with a usual name is found, such as y_true, and that is told.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     method: MethodOptions,
@@ -68,13 +69,13 @@ pub(crate) struct FitCommand {
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// A column of groups: a table of numbers for each.
     ///
     /// Such as the sex or the site, of a table of scores or codes or of what `calib sql` counted: each has a table of its own,
     /// and the guarantee holds for the bins of all of them together. The device is then told the group with every score.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     #[command(flatten)]
     points: PointOptions,
@@ -88,23 +89,23 @@ pub(crate) struct FitCommand {
         long,
         requires = "monitor_bins",
         value_name = "FILE",
-        help_heading = "The device",
+        help_heading = DEVICE,
         hide_short_help = true
     )]
     monitor_scores: Option<PathBuf>,
     /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
-    #[arg(long, value_name = "FILE", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
     /// Where to write; of data.csv to data.cal if not said.
     ///
     /// `-` is standard output.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     force: bool,
     /// Print the summary as JSON on standard output.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     json: bool,
 }
 

@@ -1,5 +1,7 @@
 //! Figures that some rows do not determine.
 
+use std::fmt;
+
 use serde::{Serialize, Serializer};
 
 use crate::assess::EstimateWithInterval;
@@ -70,6 +72,16 @@ impl<T> Figure<T> {
         match self {
             Self::Defined(figure) => Ok(figure),
             Self::Undefined { undefined } => Err(*undefined),
+        }
+    }
+}
+
+/// The figure, or why there is none.
+impl<T: fmt::Display> fmt::Display for Figure<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Defined(figure) => figure.fmt(f),
+            Self::Undefined { undefined } => write!(f, "undefined: {undefined}"),
         }
     }
 }

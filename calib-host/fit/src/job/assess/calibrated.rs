@@ -6,7 +6,7 @@ use calib_core::{Artifact, Calibrator, Outcome, TopLabel};
 use super::device_scores::{DeviceScores, binary_encoding, of_kind};
 use super::error::AssessError;
 use super::mismatch::{codes_of_classes, got_vectors, mismatch};
-use crate::apply::{Applied, AppliedVector, Words, apply_code_vectors, apply_vectors};
+use crate::apply::{Applied, AppliedRow, Others, Outputs, Words, apply};
 use crate::assess::{
     CalibratedRows, ClassProbRows, KeyedRow, OperatingAccuracy, Prediction, PredictionKind, ProbMatrix,
     operating_accuracies,
@@ -57,10 +57,9 @@ impl<'d> Calibrated<'d> {
             Content::Points(points) => Self::of_scores(data, points, artifact, seed)?,
             Content::Weighted(_) => return Err(mismatch(artifact, "weighted scores").into()),
             Content::Vectors(vectors, labels) => {
-                let applied = apply_vectors(artifact, vectors, seed);
-                let applied: Vec<AppliedVector> =
-                    applied.ok_or_else(|| mismatch(artifact, &got_vectors(artifact, vectors)))?.collect();
-                let rows = applied.iter().map(first);
+                let applied = of_outputs(artifact, vectors.into(), seed);
+                let applied = applied.ok_or_else(|| mismatch(artifact, &got_vectors(artifact, vectors)))?;
+                let rows = applied.iter().map(|row| row.first);
                 let predicted = match artifact.calibrator() {
                     Calibrator::TopLabelMargin(_) => with_softmax(rows, vectors.top_labels()),
                     _ => rows.collect(),
@@ -108,8 +107,7 @@ impl<'d> Calibrated<'d> {
             }
             _ => {}
         }
-        let applied =
-            given.check(artifact, groups)?.applied(artifact, 0..labels.len(), Words::new(artifact, seed));
+        let applied = given.check(artifact, groups)?.applied(artifact, seed)?;
         let rows = binary_rows(&applied, &labels, (points.kind(), clusters, groups));
         Ok(Self { rows: Some(rows), class_probs: None, ranks: None, keyed, clusters })
     }
@@ -141,13 +139,14 @@ impl<'d> Calibrated<'d> {
 
 impl Ranks {
     /// The rows of which every rank is calibrated; `None` if there are none.
-    fn new(applied: &[AppliedVector], labels: &[i64], clusters: Option<&Clusters>) -> Option<Self> {
+    fn new(applied: &[AppliedRow], labels: &[i64], clusters: Option<&Clusters>) -> Option<Self> {
         let (mut before, mut after): (Vec<Vec<Prediction>>, Vec<Vec<Prediction>>) = Default::default();
         let (mut uncalibrated, mut kept) = (0, Vec::new());
         for (number, (row, &label)) in applied.iter().zip(labels).enumerate() {
-            let AppliedVector::TopK(pairs) = row else { continue };
+            let Others::Ranked(_) = row.others else { continue };
+            let pairs: Vec<Applied> = row.ranks().copied().collect();
             let hits = pairs.iter().map(|pair| i64::from(pair.class) == label);
-            let rows = split(pairs, hits, PredictionKind::TopLabel, None);
+            let rows = split(&pairs, hits, PredictionKind::TopLabel, None);
             if rows.uncalibrated > 0 {
                 uncalibrated += 1;
                 continue;
@@ -212,26 +211,20 @@ fn predicted_of_codes(artifact: &Artifact<'_>, codes: &CodeVectors) -> Result<Ve
         .into());
     }
     let got = || mismatch(artifact, &format!("codes of {} classes", codes.classes()));
-    let applied: Vec<AppliedVector> = apply_code_vectors(artifact, codes).ok_or_else(got)?.collect();
-    let rows = applied.iter().map(first);
+    let applied = of_outputs(artifact, codes.into(), 0).ok_or_else(got)?;
+    let rows = applied.iter().map(|row| row.first);
     Ok(match kind {
         VectorKind::Probs => rows.collect(),
         VectorKind::Logits => with_softmax(rows, codes.softmax_top_labels()),
     })
 }
 
-/// What is said of the predicted class.
-fn first(row: &AppliedVector) -> Applied {
-    match row {
-        AppliedVector::TopLabel(applied) => *applied,
-        AppliedVector::TopK(pairs) => *pairs.first().expect("there is at least one rank"),
-        AppliedVector::Classes(row) => Applied {
-            class: row.top.class,
-            score: row.top.score.get(),
-            outcome: row.predicted,
-            word: row.word,
-        },
+/// What is said of every row; `None` if the artefact calibrates no such.
+fn of_outputs(artifact: &Artifact<'_>, outputs: Outputs<'_>, seed: u64) -> Option<Vec<AppliedRow>> {
+    if artifact.header().method.has_no_calibrator() {
+        return None;
     }
+    apply(artifact, outputs, Words::new(artifact, seed)).collect::<Result<_, _>>().ok()
 }
 
 /// The rows with the softmax for a score: a lead is no probability that the calibrated one could be compared with.
@@ -255,7 +248,7 @@ fn predicted_rows(
 
 /// The rows of which every class is calibrated, before and after; `None` if there are none.
 fn class_probs(
-    applied: &[AppliedVector],
+    applied: &[AppliedRow],
     vectors: &Vectors,
     labels: &[i64],
     clusters: Option<&Clusters>,
@@ -263,10 +256,9 @@ fn class_probs(
     let classes = vectors.classes();
     let (mut probs, mut bins, mut kept, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut uncalibrated = 0;
-    let scores =
-        applied.iter().any(|row| matches!(row, AppliedVector::Classes(_))).then(|| vectors.probs_f64())?;
+    let scores = applied.iter().any(|row| row.classes().is_some()).then(|| vectors.probs_f64())?;
     for ((number, row), scores) in applied.iter().enumerate().zip(scores.chunks_exact(classes)) {
-        let AppliedVector::Classes(row) = row else { continue };
+        let Some(row) = row.classes() else { continue };
         let Some(row_probs) = row.probs.iter().copied().collect::<Option<Vec<f32>>>() else {
             uncalibrated += 1;
             continue;

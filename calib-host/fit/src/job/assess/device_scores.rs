@@ -1,17 +1,14 @@
 //! Binary scores as the device has them, and what an artefact makes of them.
 
-use std::ops::Range;
-
 use calib_core::artifact::Reduction;
-use calib_core::predict::{Output, Predictor, Query};
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 
 use super::error::AssessError;
 use super::mismatch::{Mismatch, mismatch};
-use crate::apply::{Applied, Words};
+use crate::apply::{Applied, Outputs, Words, calibrate};
 use crate::artifact::score_kind;
 use crate::assess::KeyedRow;
-use crate::data::{DataError, RowGroups, ScoreKind, code_of_score, score_of_code};
+use crate::data::{DataError, RowGroups, ScoreKind, code_of_score};
 
 /// Binary scores as the device has them.
 #[derive(Clone, Debug)]
@@ -75,7 +72,7 @@ impl DeviceScores {
         }
     }
 
-    /// Checks that an artefact calibrates such scores, and finds its codes of the groups that rows are of.
+    /// Checks that an artefact takes such scores, and finds its codes of the groups that rows are of.
     ///
     /// # Errors
     ///
@@ -85,23 +82,19 @@ impl DeviceScores {
         artifact: &Artifact<'_>,
         groups: Option<&RowGroups>,
     ) -> Result<CheckedScores, AssessError> {
-        let groups = match (artifact.calibrator(), groups) {
-            (Calibrator::Grouped(_), groups) => {
-                let codes = group_codes(artifact, groups)?;
-                // A device tells at most 255 groups apart.
-                groups
-                    .iter()
-                    .flat_map(|groups| (0..groups.rows()).map(|row| codes[groups.of(row)] as u8))
-                    .collect()
-            }
-            _ => Vec::new(),
-        };
-        let checked = CheckedScores { scores: self, groups };
-        let is_taken = || Predictor::new(*artifact).calibrate(&checked.query(0, None)).is_ok();
-        if artifact.header().method.has_no_calibrator() || checked.len() > 0 && !is_taken() {
-            return Err(mismatch(artifact, "scores to be calibrated, without groups").into());
+        let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped(_));
+        let mut of_rows = Vec::new();
+        if is_grouped || artifact.groups().is_some() && groups.is_some() {
+            let codes = group_codes(artifact, groups)?;
+            // A device tells at most 255 groups apart.
+            of_rows.extend(groups.iter().flat_map(|of| (0..of.rows()).map(|row| codes[of.of(row)] as u8)));
         }
-        Ok(checked)
+        let checked = CheckedScores { scores: self, groups: of_rows };
+        let first = checked.outputs().part(0..checked.len().min(1));
+        match calibrate(artifact, first, Words::new(artifact, 0)) {
+            Err(_) => Err(mismatch(artifact, TO_BE_CALIBRATED).into()),
+            Ok(_) => Ok(checked),
+        }
     }
 
     /// Rows in the order of the artefact's thresholds.
@@ -186,35 +179,32 @@ impl CheckedScores {
         self.scores.could_be_probs()
     }
 
-    fn query(&self, row: usize, word: Option<u32>) -> Query<'_> {
-        let output = match &self.scores {
-            DeviceScores::Scores(scores) => Output::Score(scores[row]),
-            DeviceScores::Margins(margins) => Output::Margin(margins[row]),
-            DeviceScores::Codes(codes) => Output::Code(codes[row]),
+    /// Returns the rows, to be applied.
+    pub fn outputs(&self) -> Outputs<'_> {
+        let outputs: Outputs<'_> = match &self.scores {
+            DeviceScores::Scores(scores) => scores[..].into(),
+            DeviceScores::Margins(margins) => margins[..].into(),
+            DeviceScores::Codes(codes) => codes[..].into(),
         };
-        Query { output, group: self.groups.get(row).copied(), word }
+        outputs.with_groups(&self.groups)
     }
 
-    /// Calibrates some of the rows with the artefact that they were checked for; the words are those of these rows.
+    /// Calibrates the rows with the artefact that they were checked for; `seed` draws the random words of a randomised one.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If the artefact is another one.
-    pub fn applied(&self, artifact: &Artifact<'_>, rows: Range<usize>, words: Words) -> Vec<Applied> {
-        let (predictor, kind) = (Predictor::new(*artifact), score_kind(artifact));
-        let of_row = |(row, word): (usize, Option<u32>)| {
-            let score = match &self.scores {
-                DeviceScores::Scores(scores) => scores[row].get(),
-                DeviceScores::Margins(margins) => margins[row].get(),
-                DeviceScores::Codes(codes) => score_of_code(kind, codes[row]),
-            };
-            let ranked = predictor.calibrate(&self.query(row, word));
-            let outcome = ranked.expect("the rows were checked for this artefact").outcome;
-            Applied { class: 1, score, outcome, word }
-        };
-        rows.zip(words).map(of_row).collect()
+    /// If it calibrates nothing.
+    pub fn applied(&self, artifact: &Artifact<'_>, seed: u64) -> Result<Vec<Applied>, AssessError> {
+        let other = || mismatch(artifact, TO_BE_CALIBRATED).into();
+        if artifact.header().method.has_no_calibrator() {
+            return Err(other());
+        }
+        calibrate(artifact, self.outputs(), Words::new(artifact, seed)).map_err(|_| other())
     }
 }
+
+/// What an artefact gets that calibrates no scores of the kind.
+const TO_BE_CALIBRATED: &str = "scores to be calibrated, without groups";
 
 /// The artefact's codes of the groups that occur.
 fn group_codes(artifact: &Artifact<'_>, groups: Option<&RowGroups>) -> Result<Vec<usize>, AssessError> {

@@ -3,7 +3,7 @@
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Score};
 
-use crate::apply::{Words, apply_scores_from};
+use crate::apply::{Words, calibrate};
 use crate::artifact::score_kind;
 use crate::assess::{ChangedRows, Prediction};
 use crate::data::{BinaryData, ExactCollector, ScoreKind};
@@ -64,7 +64,7 @@ impl Part {
     fn new(artifact: &Artifact<'_>, groups: Vec<Group>) -> Self {
         let score = |group: &Group| Score::try_from(group.score).expect("a probability");
         let scores: Vec<Score> = groups.iter().map(score).collect();
-        let applied = apply_scores_from(artifact, &scores, Words::new(artifact, 0));
+        let applied = calibrate(artifact, scores[..].into(), Words::new(artifact, 0));
         let mut part = Self::default();
         for (row, Group { n, positives, .. }) in applied.expect("the artefact is for such").iter().zip(groups)
         {

@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result, ensure};
 use calib_core::artifact::Reduction;
-use calib_host::apply::AppliedVector;
+use calib_host::apply::Words;
 use calib_host::assess::{AssessOptions, Binning, Prediction, PredictionKind, assess};
 use calib_host::binary::Boundary;
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, ReductionOptions, StoredArtifact, Umd, VectorKind, Vectors, apply_vectors,
+    ArtifactOptions, BinaryMethod, ReductionOptions, StoredArtifact, Umd, VectorKind, Vectors, apply,
     artifact_bytes,
 };
 use serde_json::Value;
@@ -192,10 +192,10 @@ fn on_device(parts: &Parts<'_>, reduction: Reduction, boundary: Boundary) -> Res
     let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default())?)
         .map_err(|error| anyhow::anyhow!("{error}"))?;
     let artifact = stored.artifact();
-    let applied = apply_vectors(&artifact, test, 0).context("the artefact is for these vectors")?;
-    applied
+    apply(&artifact, test.into(), Words::new(&artifact, 0))
         .map(|row| {
-            let AppliedVector::Classes(row) = row else { anyhow::bail!("not a probability for every class") };
+            let row = row.context("the artefact is for these vectors")?;
+            let row = row.classes().context("not a probability for every class")?;
             let bin = |class: usize| match row.outcomes.get(class) {
                 Some(calib_core::Outcome::Calibrated(calibrated)) => calibrated.bin.into(),
                 _ => 0,
