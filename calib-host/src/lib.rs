@@ -11,7 +11,7 @@
 //!
 //! let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 //! let bytes = artifact_bytes(&fit, &Default::default())?;
-//! assert!(fit.guarantee.unwrap().epsilon < 0.17 && bytes.len() < 200);
+//! assert!(fit.guarantee().unwrap().epsilon < 0.17 && bytes.len() < 200);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -15,7 +15,7 @@ use calib_host::{
 fn fit(vectors: &Vectors, labels: &[i64], reduction: Reduction) -> Fit {
     let problems = Problems::new(vectors, labels, reduction).unwrap();
     let method = BinaryMethod::Isotonic(Isotonic::default());
-    fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1).unwrap()
+    fit_reduction(&problems, &ReductionOptions::new(method), 0.1).unwrap()
 }
 
 /// The rows as a device answers them.
@@ -101,7 +101,7 @@ fn six_points_and_every_notion() {
 
     // Top-label: class 0 has b, d and f, class 1 has c, class 2 has a and e, and class 3 is never predicted.
     let top_label = fit(&vectors, &labels, Reduction::TopLabel);
-    assert_eq!(top_label.unfitted.iter().map(|unfitted| unfitted.table).collect::<Vec<_>>(), [3]);
+    assert_eq!(top_label.unfitted().iter().map(|unfitted| unfitted.table).collect::<Vec<_>>(), [3]);
     let third = Some(1.0 / 3.0);
     assert_eq!(probs(&top_label, &vectors), [Some(0.5), third, Some(0.0), third, Some(0.5), third]);
 

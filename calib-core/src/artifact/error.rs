@@ -81,6 +81,8 @@ pub enum ParseError {
     Groups(GroupsError),
     /// What the monitors compare with contradicts itself or the tables.
     Monitors(MonitorsError),
+    /// The numbers of calibration points in different sections contradict each other. Hosts check this; a device uses none of them.
+    Counts,
 }
 
 /// What is wrong with a table of an artefact.
@@ -165,6 +167,7 @@ impl fmt::Display for ParseError {
             Self::PredictionSets(cause) => write!(f, "the prediction sets: {cause}"),
             Self::Groups(cause) => write!(f, "the groups: {cause}"),
             Self::Monitors(cause) => write!(f, "the monitors: {cause}"),
+            Self::Counts => f.write_str("its numbers of calibration points contradict each other"),
         }
     }
 }

@@ -453,6 +453,7 @@ impl core::error::Error for SetError {}
 mod tests {
     extern crate std;
 
+    use std::vec;
     use std::vec::Vec;
 
     use proptest::prelude::*;
@@ -512,6 +513,52 @@ mod tests {
         let u8 = ScoreEncoding::U8 { scale: 0.25, zero_point: 3 };
         let other = QuantizedScore::new(u8, 3).unwrap();
         assert_eq!(sets.of_code(other), None);
+    }
+
+    /// A conformity that equals its threshold is in, and one next below is out.
+    #[test]
+    fn ties_are_in_the_set() {
+        let classes = |set: ClassSet| set.classes().collect::<Vec<_>>();
+        let three = |key: u32| [at(key); 3];
+        let set = |quantiles: Quantiles<'_>, logits: [f32; 3]| {
+            let words = words(Conformity::Margin, false, quantiles);
+            let sets = parsed(&words, ScoreEncoding::F32, 3).unwrap();
+            classes(sets.of_logits(Logits::new(&logits).unwrap()).unwrap())
+        };
+        // Both of two equal logits have the margin 0.
+        assert_eq!(set(Quantiles::All(at(margin_key(0.0))), [1.0, 1.0, 0.0]), [0, 1]);
+        assert_eq!(set(Quantiles::ByClass(&three(margin_key(0.0))), [1.0, 1.0, 0.0]), [0, 1]);
+        // A lead of 2.
+        let next = margin_key(2.0f32.next_up());
+        assert_eq!(set(Quantiles::All(at(margin_key(2.0))), [3.0, 1.0, 0.0]), [0]);
+        assert_eq!(set(Quantiles::All(at(next)), [3.0, 1.0, 0.0]), [0; 0]);
+        assert_eq!(set(Quantiles::ByClass(&three(margin_key(2.0))), [3.0, 1.0, 0.0]), [0]);
+        assert_eq!(set(Quantiles::ByClass(&three(next)), [3.0, 1.0, 0.0]), [0; 0]);
+        // The same of codes.
+        let u8 = ScoreEncoding::U8 { scale: 0.25, zero_point: 3 };
+        let of_codes = |quantiles: Quantiles<'_>, keys: [u16; 3]| {
+            let words = words(Conformity::Margin, false, quantiles);
+            classes(parsed(&words, u8, 3).unwrap().of_keys(&keys).unwrap())
+        };
+        for (lead, set) in [(1, vec![0]), (2, vec![0]), (3, vec![])] {
+            let key = Conformity::code_key(lead);
+            assert_eq!(of_codes(Quantiles::All(at(key)), [5, 3, 0]), set, "{lead}");
+            assert_eq!(of_codes(Quantiles::ByClass(&three(key)), [5, 3, 0]), set, "{lead}");
+        }
+        assert_eq!(of_codes(Quantiles::All(at(Conformity::code_key(0))), [5, 5, 0]), [0, 1]);
+    }
+
+    /// The other class of a binary score has the margin with the other sign.
+    #[test]
+    fn one_class_is_in_the_set_of_a_margin_that_is_large_enough() {
+        let words = words(Conformity::Margin, false, Quantiles::All(at(margin_key(1.0))));
+        let sets = binary(&words, ScoreEncoding::Margin).unwrap();
+        for (margin, expected) in
+            [(2.0, vec![1]), (1.0, vec![1]), (0.5, vec![]), (-0.5, vec![]), (-1.0, vec![0]), (-2.0, vec![0])]
+        {
+            let set = sets.of_margin(Margin::new(margin).unwrap()).unwrap();
+            assert_eq!(set.classes().collect::<Vec<_>>(), expected, "{margin}");
+        }
     }
 
     #[test]

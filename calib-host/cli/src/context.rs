@@ -164,10 +164,8 @@ impl Context {
 
     fn write_json(&self, value: &impl Serialize) -> Result<(), Error> {
         self.spinner.give_way();
-        // JSON escapes for itself.
-        let mut stdout = io::stdout().lock();
-        serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
-        Ok(writeln!(stdout)?)
+        let json = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+        Ok(writeln!(io::stdout().lock(), "{}", out::escaped_json(&json))?)
     }
 
     /// Adds what was told of tables to an object.

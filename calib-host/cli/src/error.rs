@@ -267,7 +267,7 @@ impl Error {
             AssessError::UnknownGroup { name, known } => Self::Mismatch(format!(
                 "the artefact knows no group {name:?}\n  artefact  {artifact}: knows {known}"
             )),
-            AssessError::Mismatch(Mismatch { takes, got }) => Self::Mismatch(format!(
+            AssessError::Mismatch(Mismatch { takes, got, .. }) => Self::Mismatch(format!(
                 "the artefact does not fit the scores\n  artefact  {artifact}: takes {}\n  scores    {got}",
                 takes.with_names(name)
             )),

@@ -50,20 +50,62 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too: on a line of its
-/// own, whatever an artefact or a device says.
+/// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too, and so are characters
+/// that nobody sees: on a line of its own and in its order, whatever an artefact or a device says.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_unseen) {
         return text.into();
     }
     let mut plain = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match c.is_control() {
-            true => plain.extend(c.escape_debug()),
-            false => plain.push(c),
+        match c {
+            // The standard library takes some of these for printable.
+            _ if is_invisible(c) => plain.extend(c.escape_unicode()),
+            _ if c.is_control() => plain.extend(c.escape_debug()),
+            _ => plain.push(c),
         }
     }
     plain.into()
+}
+
+/// JSON, in which the same characters are escapes of JSON: serde_json writes those above the ASCII ones as they are.
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+    // Between strings there are ends of lines alone.
+    let is_unescaped = |c: char| c != '\n' && is_unseen(c);
+    if !json.contains(is_unescaped) {
+        return json.into();
+    }
+    let mut plain = String::with_capacity(json.len() + 8);
+    for c in json.chars() {
+        if !is_unescaped(c) {
+            plain.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            plain += &format!("\\u{unit:04x}");
+        }
+    }
+    plain.into()
+}
+
+fn is_unseen(c: char) -> bool {
+    c.is_control() || is_invisible(c)
+}
+
+/// Whether a character has no width of its own, and joins, hides, breaks or reorders others.
+const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// What was made as JSON: where it is, and what is said of it.
@@ -83,7 +125,7 @@ mod tests {
     use super::*;
 
     /// What a terminal would obey, and what it should show.
-    const CASES: [(&str, &str); 6] = [
+    const CASES: [(&str, &str); 8] = [
         ("a\u{1b}]0;title\u{7}b", "a\\u{1b}]0;title\\u{7}b"),
         // The control sequence introducer and the string terminator of eight bits.
         ("\u{9b}2J \u{80} \u{9f}", "\\u{9b}2J \\u{80} \\u{9f}"),
@@ -93,6 +135,9 @@ mod tests {
             "caf\u{e9} \u{a0} \u{3b5} \"quoted\" back\\slash",
             "caf\u{e9} \u{a0} \u{3b5} \"quoted\" back\\slash",
         ),
+        // What turns a line round, hides in it, or ends it for some.
+        ("x\u{202e}vsc.y \u{2066}\u{2069}\u{61c}", "x\\u{202e}vsc.y \\u{2066}\\u{2069}\\u{61c}"),
+        ("a\u{200b}b\u{feff}\u{2028}\u{e0041}\u{ad}", "a\\u{200b}b\\u{feff}\\u{2028}\\u{e0041}\\u{ad}"),
         ("", ""),
     ];
 
@@ -105,6 +150,17 @@ mod tests {
             assert_eq!(String::from_utf8(out.0).unwrap(), format!("{shown}\n{shown}"));
         }
         assert_eq!(escaped("two\nlines"), "two\\nlines");
+    }
+
+    #[test]
+    fn json_holds_the_same_text_without_what_nobody_sees() {
+        for (text, _) in CASES {
+            let json = serde_json::to_string_pretty(&[text]).unwrap();
+            let plain = escaped_json(&json);
+            assert!(!plain.chars().any(|c| c != '\n' && is_unseen(c)), "{plain}");
+            assert_eq!(serde_json::from_str::<[String; 1]>(&plain).unwrap(), [text]);
+        }
+        assert_eq!(escaped_json("\"\u{9b}\u{e0041}\u{e9}\""), "\"\\u009b\\udb40\\udc41\u{e9}\"");
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //!
 //! let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 //! let bytes = artifact_bytes(&fit, &Default::default())?;
-//! assert!(fit.guarantee.unwrap().epsilon < 0.17 && bytes.len() < 200);
+//! assert!(fit.guarantee().unwrap().epsilon < 0.17 && bytes.len() < 200);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -29,6 +29,7 @@
 //! (`stats`, `points`, `data`) or use (`artifact`, `passes`, `adjust`, `apply`, `assess`, `decide`, `compare`, `fleet`).
 #![forbid(unsafe_code)]
 
+mod accessors;
 pub mod adjust;
 pub mod apply;
 pub mod artifact;
@@ -53,6 +54,8 @@ pub mod reduction;
 pub mod sets;
 pub mod stats;
 pub mod stop;
+
+pub use calib_core;
 
 pub use apply::{apply, apply_probs};
 pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};

@@ -37,7 +37,7 @@ fn data(n: usize, is_margin: bool) -> BinaryData {
 }
 
 fn stored(fit: &Fit, intervals: bool) -> StoredArtifact {
-    let options = ArtifactOptions { intervals, counter: 3, ..Default::default() };
+    let options = ArtifactOptions::default().intervals(intervals).counter(3);
     StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap()
 }
 
@@ -101,7 +101,7 @@ fn answers(stored: &StoredArtifact) -> Vec<Calibrated> {
 }
 
 fn change(before: &StoredArtifact, shift: Shift) -> StoredArtifact {
-    let adjustment = Adjustment { shift, is_estimated: false, counter: 9, monitors: None };
+    let adjustment = Adjustment::new(shift).counter(9);
     StoredArtifact::from_bytes(&adjusted(before, &adjustment).unwrap()).unwrap()
 }
 
@@ -201,6 +201,18 @@ fn epsilon_is_the_longer_side() {
     assert!(epsilon >= longest - 1e-7 && epsilon < longest + 1e-6, "{epsilon} {longest}");
 }
 
+/// What an artefact holds for a bin without points is no probability, and has no interval at another prevalence either.
+#[test]
+fn an_empty_bin_is_promised_nothing() {
+    let scores: Vec<f64> = (0..600).map(|i| f64::from(i) / 1200.0).collect();
+    let data = BinaryData::new(scores, (0..600).map(|i| i % 3 == 0).collect()).unwrap().on_device();
+    let fit = fit_binary(&data, &BinaryMethod::FixedWidth(FixedWidth { bins: 4 }), 0.1).unwrap();
+    let after = change(&stored(&fit, true), known(0.5, 0.1));
+    let after = after.artifact();
+    let promised: Vec<bool> = (0..4).map(|bin| after.tables().interval(0, bin).is_some()).collect();
+    assert_eq!(promised, [true, true, false, false]);
+}
+
 #[test]
 fn what_else_is_in_the_artefact_stays() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
@@ -238,7 +250,7 @@ fn what_else_is_in_the_artefact_stays() {
 fn an_estimate_promises_nothing() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
     let before = stored(&fit, true);
-    let adjustment = Adjustment { shift: known(0.4, 0.1), is_estimated: true, counter: 0, monitors: None };
+    let adjustment = Adjustment::new(known(0.4, 0.1)).is_estimated(true);
     let bytes = adjusted(&before, &adjustment).unwrap();
     let after = StoredArtifact::from_bytes(&bytes).unwrap();
     let artifact = after.artifact();
@@ -253,9 +265,9 @@ fn an_estimate_promises_nothing() {
 #[test]
 fn monitors_compare_with_scores_from_the_new_place() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
-    let own = ArtifactOptions { monitors: Some(Monitoring::default()), ..Default::default() };
+    let own = ArtifactOptions::default().monitors(Some(Monitoring::default()));
     let before = StoredArtifact::from_bytes(&artifact_bytes(&fit, &own).unwrap()).unwrap();
-    let plain = Adjustment { shift: known(0.4, 0.1), is_estimated: false, counter: 0, monitors: None };
+    let plain = Adjustment::new(known(0.4, 0.1));
     let stored = |adjustment: &Adjustment| {
         StoredArtifact::from_bytes(&adjusted(&before, adjustment).unwrap()).unwrap()
     };
@@ -265,8 +277,7 @@ fn monitors_compare_with_scores_from_the_new_place() {
     let there: Vec<f32> = (0..90).map(|i| (i as f32 / 90.0).powi(3)).collect();
     let bins = Some(MonitorBins::of_scores(ScoreKind::Probability, &there, 3).unwrap());
     let action = Some(MonitorAction::Alarm);
-    let with =
-        Adjustment { monitors: Some(Monitoring { bins, action, ..Monitoring::default() }), ..plain.clone() };
+    let with = plain.clone().monitors(Some(Monitoring::default().bins(bins).action(action)));
     let after = stored(&with);
     let artifact = after.artifact();
     let reference = artifact.monitors().unwrap().reference(0).unwrap();
@@ -278,13 +289,12 @@ fn monitors_compare_with_scores_from_the_new_place() {
     assert_eq!((monitor_scores(&again.artifact()), again.artifact().monitor_action()), (None, None));
     assert_eq!(parameter_of(again.artifact().header().provenance.parameters, "monitor-scores"), None);
     let bins = Some(MonitorBins::of_scores(ScoreKind::Probability, &there[..45], 3).unwrap());
-    let fewer = Adjustment { monitors: Some(Monitoring { bins, ..Monitoring::default() }), ..plain.clone() };
+    let fewer = plain.clone().monitors(Some(Monitoring::default().bins(bins)));
     let again = StoredArtifact::from_bytes(&adjusted(&after, &fewer).unwrap()).unwrap();
     assert_eq!(monitor_scores(&again.artifact()), Some(45));
 
     for bins in [None, Some(MonitorBins::of(&data(800, false), 6).unwrap())] {
-        let adjustment =
-            Adjustment { monitors: Some(Monitoring { bins, ..Monitoring::default() }), ..plain.clone() };
+        let adjustment = plain.clone().monitors(Some(Monitoring::default().bins(bins)));
         assert_eq!(adjusted(&before, &adjustment), Err(AdjustError::Monitors(MonitorError::OtherScores)));
     }
 }
@@ -293,18 +303,17 @@ fn monitors_compare_with_scores_from_the_new_place() {
 fn what_has_no_prevalence_is_refused() {
     let line = BinaryMethod::IsotonicInterpolated(Isotonic::default());
     let line = stored(&fit_binary(&data(200, false), &line, 0.1).unwrap(), false);
-    let adjustment = Adjustment { shift: known(0.4, 0.1), is_estimated: false, counter: 0, monitors: None };
+    let adjustment = Adjustment::new(known(0.4, 0.1));
     assert_eq!(adjusted(&line, &adjustment), Err(AdjustError::Interpolated));
 
     let predictions =
         TopLabelData::new(vec![0, 0, 1, 1], vec![0.5, 0.75, 0.5, 0.75], &[0, 1, 1, 0], 2).unwrap();
-    let options =
-        ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: None };
+    let options = ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default()));
     let classes = stored(&fit_top_label(&predictions, &options, 0.1).unwrap(), false);
     assert_eq!(adjusted(&classes, &adjustment), Err(AdjustError::Reduction(Reduction::TopLabel)));
 
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.97).unwrap();
     let counted = CalibrationPrevalence::Counted { positives: 320, n: 800, alpha: 0.05 };
-    let adjustment = Adjustment { shift: Shift::new(counted, 0.1).unwrap(), ..adjustment.clone() };
+    let adjustment = adjustment.clone().shift(Shift::new(counted, 0.1).unwrap());
     assert!(matches!(adjusted(&stored(&fit, false), &adjustment), Err(AdjustError::Alpha(_))));
 }

@@ -23,7 +23,7 @@ fn rows(n: u32, step: u32) -> (Vec<f32>, Vec<i64>) {
 
 fn artifact_of(data: &BinaryData, method: &BinaryMethod) -> StoredArtifact {
     let fit = fit_binary(data, method, 0.1).unwrap();
-    let options = ArtifactOptions { rows: Some(data.rows_hash().unwrap()), ..Default::default() };
+    let options = ArtifactOptions::default().rows(Some(data.rows_hash().unwrap()));
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
 }
 
@@ -57,7 +57,7 @@ proptest! {
         for method in [BinaryMethod::Isotonic(Isotonic::default()), BinaryMethod::Umd(Umd::new(bins))] {
             let stored = artifact_of(&of_fit, &method);
             let artifact = stored.artifact();
-            let options = AssessOptions { binning: Binning::EqualWidth(5), ..AssessOptions::default() };
+            let options = AssessOptions::default().binning(Binning::EqualWidth(5));
             let data = binary(&scores, &labels);
             let found = assess(&data, Some(&stored), &options);
             let Some(AssessedFigures::BeforeAfter(by_points)) = found.clone().unwrap().figures else { panic!() };
@@ -136,7 +136,7 @@ fn the_rows_of_the_fit_are_refused_in_any_order() {
     labels.reverse();
     let data = binary(&scores, &labels);
     assert_eq!(assess(&data, Some(&stored), &AssessOptions::default()), Err(AssessError::SameRows));
-    let options = AssessOptions { same_rows: true, ..AssessOptions::default() };
+    let options = AssessOptions::default().same_rows(true);
     let found = assess(&data, Some(&stored), &options).unwrap();
     assert_eq!(found.findings[0], Finding::SameRows);
     assert!(found.doubts().all(|finding| *finding != Finding::SameRows));
@@ -163,12 +163,12 @@ fn what_makes_no_sense_is_refused() {
     let data = binary(&scores, &labels);
     let default = AssessOptions::default();
     for (options, told) in [
-        (AssessOptions { alpha: 1.0, ..default }, "alpha is a fraction"),
-        (AssessOptions { norm: 0.5, ..default }, "a norm is a number from 1 on"),
-        (AssessOptions { binning: Binning::EqualMass(0), ..default }, "n_bins is 1 at least"),
-        (AssessOptions { top_k: Some(0), ..default }, "top_k is 1 at least"),
-        (AssessOptions { top_k: Some(2), ..default }, "top_k needs a matrix"),
-        (AssessOptions { binning: Binning::ByBin, ..default }, "needs an artefact"),
+        (default.alpha(1.0), "alpha is a fraction"),
+        (default.norm(0.5), "a norm is a number from 1 on"),
+        (default.binning(Binning::EqualMass(0)), "n_bins is 1 at least"),
+        (default.top_k(Some(0)), "top_k is 1 at least"),
+        (default.top_k(Some(2)), "top_k needs a matrix"),
+        (default.binning(Binning::ByBin), "needs an artefact"),
     ] {
         let refused = assess(&data, None, &options).unwrap_err();
         assert!(

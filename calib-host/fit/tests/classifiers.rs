@@ -22,7 +22,7 @@ fn every_theorem_is_void() {
     for method in methods {
         let one = fit_binary(&data(), &method, 0.1).unwrap();
         let several = one.clone().of_classifiers(5);
-        let options = ArtifactOptions { intervals: true, ..ArtifactOptions::default() };
+        let options = ArtifactOptions::default().intervals(true);
         let stored = |fit| StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap();
         let (one, several) = (stored(&one), stored(&several));
         assert!(one.artifact().header().guarantee.is_some() && one.artifact().tables().has_intervals());

@@ -204,7 +204,7 @@ fn certain_probabilities_are_counted_and_left_out_or_clipped() {
         (3, 1, 2, 1)
     );
     assert_eq!((found.cox, found.n), (validated(&reference()).cox, 405));
-    let clip = ClinicalOptions { extremes: ExtremeProbs::Clip, thresholds: &[] };
+    let clip = ClinicalOptions::default().extremes(ExtremeProbs::Clip);
     let clipped = validate(&all, &AssessOptions::default(), &clip);
     assert_eq!(clipped.cox.n, 405);
     // A positive at 2^-24 flattens the slope.
@@ -217,7 +217,7 @@ fn clusters_of_equal_rows_count_once() {
     let once = reference();
     let thrice: Vec<Prediction> = once.iter().flat_map(|row| [*row; 3]).collect();
     let clusters = Clusters::new((0..thrice.len()).map(|row| row / 3));
-    let options = AssessOptions { clusters: Some(&clusters), bootstrap: bootstrap(20), ..Default::default() };
+    let options = AssessOptions::default().clusters(Some(&clusters)).bootstrap(bootstrap(20));
     let found = validate(&thrice, &options, &ClinicalOptions::default());
     let alone = validated(&once);
     let interval = |found: &ClinicalValidation| found.cox.slope.get().unwrap().interval.unwrap();
@@ -232,9 +232,9 @@ fn clusters_of_equal_rows_count_once() {
         let interval = found.decision_curve[20].interval.unwrap();
         interval.hi - interval.lo
     };
-    let rows = AssessOptions { bootstrap: bootstrap(400), ..Default::default() };
+    let rows = AssessOptions::default().bootstrap(bootstrap(400));
     let resampled = |options: &AssessOptions<'_>| validate(&thrice, options, &ClinicalOptions::default());
-    let of_clusters = resampled(&AssessOptions { bootstrap: bootstrap(400), ..options });
+    let of_clusters = resampled(&options.bootstrap(bootstrap(400)));
     let ratio = width(&of_clusters) / width(&resampled(&rows));
     assert!((1.5..2.0).contains(&ratio), "{ratio} is not about the root of 3");
 }
@@ -242,7 +242,7 @@ fn clusters_of_equal_rows_count_once() {
 /// A calibrated model's curve leaves the band as often as the band says, and another one leaves it more often.
 #[test]
 fn the_band_holds_the_curve_of_a_calibrated_model() {
-    let options = AssessOptions { bootstrap: bootstrap(200), alpha: 0.1, ..Default::default() };
+    let options = AssessOptions::default().bootstrap(bootstrap(200)).alpha(0.1);
     let outside = |power: i32| {
         let (mut places, mut out) = (0, 0);
         for seed in 0..40u32 {
@@ -269,7 +269,7 @@ fn the_number_of_threads_does_not_matter() {
     let prob = |i: u64| (i * 7919 % 50_021) as f64 / 50_021.0;
     let points = (0..50_000u64).map(|i| (prob(i), (i * 104_729 % 1009) as f64 / 1009.0 < 0.8 * prob(i)));
     let all = rows(points);
-    let options = AssessOptions { bootstrap: bootstrap(20), ..Default::default() };
+    let options = AssessOptions::default().bootstrap(bootstrap(20));
     let run = || format!("{:?}", validate(&all, &options, &ClinicalOptions::default()));
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     assert_eq!(pool(1).install(run), pool(3).install(run));
@@ -342,8 +342,8 @@ proptest! {
     ) {
         let all = rows(points.iter().map(|&(prob, hit)| (f64::from(prob) / 20.0, hit)));
         let thresholds = [f64::from(marked) / 1000.0];
-        let clinical = ClinicalOptions { extremes: ExtremeProbs::Clip, thresholds: &thresholds };
-        let options = AssessOptions { bootstrap: bootstrap(8), ..Default::default() };
+        let clinical = ClinicalOptions::default().extremes(ExtremeProbs::Clip).thresholds(&thresholds);
+        let options = AssessOptions::default().bootstrap(bootstrap(8));
         let found = validate(&all, &options, &clinical);
         // Score = MCB - DSC + UNC, with parts that are no less than 0.
         for split in [found.corp.brier, found.corp.log_loss] {
@@ -354,7 +354,7 @@ proptest! {
         prop_assert!(curve.windows(2).all(|pair| pair[0].value < pair[1].value && pair[0].hi < pair[1].lo));
         prop_assert_eq!(curve.iter().map(|step| step.n).sum::<u64>(), found.n);
         prop_assert!(found.corp.band.windows(2).all(|pair| pair[0].lo <= pair[1].lo + 1e-12 && pair[0].hi <= pair[1].hi + 1e-12));
-        let CurveDeviation { ici, e50, e90, emax } = found.corp.deviation;
+        let CurveDeviation { ici, e50, e90, emax, .. } = found.corp.deviation;
         prop_assert!(e50 <= e90 && e90 <= emax && ici <= emax + 1e-12);
         let (n, positives) = (found.n as f64, found.observed_expected.observed as f64);
         for point in &found.decision_curve {

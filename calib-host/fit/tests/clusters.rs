@@ -40,13 +40,13 @@ fn fit(rows: &[(f64, bool)], drawn: impl IntoIterator<Item = usize>) -> Fit {
 
 /// Whether a bin is farther from the truth, the mean score in it, than is promised, and whether an exact interval misses it.
 fn fails(fit: &Fit) -> (bool, bool) {
-    let table = fit.tables[0].as_ref().unwrap();
-    let steps = table.model.steps().unwrap();
+    let table = fit.tables()[0].as_ref().unwrap();
+    let steps = table.model().steps().unwrap();
     let edges: Vec<f64> = [0.0].into_iter().chain(steps.edges.iter().copied()).chain([1.0]).collect();
     let truths = edges.windows(2).map(|ends| (ends[0] + ends[1]) / 2.0);
-    let epsilon = table.epsilon.unwrap();
+    let epsilon = table.epsilon().unwrap();
     let mut fails = (false, false);
-    for ((bin, interval), truth) in steps.bins.iter().zip(&table.intervals).zip(truths) {
+    for ((bin, interval), truth) in steps.bins.iter().zip(table.intervals()).zip(truths) {
         fails.0 |= (bin.value - truth).abs() > epsilon;
         fails.1 |= !(interval.lo..=interval.hi).contains(&truth);
     }
@@ -97,9 +97,9 @@ fn the_cluster_bootstrap_covers_and_the_row_bootstrap_does_not() {
     let (mut of_rows, mut of_clusters) = (0, 0);
     for seed in 0..SETS as u64 {
         let (rows, clusters) = recordings(1000 + seed);
-        let options = AssessOptions { bootstrap: bootstrap(IntervalKind::Percentile), ..Default::default() };
+        let options = AssessOptions::default().bootstrap(bootstrap(IntervalKind::Percentile));
         of_rows += covers(&options, &rows);
-        of_clusters += covers(&AssessOptions { clusters: Some(&clusters), ..options }, &rows);
+        of_clusters += covers(&options.clusters(Some(&clusters)), &rows);
     }
     assert!(of_rows < SETS / 2 && of_clusters > SETS * 8 / 10, "{of_rows} {of_clusters}");
 }
@@ -108,7 +108,7 @@ fn the_cluster_bootstrap_covers_and_the_row_bootstrap_does_not() {
 #[test]
 fn exact_intervals_of_bins_are_those_of_the_patients() {
     let (rows, clusters) = recordings(1);
-    let options = AssessOptions { clusters: Some(&clusters), ..AssessOptions::default() };
+    let options = AssessOptions::default().clusters(Some(&clusters));
     let bins = assess(&predictions(&rows), PredictionKind::Binary, &options).bins;
     let covered = |bins: &[calib_fit::assess::ReliabilityBin]| {
         bins.iter().filter(|bin| (bin.interval.lo..=bin.interval.hi).contains(&bin.mean_prob)).count()
@@ -144,8 +144,7 @@ fn compared(rows: &[(f64, bool)], clusters: Option<&Clusters>) -> String {
 fn assessed(rows: &[(f64, bool)], clusters: Option<&Clusters>) -> String {
     let before = predictions(rows);
     let after: Vec<_> = before.iter().map(|row| Prediction { prob: row.prob * row.prob, ..*row }).collect();
-    let options =
-        AssessOptions { bootstrap: bootstrap(IntervalKind::Bca), clusters, ..AssessOptions::default() };
+    let options = AssessOptions::default().bootstrap(bootstrap(IntervalKind::Bca)).clusters(clusters);
     let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
     let one = assess(&after, PredictionKind::Binary, &options);
     let ranks = assess_top_k(&[before, after], &options);
@@ -155,8 +154,7 @@ fn assessed(rows: &[(f64, bool)], clusters: Option<&Clusters>) -> String {
 fn of_vectors(rows: &[(f64, bool)], clusters: Option<&Clusters>) -> String {
     let probs = rows.iter().flat_map(|row| [1.0 - row.0, row.0]).collect();
     let matrix = ProbMatrix::new(probs, rows.iter().map(|row| row.1.into()).collect(), 2);
-    let options =
-        AssessOptions { bootstrap: bootstrap(IntervalKind::Percentile), clusters, ..Default::default() };
+    let options = AssessOptions::default().bootstrap(bootstrap(IntervalKind::Percentile)).clusters(clusters);
     format!("{:?} {:?}", assess_vectors(&matrix, &options), roc_surface(&matrix, 2, &options))
 }
 

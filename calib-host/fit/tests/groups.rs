@@ -113,12 +113,12 @@ fn what_cannot_be_tested_is_said() {
 #[test]
 fn every_group_is_assessed_for_itself() {
     let (rows, groups) = World { score_shift: 1.0, truth_shift: 1.0, values: None }.draw(4);
-    let options = AssessOptions { alpha: 0.1, ..AssessOptions::default() };
+    let options = AssessOptions::default().alpha(0.1);
     let clinical = ClinicalOptions::default();
     let how = GroupOptions { assess: &options, clinical: &clinical, seed: 1 };
     let found = compare_groups(&rows, PredictionKind::Binary, &groups, &how);
     let own: Vec<Prediction> = groups.rows_of(1).map(|row| rows[row]).collect();
-    let half = AssessOptions { alpha: 0.05, ..options };
+    let half = options.alpha(0.05);
     assert_eq!(found.groups[1].assessment, calib_fit::assess::assess(&own, PredictionKind::Binary, &half));
     assert_eq!(found.groups[1].clinical, Some(calib_fit::assess::validate(&own, &half, &clinical)));
     let intercept = found.differences.iter().find(|difference| difference.metric == "intercept").unwrap();

@@ -41,10 +41,8 @@ fn calibrator() -> StoredArtifact {
     let data = BinaryData::new(scores, (0..N).map(|i| i % 40 < i / 10).collect()).unwrap();
     let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
     let rows = Some(data.rows_hash().unwrap());
-    StoredArtifact::from_bytes(
-        &artifact_bytes(&fit, &ArtifactOptions { rows, ..Default::default() }).unwrap(),
-    )
-    .unwrap()
+    StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default().rows(rows)).unwrap())
+        .unwrap()
 }
 
 fn aimed() -> ThresholdOptions {
@@ -61,9 +59,9 @@ fn alone() -> Target<'static> {
 fn a_threshold_of_codes_is_that_of_the_scores_they_stand_for() {
     let floats = threshold(&of_floats(|rows| rows), &aimed(), &alone()).unwrap();
     let codes = threshold(&of_codes(), &aimed(), &alone()).unwrap();
-    let (of_float, of_code) = (floats.points.points[0].upper, codes.points.points[0].upper);
+    let (of_float, of_code) = (floats.points.points()[0].upper, codes.points.points()[0].upper);
     assert_eq!(f32::from_bits(of_float), of_code as f32 / 256.0);
-    assert_eq!(floats.points.points[0].counts, codes.points.points[0].counts);
+    assert_eq!(floats.points.points()[0].counts, codes.points.points()[0].counts);
     assert_eq!(codes.artifact.artifact().header().encoding, ENCODING);
 }
 
@@ -74,7 +72,7 @@ fn one_row_of_each_cluster_counts() {
     let artifact = found.artifact.artifact();
     assert_eq!(artifact.header().n, N as u64 / 4);
     assert!(artifact.header().provenance.parameters.ends_with("cluster-rows=400 cluster-seed=0"));
-    let counts = found.points.points[0].counts;
+    let counts = found.points.points()[0].counts;
     assert_eq!(counts.positives + counts.negatives, N as u64 / 4);
 }
 
@@ -87,7 +85,7 @@ fn groups_have_thresholds_of_their_own_or_one_in_common() {
     assert_eq!(names, [Some("a"), Some("b")]);
     options.sharing = Sharing::Common;
     let common = threshold(&data, &options, &alone()).unwrap();
-    assert_eq!(common.points.points[0].upper, common.points.points[1].upper);
+    assert_eq!(common.points.points()[0].upper, common.points.points()[1].upper);
     assert_eq!(common.summary.sentences.is_empty(), own.summary.sentences.is_empty());
 }
 
@@ -122,7 +120,7 @@ fn a_class_score_is_of_vectors() {
     let logits = [3, 0, 0, 2, 1, 0];
     let scores = Scores::CodeVectors(VectorKind::Logits, ENCODING, &logits, 3);
     let data = Dataset::new(scores, Rows::new(&[0, 1])).unwrap();
-    assert_eq!(sets(&data, &options, &alone()).unwrap().sets.score, ConformityScore::Margin);
+    assert_eq!(sets(&data, &options, &alone()).unwrap().sets.score(), ConformityScore::Margin);
     options.class_score = Some(ConformityScore::Softmax);
     let refused = sets(&data, &options, &alone()).unwrap_err();
     assert!(refused.to_string().ends_with("use class_score margin"), "{refused}");

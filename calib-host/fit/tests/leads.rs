@@ -20,7 +20,7 @@ fn stored(fit: &Fit) -> StoredArtifact {
 }
 
 fn by_points(points_per_bin: usize) -> ReductionOptions {
-    ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(points_per_bin) }
+    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(points_per_bin))
 }
 
 /// The class and the lead of a row, in f64 of the f32 difference.
@@ -39,12 +39,12 @@ fn answers_as_fitted(fit: &Fit, artifact: &Artifact<'_>, vectors: &Vectors) {
         let applied = applied.first;
         let (class, lead) = lead(row);
         assert_eq!((usize::from(applied.class), f64::from(applied.score)), (class, lead));
-        let table = if fit.tables.len() == 1 { 0 } else { class };
-        let Some(table) = &fit.tables[table] else {
+        let table = if fit.tables().len() == 1 { 0 } else { class };
+        let Some(table) = &fit.tables()[table] else {
             assert!(applied.outcome.calibrated().is_none());
             continue;
         };
-        let steps = table.model.steps().unwrap();
+        let steps = table.model().steps().unwrap();
         let got = applied.outcome.calibrated().unwrap();
         assert_eq!((usize::from(got.bin), got.prob), (steps.bin(lead), steps.prob(lead) as f32));
     }
@@ -69,7 +69,7 @@ proptest! {
         for reduction in [Reduction::TopLabel, Reduction::Confidence] {
             for options in [
                 by_points(points_per_bin),
-                ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: None },
+                ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())),
             ] {
                 let of_floats = Problems::of_class_margins(&logits, &labels, reduction).unwrap();
                 let of_codes = Problems::of_code_margins(&codes, &labels, reduction).unwrap();
@@ -151,25 +151,25 @@ fn the_guarantee_of_top_label_holds_for_leads() {
         let labels: Vec<i64> = rows.iter().map(|row| row.1).collect();
         let problems = Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap();
         let fit = fit_reduction(&problems, &by_points(60), ALPHA).unwrap();
-        let guarantee = fit.guarantee.unwrap();
+        let guarantee = fit.guarantee().unwrap();
         assert_eq!(guarantee.theorem, Theorem::Gr22Theorem1);
         let mut counts: Vec<Vec<(u32, u32)>> = fit
-            .tables
+            .tables()
             .iter()
-            .map(|table| vec![(0, 0); table.as_ref().map_or(0, |table| table.model.bins().len())])
+            .map(|table| vec![(0, 0); table.as_ref().map_or(0, |table| table.model().bins().len())])
             .collect();
         for &(class, lead, hit) in &truth {
-            let Some(table) = &fit.tables[class] else { continue };
-            let count = &mut counts[class][table.model.steps().unwrap().bin(lead)];
+            let Some(table) = &fit.tables()[class] else { continue };
+            let count = &mut counts[class][table.model().steps().unwrap().bin(lead)];
             *count = (count.0 + 1, count.1 + u32::from(hit));
         }
         let is_off = |(table, counts): (&Option<calib_fit::fit::FittedTable>, &Vec<(u32, u32)>)| {
-            let bins = table.as_ref().map_or(&[][..], |table| table.model.bins());
+            let bins = table.as_ref().map_or(&[][..], |table| table.model().bins());
             bins.iter().zip(counts).any(|(bin, &(n, hits))| {
                 n > 0 && (bin.value - f64::from(hits) / f64::from(n)).abs() > guarantee.epsilon
             })
         };
-        violations += usize::from(fit.tables.iter().zip(&counts).any(is_off));
+        violations += usize::from(fit.tables().iter().zip(&counts).any(is_off));
     }
     // At most alpha of them, and three standard deviations.
     let most = SETS as f64 * ALPHA + 3.0 * (SETS as f64 * ALPHA * (1.0 - ALPHA)).sqrt();

@@ -54,7 +54,7 @@ fn methods_of_margins(bins: usize, seed: u64) -> Vec<BinaryMethod> {
 }
 
 fn stored(fit: &Fit) -> StoredArtifact {
-    let options = ArtifactOptions { intervals: true, ..Default::default() };
+    let options = ArtifactOptions::default().intervals(true);
     StoredArtifact::from_bytes(&artifact_bytes(fit, &options).unwrap()).unwrap()
 }
 
@@ -80,15 +80,15 @@ struct FitEvidence {
 }
 
 fn evidence(fit: &Fit) -> FitEvidence {
-    let table = fit.tables[0].as_ref().unwrap();
-    let bins = table.model.bins().iter();
+    let table = fit.tables()[0].as_ref().unwrap();
+    let bins = table.model().bins().iter();
     let bins = bins.map(|bin| (bin.n, bin.positives, (bin.n > 0).then_some(bin.value))).collect();
-    let values = match &table.model {
+    let values = match table.model() {
         Model::Interpolated(line) => line.values.clone(),
         Model::VennAbers(table) => [&table.p0[..], &table.p1].concat(),
         _ => Vec::new(),
     };
-    FitEvidence { bins, values, epsilon: table.epsilon }
+    FitEvidence { bins, values, epsilon: table.epsilon() }
 }
 
 /// Margins of all sizes, both zeros, and equal ones.
@@ -185,7 +185,7 @@ proptest! {
     fn the_device_says_what_was_fitted((margins, labels) in rows(), bins in 1usize..6, seed in any::<u64>()) {
         for method in methods_of_margins(bins, seed) {
             let Ok(fit) = fitted(&margins, &labels, &method) else { continue };
-            let model = &fit.tables[0].as_ref().unwrap().model;
+            let model = &fit.tables()[0].as_ref().unwrap().model();
             let Ok(bytes) = artifact_bytes(&fit, &ArtifactOptions::default()) else {
                 // A slope or an intercept may be too large for an f32, and nothing else.
                 prop_assert!(matches!(model, Model::Scaling(_)), "{method:?}");
@@ -233,7 +233,7 @@ proptest! {
             prop_assert_eq!(artifact.header().encoding, ScoreEncoding::RoundedMargin);
             let probes: Vec<Margin> = margins.iter().flat_map(|&m| [m.next_down(), m, m.next_up()])
                 .filter_map(|m| Margin::new(m).ok()).collect();
-            let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
+            let steps = fit.tables()[0].as_ref().unwrap().model().steps().unwrap();
             for (probe, row) in probes.iter().zip(applied(&artifact, &probes[..], 0)) {
                 let seen = Margin::from_key(u32::from(probe.rounded_key()) << 16).unwrap().get();
                 let calibrated = row.outcome.calibrated().unwrap();
@@ -275,7 +275,7 @@ proptest! {
         for method in methods_of_margins(bins, 1) {
             let Ok(fit) = fitted(&margins, &labels, &method) else { continue };
             let Ok(over_codes) = fit.clone().over_codes(encoding) else {
-                let model = &fit.tables[0].as_ref().unwrap().model;
+                let model = &fit.tables()[0].as_ref().unwrap().model();
                 prop_assert!(matches!(model, Model::VennAbers(_) | Model::Randomized(_) | Model::Scaling(_)));
                 continue;
             };
@@ -305,7 +305,7 @@ proptest! {
         let Ok(data) = BinaryData::of_margins(margins, labels) else { panic!() };
         for method in [ScalingMethod::PlattMargin, ScalingMethod::TemperatureMargin] {
             let Ok(fit) = fit_binary(&data, &BinaryMethod::Scaling(method), 0.1) else { continue };
-            let Model::Scaling(model) = &fit.tables[0].as_ref().unwrap().model else { panic!() };
+            let Model::Scaling(model) = &fit.tables()[0].as_ref().unwrap().model() else { panic!() };
             let weight = |m: f64| model.prob(m) * (1.0 - model.prob(m));
             let sum = |of: &dyn Fn(f64, bool) -> f64| rows.iter().map(|&(m, y)| of(m, y)).sum::<f64>();
             let all = sum(&|m, _| weight(m));
@@ -373,7 +373,7 @@ fn bins_of_a_range_reach_beyond_it() {
     let labels = [false, false, true, false, false, true, true, true];
     let range = |lowest, highest, bins| BinaryMethod::FixedRange(FixedRange { bins, lowest, highest });
     let fit = fitted(&margins, &labels, &range(-2.0, 2.0, 4)).unwrap();
-    let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
+    let steps = fit.tables()[0].as_ref().unwrap().model().steps().unwrap();
     assert_eq!(steps.edges, [-1.0, 0.0, 1.0]);
     let counts =
         |steps: &BinnedModel| steps.bins.iter().map(|bin| (bin.n, bin.positives)).collect::<Vec<_>>();
@@ -398,7 +398,7 @@ fn weights_and_tables_of_counts_take_margins() {
     let weighted = fit_weighted(&WeightedData::of_margins(&rows).unwrap(), &method, 0.1).unwrap();
     let counts = rows.iter().map(|&(m, w, y)| (m, w as u64, if y { w as u64 } else { 0 })).collect();
     let counted = fit_binary(&BinaryData::of_margin_counts(counts).unwrap(), &method, 0.1).unwrap();
-    let model = |fit: &Fit| fit.tables[0].as_ref().unwrap().model.clone();
+    let model = |fit: &Fit| fit.tables()[0].as_ref().unwrap().model().clone();
     let (
         Model::Scaling(ScalingModel::PlattMargin { a, b }),
         Model::Scaling(ScalingModel::PlattMargin { a: c, b: d }),
@@ -407,7 +407,7 @@ fn weights_and_tables_of_counts_take_margins() {
         panic!()
     };
     assert!((a - c).abs() < 1e-12 && (b - d).abs() < 1e-12, "{a} {b} {c} {d}");
-    assert_eq!((weighted.scores, counted.scores), (ScoreKind::Margin, ScoreKind::Margin));
+    assert_eq!((weighted.scores(), counted.scores()), (ScoreKind::Margin, ScoreKind::Margin));
 }
 
 #[test]
@@ -425,8 +425,8 @@ fn platt_on_margins_is_platts_own_form() {
     let rows = vec![(5.0, 1, 1), (-4.0, 1, 0), (1.0, 1, 0)];
     let model = |rows, method| {
         let fit = fit_binary(&BinaryData::of_margin_counts(rows).unwrap(), &method, 0.1).unwrap();
-        match fit.tables[0].as_ref().unwrap().model {
-            Model::Scaling(ScalingModel::PlattMargin { a, b }) => [a, b],
+        match fit.tables()[0].as_ref().unwrap().model() {
+            Model::Scaling(ScalingModel::PlattMargin { a, b }) => [*a, *b],
             ref other => panic!("{other:?}"),
         }
     };
@@ -466,7 +466,7 @@ fn the_guarantee_holds_for_margins_with_heavy_tails_and_atoms() {
             };
             let fit = fitted(&margins, &labels, &method).unwrap();
             let epsilon = fit_binary_epsilon(&fit, alpha);
-            let bins = fit.tables[0].as_ref().unwrap().model.bins();
+            let bins = fit.tables()[0].as_ref().unwrap().model().bins();
             let mut sums = vec![(0.0, 0.0); bins.len()];
             for (row, margin) in
                 applied(&stored(&fit).artifact(), &reference[..], seed).iter().zip(&reference)
@@ -488,7 +488,7 @@ fn the_guarantee_holds_for_margins_with_heavy_tails_and_atoms() {
 
 /// The epsilon of Theorem 3 for 300 points in 6 bins at another alpha.
 fn fit_binary_epsilon(fit: &Fit, alpha: f64) -> f64 {
-    let guarantee = fit.guarantee.expect("ties are broken at random");
+    let guarantee = fit.guarantee().expect("ties are broken at random");
     let stated = |alpha: f64| (2.0 * 6.0 / alpha).ln();
     guarantee.epsilon * (stated(alpha) / stated(guarantee.alpha)).sqrt()
 }

@@ -463,7 +463,7 @@ proptest! {
         let data = BinaryData::new(scores, raw.iter().map(|row| row.1).collect()).unwrap();
         let method = BinaryMethod::Isotonic(Isotonic { max_bins: Some(max_regions), smoothing: 0.0 });
         let binary = fit_binary(&data, &method, 0.1).unwrap();
-        let Model::Steps(steps) = &binary.tables[0].as_ref().unwrap().model else { panic!() };
+        let Model::Steps(steps) = &binary.tables()[0].as_ref().unwrap().model() else { panic!() };
 
         let mut losses = [0.0; 2];
         for (row, label) in &rows {

@@ -5,6 +5,7 @@ use calib_fit::operating::{
     Aim, Aims, Class, GroupScores, KeyedScores, OperatingError, OperatingPoint, OperatingPoints, Sharing,
     threshold_of_npv, threshold_of_ppv,
 };
+use calib_fit::stats::clopper_pearson;
 use proptest::prelude::*;
 
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0, zero_point: 0 };
@@ -24,6 +25,54 @@ fn alone(scores: KeyedScores) -> [GroupScores; 1] {
 fn aims(sensitivity: Option<f64>, specificity: Option<f64>, confidence: f64) -> Aims {
     let aim = |level| Aim { level, confidence };
     Aims { sensitivity: sensitivity.map(aim), specificity: specificity.map(aim) }
+}
+
+/// Of two groups each has half of the failure probability, in its bounds and in its predictive values.
+#[test]
+fn what_may_fail_is_divided_among_the_groups() {
+    let group = |name: &str, below: u16| {
+        let positives: Vec<u16> = (0..200).map(|i| 100 + i % 100).collect();
+        let negatives: Vec<u16> = (0..200).map(|i| if i < below { 150 } else { i % 100 }).collect();
+        GroupScores { name: Some(name.into()), scores: scores(&positives, &negatives) }
+    };
+    let groups = [group("f", 4), group("m", 9)];
+    let delta = complement_of(0.95) / 2.0;
+    let found = OperatingPoints::find(&groups, aims(Some(0.9), None, 0.95), Sharing::Own).unwrap();
+    for point in found.points() {
+        let counts = point.counts;
+        let bounds = found.specificity_bounds(point).unwrap();
+        let cleared = counts.negatives - counts.negatives_from_lower;
+        assert_eq!(bounds, clopper_pearson(cleared, counts.negatives, delta));
+        assert_eq!(found.sensitivity_bounds(point), None);
+        let values = found.predictive_values(point, 0.1).unwrap();
+        let specificity = clopper_pearson(cleared, counts.negatives, 2.0 * delta).lo;
+        assert_eq!(values.ppv, 0.1 * 0.9 / (0.1 * 0.9 + 0.9 * (1.0 - specificity)));
+        // Two bounds may fail, each in a group.
+        assert!((values.confidence - 0.9).abs() < 1e-12, "{}", values.confidence);
+    }
+    let found = OperatingPoints::find(&groups, aims(None, Some(0.9), 0.95), Sharing::Own).unwrap();
+    for point in found.points() {
+        let counts = point.counts;
+        let bounds = found.sensitivity_bounds(point).unwrap();
+        assert_eq!(bounds, clopper_pearson(counts.positives_from_upper, counts.positives, delta));
+        assert_eq!(found.specificity_bounds(point), None);
+        let values = found.predictive_values(point, 0.1).unwrap();
+        let sensitivity = clopper_pearson(counts.positives_from_upper, counts.positives, 2.0 * delta).lo;
+        assert_eq!(values.npv, 0.9 * 0.9 / (0.9 * 0.9 + 0.1 * (1.0 - sensitivity)));
+        assert!((values.confidence - 0.9).abs() < 1e-12);
+    }
+    // One threshold for both was chosen by the negatives: nothing is said of their share there.
+    let found = OperatingPoints::find(&groups, aims(Some(0.9), Some(0.9), 0.95), Sharing::Own).unwrap();
+    for point in found.points() {
+        assert!(!point.refers());
+        assert_eq!(found.specificity_bounds(point), None);
+        assert!(found.sensitivity_bounds(point).is_some());
+    }
+}
+
+/// One minus a share, in decimals as the promises have it.
+fn complement_of(share: f64) -> f64 {
+    Aim { level: 0.5, confidence: share }.delta()
 }
 
 /// All samples of `n` scores, with their probabilities.
@@ -83,7 +132,7 @@ fn no_promise_is_broken_more_often_than_it_says() {
                     for (sample, prob) in samples(law, n) {
                         let scores = if is_sensitivity { scores(&sample, &[]) } else { scores(&[], &sample) };
                         match OperatingPoints::find(&alone(scores), aims, Sharing::Own) {
-                            Ok(found) if !keeps(&found.points[0], aims, law, law) => broken += prob,
+                            Ok(found) if !keeps(&found.points()[0], aims, law, law) => broken += prob,
                             Ok(_) | Err(OperatingError::TooFew { .. }) => {}
                             Err(cause) => panic!("{cause}"),
                         }
@@ -114,7 +163,7 @@ fn both_promises_hold_together() {
                 else {
                     continue;
                 };
-                let point = &found.points[0];
+                let point = &found.points()[0];
                 assert!(point.lower <= point.upper);
                 if point.refers() {
                     refers += 1
@@ -156,9 +205,9 @@ fn promises_to_groups_hold_in_all_of_them() {
                             let groups = [group("a", &one), group("b", &other)];
                             let found = OperatingPoints::find(&groups, aims, sharing).unwrap();
                             if sharing == Sharing::Common {
-                                assert_eq!(found.points[0].upper, found.points[1].upper);
+                                assert_eq!(found.points()[0].upper, found.points()[1].upper);
                             }
-                            let laws = found.points.iter().zip([first, second]);
+                            let laws = found.points().iter().zip([first, second]);
                             if !laws.into_iter().all(|(point, law)| keeps(point, aims, law, law)) {
                                 broken += p * q;
                             }
@@ -189,7 +238,7 @@ fn what_is_said_of_the_other_class_holds() {
                 else {
                     continue;
                 };
-                let point = &found.points[0];
+                let point = &found.points()[0];
                 let (sensitive, specific) =
                     (from(positives, point.upper), 1.0 - from(negatives, point.lower));
                 let bounds = [
@@ -293,7 +342,7 @@ fn what_cannot_be_promised_is_refused() {
     assert_eq!(threshold_of_ppv(&scores(&[1], &[1]), aim, &[]), Ok(None));
     let found = find(&[1; 9], &[1; 9], aims(Some(0.5), None, 0.9)).unwrap();
     for bad in [0.0, 1.0] {
-        let refused = found.predictive_values(&found.points[0], bad);
+        let refused = found.predictive_values(&found.points()[0], bad);
         assert_eq!(refused, Err(OperatingError::Share { name: "prevalence", value: bad }));
     }
 }
@@ -304,9 +353,9 @@ fn a_specificity_may_never_raise() {
     let found =
         OperatingPoints::find(&alone(scores(&[3], &[255; 60])), aims(None, Some(0.95), 0.95), Sharing::Own);
     let found = found.unwrap();
-    assert_eq!((found.points[0].lower, found.points[0].upper), (256, 256));
-    assert_eq!(found.points[0].counts.negatives_from_upper, 0);
-    let values = found.predictive_values(&found.points[0], 0.1).unwrap();
+    assert_eq!((found.points()[0].lower, found.points()[0].upper), (256, 256));
+    assert_eq!(found.points()[0].counts.negatives_from_upper, 0);
+    let values = found.predictive_values(&found.points()[0], 0.1).unwrap();
     assert_eq!(values.ppv, 0.0);
 }
 
@@ -322,7 +371,7 @@ proptest! {
         let both = aims(Some(share(level)), Some(share(level)), share(confidence));
         let all = scores(&positives, &negatives);
         let Ok(found) = OperatingPoints::find(&alone(all.clone()), both, Sharing::Own) else { return Ok(()) };
-        let point = &found.points[0];
+        let point = &found.points()[0];
         let (k, j) = (point.positives_allowed.unwrap(), point.negatives_allowed.unwrap());
         let highest = (0..=256).rfind(|&t| all.positives() - all.positives_from(t) <= k).unwrap();
         let lowest = (0..=256).find(|&t| all.negatives_from(t) <= j).unwrap();

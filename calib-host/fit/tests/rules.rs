@@ -48,7 +48,7 @@ fn data(shift: f64) -> BinaryData {
 
 fn calibrator() -> StoredArtifact {
     let fit = fit_binary(&data(60.0), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
-    let options = ArtifactOptions { intervals: true, counter: 3, ..Default::default() };
+    let options = ArtifactOptions::default().intervals(true).counter(3);
     stored(&artifact_bytes(&fit, &options).unwrap())
 }
 
@@ -60,7 +60,7 @@ fn point_of(data: &BinaryData, aims: Aims) -> OperatingPoints {
 #[test]
 fn an_artefact_says_what_was_found() {
     let found = point_of(&data(20.0), aims(0.9, Some(0.9)));
-    let point = &found.points[0];
+    let point = &found.points()[0];
     assert!(point.refers());
     let predictive = [AccuracyPromise {
         accuracy: Accuracy::PositivePredictiveValue,
@@ -115,7 +115,7 @@ fn beside_a_calibrator_nothing_else_changes() {
         assert_eq!(parameter_of(parameters, "sensitivity"), Some("0.9"));
         assert_eq!(
             artifact.operating_points().unwrap().thresholds(0).unwrap().upper.key,
-            found.points[0].upper
+            found.points()[0].upper
         );
         // Another rule takes the place of the first.
         let again = point_of(&data(60.0), aims(0.8, None));
@@ -150,22 +150,20 @@ fn other_scores_and_other_names_are_refused() {
         refused.to_string(),
         "the artefact is of binary scores in f32, and the thresholds are of binary scores in f32 margins"
     );
+    let named = |names: &[String]| {
+        let scores = KeyedScores::of_scores(&data(60.0)).unwrap();
+        let groups: Vec<GroupScores> = names.iter().map(|name| group(Some(name), scores.clone())).collect();
+        OperatingPoints::find(&groups, aims(0.9, None), Sharing::Common).unwrap()
+    };
     for name in ["", "a\tb", "a name that is far too long for it"] {
-        let mut named = found.clone();
-        named.points[0].group = Some(name.into());
-        let refused = on_device(&named, F32).alone(300, "", &ArtifactOptions::default()).unwrap_err();
+        let refused =
+            on_device(&named(&[name.into()]), F32).alone(300, "", &ArtifactOptions::default()).unwrap_err();
         assert!(matches!(refused, RuleError::Names(_)), "{name:?}");
     }
-    let mut many = found.clone();
-    many.points = (0..256)
-        .map(|i| calib_fit::operating::OperatingPoint {
-            group: Some(i.to_string()),
-            ..found.points[0].clone()
-        })
-        .collect();
-    let refused = on_device(&many, F32).alone(300, "", &ArtifactOptions::default()).unwrap_err();
+    let many: Vec<String> = (0..256).map(|i| i.to_string()).collect();
+    let refused = on_device(&named(&many), F32).alone(300, "", &ArtifactOptions::default()).unwrap_err();
     assert!(matches!(refused, RuleError::Names(_)));
-    many.points.pop();
+    let many = named(&many[1..]);
     assert!(on_device(&many, F32).alone(300, "", &ArtifactOptions::default()).is_ok());
 }
 
@@ -179,7 +177,7 @@ fn each_group_has_its_code() {
     let artifact = alone.artifact();
     assert!(artifact.groups().unwrap().names().eq(["f", "m"]));
     let key = |group| artifact.operating_points().unwrap().thresholds(group).unwrap().lower.key;
-    assert_eq!([key(0), key(1)], [found.points[0].lower, found.points[1].lower]);
+    assert_eq!([key(0), key(1)], [found.points()[0].lower, found.points()[1].lower]);
     assert!(key(0) < key(1));
 }
 
@@ -216,7 +214,7 @@ proptest! {
             let alone = on_device(&found, encoding).alone(9, "", &ArtifactOptions::default()).unwrap();
             let alone = stored(&alone);
             let points = *alone.artifact().operating_points().unwrap();
-            let host = &found.points[0];
+            let host = &found.points()[0];
             for &probe in &probes {
                 if let Some(point) = points.point::<Score>(0) {
                     let score = Score::new((probe / 16.0 + 0.5).clamp(0.0, 1.0)).unwrap();

@@ -39,6 +39,29 @@ fn samples(n: usize) -> Vec<(Vec<usize>, f64)> {
     all
 }
 
+/// By class a confidence holds for all classes at once: of two each has half of what may fail, .9^36 < .025 < .9^35.
+#[test]
+fn a_confidence_by_class_is_divided_among_the_classes() {
+    let aim = |by_class| SetAim { alpha: 0.1, by_class, confidence: Some(0.95) };
+    let fit = |rows: usize, by_class: bool| {
+        let probs =
+            (0..2 * rows).flat_map(|row| [0.5 + row as f32 / 1024.0, 0.5 - row as f32 / 1024.0]).collect();
+        let probs = Vectors::new(probs, 2, VectorKind::Probs).unwrap();
+        let labels: Vec<i64> = (0..2 * rows).map(|row| (row % 2) as i64).collect();
+        let rows = Conformities::of_vectors(&probs, ConformityScore::Softmax).unwrap();
+        PredictionSets::fit(&rows, &labels, aim(by_class)).unwrap().thresholds().to_vec()
+    };
+    for (rows, by_class, is_known) in
+        [(35, true, false), (36, true, true), (14, false, false), (15, false, true)]
+    {
+        let thresholds = fit(rows, by_class);
+        assert_eq!(thresholds.len(), if by_class { 2 } else { 1 });
+        assert!(thresholds.iter().all(|threshold| threshold.key.is_some() == is_known), "{rows} {by_class}");
+    }
+    assert_eq!([2, 10].map(|classes| aim(true).points_needed(classes)), [Some(36), Some(51)]);
+    assert_eq!([2, 10].map(|classes| aim(false).points_needed(classes)), [Some(29); 2]);
+}
+
 /// The true coverage of all rows, and of those of each class.
 fn coverage(sets: &PredictionSets) -> (f64, [f64; 3]) {
     let (rows, labels) = conformities(&[0, 1, 2, 3, 4, 5]);
@@ -65,7 +88,7 @@ fn coverage_is_at_least_what_is_promised() {
             for (sample, prob) in samples(n) {
                 let (rows, labels) = conformities(&sample);
                 let sets = PredictionSets::fit(&rows, &labels, aim(false)).unwrap();
-                always &= sets.thresholds[0].key.is_none();
+                always &= sets.thresholds()[0].key.is_none();
                 marginal += prob * coverage(&sets).0;
                 let sets = PredictionSets::fit(&rows, &labels, aim(true)).unwrap();
                 let covered = coverage(&sets).1;
@@ -95,7 +118,7 @@ fn coverage_holds_with_its_confidence() {
                 let (all, of_class) = coverage(&sets);
                 let least = if by_class { of_class.into_iter().fold(1.0, f64::min) } else { all };
                 broken += if least < 1.0 - alpha - ROUNDING { prob } else { 0.0 };
-                left_out += if sets.thresholds.iter().any(|t| t.key.is_some()) { prob } else { 0.0 };
+                left_out += if sets.thresholds().iter().any(|t| t.key.is_some()) { prob } else { 0.0 };
             }
             assert!(broken <= 1.0 - confidence + ROUNDING, "{n} {alpha} {by_class}: {broken}");
             assert!(by_class || left_out == 1.0 || left_out > 0.99, "{left_out}");
@@ -109,7 +132,7 @@ fn alpha_is_a_decimal_and_a_tiny_one_an_answer() {
     let rows = Conformities::of_codes(&CodeVectors::of_logits(&rows, 2, U8).unwrap());
     let least = |alpha| {
         let aim = SetAim { alpha, by_class: false, confidence: None };
-        let key = PredictionSets::fit(&rows, &[0; 99], aim).unwrap().thresholds[0].key;
+        let key = PredictionSets::fit(&rows, &[0; 99], aim).unwrap().thresholds()[0].key;
         key.map(|key| key as i32 - 65_536)
     };
     // .29 (99 + 1) is 29, and the 29th smallest margin is 28.

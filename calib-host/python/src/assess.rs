@@ -56,17 +56,7 @@ impl PyHow {
         let binning = scheme.with_bins(n_bins);
         let intervals: IntervalKind = intervals.parse().map_err(|cause| unknown(&cause))?;
         let extremes: ExtremeProbs = extreme_probs.parse().map_err(|cause| unknown(&cause))?;
-        let options = AssessOptions {
-            binning,
-            norm,
-            alpha,
-            resamples,
-            intervals,
-            seed,
-            top_k,
-            extremes,
-            ..AssessOptions::default()
-        };
+        let options = AssessOptions::default().binning(binning).norm(norm).alpha(alpha).resamples(resamples).intervals(intervals).seed(seed).top_k(top_k).extremes(extremes);
         options.check().map_err(|cause| UsageError::new_err(cause.with_names(name)))?;
         // Bins without any are refused, whatever the binning.
         match n_bins {
@@ -231,7 +221,7 @@ pub(crate) fn assess_calibrated(
     groups: Option<Vec<String>>,
     same_rows: bool,
 ) -> PyResult<Found> {
-    let options = AssessOptions { same_rows, ..how.get().0 };
+    let options = how.get().0.same_rows(same_rows);
     let numbers = Numbers::of(scores)?;
     let stored = &*artifact.get().stored;
     let (kind, values, labels) = (Kind::named(kind)?, numbers.borrowed()?, labels.as_slice()?);

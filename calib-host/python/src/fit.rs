@@ -85,7 +85,7 @@ pub(crate) fn fit(
     let chosen = fitted.chosen.map(|chosen| chosen.with_names(name));
     let uncalibrated = match &fitted.model {
         FittedModel::Tables(fit) => {
-            fit.unfitted.iter().map(|one| (fit.table_name(one.table), one.reason.to_string())).collect()
+            fit.unfitted().iter().map(|one| (fit.table_name(one.table), one.reason.to_string())).collect()
         }
         FittedModel::Joint(_) => Vec::new(),
     };

@@ -5,7 +5,6 @@ use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenan
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 use calib_fit::artifact::identity;
 use calib_fit::binary::{Bin, BinnedModel, InterpolatedModel, Model, ScalingModel, VennAbersModel};
-use calib_fit::fit::FittedTable;
 use calib_fit::{ArtifactOptions, Fit, ScoreKind, StoredArtifact, artifact_bytes};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -26,26 +25,7 @@ pub(crate) fn imported(kind: &str, functions: &str, n: u64, origin: &str) -> PyR
         Kind::Vectors(_) => ScoreKind::Probability,
     };
     let models: Vec<(Method, Model)> = functions.iter().map(model).collect::<PyResult<_>>()?;
-    let method = models.first().map_or(Method::Isotonic, |(method, _)| *method);
-    let table =
-        |(_, model)| Some(FittedTable { model, n, epsilon: None, intervals: Vec::new(), spread: None });
-    let tables: Vec<_> = models.into_iter().map(table).collect();
-    let is_binary = tables.len() == 1;
-    let fit = Fit {
-        method,
-        reduction: if is_binary { Reduction::Binary } else { Reduction::Normalized },
-        classes: if is_binary { 2 } else { tables.len() },
-        n,
-        positives: None,
-        tables,
-        unfitted: Vec::new(),
-        guarantee: None,
-        parameters: format!("imported={origin}"),
-        scores,
-        compact: false,
-        weighted: false,
-        groups: Vec::new(),
-    };
+    let fit = Fit::imported(models, scores, n, origin);
     let bytes = artifact_bytes(&fit, &ArtifactOptions::default());
     stored(&bytes.map_err(|cause| DataError::new_err(cause.to_string()))?)
 }

@@ -48,11 +48,7 @@ fn target<'a>(
             let stored = &*parent.get().stored;
             Target::Beside(stored, counter_of(stored, counter)?)
         }
-        None => Target::Alone(ArtifactOptions {
-            classifier: classifier.map(ClassifierId),
-            counter: counter.unwrap_or(0),
-            ..ArtifactOptions::default()
-        }),
+        None => Target::Alone(ArtifactOptions::default().classifier(classifier.map(ClassifierId)).counter(counter.unwrap_or(0))),
     })
 }
 
@@ -145,7 +141,7 @@ pub(crate) fn adjust(
             let scores = scores.map_err(|cause| of_scores(&cause))?;
             let bins =
                 MonitorBins::of_scores(kind, &scores, bins.into()).map_err(|cause| of_scores(&cause))?;
-            Some(Monitoring { bins: Some(bins), ..Monitoring::default() })
+            Some(Monitoring::default().bins(Some(bins)))
         }
         _ => return Err(refused(&"monitor_scores of binary scores go with monitor_bins")),
     };

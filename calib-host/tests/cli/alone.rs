@@ -30,32 +30,27 @@ fn a_table_alone_is_the_table_of_scores() {
     let run = place.ok("calib compare data.csv --methods umd,isotonic --bins 4 --folds 2 --repeats 1");
     let next = run.stderr.lines().find_map(|line| line.strip_prefix("next: ")).expect("a command");
     place.ok(next);
-    let run = place.ok("calib assess cal.bin test.csv");
-    assert!(
-        run.stderr.contains("next: calib report cal.bin --calibration CALIBRATION --test test.csv"),
-        "{}",
-        run.stderr
-    );
-    let run = place.ok("calib apply cal.bin test.csv -o b.csv");
-    assert!(run.stderr.contains("wrote b.csv"), "{}", run.stderr);
+    place.says("calib assess cal.bin test.csv");
+    place.says("calib apply cal.bin test.csv -o b.csv");
+    said!();
 }
 
 #[test]
 fn what_stands_alone_is_one_table_and_is_there() {
     let place = workplace();
-    for (line, code, message) in [
-        ("calib assess", 2, "there are no rows to assess: calib assess ARTEFACT FILE"),
-        ("calib assess cal.bin", 2, "there are no rows to assess: calib assess cal.bin FILE"),
-        ("calib assess cal.bin test.csv --scores data.csv", 2, "cannot be used with"),
-        ("calib assess nothing.csv", 3, "cannot read nothing.csv"),
-        ("calib compare data.csv --probs data.csv", 2, "cannot be used with"),
-        ("calib compare", 2, "the following required arguments were not provided"),
-        ("calib bins data.csv --scores data.csv", 2, "cannot be used with"),
-        ("calib bins", 2, "the following required arguments were not provided"),
-        ("calib apply cal.bin -o a.csv", 2, "the following required arguments were not provided"),
-        ("calib apply cal.bin test.csv --margins data.csv -o a.csv", 2, "cannot be used with"),
+    for line in [
+        "calib assess",
+        "calib assess cal.bin",
+        "calib assess cal.bin test.csv --scores data.csv",
+        "calib assess nothing.csv",
+        "calib compare data.csv --probs data.csv",
+        "calib compare",
+        "calib bins data.csv --scores data.csv",
+        "calib bins",
+        "calib apply cal.bin -o a.csv",
+        "calib apply cal.bin test.csv --margins data.csv -o a.csv",
     ] {
-        let run = place.run(line);
-        assert!(run.code == code && run.stderr.contains(message), "{line}: {}", run.stderr);
+        place.says(line);
     }
+    said!();
 }

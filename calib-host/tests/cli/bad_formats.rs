@@ -16,87 +16,80 @@ use zip::CompressionMethod;
 
 use crate::npy::{Npy, f32s, f64s, i64s, labels};
 use crate::refusal::good;
-use crate::transcript::Transcript;
+use crate::transcript::{add, note, refused, said};
 use crate::workplace::Run;
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet, zip};
 
 const FIT: &str = "calib fit --method umd --bins 2 --scores FILE -o out";
 const WRITE: &str = "  hint: write or copy the file again; pandas does it with to_feather and to_parquet\n";
 
-impl Transcript {
-    /// A fit to the scores in a file of this name.
-    #[track_caller]
-    fn fit(&mut self, name: &'static str, bytes: impl AsRef<[u8]>) {
-        self.refused(&[(name, bytes.as_ref().to_vec())], &FIT.replace("FILE", name));
-    }
+/// A fit to the scores in a file of this name.
+#[track_caller]
+fn fit(name: &'static str, bytes: impl AsRef<[u8]>) {
+    refused(&[(name, bytes.as_ref().to_vec())], &FIT.replace("FILE", name));
 }
 
 #[test]
 fn what_is_no_file_of_its_name() {
-    let mut said = Transcript::default();
     for name in ["bad.gz", "bad.npz", "bad.arrow", "bad.feather", "bad.arrows", "bad.parquet"] {
-        said.fit(name, "");
-        said.fit(name, "score,label\n0.1,1\n");
+        fit(name, "");
+        fit(name, "score,label\n0.1,1\n");
     }
-    said.fit("bad.jsonl", "");
-    said.fit("bad.feather", b"FEA1\0\0\0\0");
-    assert_snapshot!(said.0);
+    fit("bad.jsonl", "");
+    fit("bad.feather", b"FEA1\0\0\0\0");
+    said!();
 }
 
 #[test]
 fn what_is_no_data_is_named() {
-    let mut said = Transcript::default();
     let artifact = good().bytes("cal.bin");
-    said.fit("bad.csv", &artifact);
-    said.fit("bad.npy", &artifact);
-    said.fit("bad.csv.gz", gz(&artifact));
+    fit("bad.csv", &artifact);
+    fit("bad.npy", &artifact);
+    fit("bad.csv.gz", gz(&artifact));
     // Of pickle.dumps({"score": [0.5]}, protocol) the first bytes, in the protocols of Python 3.0, 3.4 and 3.8.
     for start in [&b"\x80\x03}q\x00X"[..], b"\x80\x04\x95\x1d\x00", b"\x80\x05\x95\x1d\x00"] {
-        said.fit("bad.pkl", start);
+        fit("bad.pkl", start);
     }
-    assert_snapshot!(said.0);
+    said!();
 }
 
 #[test]
 fn gzip_that_is_broken() {
-    let mut said = Transcript::default();
     let bytes = gz("score,label\n0.1,0\n0.2,1\n".repeat(20));
     for cut in [2, 10, bytes.len() / 2, bytes.len() - 1] {
-        said.fit("bad.csv.gz", &bytes[..cut]);
+        fit("bad.csv.gz", &bytes[..cut]);
     }
     let mut wrong_crc = bytes.clone();
     let at = bytes.len() - 8;
     wrong_crc[at] ^= 1;
     // Lines are those of the text inside.
     for bytes in [wrong_crc, gz(&bytes), gz(""), gz("score,label\n0.1,0\nx,1\n")] {
-        said.fit("bad.csv.gz", bytes);
+        fit("bad.csv.gz", bytes);
     }
-    assert_snapshot!(said.0);
+    said!();
 }
 
 #[test]
 fn standard_input_is_one_input() {
-    let mut said = Transcript::default();
     for line in [
         "calib fit --method umd --bins 2 --scores - --labels - -o out",
         "calib fit --method umd --reduction top-label --points-per-bin 10 --logits - --labels - -o out",
         "calib assess --probs - --labels -",
     ] {
-        said.refused(&[], line);
+        refused(&[], line);
     }
     let place = good().with("bad.csv", "score,label\n0.1,0\nx,1\n");
     for file in ["bad.csv", "/dev/null"] {
         let input = std::fs::File::open(place.path().join(file)).unwrap();
         let line = FIT.replace("FILE", "-");
         let run = place.command(line.strip_prefix("calib ").unwrap()).stdin(input).output().unwrap();
-        said.add(&format!("{line} < {file}"), &Run::from(run));
+        add(&format!("{line} < {file}"), &Run::from(run));
     }
-    assert_snapshot!(said.0);
+    said!();
 }
 
 #[test]
 fn json_lines_that_are_wrong() {
-    let mut said = Transcript::default();
     for bad in [
         r#"{"score": 0.2,"#,
         r#"{"score": NaN}"#,
@@ -117,16 +110,16 @@ fn json_lines_that_are_wrong() {
         r#"{"score": [0.2], "label": 1}"#,
     ] {
         let lines = [r#"{"score": 0.1, "label": 0}"#, "", bad, r#"{"score": 0.3, "label": 1}"#, ""];
-        said.fit("bad.jsonl", lines.join("\n"));
+        fit("bad.jsonl", lines.join("\n"));
     }
     for text in [r#"{"pred": 1, "label": 1}"#, "{}\n{}\n", "{}", "\n\n"] {
-        said.fit("bad.jsonl", text);
+        fit("bad.jsonl", text);
     }
-    said.fit("bad.jsonl", b"{\"score\": 1, \"label\": 1}\n{\"a\": \"\xff\"}\n");
-    said.fit("bad.json", r#"[{"score": 1, "label": 1}]"#);
+    fit("bad.jsonl", b"{\"score\": 1, \"label\": 1}\n{\"a\": \"\xff\"}\n");
+    fit("bad.json", r#"[{"score": 1, "label": 1}]"#);
     // A parser that calls itself for each of these would crash.
-    said.fit("bad.jsonl", format!("{{\"score\": 0.1, \"label\": 0, \"x\": {}", "[".repeat(1 << 20)));
-    assert_snapshot!(said.0);
+    fit("bad.jsonl", format!("{{\"score\": 0.1, \"label\": 0, \"x\": {}", "[".repeat(1 << 20)));
+    said!();
 }
 
 #[test]
@@ -135,30 +128,29 @@ fn archives_that_are_wrong() {
     let scores = || ("score", f64s(&[40], (0..40).map(|row| f64::from(row) / 40.0)));
     let y = || ("label", labels("|u1", &[0, 1].repeat(20)));
     let whole = table(&[scores(), y()]);
-    let mut said = Transcript::default();
     for cut in [4, 30, whole.len() / 2, whole.len() - 1] {
-        said.fit("bad.npz", &whole[..cut]);
+        fit("bad.npz", &whole[..cut]);
     }
-    said.fit("bad.npz", zip([("readme.txt", &b"hello"[..])], CompressionMethod::Stored));
-    said.fit("bad.npz", zip([], CompressionMethod::Stored));
-    said.fit("bad.npz", zip([("score.npy", &b"hello"[..]), ("label.npy", b"x")], CompressionMethod::Stored));
+    fit("bad.npz", zip([("readme.txt", &b"hello"[..])], CompressionMethod::Stored));
+    fit("bad.npz", zip([], CompressionMethod::Stored));
+    fit("bad.npz", zip([("score.npy", &b"hello"[..]), ("label.npy", b"x")], CompressionMethod::Stored));
 
     // One bit of the first array's data.
     let mut wrong_crc = npz(&[scores(), y()], CompressionMethod::Stored);
     let at = wrong_crc.windows(6).position(|bytes| bytes == b"\x93NUMPY").unwrap() + 200;
     wrong_crc[at] ^= 1;
-    said.fit("bad.npz", &wrong_crc);
+    fit("bad.npz", &wrong_crc);
     // A header that promises more than there is, behind which no checksum is right either: it is found before all is unpacked.
     let long = ("score", f64s(&[20_000], (0..20_000).map(|row| f64::from(row) / 20_000.0)));
     let mut short = npz(&[long, y()], CompressionMethod::Stored);
     let at = short.windows(9).position(|bytes| bytes == b"(20000, )").unwrap();
     short[at + 1] = b'9';
-    said.fit("bad.npz", &short);
+    fit("bad.npz", &short);
     // The size that the list of members gives for the first array.
     let mut liar = whole.clone();
     let entry = liar.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     liar[entry + 24..entry + 28].copy_from_slice(&0xFFFF_FFF0u32.to_le_bytes());
-    said.fit("bad.npz", &liar);
+    fit("bad.npz", &liar);
 
     let with_nan = f32s(&[40], (0..40).map(|row| if row == 7 { f32::NAN } else { 0.5 }));
     for (what, members) in [
@@ -168,18 +160,17 @@ fn archives_that_are_wrong() {
         ("two labels", [scores(), ("label", i64s([0, 1]))]),
         ("a NaN", [("score", with_nan), y()]),
     ] {
-        said.note(&format!("bad.npz: {what}"));
-        said.fit("bad.npz", table(&members));
+        note(&format!("bad.npz: {what}"));
+        fit("bad.npz", table(&members));
     }
-    said.fit("bad.npz", table(&[scores()]));
+    fit("bad.npz", table(&[scores()]));
     let line = "calib fit --method umd --bins 2 --scores bad.npz --labels labels.npy -o out";
-    said.refused(&[("bad.npz", table(&[("p", i64s(0..40))]))], line);
-    assert_snapshot!(said.0);
+    refused(&[("bad.npz", table(&[("p", i64s(0..40))]))], line);
+    said!();
 }
 
 #[test]
 fn matrices_that_cannot_be_found() {
-    let mut said = Transcript::default();
     let matrix = || f32s(&[40, 3], [0.0, 1.0, 2.0].repeat(40));
     let bad = f32s(&[2, 3], [0.0, 1.0, 0.0, 0.0, f32::NAN, 0.0]);
     for (members, options) in [
@@ -191,11 +182,11 @@ fn matrices_that_cannot_be_found() {
         (vec![("logits", bad)], ""),
     ] {
         let line = format!("calib apply top.bin --logits bad.npz {options} -o out");
-        said.refused(&[("bad.npz", npz(&members, CompressionMethod::Stored))], &line);
+        refused(&[("bad.npz", npz(&members, CompressionMethod::Stored))], &line);
     }
     let t = ("t.parquet", parquet(&table(0.5, Some(1)), Codec::SNAPPY));
-    said.refused(&[t], "calib apply top.bin --logits t.parquet -o out");
-    assert_snapshot!(said.0);
+    refused(&[t], "calib apply top.bin --logits t.parquet -o out");
+    said!();
 }
 
 /// Forty rows, of which number 7 has this score and this label.
@@ -218,7 +209,6 @@ fn columnar(batch: &RecordBatch) -> [(&'static str, Vec<u8>); 3] {
 
 #[test]
 fn arrow_and_parquet_with_wrong_values() {
-    let mut said = Transcript::default();
     let labels = || column::<Int64Array>(vec![0, 1]);
     let lists = [Some(vec![Some(0.5f32)]), None];
     let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(lists));
@@ -237,26 +227,26 @@ fn arrow_and_parquet_with_wrong_values() {
         ("two", batch(&[("score", scores.clone()), ("score", scores), ("label", labels())])),
     ] {
         for (name, bytes) in columnar(&batch) {
-            said.note(&format!("{name}: {what}"));
-            said.fit(name, bytes);
+            note(&format!("{name}: {what}"));
+            fit(name, bytes);
         }
     }
     for (name, bytes) in
         columnar(&batch(&[("score", column::<Float64Array>(vec![0.5])), ("bin", labels().slice(0, 1))]))
     {
-        said.refused(&[(name, bytes)], &format!("calib apply cal.bin --scores {name} -o out"));
+        refused(&[(name, bytes)], &format!("calib apply cal.bin --scores {name} -o out"));
     }
     // What is in a list is told in arrow's words.
-    let lines = said.0.lines().map(|line| line.split_once("List(").map_or(line, |(before, _)| before));
+    let said = said();
+    let lines = said.lines().map(|line| line.split_once("List(").map_or(line, |(before, _)| before));
     assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
 fn arrow_and_parquet_that_are_cut_off_or_promise_too_much() {
-    let mut said = Transcript::default();
     for (name, bytes) in columnar(&table(0.5, Some(1))) {
         for cut in [7, 11, bytes.len() / 2 + 1, bytes.len() - 3] {
-            said.fit(name, &bytes[..cut]);
+            fit(name, &bytes[..cut]);
         }
     }
     // The length in front of the first compressed buffer, which is the only such number in the file.
@@ -268,27 +258,26 @@ fn arrow_and_parquet_that_are_cut_off_or_promise_too_much() {
         let len = 8000u64.to_le_bytes();
         let at = bytes.windows(8).position(|window| window == len).expect("half of the scores: 2000 floats");
         bytes[at..at + 8].copy_from_slice(&(1u64 << 50).to_le_bytes());
-        said.fit("bad.arrows", bytes);
+        fit("bad.arrows", bytes);
     }
-    assert_snapshot!(said.0);
+    said!();
 }
 
 #[test]
 fn arrow_with_lengths_that_are_wrong() {
-    let mut said = Transcript::default();
     let mut file = arrow_file(&table(0.5, Some(1)), None);
     let footer_len = file.len() - 10;
     for len in [i32::MAX, -1] {
         file[footer_len..footer_len + 4].copy_from_slice(&len.to_le_bytes());
-        said.fit("bad.arrow", &file);
+        fit("bad.arrow", &file);
     }
     let stream = arrow_stream(&table(0.5, Some(1)), None);
     for (at, word) in [(4, -8i32), (4, i32::MAX), (8, -1)] {
         let mut bad = stream.clone();
         bad[at..at + 4].copy_from_slice(&word.to_le_bytes());
-        said.fit("bad.arrows", &bad);
+        fit("bad.arrows", &bad);
     }
-    assert_snapshot!(said.0);
+    said!();
 }
 
 /// The crate that reads Parquet asserts some of what it reads. The user gets a sentence, and nothing of the panic.

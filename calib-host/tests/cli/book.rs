@@ -93,7 +93,7 @@ fn the_picture_of_the_first_steps_is_that_of_the_commands() {
     let place = first_steps();
     place.ok("calib fit cal.csv");
     place.ok("calib plot before-and-after cal.cal --test test.csv -o p.svg");
-    let picture = String::from_utf8(place.bytes("p.svg")).unwrap();
+    let picture = place.text("p.svg");
     is_current(&root().join("docs/src/first-steps/before-and-after.svg"), &picture);
 }
 
@@ -104,7 +104,7 @@ fn the_calibrator_of_the_examples_is_that_of_the_first_steps() {
     place.ok("calib fit cal.csv");
     place.ok("calib export cal.cal -o cal.rs");
     let folder = root().join("firmware/examples/calibrator");
-    let table = String::from_utf8(place.bytes("cal.rs")).unwrap();
+    let table = place.text("cal.rs");
     is_current(&folder.join("cal.rs"), &table);
     if is_update() {
         fs::write(folder.join("cal.cal"), place.bytes("cal.cal")).unwrap();

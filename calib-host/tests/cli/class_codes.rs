@@ -1,8 +1,8 @@
 //! Integer codes of several classes: fitted, applied, assessed and exported like the probabilities that they stand for.
 
-use crate::data::{noise, without_origin};
+use crate::data::{Json, noise, without_origin};
 use crate::npy::{Npy, f32s, i8s, i64s, u16s};
-use crate::refusal::{CLASSES as LABELS, DATA, INTEGERS, refused};
+use crate::transcript::refused;
 use crate::workplace::Workplace;
 
 const SOFTMAX: &str = "--score-encoding i8,1/256,-128";
@@ -104,7 +104,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
                 }
                 let inspected = place.inspect("codes.bin");
                 assert_eq!(inspected["encoding"], "i8 (scale 0.00390625, zero point -128)");
-                let forms = inspected["tables"].as_array().unwrap().iter().filter(|table| !table.is_null());
+                let forms = inspected["tables"].list().iter().filter(|table| !table.is_null());
                 assert!(forms.clone().count() > 0 && forms.clone().all(|table| table["form"] == "codes"));
                 for scores in ["--probs codes.npy", &format!("--probs codes.csv --score-column {COLUMNS}")] {
                     assert_eq!(applied(&place, "codes.bin", scores), expected_rows, "{what} {scores}");
@@ -148,8 +148,8 @@ fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
     let (plain, rows) = fit("");
     let (direct, same) = fit("--table direct");
     assert_eq!((&direct["tables"][0]["direct_table"], &same), (&true.into(), &rows));
-    let more = direct["len_bytes"].as_u64().unwrap() - plain["len_bytes"].as_u64().unwrap();
-    let each = direct["tables"][0]["direct_table_len_bytes"].as_u64().unwrap();
+    let more = direct["len_bytes"].whole() - plain["len_bytes"].whole();
+    let each = direct["tables"][0]["direct_table_len_bytes"].whole();
     assert_eq!(more, 8 + each * CLASSES as u64);
     assert_eq!(plain["tables"][0]["direct_table"], false);
     let (compact, near) = fit("--table u16");
@@ -194,12 +194,12 @@ fn an_artefact_over_codes_is_assessed_reported_and_exported() {
     );
 
     place.ok("calib export codes.bin --format c -o cal.h");
-    let header = String::from_utf8(place.bytes("cal.h")).unwrap();
+    let header = place.text("cal.h");
     assert!(header.contains("calib_top_label(") && header.contains("int8_t"), "{header}");
     place.ok("calib export codes.bin --format rust -o cal.rs");
-    assert!(String::from_utf8(place.bytes("cal.rs")).unwrap().contains("CodeTable::new"));
-    let shown = place.ok("calib inspect codes.bin").stdout;
-    assert!(shown.contains("[-128, ") && shown.contains(", 127]"), "{shown}");
+    assert!(place.text("cal.rs").contains("CodeTable::new"));
+    place.says("calib inspect codes.bin");
+    said!();
 }
 
 #[test]
@@ -232,17 +232,12 @@ fn codes_of_binary_scores_are_assessed_and_reported_too() {
 
 /// A fit to this file, with what it needs.
 #[track_caller]
-fn bad(name: &'static str, content: impl AsRef<[u8]>, options: &str, stderr: &str) {
+fn bad(name: &'static str, content: impl AsRef<[u8]>, options: &str) {
     let line = format!(
         "calib fit --method isotonic --reduction top-label --probs {name} {SOFTMAX} {options} -o out"
     );
-    refused(&[(name, content.as_ref().to_vec())], &line, 3, stderr);
+    refused(&[(name, content.as_ref().to_vec())], &line);
 }
-
-const OUTPUTS: &str =
-    "  hint: codes are the classifier's integer outputs, before they are multiplied by the scale\n";
-const CHECK: &str = "  hint: a score is scale * (code - zero point): check the scale and the zero point of --score-encoding; for \
-                     TFLite's int8 softmax it is i8,1/256,-128\n";
 
 #[test]
 fn bad_codes_are_refused_with_row_and_column() {
@@ -253,158 +248,52 @@ fn bad_codes_are_refused_with_row_and_column() {
         codes[at] = code;
         i64s(codes).shape(&[40, 3]).bytes()
     };
-    bad(
-        "bad.npy",
-        with(7, 128),
-        labels,
-        &format!(
-            "error: bad.npy, row 2, column 1: 128 is not a code: i8 (scale 0.00390625, zero point -128) has those from -128 \
-             to 127\n{OUTPUTS}"
-        ),
-    );
-    bad(
-        "bad.npy",
-        with(3, -1000),
-        labels,
-        &format!(
-            "error: bad.npy, row 1, column 0: -1000 is not a code: i8 (scale 0.00390625, zero point -128) has those from \
-             -128 to 127\n{OUTPUTS}"
-        ),
-    );
-    bad(
-        "bad.npy",
-        with(3, 20),
-        labels,
-        &format!(
-            "error: bad.npy, row 1: the codes stand for probabilities that sum to 1.078125, not to 1\n{CHECK}"
-        ),
-    );
-    bad(
-        "bad.npy",
-        f32s(&[40, 3], [0.5, 0.5, 0.0].repeat(40)).bytes(),
-        labels,
-        &format!("error: bad.npy: the dtype is <f4, expected integer codes\n{OUTPUTS}"),
-    );
-    bad(
-        "bad.npy",
-        i64s([]).shape(&[0, 3]).bytes(),
-        labels,
-        &format!("error: bad.npy: there are no rows\n{DATA}"),
-    );
-    bad(
-        "bad.npy",
-        i64s(good.clone()).bytes(),
-        labels,
-        "error: bad.npy: the shape is (120,), expected (rows, classes)\n  hint: --scores and --labels take arrays of shape \
-         (rows,), --logits and --probs of (rows, classes)\n",
-    );
-    bad(
-        "bad.npy",
-        i64s([0i64; 120]).shape(&[60, 2]).bytes(),
-        labels,
-        "error: labels.npy: 40 rows, but bad.npy has 60\n  hint: every row needs one score and one label\n",
-    );
+    bad("bad.npy", with(7, 128), labels);
+    bad("bad.npy", with(3, -1000), labels);
+    bad("bad.npy", with(3, 20), labels);
+    bad("bad.npy", f32s(&[40, 3], [0.5, 0.5, 0.0].repeat(40)).bytes(), labels);
+    bad("bad.npy", i64s([]).shape(&[0, 3]).bytes(), labels);
+    bad("bad.npy", i64s(good.clone()).bytes(), labels);
+    bad("bad.npy", i64s([0i64; 120]).shape(&[60, 2]).bytes(), labels);
     let column = "--score-column a,b,c";
     let table = |rows: &str| format!("a,b,c,label\n0,0,-128,1\n{rows}");
-    bad(
-        "bad.csv",
-        table("0,128,0,0\n"),
-        column,
-        &format!(
-            "error: bad.csv, line 3, column b: 128 is not a code: i8 (scale 0.00390625, zero point -128) has those from -128 \
-             to 127\n{OUTPUTS}"
-        ),
-    );
-    bad(
-        "bad.csv",
-        table("0,0,0.5,0\n"),
-        column,
-        &format!("error: bad.csv, line 3, column c: \"0.5\" is not a whole number\n{OUTPUTS}"),
-    );
-    bad(
-        "bad.csv",
-        table("100,100,100,0\n"),
-        column,
-        &format!(
-            "error: bad.csv, line 3: the codes stand for probabilities that sum to 2.671875, not to 1\n{CHECK}"
-        ),
-    );
-    bad(
-        "bad.csv",
-        table("0,0,-128,3\n"),
-        column,
-        &format!(
-            "error: bad.csv, line 3, column label: the label 3 is out of range: the 3 classes are 0 to 2\n{LABELS}"
-        ),
-    );
-    bad(
-        "bad.csv",
-        table(""),
-        "--score-column a,b,d",
-        "error: bad.csv, column d: there is no such column\n  hint: the columns are \"a\", \"b\", \"c\", \"label\": choose \
-         with --score-column, --label-column or the like\n",
-    );
-    bad(
-        "bad.csv",
-        table(""),
-        "--score-column a",
-        "error: bad.csv: the number of classes is 1, a classifier has 2 to 65535\n  hint: for the scores of class 1 of a \
-         binary classifier use --scores\n",
-    );
+    bad("bad.csv", table("0,128,0,0\n"), column);
+    bad("bad.csv", table("0,0,0.5,0\n"), column);
+    bad("bad.csv", table("100,100,100,0\n"), column);
+    bad("bad.csv", table("0,0,-128,3\n"), column);
+    bad("bad.csv", table(""), "--score-column a,b,d");
+    bad("bad.csv", table(""), "--score-column a");
     let signed = "calib fit --method isotonic --reduction top-label --probs bad.csv --score-column a,b,c \
                   --score-encoding i8,1/128,0 -o out";
-    refused(
-        &[("bad.csv", table("").into_bytes())],
-        signed,
-        3,
-        &format!(
-            "error: bad.csv, line 2, column c: the code -128 stands for the score -1, which is outside [0, 1]\n{CHECK}"
-        ),
-    );
+    refused(&[("bad.csv", table("").into_bytes())], signed);
+    said!();
 }
 
 #[test]
 fn what_codes_of_classes_cannot_say_is_a_wrong_use() {
     let files = || [("codes.npy", codes().shape(&[ROWS, CLASSES]).bytes())];
-    let fit = |options: &str, stderr: &str| {
+    let fit = |options: &str| {
         let line = format!("calib fit --method isotonic {options} {SOFTMAX} -o out");
-        refused(&files(), &line, 2, &format!("error: {stderr}\n"));
+        refused(&files(), &line);
     };
-    let instead = "choose --reduction confidence or top-label, or give probabilities, scale * (code - zero point), without \
-                   --score-encoding";
     for reduction in ["class-wise", "normalized", "top-k-label --k 2", "top-k-confidence --k 2"] {
-        let name = reduction.split(' ').next().unwrap();
-        fit(
-            &format!("--reduction {reduction} --probs codes.npy --labels labels.npy"),
-            &format!("there are no {name} calibrators of integer codes: {instead}"),
-        );
+        fit(&format!("--reduction {reduction} --probs codes.npy --labels labels.npy"));
     }
-    fit(
-        "--probs codes.npy --labels labels.npy",
-        &format!("there are no calibrators of whole vectors of integer codes: {instead}"),
-    );
-    fit(
-        "--reduction top-label --logits codes.npy --labels labels.npy",
-        "codes of logits have no softmax without floating point: add --class-score margin and --reduction confidence or top-label, \
-         or give --probs if the codes stand for probabilities",
-    );
-    fit("--reduction top-label --probs codes.npy", "--labels is needed beside a matrix");
+    fit("--probs codes.npy --labels labels.npy");
+    fit("--reduction top-label --logits codes.npy --labels labels.npy");
+    fit("--reduction top-label --probs codes.npy");
     let table = [("codes.csv", b"a,b,label\n0,0,1\n".to_vec())];
     refused(
         &table,
         &format!("calib fit --method isotonic --reduction top-label --probs codes.csv {SOFTMAX} -o out"),
-        3,
-        "error: codes.csv: no columns are numbered as classes are\n  hint: the columns are \"a\", \"b\", \"label\": name those of the \
-         classes in their order, as in --score-column cat,dog or --score-column p0..p9\n",
     );
     let place = place();
-    for (method, name) in [("umd-randomized --bins 4", "umd-randomized"), ("venn-abers", "venn-abers")] {
-        let run = place.run(&format!(
+    for method in ["umd-randomized --bins 4", "venn-abers"] {
+        place.says(&format!(
             "calib fit --method {method} --reduction confidence --probs codes.npy --labels labels.npy {SOFTMAX} -o none"
         ));
-        let expected = format!("error: {name} has no table over integer codes\n");
-        assert!(run.code == 2 && run.stderr.starts_with(&expected), "{}", run.stderr);
     }
+    said!();
 }
 
 #[test]
@@ -415,39 +304,16 @@ fn other_scores_than_the_artefacts_are_told_apart() {
     let what = "--method isotonic --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs codes.npy {SOFTMAX} -o codes.bin"));
     place.ok(&format!("calib fit {what} --probs probs.npy -o probs.bin"));
-    let takes = "codes of 4 classes, i8 (scale 0.00390625, zero point -128): use --probs";
-    for (line, code, stderr) in [
-        (
-            "apply codes.bin --probs three.npy",
-            1,
-            format!(
-                "error: the artefact does not fit the scores\n  artefact  codes.bin: takes {takes}\n  scores    codes of 3 \
-                 classes\n"
-            ),
-        ),
-        (
-            "apply codes.bin --logits logits.npy",
-            1,
-            format!(
-                "error: the artefact does not fit the scores\n  artefact  codes.bin: takes {takes}\n  scores    logits\n"
-            ),
-        ),
-        (
-            "apply codes.bin --probs probs.npy",
-            3,
-            format!("error: probs.npy: the dtype is <f4, expected integer codes\n{OUTPUTS}"),
-        ),
-        (
-            "apply probs.bin --probs codes.npy",
-            3,
-            format!("error: codes.npy: the dtype is |i1, expected float16, float32 or float64\n{INTEGERS}"),
-        ),
+    for line in [
+        "apply codes.bin --probs three.npy",
+        "apply codes.bin --logits logits.npy",
+        "apply codes.bin --probs probs.npy",
+        "apply probs.bin --probs codes.npy",
     ] {
-        let run = place.run(&format!("calib {line} -o none"));
-        assert_eq!((run.code, run.stderr), (code, stderr), "{line}");
+        place.says(&format!("calib {line} -o none"));
     }
-    let run = place.run("calib assess codes.bin --logits logits.npy --labels labels.npy");
-    assert!(run.code == 1 && run.stderr.contains(takes), "{}", run.stderr);
+    place.says("calib assess codes.bin --logits logits.npy --labels labels.npy");
+    said!();
 }
 
 #[test]
@@ -490,11 +356,9 @@ fn an_array_of_an_archive_is_a_matrix_of_codes() {
     let expected = fit("--probs codes.npy");
     assert_eq!(fit("--probs codes.npz"), expected);
     assert_eq!(fit("--probs codes.npz --score-column probs"), expected);
-    let run = place.run(
+    place.says(
         "calib fit --method isotonic --reduction top-label --probs codes.npz --score-column other --labels labels.npy \
          --score-encoding i8,1/128,-128 -o none",
     );
-    let expected =
-        "error: codes.npz, row 0, column other: the codes stand for probabilities that sum to 2, not to 1\n";
-    assert!(run.code == 3 && run.stderr.starts_with(expected), "{}", run.stderr);
+    said!();
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::data::{noise, without_origin};
+use crate::data::{Json, noise, without_origin};
 use crate::npy::{f32s, i64s};
+use crate::transcript::{note, quote};
 use crate::workplace::Workplace;
 
 const PATIENTS: usize = 40;
@@ -52,20 +53,19 @@ fn fit_takes_one_row_of_each_cluster_and_says_so() {
     };
     let (fitted, inspected) = fit("--scores rows.csv --cluster-column patient");
     assert_eq!((&fitted["n"], &fitted["cluster_rows"]), (&PATIENTS.into(), &400.into()));
-    let promise = fitted["promise"].as_str().unwrap();
-    assert!(promise.contains("40 clusters (of their 400 rows one each is a calibration point)"), "{promise}");
-    assert!(promise.contains("a random row of a random cluster"), "{promise}");
-    let parameters = inspected["provenance"]["parameters"].as_str().unwrap();
+    quote(&fitted["promise"]);
+    let parameters = inspected["provenance"]["parameters"].text();
     assert!(parameters.ends_with("cluster-rows=400 cluster-seed=3"), "{parameters}");
-    assert!(place.ok("calib inspect out.bin").stdout.contains("40 clusters"));
+    place.says("calib inspect out.bin");
     // Neither the order of the rows nor where the clusters are matters.
     assert_eq!(fit("--scores moved.csv --cluster-column patient").1, inspected);
     let arrays = "--scores scores.npy --labels labels.npy --clusters patients.npy";
     assert_eq!(fit(arrays).1, inspected);
     assert_eq!(fit("--scores rows.csv --clusters rows.csv --cluster-column patient").1, inspected);
     // Wider by far than what dependent rows seem to allow.
-    let epsilon = |fitted: &serde_json::Value| fitted["guarantee"]["epsilon"].as_f64().unwrap();
+    let epsilon = |fitted: &serde_json::Value| fitted["guarantee"]["epsilon"].number();
     assert!(epsilon(&fitted) > 3.0 * epsilon(&fit("--scores rows.csv").0));
+    said!();
 }
 
 #[test]
@@ -102,8 +102,7 @@ fn clusters_of_one_row_are_rows() {
 fn what_is_said_of_test_rows_counts_clusters() {
     let place = place();
     place.ok("calib fit --method isotonic --scores rows.csv -o out.bin --quiet");
-    let width =
-        |interval: &serde_json::Value| interval["hi"].as_f64().unwrap() - interval["lo"].as_f64().unwrap();
+    let width = |interval: &serde_json::Value| interval["hi"].number() - interval["lo"].number();
     let assess = |options: &str| place.json(&format!("calib assess --bootstrap 200 --json {options}"));
     let (rows, clusters) =
         (assess("--scores rows.csv"), assess("--scores rows.csv --cluster-column patient"));
@@ -114,27 +113,20 @@ fn what_is_said_of_test_rows_counts_clusters() {
     let of_arrays = assess("--scores scores.npy --labels labels.npy --clusters patients.npy");
     assert_eq!(of_arrays["brier"], clusters["brier"]);
     assert_eq!(assess("--scores moved.csv --cluster-column patient"), clusters);
-    let text = place.ok("calib assess --scores rows.csv --cluster-column patient").stdout;
-    assert!(text.starts_with("400 rows of 40 clusters"), "{text}");
+    place.says("calib assess --scores rows.csv --cluster-column patient");
 
     let form = "calib compare --methods isotonic,umd --bins 2 --scores rows.csv --cluster-column patient --repeats 1";
     let compared = place.json(&format!("{form} --json"));
     assert_eq!(compared["clusters"], PATIENTS);
-    assert!(place.ok(form).stdout.starts_with("400 points of 40 clusters, 5 folds"));
-    let few = place.run(&format!("{form} --folds 50"));
-    assert!(
-        few.code == 2 && few.stderr.contains("40 clusters are fewer than the 50 folds"),
-        "{}",
-        few.stderr
-    );
+    place.says(form);
+    place.says(&format!("{form} --folds 50"));
 
     let report = place.json(
         "calib report out.bin --calibration rows.csv --test rows.csv --same-rows --cluster-column patient --bootstrap 100 \
          --json",
     );
     assert_eq!(report["options"]["clusters"], PATIENTS);
-    let bins = place.ok("calib bins --bins 2,3 --scores rows.csv --cluster-column patient").stdout;
-    assert!(bins.starts_with("20 points, one of each cluster, 200 test points of 20 clusters"), "{bins}");
+    place.says("calib bins --bins 2,3 --scores rows.csv --cluster-column patient");
     let matrix = place.json(
         "calib assess --logits logits.npy --labels labels.npy --clusters patients.npy --bootstrap 20 --json",
     );
@@ -144,13 +136,18 @@ fn what_is_said_of_test_rows_counts_clusters() {
          --clusters patients.npy -o matrix.bin --json",
     );
     assert_eq!((&fitted["n"], &fitted["cluster_rows"]), (&PATIENTS.into(), &400.into()));
+    said!();
 }
 
 #[test]
 fn rows_that_do_not_look_independent_are_warned_of() {
     let place = place().with("cal.csv", crate::data::csv(&crate::data::binary(400)));
     place.ok("calib fit --method isotonic --scores cal.csv -o out.bin --quiet");
-    let warned = |form: &str| place.ok(form).stderr.contains("warning: These rows do not look independent");
+    let json = "calib fit --method umd --bins 4 --scores rows.csv -o out.bin --force --json";
+    let dependent = place.json(json)["warnings"][0].text().to_owned();
+    note(&dependent);
+    let sentence = dependent.split(':').next().unwrap();
+    let warned = |form: &str| place.ok(form).stderr.contains(&format!("warning: {sentence}"));
     for command in [
         "fit --method umd --bins 4 --quiet -o new.bin --force --scores",
         "fit --method umd --bins 4 --table u16 --quiet -o new.bin --force --scores",
@@ -176,9 +173,8 @@ fn rows_that_do_not_look_independent_are_warned_of() {
         let told = |rows: &str| {
             let value = place.json(&format!("calib {command} {rows} --json"));
             let warnings = value["warnings"].as_array().expect("a list");
-            let of_this = |warning: &serde_json::Value| {
-                warning.as_str().is_some_and(|text| text.starts_with("These rows do not look independent"))
-            };
+            let of_this =
+                |warning: &serde_json::Value| warning.as_str().is_some_and(|text| text.starts_with(sentence));
             warnings.iter().filter(|warning| of_this(warning)).count()
         };
         assert_eq!((told("rows.csv"), told("cal.csv")), (1, 0), "{command}");
@@ -187,6 +183,7 @@ fn rows_that_do_not_look_independent_are_warned_of() {
     let form = "calib fit --method umd --reduction confidence --points-per-bin 10 --logits logits.npy --labels labels.npy \
                 -o new.bin --force";
     assert!(warned(form) && !warned(&format!("{form} --clusters patients.npy")));
+    said!();
 }
 
 #[test]
@@ -194,14 +191,14 @@ fn clusters_that_are_not_there_are_refused() {
     let place = place()
         .with("gaps.csv", "score,label,patient\n0.2,0,a\n0.3,1,\n")
         .with("w.csv", "score,label,w,p\n0.1,0,1,a\n");
-    let refused = |form: &str, code: i32, words: &str| {
-        let run = place.run(&format!("calib fit --method isotonic -o none.bin {form}"));
-        assert!(run.code == code && run.stderr.contains(words), "{form}: {} {}", run.code, run.stderr);
+    let refused = |form: &str| {
+        place.says(&format!("calib fit --method isotonic -o none.bin {form}"));
     };
-    refused("--scores gaps.csv --cluster-column patient", 3, "gaps.csv, line 3, column patient");
-    refused("--scores rows.csv --cluster-column nobody", 3, "there is no such column");
-    refused("--scores rows.csv --clusters rows.csv", 3, "rows.csv, column cluster: there is no such column");
-    refused("--scores scores.npy --labels labels.npy --cluster-column patient", 2, "--clusters");
-    refused("--scores w.csv --weight-column w --cluster-column p", 2, "leave out --cluster-column");
-    refused("--scores gaps.csv --clusters patients.npy", 3, "400");
+    refused("--scores gaps.csv --cluster-column patient");
+    refused("--scores rows.csv --cluster-column nobody");
+    refused("--scores rows.csv --clusters rows.csv");
+    refused("--scores scores.npy --labels labels.npy --cluster-column patient");
+    refused("--scores w.csv --weight-column w --cluster-column p");
+    refused("--scores gaps.csv --clusters patients.npy");
+    said!();
 }

@@ -1,5 +1,7 @@
 //! Scores and labels to work with, what is made of them in another way, and how results are compared.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use crate::npy::{f32s, labels};
@@ -26,6 +28,12 @@ pub(crate) fn binary(n: usize) -> Vec<(f32, u8)> {
 
 pub(crate) fn csv(rows: &[(f32, u8)]) -> String {
     let lines = rows.iter().map(|(score, label)| format!("{score},{label}\n"));
+    "score,label\n".chars().chain(lines.collect::<String>().chars()).collect()
+}
+
+/// A table of `n` rows, each with its score and whether its label is 1.
+pub(crate) fn scored<S: Display>(n: u32, row: impl Fn(u32) -> (S, bool)) -> String {
+    let lines = (0..n).map(row).map(|(score, label)| format!("{score},{}\n", u8::from(label)));
     "score,label\n".chars().chain(lines.collect::<String>().chars()).collect()
 }
 
@@ -70,8 +78,38 @@ pub(crate) fn algorithm1(mut points: Vec<(f64, bool)>, bins: usize) -> (Vec<f64>
     (edges, (1..=bins).map(bin).collect())
 }
 
+/// A value of a document that is of one kind.
+pub(crate) trait Json {
+    fn number(&self) -> f64;
+    fn whole(&self) -> u64;
+    fn text(&self) -> &str;
+    fn list(&self) -> &Vec<Value>;
+}
+
+impl Json for Value {
+    #[track_caller]
+    fn number(&self) -> f64 {
+        self.as_f64().unwrap()
+    }
+
+    #[track_caller]
+    fn whole(&self) -> u64 {
+        self.as_u64().unwrap()
+    }
+
+    #[track_caller]
+    fn text(&self) -> &str {
+        self.as_str().unwrap()
+    }
+
+    #[track_caller]
+    fn list(&self) -> &Vec<Value> {
+        self.as_array().unwrap()
+    }
+}
+
 pub(crate) fn numbers(array: &Value) -> Vec<f64> {
-    array.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    array.list().iter().map(Json::number).collect()
 }
 
 pub(crate) fn singles(array: &Value) -> Vec<f32> {

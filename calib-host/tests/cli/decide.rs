@@ -1,6 +1,8 @@
 //! Decisions: costs files right and wrong, what is printed, and what goes into the artefact.
 
-use crate::refusal::{File, good, refused};
+use crate::data::Json;
+use crate::refusal::{File, good};
+use crate::transcript::refused;
 use crate::workplace::Workplace;
 
 /// Three actions with thresholds at 5/100 and 4/19; the last raises the alarm.
@@ -36,14 +38,14 @@ fn place() -> Workplace {
 #[test]
 fn thresholds_need_no_data() {
     let json = place().json("calib decide --actions costs.toml --json");
-    let pieces = json["rule"]["intervals"].as_array().unwrap();
-    let names: Vec<_> = pieces.iter().map(|piece| piece["action"].as_str().unwrap()).collect();
+    let pieces = json["rule"]["intervals"].list();
+    let names: Vec<_> = pieces.iter().map(|piece| piece["action"].text()).collect();
     assert_eq!(names, ["wait", "ask", "treat"]);
     assert_eq!(json["rule"]["kind"], "bayes");
     assert_eq!(json["uncalibrated"], "ask");
     // 5 (1 - p) = 95 p; 1 - p = 4 p.
     assert_eq!(
-        (pieces[1]["above"].as_f64().unwrap() as f32, pieces[2]["above"].as_f64().unwrap() as f32),
+        (pieces[1]["above"].number() as f32, pieces[2]["above"].number() as f32),
         (0.05f32.next_down(), 0.2f32.next_down())
     );
     assert_eq!(json["expected_cost"], serde_json::Value::Null);
@@ -53,26 +55,24 @@ fn thresholds_need_no_data() {
 #[test]
 fn a_costs_file_to_begin_with_is_one() {
     let place = place();
-    let run = place.ok("calib decide --starter my.toml");
-    assert_eq!(run.stdout, "");
+    let run = place.says("calib decide --starter my.toml");
     let len = place.bytes("my.toml").len();
     let told = format!("wrote my.toml, {len} bytes\nnext: calib decide --actions my.toml\n");
     assert!(run.stderr.starts_with(&told), "{}", run.stderr);
     let json = place.json("calib decide --actions my.toml --json");
-    let intervals = json["rule"]["intervals"].as_array().unwrap();
-    let names: Vec<_> = intervals.iter().map(|piece| piece["action"].as_str().unwrap()).collect();
+    let intervals = json["rule"]["intervals"].list();
+    let names: Vec<_> = intervals.iter().map(|piece| piece["action"].text()).collect();
     assert_eq!((names, &json["uncalibrated"]), (vec!["dismiss", "ask", "treat"], &"ask".into()));
     // 15 p + 4 (1 - p) = 100 p at 4/89, and = 10 p + 20 (1 - p) at 16/21.
     for (piece, expected) in intervals[1..].iter().zip([4.0 / 89.0, 16.0 / 21.0]) {
-        assert!((piece["above"].as_f64().unwrap() - expected).abs() < 1e-6, "{piece}");
+        assert!((piece["above"].number() - expected).abs() < 1e-6, "{piece}");
     }
     // The keys that are commented out are keys.
-    let text = String::from_utf8(place.bytes("my.toml")).unwrap();
+    let text = place.text("my.toml");
     let all =
         text.replace("# cases", "cases").replace("# start_up", "start_up").replace("# if_sure", "if_sure");
     let place = place.with("all.toml", all.replace("if_sure = true", "if_sure = false"));
-    let run = place.ok("calib decide --actions all.toml --probs probs.csv");
-    assert!(run.stdout.contains("treat"), "{}", run.stdout);
+    place.says("calib decide --actions all.toml --probs probs.csv");
     let rest = "\nabove = 0.5";
     let stated = text
         .replace("name = \"dismiss\"", "name = \"dismiss\"\nup_to = 0.5")
@@ -86,9 +86,10 @@ fn a_costs_file_to_begin_with_is_one() {
     assert_eq!(place.json("calib decide --actions stated.toml --json")["rule"]["kind"], "stated");
 
     assert_eq!(place.ok("calib decide --starter -").stdout, text);
-    assert_eq!(place.run("calib decide --starter my.toml").code, 4);
-    assert_eq!(place.run("calib decide --starter other.toml --actions my.toml").code, 2);
-    assert_eq!(place.run("calib decide").code, 2);
+    place.says("calib decide --starter my.toml");
+    place.says("calib decide --starter other.toml --actions my.toml");
+    place.says("calib decide");
+    said!();
 }
 
 #[test]
@@ -102,24 +103,16 @@ fn the_expected_cost_needs_no_labels_and_the_actual_one_does() {
         place.json("calib decide --actions costs.toml --probs probs.csv --label-column label --json");
     assert_eq!(labelled["actual_cost"], (4.0 * 5.0 + 7.0 + 9.0) / 10.0);
     let validation = &labelled["validation"];
-    assert!((validation["c_emp"].as_f64().unwrap() - 0.025).abs() < 1e-15);
+    assert!((validation["c_emp"].number() - 0.025).abs() < 1e-15);
     assert_eq!((&validation["same_rows"], &validation["c_lower_is_vacuous"]), (&true.into(), &true.into()));
     // 3.6 give or take 0.025 (100 + 0 + 5); ten points promise little.
-    let ends = |name: &str| ["lo", "hi"].map(|end| labelled["interval"][name][end].as_f64().unwrap());
+    let ends = |name: &str| ["lo", "hi"].map(|end| labelled["interval"][name][end].number());
     let [lo, hi] = ends("deviation");
     assert!((lo - 0.975).abs() < 1e-12 && (hi - 6.225).abs() < 1e-12, "[{lo}, {hi}]");
     assert!(ends("guaranteed")[0] == 0.0 && ends("guaranteed")[1] > 20.0);
-    let text = place.ok("calib decide --actions costs.toml --probs probs.csv --validation probs.csv").stdout;
-    for words in [
-        "without a calibrated probability: ask",
-        "expected cost of a decision 3.6",
-        "at least 0 (vacuous)",
-        "estimated ROC curve",
-        "\n  rather too low: at every probability it is the least of several costs, which are estimates themselves\n",
-    ] {
-        assert!(text.contains(words), "{words} in\n{text}");
-    }
+    place.says("calib decide --actions costs.toml --probs probs.csv --validation probs.csv");
     assert_eq!(unlabelled["expected_cost_is_optimistic"], true);
+    said!();
 }
 
 #[test]
@@ -136,7 +129,7 @@ fn start_up_costs_can_keep_an_action_out() {
         let costs = format!("uncalibrated = \"treat\"\n{cases}\n{}", costs(start_up));
         let json =
             place().with("c.toml", costs).json("calib decide --actions c.toml --probs probs.csv --json");
-        let used = json["rule"]["intervals"].as_array().unwrap().iter().any(|piece| piece["action"] == "ask");
+        let used = json["rule"]["intervals"].list().iter().any(|piece| piece["action"] == "ask");
         (used, json["start_up"]["total"].as_f64())
     };
     // Asking four times saves 4 * (5.6875 - 5) on these ten rows, as treating costs 5.6875 there.
@@ -145,16 +138,13 @@ fn start_up_costs_can_keep_an_action_out() {
     assert_eq!(run(3, ""), (false, Some(38.75)));
     assert!(run(3, "cases = 1000").0);
     // That of the action for the uncalibrated counts whatever the rule.
-    let counts = |uncalibrated: &str| {
+    for uncalibrated in ["ask", "treat"] {
         let costs = format!("uncalibrated = \"{uncalibrated}\"\n{}", costs(3));
-        let text = place().with("c.toml", costs).ok("calib decide --actions c.toml --probs probs.csv").stdout;
-        text.contains("without a calibrated probability: ask; its start-up cost of 3 always counts")
-    };
-    assert!(counts("ask") && !counts("treat"));
+        place().with("c.toml", costs).says("calib decide --actions c.toml --probs probs.csv");
+    }
     let place = place().with("c.toml", format!("uncalibrated = \"ask\"\n{}", costs(3)));
-    let run = place.run("calib decide --actions c.toml");
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains("give them with --probs or --scores"), "{}", run.stderr);
+    place.says("calib decide --actions c.toml");
+    said!();
 }
 
 #[test]
@@ -179,8 +169,8 @@ fn a_useless_action_is_named() {
     let json = place.json("calib decide --actions c.toml --json");
     assert_eq!(json["left_out"][0]["action"], "pray");
     assert_eq!(json["left_out"][0]["beaten_by"], "wait");
-    let text = place.ok("calib decide --actions c.toml").stdout;
-    assert!(text.contains("pray is left out: it never costs less than wait"), "{text}");
+    place.says("calib decide --actions c.toml");
+    said!();
 }
 
 #[test]
@@ -198,12 +188,7 @@ fn the_artefact_holds_the_rule_and_apply_follows_it() {
     assert_eq!(rule["intervals"], serde_json::json!([0, 1, 2]));
     assert_eq!((&rule["uncalibrated"], &rule["actions"][2]["alarm"]), (&1.into(), &true.into()));
     assert!(place.inspect("cal.bin")["decision"].is_null());
-    assert!(
-        place
-            .ok("calib inspect rule.bin")
-            .stdout
-            .contains("decision    3 actions, without a probability: ask")
-    );
+    place.says("calib inspect rule.bin");
 
     place.ok("calib apply rule.bin --scores many.csv -o out.csv");
     let (header, rows) = place.table("out.csv");
@@ -225,8 +210,8 @@ fn the_artefact_holds_the_rule_and_apply_follows_it() {
     place.ok("calib apply toprule.bin --logits logits.npy -o topout.csv");
     assert_eq!(place.table("topout.csv").0.last().unwrap(), "action");
     // Applying twice would give two columns of that name.
-    let again = place.run("calib apply rule.bin --scores out.csv -o again.csv");
-    assert_eq!(again.code, 3);
+    place.says("calib apply rule.bin --scores out.csv -o again.csv");
+    said!();
 }
 
 #[test]
@@ -236,7 +221,8 @@ fn the_points_that_were_fitted_to_prove_nothing() {
     let json = place.json(&format!("{line} --json"));
     assert_eq!(json["fitted_to_labelled_rows"], true);
     assert!(json["interval"].is_null() && json["validation"].is_null());
-    assert!(place.ok(line).stdout.contains("those that the calibrator was fitted to"));
+    place.says(line);
+    said!();
 }
 
 #[test]
@@ -253,70 +239,40 @@ fn the_same_input_gives_the_same_bytes_in_any_order() {
     assert_eq!(run("probs.csv"), run("reversed.csv"));
 }
 
-/// A costs file that is refused, with the sentence after `error: costs.toml`.
+/// A costs file that is refused.
 #[track_caller]
-fn costs_refused(costs: &str, stderr: &str) {
+fn costs_refused(costs: &str) {
     let files: [File; 1] = [("costs.toml", costs.into())];
-    refused(
-        &files,
-        "calib decide --actions costs.toml cal.bin -o out",
-        3,
-        &format!("error: costs.toml{stderr}"),
-    );
+    refused(&files, "calib decide --actions costs.toml cal.bin -o out");
 }
-
-const KEYS: &str = "  hint: an [[action]] has name, positive, negative and alarm, and may have abstain, if_sure, start_up, above and up_to\n";
-const COVER: &str =
-    "  hint: the intervals (above, up_to] cover 0 to 1 once; without any, they follow from the costs\n";
-const TWO: &str = "  hint: state two or more [[action]]s\n";
 
 #[test]
 fn what_is_no_costs_file() {
-    costs_refused("", ": the file is empty\n  hint: give a file with at least one row of data\n");
-    costs_refused("cases = 5\n", &format!(": there are no actions\n{TWO}"));
+    costs_refused("");
+    costs_refused("cases = 5\n");
     let missing = COSTS.replacen("negative = 5\n", "", 1);
-    costs_refused(&missing, &format!(", line 8: missing field `negative`\n{KEYS}"));
+    costs_refused(&missing);
     let unknown = COSTS.replacen("negative = 5\n", "negative = 5\ncolour = 3\n", 1);
-    costs_refused(
-        &unknown,
-        &format!(
-            ", line 12: unknown field `colour`, expected one of `name`, `positive`, `negative`, `alarm`, `abstain`, `if_sure`, `start_up`, `above`, `up_to`\n{KEYS}"
-        ),
-    );
+    costs_refused(&unknown);
     let single = COSTS.split("[[action]]").nth(1).unwrap();
-    costs_refused(
-        &format!("\n[[action]]{single}"),
-        &format!(", line 3: a single action leaves nothing to decide\n{TWO}"),
-    );
+    costs_refused(&format!("\n[[action]]{single}"));
     let twice = COSTS.replace("\"treat\"", "\"wait\"");
-    costs_refused(&twice, ", line 16: two actions are called \"wait\"\n  hint: rename one of the two\n");
+    costs_refused(&twice);
     let long = COSTS.replace("\"treat\"", "\"treat as soon as possible\"");
-    costs_refused(
-        &long,
-        ", line 16: the name \"treat as soon as possible\" is not 1 to 24 bytes of plain text\n",
-    );
+    costs_refused(&long);
+    said!();
 }
 
 #[test]
 fn what_is_no_cost() {
-    let number = "  hint: write a number from 0 to 1e9\n";
     let with = |cost: &str| COSTS.replacen("positive = 5", &format!("positive = {cost}"), 1);
-    costs_refused(&with("nan"), &format!(", line 10: positive: a cost of NaN is no number\n{number}"));
-    costs_refused(&with("inf"), &format!(", line 10: positive: a cost of inf is no number\n{number}"));
-    costs_refused(
-        &with("-5"),
-        ", line 10: positive: the cost -5 is negative\n  hint: add the same amount to every action's cost: the thresholds stay as they are\n",
-    );
-    let unit = "  hint: count in another unit: costs are from 0 to 1e9 with up to six decimals\n";
-    costs_refused(&with("1e10"), &format!(", line 10: positive: the cost 10000000000 is above 1e9\n{unit}"));
-    costs_refused(
-        &with("0.0000001"),
-        &format!(", line 10: positive: the cost 0.0000001 has more than six decimals\n{unit}"),
-    );
-    costs_refused(
-        &format!("cases = 0\n{COSTS}"),
-        ", line 1: cases = 0: start-up costs are spread over at least one decision\n  hint: leave cases out to take the number of rows\n",
-    );
+    costs_refused(&with("nan"));
+    costs_refused(&with("inf"));
+    costs_refused(&with("-5"));
+    costs_refused(&with("1e10"));
+    costs_refused(&with("0.0000001"));
+    costs_refused(&format!("cases = 0\n{COSTS}"));
+    said!();
 }
 
 /// Before anything is read or fitted: the scores are not even there.
@@ -326,25 +282,19 @@ fn fit_reads_the_costs_first() {
     let place = files.iter().fold(place(), |place, (name, content)| place.with(name, content));
     for source in ["--scores none.csv", "--method temperature --logits none.npy --labels none.npy"] {
         let method = if source.starts_with("--scores") { "--method umd --bins 2" } else { "" };
-        let run = place.run(&format!("calib fit {method} {source} --actions costs.toml -o out.bin"));
-        assert_eq!(run.code, 3, "{}", run.stderr);
-        assert!(run.stderr.starts_with("error: costs.toml, line "), "{}", run.stderr);
+        place.says(&format!("calib fit {method} {source} --actions costs.toml -o out.bin"));
     }
     let place = place.with("costs.toml", COSTS.replace("alarm = true", "alarm = true\nstart_up = 5"));
-    let run = place.run("calib fit --method umd --bins 2 --scores none.csv --actions costs.toml -o out.bin");
-    assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("start-up costs need"), "{}", run.stderr);
+    place.says("calib fit --method umd --bins 2 --scores none.csv --actions costs.toml -o out.bin");
+    said!();
 }
 
 #[test]
 fn what_to_do_without_a_probability_must_be_clear() {
-    let hint = "  hint: add uncalibrated = \"NAME\" before the first [[action]], or give exactly one action abstain = true\n";
     let unclear = COSTS.replace("abstain = true", "").replace("alarm = true", "alarm = false");
-    costs_refused(&unclear, &format!(": nothing says what to do without a calibrated probability\n{hint}"));
-    costs_refused(
-        &format!("uncalibrated = \"panic\"\n{COSTS}"),
-        ", line 1: there is no action \"panic\" to take without a calibrated probability\n  hint: name one of the actions\n",
-    );
+    costs_refused(&unclear);
+    costs_refused(&format!("uncalibrated = \"panic\"\n{COSTS}"));
+    said!();
 }
 
 #[test]
@@ -355,44 +305,24 @@ fn intervals_that_overlap_or_leave_something_out() {
             .replace("name = \"ask\"", &format!("name = \"ask\"\n{ask}"))
             .replace("name = \"treat\"", &format!("name = \"treat\"\n{treat}"))
     };
-    costs_refused(
-        &with("up_to = 0.3", "above = 0.2\nup_to = 0.7", "above = 0.7"),
-        &format!(
-            ", line 10: the interval of \"ask\" overlaps that of \"wait\" (line 3) from 0.2 to 0.3\n{COVER}"
-        ),
-    );
-    costs_refused(
-        &with("up_to = 0.2", "above = 0.3\nup_to = 0.7", "above = 0.7"),
-        &format!(", line 10: \"ask\": no action is stated from 0.2 to 0.3\n{COVER}"),
-    );
-    costs_refused(
-        &with("up_to = 0.2", "above = 0.2\nup_to = 0.7", ""),
-        &format!(
-            ", line 19: \"treat\" has no interval, but \"wait\" has: state one for every action, or for none\n{COVER}"
-        ),
-    );
-    costs_refused(
-        &with("up_to = 0.2", "above = 0.2\nup_to = 0.7", "above = 0.7\nup_to = 1.5"),
-        &format!(", line 19: \"treat\": the interval (0.7, 1.5] is not one within 0 and 1\n{COVER}"),
-    );
+    costs_refused(&with("up_to = 0.3", "above = 0.2\nup_to = 0.7", "above = 0.7"));
+    costs_refused(&with("up_to = 0.2", "above = 0.3\nup_to = 0.7", "above = 0.7"));
+    costs_refused(&with("up_to = 0.2", "above = 0.2\nup_to = 0.7", ""));
+    costs_refused(&with("up_to = 0.2", "above = 0.2\nup_to = 0.7", "above = 0.7\nup_to = 1.5"));
+    said!();
 }
 
 #[test]
 fn usage() {
-    let line = |args: &str| place().run(&format!("calib decide --actions costs.toml {args}"));
+    let line = |args: &str| place().says(&format!("calib decide --actions costs.toml {args}"));
     for args in
         ["--scores probs.csv", "-o out.bin", "--label-column label", "--validation probs.csv", "--delta 10"]
     {
-        let run = line(args);
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}");
+        line(args);
     }
     let files: [File; 1] = [("costs.toml", COSTS.into())];
-    refused(
-        &files,
-        "calib decide --actions costs.toml top.bin --scores cal.csv -o out",
-        1,
-        "error: the artefact does not take binary scores: calibrate with `calib apply`, and use --probs\n",
-    );
+    refused(&files, "calib decide --actions costs.toml top.bin --scores cal.csv -o out");
+    said!();
 }
 
 #[test]
@@ -401,10 +331,10 @@ fn labels_of_one_class_show_how_wrong_the_probabilities_are() {
     let place = place().with("one.csv", format!("prob,label\n{rows}"));
     let json = place.json("calib decide --actions costs.toml --probs one.csv --label-column label --json");
     // All are positive, the mean probability is 0.45, and none is above its outcome.
-    assert!((json["validation"]["c_emp"].as_f64().unwrap() - 0.55).abs() < 1e-6, "{json}");
+    assert!((json["validation"]["c_emp"].number() - 0.55).abs() < 1e-6, "{json}");
     // 0.1: ask, 5; from 0.2 on, whose nearest f32 is above it: treat, 1.
     assert_eq!(json["actual_cost"], (5.0 + 7.0) / 8.0);
-    assert!(json["interval"]["deviation"]["lo"].as_f64().unwrap() >= 0.0, "{json}");
+    assert!(json["interval"]["deviation"]["lo"].number() >= 0.0, "{json}");
 }
 
 #[test]

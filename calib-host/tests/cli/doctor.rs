@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::workplace::Workplace;
 
+use crate::data::{Json, scored};
 /// Runs the doctor with these programs on the path, as scripts.
 fn doctor(programs: &[(&str, &str)]) -> (Vec<Value>, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -30,7 +31,7 @@ fn doctor(programs: &[(&str, &str)]) -> (Vec<Value>, String) {
 }
 
 fn finding<'f>(findings: &'f [Value], what: &str) -> &'f Value {
-    let named = |finding: &&Value| finding["what"].as_str().unwrap().contains(what);
+    let named = |finding: &&Value| finding["what"].text().contains(what);
     findings.iter().find(named).unwrap_or_else(|| panic!("nothing about {what}"))
 }
 
@@ -47,8 +48,8 @@ fn what_is_missing_is_said_with_what_to_do() {
     for (what, advice) in advised {
         let found = finding(&findings, what);
         assert_eq!((&found["ok"], &found["found"]), (&Value::Bool(false), &Value::Null), "{found}");
-        assert!(found["advice"].as_str().unwrap().contains(advice), "{found}");
-        assert!(!found["problem"].as_str().unwrap().is_empty());
+        assert!(found["advice"].text().contains(advice), "{found}");
+        assert!(!found["problem"].text().is_empty());
         assert!(text.lines().any(|line| line.starts_with("missing") && line.contains(what)), "{text}");
         assert!(text.contains(advice), "{text}");
     }
@@ -81,9 +82,8 @@ fn what_is_there_is_named() {
 }
 
 fn with_artifact() -> Workplace {
-    let rows: String =
-        (0..200).map(|i| format!("{},{}\n", f64::from(i) / 200.0, u8::from(i % 20 < i / 10))).collect();
-    let workplace = Workplace::new().with("cal.csv", format!("score,label\n{rows}"));
+    let workplace =
+        Workplace::new().with("cal.csv", scored(200, |i| (f64::from(i) / 200.0, i % 20 < i / 10)));
     workplace.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
     workplace
 }
@@ -92,31 +92,20 @@ fn with_artifact() -> Workplace {
 #[cfg(feature = "serial")]
 fn a_status_is_of_one_device() {
     let workplace = Workplace::new();
-    let nobody = workplace.run("calib status");
-    assert_eq!(nobody.code, 2);
-    assert!(nobody.stderr.contains("which device? give --port"), "{}", nobody.stderr);
-    let missing = workplace.run("calib status --port /dev/ttyThereIsNone7");
-    assert_eq!(missing.code, 5);
-    assert!(missing.stderr.contains("there is no serial port /dev/ttyThereIsNone7"), "{}", missing.stderr);
+    workplace.says("calib status");
+    workplace.says("calib status --port /dev/ttyThereIsNone7");
     // Neither a device of another kind, nor a file, nor a folder is one.
     let workplace = workplace.with("file", "");
     for name in ["/dev/null", "file", "."] {
         for command in ["status", "monitor"] {
-            let other = workplace.run(&format!("calib {command} --port {name}"));
-            assert_eq!(other.code, 5, "{}", other.stderr);
-            assert!(
-                other.stderr.starts_with(&format!("error: {name} is no serial port\n  hint: ")),
-                "{}",
-                other.stderr
-            );
+            workplace.says(&format!("calib {command} --port {name}"));
         }
     }
     #[cfg(feature = "probe")]
     {
-        let both = workplace.run("calib status --port /dev/ttyThereIsNone7 --chip nRF52840_xxAA");
-        assert_eq!(both.code, 2);
-        assert!(both.stderr.contains("either --port or --chip"), "{}", both.stderr);
+        workplace.says("calib status --port /dev/ttyThereIsNone7 --chip nRF52840_xxAA");
     }
+    said!();
 }
 
 #[test]
@@ -124,17 +113,11 @@ fn a_status_is_of_one_device() {
 fn a_chip_that_is_none_or_whose_slots_are_unknown_is_refused() {
     let workplace = with_artifact();
     for command in ["flash cal.bin", "status"] {
-        let wrong = workplace
-            .run(&format!("calib {command} --chip nRF52840_xxZZ --slot-addr 0xfe000 --slot-len 4096"));
-        assert_eq!(wrong.code, 5, "{}", wrong.stderr);
-        assert!(wrong.stderr.contains("no chip is called nRF52840_xxZZ"), "{}", wrong.stderr);
-        assert!(wrong.stderr.contains("similar are nRF52"), "{}", wrong.stderr);
-        let unknown = workplace.run(&format!("calib {command} --chip STM32F407VGTx"));
-        assert_eq!(unknown.code, 2, "{}", unknown.stderr);
-        assert!(unknown.stderr.contains("give --slot-addr and --slot-len"), "{}", unknown.stderr);
+        workplace.says(&format!("calib {command} --chip nRF52840_xxZZ --slot-addr 0xfe000 --slot-len 4096"));
+        workplace.says(&format!("calib {command} --chip STM32F407VGTx"));
     }
-    let file = workplace.run("calib flash cal.csv --chip nRF52840_xxAA");
-    assert_eq!(file.code, 3, "{}", file.stderr);
+    workplace.says("calib flash cal.csv --chip nRF52840_xxAA");
+    said!();
 }
 
 #[test]
@@ -143,9 +126,7 @@ fn without_the_probe_it_is_said() {
     let workplace = with_artifact();
     for command in ["flash cal.bin", "flash cal.bin --dry-run", "status"] {
         // No probe is called that, whatever is plugged in.
-        let none = workplace.run(&format!("calib {command} --chip nRF52840_xxAA --probe 0000:0000:none"));
-        assert_eq!(none.code, 5, "{}", none.stderr);
-        assert!(none.stderr.contains("no debug probe"), "{}", none.stderr);
-        assert!(none.stderr.contains("hint: "), "{}", none.stderr);
+        workplace.says(&format!("calib {command} --chip nRF52840_xxAA --probe 0000:0000:none"));
     }
+    said!();
 }

@@ -1,5 +1,7 @@
 //! Actions that are only taken where the evidence suffices, and rules in signed artefacts.
 
+use crate::data::scored;
+use crate::transcript::quote;
 use crate::workplace::Workplace;
 
 /// Waits up to one half, treats above if that is sure, and asks where it is not.
@@ -27,9 +29,9 @@ if_sure = true
 
 /// Four bins of 250 points each, with the rates 0, 1/4, 1/2 and 3/4, and an epsilon of .094.
 fn place() -> Workplace {
-    let rows: String =
-        (0..1000u32).map(|i| format!("{},{}\n", f64::from(i) / 1024.0, u8::from(i % 4 < i / 250))).collect();
-    let place = Workplace::new().with("cal.csv", format!("score,label\n{rows}")).with("costs.toml", COSTS);
+    let place = Workplace::new()
+        .with("cal.csv", scored(1000, |i| (f64::from(i) / 1024.0, i % 4 < i / 250)))
+        .with("costs.toml", COSTS);
     place.ok("calib fit --method umd --bins 4 --scores cal.csv --counter 7 -o cal.bin");
     place
 }
@@ -37,40 +39,30 @@ fn place() -> Workplace {
 #[test]
 fn an_action_that_asks_for_evidence_is_held_back_without_it() {
     let place = place();
-    let run = place.ok("calib decide cal.bin --actions costs.toml -o decided.bin");
-    let warned =
-        "The evidence does not suffice in 1 of the 2 bins whose action asks for it: there it is \"ask\"";
-    assert!(run.stderr.contains(warned), "{}", run.stderr);
+    place.says("calib decide cal.bin --actions costs.toml -o decided.bin");
     let rule = &place.inspect("decided.bin")["decision"];
     assert_eq!((&rule["unsure"], &rule["actions"][2]["if_sure"]), (&1.into(), &true.into()));
-    let text = place.ok("calib inspect decided.bin").stdout;
-    assert!(text.contains("where the evidence does not suffice: ask"), "{text}");
-    assert!(text.contains("treat  alarm  if the evidence suffices"), "{text}");
+    place.says("calib inspect decided.bin");
     let json = place.json("calib decide cal.bin --actions costs.toml --json");
     assert_eq!(json["flaws"][0]["kind"], "withheld", "{}", json["flaws"]);
     let report = place.json(
         "calib report decided.bin --calibration cal.csv --test cal.csv --same-rows --bootstrap 20 --json",
     );
-    let warnings = report["warnings"].as_array().unwrap();
-    assert!(warnings.iter().any(|warning| warning.as_str().unwrap().starts_with(warned)), "{warnings:?}");
+    quote(&report["warnings"]);
+    said!();
 }
 
 #[test]
 fn who_stands_in_is_named_or_clear() {
     let unclear = COSTS.replace("alarm = false", "alarm = false\nif_sure = true");
     let place = place().with("all.toml", format!("uncalibrated = \"ask\"\n{unclear}"));
-    let refused = place.run("calib decide --actions all.toml");
-    assert_eq!(refused.code, 3, "{}", refused.stderr);
-    assert!(refused.stderr.contains("nothing says what to do where the evidence does not suffice"));
-    assert!(refused.stderr.contains("add unsure = \"NAME\""), "{}", refused.stderr);
+    place.says("calib decide --actions all.toml");
     let place = place.with("named.toml", format!("\nunsure = \"treat\"\n{COSTS}"));
-    let refused = place.run("calib decide --actions named.toml");
-    assert_eq!(refused.code, 3);
-    let expected = "named.toml, line 2: \"treat\" is no action to take where the evidence does not suffice";
-    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    place.says("calib decide --actions named.toml");
     let place = place.with("wait.toml", format!("unsure = \"wait\"\n{COSTS}"));
     place.ok("calib decide cal.bin --actions wait.toml -o waits.bin");
     assert_eq!(place.inspect("waits.bin")["decision"]["unsure"], 0);
+    said!();
 }
 
 #[test]
@@ -78,15 +70,11 @@ fn a_signature_is_of_what_was_signed() {
     let place = place();
     place.ok("calib keygen -o owner.pem");
     place.ok("calib sign cal.bin --key owner.pem -o signed.bin");
-    let run = place.ok("calib decide signed.bin --actions costs.toml -o decided.bin");
-    assert!(
-        run.stderr.contains("the artefact was signed, and the one with the rule is not"),
-        "{}",
-        run.stderr
-    );
+    place.says("calib decide signed.bin --actions costs.toml -o decided.bin");
     let decided = place.inspect("decided.bin");
     assert!(decided["signed_with"].is_null());
     assert_eq!(decided["counter"], 7);
     place.ok("calib sign decided.bin --key owner.pem -o again.bin");
     place.ok("calib verify again.bin --key owner.pem.pub");
+    said!();
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::data::{CLASSES, Matrix, binary, csv, matrix_place};
+use crate::data::{CLASSES, Json, Matrix, binary, csv, matrix_place};
 use crate::npy::f32s;
 use crate::workplace::Workplace;
 
@@ -29,22 +29,20 @@ fn a_table_of_several_classes_is_enough() {
     place.ok(&format!("calib fit --probs probs.csv {SAID} -o said.bin"));
     let said = place.bytes("said.bin");
     for line in ["calib fit probs.csv", "calib fit --probs probs.csv"] {
-        let run = place.ok(&format!("{line} --force"));
+        let run = place.says(&format!("{line} --force"));
         assert_eq!(place.bytes("probs.cal"), said, "{line}");
-        assert!(run.stderr.contains("\nchosen: top-label, "), "{line}: {}", run.stderr);
-        assert!(run.stderr.contains(" by umd with 50 points a bin"), "{line}: {}", run.stderr);
         let next = run.stderr.lines().find_map(|line| line.strip_prefix("next: ")).unwrap();
         std::fs::write(place.path().join("TEST"), table(&data, ["p0", "p1", "p2"])).unwrap();
         place.ok(&format!("{next} --same-rows --force"));
     }
     let json = place.json("calib fit probs.csv --force --json");
-    assert!(json["chosen"].as_str().unwrap().starts_with("chosen: top-label"), "{}", json["chosen"]);
+    assert!(json["chosen"].text().starts_with("chosen: top-label"), "{}", json["chosen"]);
     // Arrays, and logits, with their labels beside them.
     for scores in ["probs.npy", "--probs probs.npy", "--logits val_logits.npy"] {
-        let run = place.ok(&format!("calib fit {scores} --labels val_labels.npy -o array.bin --force"));
-        assert!(run.stderr.contains("\nchosen: top-label, "), "{scores}: {}", run.stderr);
+        place.says(&format!("calib fit {scores} --labels val_labels.npy -o array.bin --force"));
         assert_eq!(place.inspect("array.bin")["reduction"], "top-label");
     }
+    said!();
 }
 
 #[test]
@@ -58,8 +56,8 @@ fn what_is_named_is_not_chosen() {
     assert!(!fit("--method temperature").contains("chosen: "));
     // One class against the other is a score.
     let two = place.with("two.csv", "p0,p1,label\n0.25,0.75,1\n0.5,0.5,0\n");
-    let run = two.run("calib fit --probs two.csv");
-    assert!(run.code == 2 && run.stderr.contains("of two classes give class 1 with --scores"), "{run:?}");
+    two.says("calib fit --probs two.csv");
+    said!();
 }
 
 #[test]
@@ -67,43 +65,35 @@ fn a_fit_of_one_score_to_several_classes_is_led_to_theirs() {
     let (place, data) = place();
     let place = place.with("named.csv", table(&data, ["cat", "dog", "owl"]));
     for line in ["calib fit probs.csv --score-column p1", "calib fit --scores probs.csv"] {
-        let run = place.run(line);
-        assert!(run.code == 3 && run.stderr.contains("  hint: "), "{line}: {run:?}");
-        assert!(run.stderr.contains("--probs"), "{line}: {}", run.stderr);
+        place.says(line);
     }
     // Names that say nothing of classes are named.
-    let run = place.run("calib fit named.csv");
-    assert!(run.code == 3 && run.stderr.contains("--probs"), "{run:?}");
+    place.says("calib fit named.csv");
     place.ok("calib fit --probs named.csv --score-column cat,dog,owl");
     let binary = place.with("wide.csv", csv(&binary(300)).replace("score,label", "a,label"));
-    assert!(!binary.run("calib fit wide.csv").stderr.contains("--probs"));
+    binary.says("calib fit wide.csv");
+    said!();
 }
 
 #[test]
 fn who_names_a_method_is_told_what_it_needs() {
     let (place, _) = place();
     let place = place.with("cal.csv", csv(&binary(300)));
-    let run = place.run(&format!("calib fit --probs probs.csv {}", "--method umd --reduction top-label"));
-    let expected = "error: umd needs --points-per-bin or --bins, such as --points-per-bin 50; without --method, umd is taken with 50 points \
-                    a bin\n";
-    assert_eq!((run.code, run.stderr.lines().last().unwrap()), (2, expected.trim_end()));
-    let run = place.run("calib fit cal.csv --method umd");
-    let expected = "error: umd needs --bins or --points-per-bin, such as --bins 10: `calib plan --n N --epsilon 0.1` says how many keep a \
-                    guarantee within 0.1; --epsilon 0.1 in place of them chooses so many, and so does leaving --method out\n";
-    assert_eq!((run.code, &*run.stderr), (2, expected));
+    place.says(&format!("calib fit --probs probs.csv {}", "--method umd --reduction top-label"));
+    place.says("calib fit cal.csv --method umd");
     // What is said helps.
     for more in ["--method umd --bins 3", "--method umd --epsilon 0.3", ""] {
         place.ok(&format!("calib fit cal.csv {more} --force"));
     }
+    said!();
 }
 
 #[test]
 fn a_command_without_its_data_shows_an_example() {
     let place = Workplace::new();
-    let run = place.run("calib fit");
-    assert!(run.code == 2 && run.stderr.contains("\nExample: calib fit cal.csv"), "{}", run.stderr);
-    let run = place.run("calib report --force");
-    assert!(run.code == 2 && run.stderr.contains("\nExample: calib report "), "{}", run.stderr);
+    place.says("calib fit");
+    place.says("calib report --force");
     // What is wrong in another way has other help.
-    assert!(!place.run("calib fit cal.csv --colour").stderr.contains("Example: "));
+    place.says("calib fit cal.csv --colour");
+    said!();
 }

@@ -1,21 +1,19 @@
 //! `calib monitor --fleet-log`: what a device counts becomes a log that `calib fleet --verify` works out again.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::process::Stdio;
-use std::time::Duration;
+use std::fs;
 
 use calib_core::monitor::{ChangeMonitor, LogEvidence, ShiftMonitor};
 use calib_core::wire::{
-    Answer, Counters, FrameReader, Kept, KnownOutcomes, MAX_FRAME, Raised, Ranked, Reply, ReplyBody, Request,
-    RequestBody, ScoreEcho, Watched, encode,
+    Answer, Counters, Kept, KnownOutcomes, Raised, Ranked, Reply, ReplyBody, Request, RequestBody, ScoreEcho,
+    Watched,
 };
 use calib_core::{BinFlags, Calibrated, Outcome, Score};
 use calib_host::StoredArtifact;
 use serde_json::Value;
-use serialport::{SerialPort, TTYPort};
 
 use crate::data::{binary, csv};
+use crate::line::with_device;
+use crate::transcript::add;
 use crate::workplace::{Run, Workplace};
 
 /// A device with a calibrator of four bins, which predicts by itself.
@@ -71,44 +69,26 @@ impl Device {
             action: None,
         })
     }
+    /// Runs the command and writes what it says, without what it counts, into the transcript.
+    fn says(&mut self, place: &Workplace, line: &str, bins: &[Option<u16>]) {
+        let run = self.run(place, line, bins);
+        add(line, &Run { stdout: String::new(), ..run });
+    }
 
     /// Runs the command with this device, which predicts in these bins after it was asked for the first time; those that are `None` are
     /// counted, and lost on the way.
     fn run(&mut self, place: &Workplace, line: &str, bins: &[Option<u16>]) -> Run {
-        let (mut near, mut far) = TTYPort::pair().unwrap();
-        far.set_exclusive(false).unwrap();
-        let port = far.name().unwrap();
-        let _open = File::options().read(true).write(true).open(&port).unwrap();
-        // It is locked as long as it lives.
-        drop(far);
-        near.set_timeout(Duration::from_millis(20)).unwrap();
-        let mut child = place
-            .command(&format!(
-                "{} --port {port} --watch 0.2 --format json",
-                line.strip_prefix("calib ").unwrap()
-            ))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (mut reader, mut bytes, mut left) = (FrameReader::new(), [0; 256], Some(bins));
-        while child.try_wait().unwrap().is_none() {
-            let Ok(len) = near.read(&mut bytes) else { continue };
-            let mut send = |id, body| {
-                near.write_all(encode(&Reply { id, body }, &mut [0; MAX_FRAME]).unwrap()).unwrap();
-            };
-            for Request { id, body } in bytes[..len].iter().filter_map(|&byte| reader.push(byte)?.ok()) {
-                assert_eq!(body, RequestBody::Counters { table: 0 });
-                send(id, self.counters());
-                for &bin in left.take().unwrap_or_default() {
-                    let reply = self.count(bin.unwrap_or(0));
-                    if bin.is_some() {
-                        send(0, reply);
-                    }
-                }
+        let line = line.strip_prefix("calib ").unwrap();
+        let mut left = Some(bins);
+        with_device(place.command(&format!("{line} --watch 0.2 --format json")), |Request { id, body }| {
+            assert_eq!(body, RequestBody::Counters { table: 0 });
+            let mut replies = vec![Reply { id, body: self.counters() }];
+            for &bin in left.take().unwrap_or_default() {
+                let body = self.count(bin.unwrap_or(0));
+                replies.extend(bin.map(|_| Reply { id: 0, body }));
             }
-        }
-        child.wait_with_output().unwrap().into()
+            replies
+        })
     }
 }
 
@@ -119,7 +99,7 @@ fn place() -> Workplace {
 }
 
 fn log(place: &Workplace) -> Vec<Value> {
-    let text = fs::read_to_string(place.path().join("ward-3.jsonl")).unwrap();
+    let text = place.text("ward-3.jsonl");
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -131,51 +111,43 @@ fn what_a_device_counts_and_answers_is_worked_out_again() {
     // Every bin alike, and then the highest alone.
     let bins: Vec<Option<u16>> = (0..40).map(|at| Some(at % 4)).chain([Some(3); 60]).collect();
     // The first counters, the predictions, and the counters after them.
-    let run = Device::new(&place).run(&place, &format!("{WRITE} --lines 102"), &bins);
-    assert_eq!(run.code, 0, "{run:?}");
+    Device::new(&place).says(&place, &format!("{WRITE} --lines 102"), &bins);
     let log = log(&place);
     assert_eq!((&log[0]["begin"]["device"], &log[0]["begin"]["looks_every"]), (&"ward-3".into(), &16.into()));
     let predicted = log.iter().filter(|line| line["predictions"]["bins"][0].is_u64()).count();
     assert_eq!(predicted, 100);
     let last = &log[log.len() - 1]["counters"];
     assert_eq!(last["predictions"], serde_json::json!([10, 10, 10, 70]));
-    let verified = place.ok("calib fleet cal.bin --verify ward-3.jsonl").stdout;
-    assert!(verified.contains("ward-3") && verified.contains("100 predictions"), "{verified}");
+    place.says("calib fleet cal.bin --verify ward-3.jsonl");
     let answers: Vec<&Value> =
         log.iter().map(|line| &line["answer"]).filter(|line| !line["alarm_at"].is_null()).collect();
     assert!(answers.iter().any(|answer| answer["monitor"] == "shift"), "{answers:?}");
     assert!(answers.iter().any(|answer| answer["monitor"] == "change"), "{answers:?}");
 
     // A log that is there stays.
-    let run = Device::new(&place).run(&place, WRITE, &[]);
-    assert!(run.code == 4 && run.stderr.contains("ward-3.jsonl exists already"), "{run:?}");
-    let run = Device::new(&place).run(&place, &format!("{WRITE} --force --name a --lines 1"), &[]);
-    assert_eq!(run.code, 0, "{run:?}");
+    Device::new(&place).says(&place, WRITE, &[]);
+    Device::new(&place).says(&place, &format!("{WRITE} --force --name a --lines 1"), &[]);
     assert_eq!(place.json("calib fleet cal.bin --verify ward-3.jsonl --json")["verified"][0]["device"], "a");
+    said!();
 }
 
 #[test]
 fn a_log_that_is_not_all_that_was_counted_ends() {
     let place = place();
     let mut device = Device::new(&place);
-    let run = device.run(&place, WRITE, &[Some(1), None, Some(3)]);
-    let said = "the device counted 3 predictions of table 0, and 2 came by here: the log ends before that";
-    assert!(run.code == 1 && run.stderr.contains(said), "{run:?}");
+    device.says(&place, WRITE, &[Some(1), None, Some(3)]);
     // What it has is right.
-    let verified = place.ok("calib fleet cal.bin --verify ward-3.jsonl").stdout;
-    assert!(verified.contains("2 predictions"), "{verified}");
+    place.says("calib fleet cal.bin --verify ward-3.jsonl");
 
-    let run = device.run(&place, &format!("{WRITE} --force"), &[]);
-    assert!(run.code == 1 && run.stderr.contains("set it back with `calib label --reset`"), "{run:?}");
+    device.says(&place, &format!("{WRITE} --force"), &[]);
     let mut told = Device::new(&place);
     told.labelled = 2;
-    let run = told.run(&place, &format!("{WRITE} --force"), &[]);
-    assert!(run.code == 1 && run.stderr.contains("a log begins with nothing"), "{run:?}");
+    told.says(&place, &format!("{WRITE} --force"), &[]);
 
     place.ok("calib fit data.csv --method umd --bins 4 --monitor -o other.bin");
     let other = WRITE.replace("cal.bin", "other.bin");
-    let run = Device::new(&place).run(&place, &format!("{other} --force"), &[]);
-    assert!(run.code == 1 && run.stderr.contains("begin another log with that calibrator"), "{run:?}");
+    Device::new(&place).says(&place, &format!("{other} --force"), &[]);
+    said!();
 }
 
 #[test]
@@ -184,13 +156,9 @@ fn a_calibrator_of_which_replies_do_not_tell_what_is_counted_is_refused() {
     place.ok("calib fit data.csv --method umd --bins 4 -o plain.bin");
     place
         .ok("calib fit data.csv --method umd --bins 4 --monitor --monitor-action uncalibrated -o acting.bin");
-    for (calibrator, said) in [
-        ("plain.bin", "plain.bin: it has no monitors"),
-        ("acting.bin", "does not say in which bin it counts"),
-    ] {
+    for calibrator in ["plain.bin", "acting.bin"] {
         let line = format!("{} --watch 1 --port none", WRITE.replace("cal.bin", calibrator));
-        let run = place.run(&line);
-        assert!(run.code == 2 && run.stderr.contains(said), "{run:?}");
+        place.says(&line);
         assert!(!place.path().join("ward-3.jsonl").exists());
     }
     for line in [
@@ -198,6 +166,7 @@ fn a_calibrator_of_which_replies_do_not_tell_what_is_counted_is_refused() {
         "calib monitor --port none --watch 1 --fleet-log a.jsonl",
         "calib monitor --port none --watch 1 --calibrator cal.bin",
     ] {
-        assert_eq!(place.run(line).code, 2, "{line}");
+        place.says(line);
     }
+    said!();
 }

@@ -13,6 +13,7 @@ use parquet::basic::{Compression as Codec, GzipLevel, ZstdLevel};
 use serde_json::{Value, json};
 use zip::CompressionMethod;
 
+use crate::data::{Json, without_origin};
 use crate::npy::{f16s, f32s, f64s, i64s, labels};
 use crate::workplace::{Run, Workplace};
 use crate::written::{arrow_file, arrow_stream, batch, column, gz, npz, parquet};
@@ -70,16 +71,9 @@ fn every_format() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Everything that depends on the data only, not on the file that held them.
-fn without_origin(mut inspected: Value) -> Value {
-    inspected["identity"].take();
-    inspected["provenance"]["data_sha256"].take();
-    inspected
-}
-
 /// The artefact's tables byte for byte: what comes before them holds the hash of the data.
 fn tables(artifact: &[u8], inspected: &Value) -> Vec<u8> {
-    let len = 8 * inspected["bins"].as_u64().unwrap() as usize;
+    let len = 8 * inspected["bins"].whole() as usize;
     artifact[artifact.len() - len..].to_vec()
 }
 
@@ -108,7 +102,7 @@ fn fit_and_apply_are_the_same_in_every_format() {
         });
         let place = place.with("one.bin", &*reference);
         place.ok(&format!("calib apply one.bin --scores {name} -o out.csv"));
-        let applied = String::from_utf8(place.bytes("out.csv")).unwrap();
+        let applied = place.text("out.csv");
         let assessed = place.json(&format!("calib assess --probs {name} --prob-column score --json"));
         assert_eq!(assessed["n"], 400);
 
@@ -297,7 +291,7 @@ fn applied(bytes: impl AsRef<[u8]>, expected: &str, left_out: &str) {
         let run = place.ok(&format!("calib apply iso.bin --scores new -o out.csv {options}"));
         let told = if options == "--quiet" { String::new() } else { place.applied("out.csv") };
         assert_eq!(run.stderr, format!("{named}{told}"));
-        assert_eq!(String::from_utf8(place.bytes("out.csv")).unwrap(), expected);
+        assert_eq!(place.text("out.csv"), expected);
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::data::{
-    CLASSES, TOP_FIT, UMD_FIT, algorithm1, binary, binary_place, close, csv, matrix_place, numbers, singles,
-    without_origin,
+    CLASSES, Json, TOP_FIT, UMD_FIT, algorithm1, binary, binary_place, close, csv, matrix_place, numbers,
+    singles, without_origin,
 };
 use crate::npy::{f32s, f64s, i64s, labels};
 use crate::workplace::{Run, Workplace};
@@ -12,21 +12,8 @@ use crate::workplace::{Run, Workplace};
 #[test]
 fn umd_from_a_csv_table() {
     let place = binary_place();
-    let run = place.ok(UMD_FIT);
-    assert_eq!(run.stdout, "");
+    place.says(UMD_FIT);
     let len = place.bytes("cal.bin").len();
-    let lines: Vec<&str> = run.stderr.lines().collect();
-    assert_eq!(lines[0], format!("400 points, umd (binary), 10 bins, {len} bytes: cal.bin"));
-    assert!(lines[1].starts_with(
-        "With probability 90 % over the draw of the 400 calibration points, every bin's probability is within 0.2606 \
-         of the truth for its scores (Gupta and Ramdas 2021, Theorem 3). "
-    ));
-    assert!(
-        lines[1].ends_with(
-            "That is wide: 10 bins need 2660 points for an epsilon of 0.1; fewer bins need fewer."
-        )
-    );
-
     let got = place.inspect("cal.bin");
     let points = binary(400).iter().map(|&(score, label)| (f64::from(score), label == 1)).collect();
     let (edges, bins) = algorithm1(points, 10);
@@ -41,32 +28,23 @@ fn umd_from_a_csv_table() {
     );
     assert_eq!(got["guarantee"]["theorem"], "Gupta and Ramdas 2021, Theorem 3");
     let epsilon = (200.0f64.ln() / 78.0).sqrt();
-    let stored = got["guarantee"]["epsilon"].as_f64().unwrap();
+    let stored = got["guarantee"]["epsilon"].number();
     assert!(stored >= epsilon && stored - epsilon < 1e-7);
     assert_eq!(got["flags"], json!({"ties_merged": false, "weighted": false, "class_uncalibrated": false}));
     assert_eq!(got["provenance"]["parameters"], "alpha=0.1 bins=10 boundary=ceil");
     assert_eq!(got["provenance"]["classifier"], Value::Null);
+    said!();
 }
 
 #[test]
 fn isotonic_from_a_csv_table() {
     let place = Workplace::new().with("cal.csv", "score,label\n0.8,1\n0.5,1\n0.2,0\n0.5,0\n");
-    let run = place.ok("calib fit --method isotonic --scores cal.csv -o iso.bin");
-    assert_eq!(
-        run.stderr,
-        format!(
-            "4 points, isotonic (binary), 3 bins, {} bytes: iso.bin\n\
-             Nothing is guaranteed: isotonic has no distribution-free guarantee.\n\
-             It is to be read so:\n\
-             - 2 bins say exactly 0 or 1, from as few as 1 point: no proof that the other never happens\n\
-             next: calib report iso.bin --calibration cal.csv --test TEST -o report.html\n      TEST: rows that nothing was fitted to\n",
-            place.bytes("iso.bin").len()
-        )
-    );
+    place.says("calib fit --method isotonic --scores cal.csv -o iso.bin");
     let table = &place.inspect("iso.bin")["tables"][0];
     assert_eq!(table["edges"], json!([0.35f32, 0.65f32]));
     assert_eq!(table["values"], json!([0.0f32, 0.5f32, 1.0f32]));
     assert_eq!(table["epsilon"], Value::Null);
+    said!();
 }
 
 #[test]
@@ -74,46 +52,19 @@ fn the_words_of_inspect() {
     let place = Workplace::new().with("cal.csv", "score,label\n0.8,1\n0.5,1\n0.2,0\n0.5,0\n");
     place.ok("calib fit --method isotonic --scores cal.csv --classifier-id 0011223344556677 -o iso.bin");
     let got = place.inspect("iso.bin");
-    let (id, sha) = (got["identity"].as_str().unwrap(), got["provenance"]["data_sha256"].as_str().unwrap());
-    let expected = format!(
-        "iso.bin: format 1, id {id}, {len} bytes, crc ok
-method      isotonic (binary), alpha=0.1 edges=midpoint
-scores      f32, 2 classes, 4 calibration points, 3 bins
-guarantee   none
-data        sha256 {sha}
-classifier  0011223344556677
-written by  calib {version}
-rows        hash {rows}
-promise     Nothing is guaranteed: isotonic has no distribution-free guarantee.
-            It is to be read so:
-            - 2 bins say exactly 0 or 1, from as few as 1 point: no proof that the other never happens.
-table 0: 3 bins, 24 bytes, epsilon none, scores 0.2 to 0.8
-     0  [0, 0.35)                    0
-     1  [0.35, 0.65)                 0.5
-     2  [0.65, 1]                    1
-",
-        len = place.bytes("iso.bin").len(),
-        rows = got["sample"]["rows"].as_str().unwrap(),
-        version = env!("CARGO_PKG_VERSION"),
-    );
-    let run = place.ok("calib inspect iso.bin");
-    let next = "next: calib report iso.bin --calibration CALIBRATION --test TEST -o report.html\n      TEST: rows that nothing was fitted to\n";
-    assert_eq!((run.stdout, &*run.stderr), (expected, next));
+    place.says("calib inspect iso.bin");
     assert_eq!(got["provenance"]["classifier"], "0011223344556677");
+    said!();
 }
 
 #[test]
 fn the_probability_of_a_guarantee_has_no_more_digits_than_alpha() {
-    for (alpha, percent, probability) in
-        [("0.1", "90", "0.9"), ("0.9", "10", "0.1"), ("0.07", "93", "0.93"), ("0.001", "99.9", "0.999")]
-    {
+    for alpha in ["0.1", "0.9", "0.07", "0.001"] {
         let place = binary_place();
-        let run =
-            place.ok(&format!("calib fit --method umd --bins 4 --scores cal.csv --alpha {alpha} -o cal.bin"));
-        assert!(run.stderr.contains(&format!("\nWith probability {percent} % over")), "{}", run.stderr);
-        let words = place.ok("calib inspect cal.bin").stdout;
-        assert!(words.contains(&format!(" with probability {probability} (Gupta")), "{words}");
+        place.says(&format!("calib fit --method umd --bins 4 --scores cal.csv --alpha {alpha} -o cal.bin"));
+        place.says("calib inspect cal.bin");
     }
+    said!();
 }
 
 /// Scores of both float types; labels of every integer type, and booleans; either byte order; a column `(n, 1)`.
@@ -218,9 +169,7 @@ fn a_rare_class_is_said_to_be_uncalibrated_everywhere() {
         place.json(&format!("{TOP_FIT} --json --force"))["uncalibrated"],
         json!([{"table": 2, "name": "class 2", "reason": reason}])
     );
-    let words = place.ok("calib inspect top.bin").stdout;
-    assert!(words.contains("\nflags       1 of 3 tables uncalibrated\n"), "{words}");
-    assert!(words.contains("\ntable 2 (class 2): uncalibrated\n"), "{words}");
+    place.says("calib inspect top.bin");
     let inspected = place.inspect("top.bin");
     assert_eq!(
         (&inspected["flags"]["class_uncalibrated"], &inspected["tables"][2]),
@@ -236,6 +185,7 @@ fn a_rare_class_is_said_to_be_uncalibrated_everywhere() {
             _ => assert!(row[1..4].iter().all(|field| !field.is_empty()) && row[4].is_empty()),
         }
     }
+    said!();
 }
 
 #[test]
@@ -290,7 +240,7 @@ fn top_label_with_isotonic_and_with_fixed_bins() {
     }
     let fixed = place.json(&format!("calib fit --method umd --bins 5 {files} -o five.bin"));
     assert_eq!(fixed["guarantee"]["theorem"], "Gupta and Ramdas 2021, Theorem 3");
-    assert!((0..3).all(|class| fixed["tables"][class]["values"].as_array().unwrap().len() == 5));
+    assert!((0..3).all(|class| fixed["tables"][class]["values"].list().len() == 5));
 }
 
 #[test]
@@ -312,7 +262,7 @@ fn apply_keeps_the_columns_and_adds_its_own() {
         let bin = edges.iter().filter(|&&edge| edge <= score).count();
         assert_eq!(row[4], bin.to_string());
         assert_eq!(row[3].parse::<f32>().unwrap(), values[bin] as f32);
-        assert_eq!(row[5].parse::<f32>().unwrap(), table["epsilon"].as_f64().unwrap() as f32);
+        assert_eq!(row[5].parse::<f32>().unwrap(), table["epsilon"].number() as f32);
         // 400 scores from 0.00125 to 0.99875.
         let beyond = score == 0.0 || score == 1.0;
         assert_eq!(row[6], if beyond { "out-of-range" } else { "" });
@@ -328,7 +278,7 @@ fn apply_to_an_array_of_scores() {
     place.ok("calib fit --method isotonic --scores cal.csv -o iso.bin");
     place.ok("calib apply iso.bin --scores new.npy -o out.csv");
     let expected = "score,prob,bin,epsilon,flags\n0.1,0,0,,out-of-range\n0.35,0.5,1,,\n1,1,2,,out-of-range\n";
-    assert_eq!(String::from_utf8(place.bytes("out.csv")).unwrap(), expected);
+    assert_eq!(place.text("out.csv"), expected);
 }
 
 #[test]
@@ -343,7 +293,7 @@ fn apply_to_a_matrix() {
     for (row, (class, score)) in rows.iter().zip([(1, 0.786_986), (0, 0.995_067)]) {
         let table = &inspected["tables"][class];
         let bin = numbers(&table["edges"]).iter().filter(|&&edge| edge <= score).count();
-        let field = |name: &str| table[name].as_f64().unwrap() as f32;
+        let field = |name: &str| table[name].number() as f32;
         assert_eq!(row[..3], [class.to_string(), row[1].clone(), bin.to_string()]);
         assert_eq!(row[1].parse::<f32>().unwrap(), numbers(&table["values"])[bin] as f32);
         assert_eq!(row[3].parse::<f32>().unwrap(), field("epsilon"));
@@ -357,7 +307,7 @@ fn fit_apply_assess_in_a_row() {
     place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
     let got = place.json("calib assess --probs out.csv --bin-column bin --json");
     // On its own calibration data a bin is off by the points on its boundaries only.
-    assert!(got["conf_ece"]["value"].as_f64().unwrap() < 0.02);
+    assert!(got["conf_ece"]["value"].number() < 0.02);
     assert_eq!((&got["n"], &got["binning"]["bins"]), (&json!(400), &json!(10)));
 }
 
@@ -400,26 +350,14 @@ fn ties_cost_the_guarantee_and_are_told() {
     let rows: Vec<_> =
         binary(400).iter().map(|&(score, label)| ((score * 16.0).round() / 16.0, label)).collect();
     let place = Workplace::new().with("cal.csv", csv(&rows));
-    let run = place.ok(UMD_FIT);
-    assert_eq!(
-        run.stderr.lines().nth(1),
-        Some(
-            "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. That \
-             is cautious: bins that no such scores touch may well be as good, but the theorem is about all of a table. ums \
-             and fixed-width keep a guarantee, and so does umd with ties broken at random, but not over integer codes."
-        )
-    );
+    place.says(UMD_FIT);
     let report = place.json(&format!("{UMD_FIT} --force --json"));
     assert_eq!((&report["guarantee"], &report["tables"][0]["ties_merged"]), (&Value::Null, &json!(true)));
-    assert!(report["promise"].as_str().unwrap().starts_with("Nothing is guaranteed: equal scores straddle"));
-    let words = place.ok("calib inspect cal.bin").stdout;
-    assert!(
-        words.contains(
-            "\nguarantee   none\nflags       equal scores straddled a bin boundary and were merged\n"
-        )
-    );
+    assert!(report["promise"].text().starts_with("Nothing is guaranteed: equal scores straddle"));
+    place.says("calib inspect cal.bin");
     place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
     assert!(place.table("out.csv").1.iter().all(|row| row[4].is_empty() && !row[2].is_empty()));
+    said!();
 }
 
 /// One class tied, the other not: the guarantee is for the other one only.
@@ -430,20 +368,11 @@ fn a_tied_class_is_named() {
         data.logits[row * CLASSES] = if row % 2 == 0 { 1.0 } else { 2.0 };
     }
     let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
-    let run = place.ok(TOP_FIT);
-    assert!(
-        run.stderr.contains(
-            " Nothing is guaranteed for class 0: equal scores straddle a bin boundary. That is cautious: bins that no such \
-             scores touch may well be as good, but the theorem is about all of a table. Nothing is guaranteed for class 2, \
-             which is uncalibrated. That is wide: an epsilon of 0.1 takes about 5.2 times as many points in the bin with the \
-             fewest, or fewer bins.\nThis holds if:\n"
-        ),
-        "{}",
-        run.stderr
-    );
+    place.says(TOP_FIT);
     let inspected = place.inspect("top.bin");
     assert_eq!(inspected["tables"][0]["epsilon"], Value::Null);
     assert_eq!(inspected["tables"][1]["epsilon"], inspected["guarantee"]["epsilon"]);
+    said!();
 }
 
 #[test]
@@ -453,13 +382,11 @@ fn json_is_alone_on_standard_output() {
     for form in
         [UMD_FIT, TOP_FIT, "calib inspect cal.bin", "calib assess --probs cal.csv --prob-column score"]
     {
-        let run = place.ok(&format!("{form} --json"));
+        let run = place.says(&format!("{form} --json"));
         assert!(run.json().is_object());
-        assert_eq!(run.stderr, "", "{form}");
-        assert!(run.stdout.starts_with("{\n") && run.stdout.ends_with("}\n"));
     }
-    let failed = place.run("calib inspect cal.csv --json");
-    assert_eq!((failed.code, failed.stdout.as_str()), (3, ""));
+    place.says("calib inspect cal.csv --json");
+    said!();
 }
 
 #[test]
@@ -473,11 +400,12 @@ fn quiet_is_quiet() {
         "calib assess --probs cal.csv --prob-column score",
         "calib inspect cal.bin",
     ] {
-        assert_eq!(place.ok(&format!("{form} --quiet")).stderr, "", "{form}");
+        place.says(&format!("{form} --quiet"));
     }
     let first = UMD_FIT.replace("calib fit", "calib --quiet fit --force");
-    assert_eq!(place.ok(&first).stderr, "");
+    place.says(&first);
     assert_ne!(place.run("calib inspect missing.bin --quiet").stderr, "");
+    said!();
 }
 
 /// What is piped holds no carriage returns and no escape codes: no progress bar and no colour.

@@ -122,14 +122,10 @@ fn completions_and_manual_pages_know_the_options() {
         assert!(script.contains("points-per-bin") && script.contains("scaling-binning"), "{shell}");
     }
     let page = place.ok("calib man fit").stdout;
-    assert!(
-        page.starts_with(".ie") && page.contains("calib\\-fit") && page.contains("points\\-per\\-bin"),
-        "{page}"
-    );
-    assert!(place.ok("calib man").stdout.contains("calib"));
-    let run = place.run("calib man nothing");
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("there is no command \"nothing\""), "{}", run.stderr);
+    assert!([".ie", "calib\\-fit", "points\\-per\\-bin"].iter().all(|part| page.contains(part)), "{page}");
+    place.says("calib man");
+    place.says("calib man nothing");
+    said!();
 }
 
 #[test]
@@ -140,7 +136,8 @@ fn colours_are_where_they_are_asked_for() {
     assert!(is_coloured("calib --color=always --help"));
     assert!(!is_coloured("calib fit --help --color never"));
     assert!(!is_coloured("calib fit --help"));
-    assert_eq!(place.run("calib doctor --color sometimes").code, 2);
+    place.says("calib doctor --color sometimes");
+    said!();
 }
 
 #[test]
@@ -149,13 +146,13 @@ fn a_warning_is_a_failure_where_that_is_asked_for() {
     let turned: Vec<(f32, u8)> = rows.iter().map(|(score, label)| (1.0 - score, *label)).collect();
     let place = Workplace::new().with("good.csv", csv(&rows)).with("bad.csv", csv(&turned));
     let fit = |data: &str, more: &str| {
-        place.run(&format!("calib fit --method umd --bins 5 --scores {data} -o out.bin --force {more}"))
+        place.says(&format!("calib fit --method umd --bins 5 --scores {data} -o out.bin --force {more}"))
     };
     assert_eq!(fit("good.csv", "--fail-on-warning").code, 0);
-    let run = fit("bad.csv", "");
-    assert!(run.code == 0 && run.stderr.contains("warning:"), "{run:?}");
+    fit("bad.csv", "");
     std::fs::remove_file(place.path().join("out.bin")).unwrap();
     assert_eq!(fit("bad.csv", "--fail-on-warning").code, 6);
     // What was asked for is there.
-    assert!(place.ok("calib inspect out.bin").stdout.contains("umd"));
+    place.says("calib inspect out.bin");
+    said!();
 }

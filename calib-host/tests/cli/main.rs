@@ -1,4 +1,10 @@
 //! The `calib` command as its users meet it: the binary, real files, exit codes and words.
+/// Compares the transcript of a test with its snapshot.
+macro_rules! said {
+    () => {
+        insta::assert_snapshot!(crate::transcript::said())
+    };
+}
 
 mod adjust;
 mod alone;
@@ -30,6 +36,7 @@ mod fleet;
 mod fleet_log;
 #[cfg(feature = "arrow")]
 mod foreign;
+mod forged;
 #[cfg(feature = "arrow")]
 mod formats;
 mod forms;
@@ -37,6 +44,8 @@ mod grouped;
 mod help;
 mod joint;
 mod label_codes;
+#[cfg(feature = "serial")]
+mod line;
 mod margins;
 mod methods;
 mod mistaken_kind;

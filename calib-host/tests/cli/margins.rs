@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::data::noise;
+use crate::data::{Json, noise};
 use crate::npy::{f32s, f64s, i8s, i16s, labels, u16s};
-use crate::refusal::{GAP, refused};
-use crate::workplace::{Run, Workplace};
+use crate::transcript::refused;
+use crate::workplace::Workplace;
 
 const ROWS: usize = 600;
 
@@ -99,10 +99,10 @@ fn functions_of_a_margin_are_fitted_and_applied() {
     ] {
         place.ok(&format!("calib fit --method {method} --margins cal.csv -o m.bin --force --quiet"));
         let json = place.json("calib assess m.bin --margins test.csv --json --quiet");
-        let brier = json["after"]["brier"]["value"].as_f64().unwrap();
+        let brier = json["after"]["brier"]["value"].number();
         assert!((0.05..0.23).contains(&brier), "{method}: {brier}");
         // The order of the rows is that of the margins.
-        let auc = |side: &str| json[side]["auc"]["value"].as_f64().unwrap();
+        let auc = |side: &str| json[side]["auc"]["value"].number();
         assert!(auc("before") > 0.8 && auc("after") > 0.75, "{method}");
     }
     let probs = applied(&place, "m.bin", "--margins test.csv");
@@ -184,13 +184,12 @@ fn codes_stand_for_any_finite_number() {
             "calib fit --method fixed-width --bins 4 --margins {codes}.npy --labels labels.npy --score-encoding {encoding} -o out.bin --force"
         ));
         // Whoever says that these are codes of probabilities is refused.
-        let run = place.run(&format!("calib apply out.bin --scores {codes}.npy -o none"));
-        assert!(run.code == 1 && run.stderr.contains("use --margins"), "{run:?}");
+        place.says(&format!("calib apply out.bin --scores {codes}.npy -o none"));
     }
     // Wider codes than the artefact's.
     place.ok("calib fit --method isotonic --margins i8.npy --labels labels.npy --score-encoding i8,0.05,0 -o out.bin --force");
-    let run = place.run("calib apply out.bin --margins i16.npy -o none");
-    assert!(run.code == 3 && run.stderr.contains("is not a code: i8"), "{run:?}");
+    place.says("calib apply out.bin --margins i16.npy -o none");
+    said!();
 }
 
 /// A command line with the option and the file of its scores.
@@ -209,78 +208,59 @@ fn line(template: &str, artefact: &str, kind: &str, file: &str) -> String {
 fn every_command_notices_the_other_kind() {
     let place = fitted().with("costs.toml", crate::decide::COSTS);
     for template in LINES {
-        for (artefact, kind, file, takes) in [
-            ("margins.bin", "--scores", "test-probs.csv", "use --margins"),
-            ("probs.bin", "--margins", "test.csv", "use --scores"),
-        ] {
-            let run = place.run(&line(template, artefact, kind, file));
-            assert!(run.code == 1 && run.stderr.contains(takes), "{template} {artefact}: {run:?}");
+        for (artefact, kind, file) in
+            [("margins.bin", "--scores", "test-probs.csv"), ("probs.bin", "--margins", "test.csv")]
+        {
+            place.says(&line(template, artefact, kind, file));
         }
         // Probabilities are margins as well as any other numbers.
-        let run = place.ok(&line(template, "margins.bin", "--margins", "test-probs.csv"));
-        let question =
-            "warning: Every score of test-probs.csv is in [0, 1]: are these probabilities? Then use --scores";
-        assert!(run.stderr.contains(question), "{template}: {run:?}");
+        place.says(&line(template, "margins.bin", "--margins", "test-probs.csv"));
         // Margins are no probabilities.
-        let run = place.run(&line(template, "probs.bin", "--scores", "test.csv"));
-        assert!(
-            run.code == 3 && run.stderr.contains("use --margins instead of --scores"),
-            "{template}: {run:?}"
-        );
-        let right = place.ok(&line(template, "margins.bin", "--margins", "test.csv")).stderr;
-        assert!(!right.contains("probabilities?"), "{template}: {right}");
+        place.says(&line(template, "probs.bin", "--scores", "test.csv"));
+        place.says(&line(template, "margins.bin", "--margins", "test.csv"));
     }
     for fit in ["fit --method umd --bins 4", "compare --methods isotonic --folds 2 --repeats 1 --bootstrap 5"]
     {
         let out = if fit.starts_with("fit") { " -o new.bin --force" } else { "" };
-        let run = place.ok(&format!("calib {fit} --margins cal-probs.csv{out}"));
-        assert!(run.stderr.contains("are these probabilities? Then use --scores"), "{fit}: {run:?}");
-        let run = place.run(&format!("calib {fit} --scores cal.csv{out}"));
-        assert!(run.code == 3 && run.stderr.contains("use --margins"), "{fit}: {run:?}");
+        place.says(&format!("calib {fit} --margins cal-probs.csv{out}"));
+        place.says(&format!("calib {fit} --scores cal.csv{out}"));
     }
     for command in ["report", "plot reliability"] {
         let files = |file: &str| match command {
             "report" => format!("--calibration cal.csv --test {file} --bootstrap 5 -o out.html --force"),
             _ => format!("--test {file} -o out.svg --force"),
         };
-        let run = place.ok(&format!("calib {command} margins.bin {}", files("test-probs.csv")));
-        assert!(run.stderr.contains("Every score of test-probs.csv is in [0, 1]"), "{command}: {run:?}");
-        let run = place.run(&format!(
+        place.says(&format!("calib {command} margins.bin {}", files("test-probs.csv")));
+        place.says(&format!(
             "calib {command} probs.bin {}",
             files("test.csv").replace("cal.csv", "cal-probs.csv")
         ));
-        assert!(run.code == 3 && run.stderr.contains("outside [0, 1]"), "{command}: {run:?}");
     }
+    said!();
 }
 
 #[test]
 fn what_is_no_margin_is_refused_with_its_place() {
-    let fit = |rows: &str, stderr: &str| {
+    let fit = |rows: &str| {
         let content = format!("score,label\n-2.5,0\n{rows}").into_bytes();
-        refused(&[("bad.csv", content)], "calib fit --method isotonic --margins bad.csv -o out", 3, stderr);
+        refused(&[("bad.csv", content)], "calib fit --method isotonic --margins bad.csv -o out");
     };
-    fit("nan,1\n", &format!("error: bad.csv, line 3, column score: the value is NaN\n{GAP}"));
-    let row = "  hint: remove or repair the row\n";
-    for (cell, what) in [
-        ("inf", "the value is infinite"),
-        ("-inf", "the value is infinite"),
-        ("1e39", "the score 1000000000000000000000000000000000000000 is beyond the largest 32-bit float"),
-    ] {
-        fit(&format!("{cell},1\n"), &format!("error: bad.csv, line 3, column score: {what}\n{row}"));
+    fit("nan,1\n");
+    for cell in ["inf", "-inf", "1e39"] {
+        fit(&format!("{cell},1\n"));
     }
     let place = fitted();
-    for (options, words) in [
-        ("--score-encoding i16,0,0", "the scale is a number above 0"),
-        ("--score-encoding i16,-0.5,0", "the scale is a number above 0"),
-        ("--score-encoding i16,inf,0", "the scale is a number above 0"),
-        ("--score-encoding i16,nan,0", "the scale is a number above 0"),
-        ("--score-encoding i16,1,32768", "the zero point is not a code"),
-        ("--score-encoding i16,1,-32769", "the zero point is not a code"),
+    for options in [
+        "--score-encoding i16,0,0",
+        "--score-encoding i16,-0.5,0",
+        "--score-encoding i16,inf,0",
+        "--score-encoding i16,nan,0",
+        "--score-encoding i16,1,32768",
+        "--score-encoding i16,1,-32769",
     ] {
-        let Run { code, stderr, .. } =
-            place.run(&format!("calib fit --method isotonic --margins cal.csv {options} -o none"));
-        assert!(code == 2 && stderr.contains(words), "{options}: {stderr}");
+        place.says(&format!("calib fit --method isotonic --margins cal.csv {options} -o none"));
     }
+    said!();
 }
 
 #[test]
@@ -303,22 +283,19 @@ fn both_zeros_are_one() {
 #[test]
 fn methods_and_options_of_probabilities_say_what_to_do_instead() {
     let place = place();
-    for (options, words) in [
-        ("beta", "use platt, or give probabilities with --scores"),
-        ("scaling-binning --bins 3 --scaling beta", "use platt"),
-        ("platt-prob", "use platt, which is a function of the margin"),
-        ("fixed-width --bins 4", "--range LO,HI"),
-        ("isotonic --range -1,1", "isotonic has no --range: leave it out"),
-        ("fixed-width --bins 4 --range 1,-1", "the lower first"),
+    for options in [
+        "beta",
+        "scaling-binning --bins 3 --scaling beta",
+        "platt-prob",
+        "fixed-width --bins 4",
+        "isotonic --range -1,1",
+        "fixed-width --bins 4 --range 1,-1",
     ] {
-        let run = place.run(&format!("calib fit --method {options} --margins cal.csv -o none"));
-        assert!(run.code == 2 && run.stderr.contains(words), "{options}: {run:?}");
+        place.says(&format!("calib fit --method {options} --margins cal.csv -o none"));
     }
-    let run =
-        place.run("calib fit --method fixed-width --bins 4 --range -1,1 --scores cal-probs.csv -o none");
-    assert!(run.code == 2 && run.stderr.contains("--range is for margins"), "{run:?}");
-    let run = place.run("calib assess --margins test.csv");
-    assert!(run.code == 2 && run.stderr.contains("name an artefact that takes margins"), "{run:?}");
+    place.says("calib fit --method fixed-width --bins 4 --range -1,1 --scores cal-probs.csv -o none");
+    place.says("calib assess --margins test.csv");
+    said!();
 }
 
 /// Nothing that needs a probability is said of margins, and what needs an order is the same as of probabilities in that order.
@@ -332,11 +309,10 @@ fn margins_are_assessed_after_calibration_and_by_their_order_before() {
     assert_eq!(of_margins["before"]["auc"], of_probs["before"]["auc"]);
     assert_eq!(of_margins["before"].as_object().unwrap().len(), 1);
     assert!(of_margins["change"]["brier"].is_null());
-    let text = place.ok("calib assess margins.bin --margins test.csv").stdout;
-    assert!(text.contains("of the margins:") && text.contains("of the calibrated probabilities:"), "{text}");
+    place.says("calib assess margins.bin --margins test.csv");
     // What was fitted to is noticed.
-    let run = place.run("calib assess margins.bin --margins cal.csv");
-    assert!(run.code != 0 && run.stderr.contains("--same-rows"), "{run:?}");
+    place.says("calib assess margins.bin --margins cal.csv");
+    said!();
 }
 
 #[test]
@@ -360,7 +336,7 @@ fn margins_are_decided_on_and_compared() {
     };
     let (margins, probs) = (compare("--margins cal.csv"), compare("--scores cal-probs.csv"));
     let loss = |comparison: &Value, name: &str| {
-        let methods = comparison["methods"].as_array().unwrap();
+        let methods = comparison["methods"].list();
         methods.iter().find(|method| method["name"] == name).map(|method| method["loss"]["value"].clone())
     };
     // Midpoint edges are elsewhere on another scale; those of the others are scores.
@@ -370,8 +346,7 @@ fn margins_are_decided_on_and_compared() {
         assert_eq!(loss(&margins, name), loss(&probs, name), "{name}");
     }
     assert!(loss(&margins, "platt").is_some());
-    let failed: Vec<&str> =
-        margins["failed"].as_array().unwrap().iter().map(|failed| failed["name"].as_str().unwrap()).collect();
+    let failed: Vec<&str> = margins["failed"].list().iter().map(|failed| failed["name"].text()).collect();
     assert!(failed.contains(&"beta") && failed.contains(&"fixed-width"), "{failed:?}");
     // The share of label 1 for every row: the variance of the labels.
     let share = rows(0).iter().filter(|row| row.1 == 1).count() as f64 / ROWS as f64;
@@ -397,32 +372,27 @@ fn reports_and_plots_have_an_axis_of_margins() {
     assert!(margins["decision"]["intervals"][0]["n_before"].is_null());
     assert_eq!(margins["decision"]["cost"]["observed"], probs["decision"]["cost"]["observed"]);
     let ids = |report: &Value| -> Vec<String> {
-        let plots = report["plots"].as_array().unwrap();
-        plots.iter().map(|plot| plot["id"].as_str().unwrap().to_owned()).collect()
+        let plots = report["plots"].list();
+        plots.iter().map(|plot| plot["id"].text().to_owned()).collect()
     };
     assert!(ids(&margins).iter().any(|id| id == "margins") && ids(&margins).iter().any(|id| id == "map"));
     assert!(ids(&margins).iter().all(|id| id != "reliability-before"));
     assert!(ids(&probs).iter().all(|id| id != "margins" && id != "map"));
     // One in a hundred margins lies beyond either end of the axis; those at the ends are some of the data.
-    let of_id = |id: &str| margins["plots"].as_array().unwrap().iter().find(|plot| plot["id"] == id).unwrap();
-    let counts = of_id("margins")["rows"].as_array().unwrap().iter().map(|row| row[1].as_str().unwrap());
+    let of_id = |id: &str| margins["plots"].list().iter().find(|plot| plot["id"] == id).unwrap();
+    let counts = of_id("margins")["rows"].list().iter().map(|row| row[1].text());
     assert_eq!(counts.map(|count| count.parse::<usize>().unwrap()).sum::<usize>(), ROWS);
-    let map: Vec<f64> = of_id("map")["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row[1].as_str().unwrap().parse().unwrap())
-        .collect();
+    let map: Vec<f64> =
+        of_id("map")["rows"].list().iter().map(|row| row[1].text().parse().unwrap()).collect();
     assert!(map.len() == 21 && map[0] < 0.1 && map[20] > 0.7, "{map:?}");
     place.ok("calib report margins.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html");
-    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    let page = place.text("page.html");
     assert!(page.contains("Calibration map") && !page.contains("Reliability before calibration"));
     for plot in ["margins", "map", "reliability", "roc", "distribution", "validity", "validity-conditional"] {
         place.ok(&format!("calib plot {plot} margins.bin --test test.csv -o {plot}.svg"));
     }
-    assert!(String::from_utf8(place.bytes("map.svg")).unwrap().contains(">margin</text>"));
-    let run = place.run("calib plot reliability-before margins.bin --test test.csv -o none.svg");
-    assert!(run.code == 2 && run.stderr.contains("a margin is no probability"), "{run:?}");
-    let run = place.run("calib plot map probs.bin --test test-probs.csv -o none.svg");
-    assert!(run.code == 2 && run.stderr.contains("takes probabilities, not margins"), "{run:?}");
+    assert!(place.text("map.svg").contains(">margin</text>"));
+    place.says("calib plot reliability-before margins.bin --test test.csv -o none.svg");
+    place.says("calib plot map probs.bin --test test-probs.csv -o none.svg");
+    said!();
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::data::{Json, scored};
 use crate::workplace::Workplace;
 
 /// 400 rows whose label is 1 about as often as the score says; 40 of them tie at 1/2, where one of four bins ends.
@@ -19,23 +20,17 @@ fn place() -> Workplace {
 fn bins_are_told_of_where_there_are_some() {
     let place = place();
     for method in ["platt", "beta", "temperature"] {
-        let fit = place.ok(&format!("calib fit --method {method} --scores cal.csv -o f.bin --force")).stderr;
-        let len = place.bytes("f.bin").len();
-        assert!(fit.starts_with(&format!("400 points, {method} (binary), {len} bytes: f.bin\n")), "{fit}");
-        let held = place.ok("calib inspect f.bin").stdout;
-        assert!(held.contains("scores      f32, 2 classes, 400 calibration points\n"), "{held}");
+        place.says(&format!("calib fit --method {method} --scores cal.csv -o f.bin --force"));
+        place.says("calib inspect f.bin");
         place.ok("calib export f.bin -o f.rs --force");
-        let source = String::from_utf8(place.bytes("f.rs")).unwrap();
+        let source = place.text("f.rs");
         assert!(source.contains(&format!("{method} (binary), 400 calibration points.")), "{source}");
     }
     // A score that falls where it should rise is pooled into one bin.
-    let rows: String =
-        (0..40).map(|row| format!("{},{}\n", f64::from(row) / 40.0, u8::from(row < 20))).collect();
-    let place = Workplace::new().with("turned.csv", format!("score,label\n{rows}"));
-    let fit = place.ok("calib fit --method isotonic --scores turned.csv -o one.bin").stderr;
-    assert!(fit.contains("40 points, isotonic (binary), 1 bin, "), "{fit}");
-    let held = place.ok("calib inspect one.bin").stdout;
-    assert!(held.contains("40 calibration points, 1 bin\n") && held.contains("table 0: 1 bin, "), "{held}");
+    let place = Workplace::new().with("turned.csv", scored(40, |row| (f64::from(row) / 40.0, row < 20)));
+    place.says("calib fit --method isotonic --scores turned.csv -o one.bin");
+    place.says("calib inspect one.bin");
+    said!();
 }
 
 #[test]
@@ -70,7 +65,7 @@ fn every_method_is_fitted_and_applied() {
         ));
         let inspected = place.json("calib inspect cal.bin --json");
         assert_eq!(inspected["method"], name, "{options}");
-        let parameters = inspected["provenance"]["parameters"].as_str().unwrap();
+        let parameters = inspected["provenance"]["parameters"].text();
         assert_eq!(
             parameters.contains(" loss=squared"),
             options.contains("--loss squared"),
@@ -137,40 +132,27 @@ fn the_seed_of_a_randomised_artefact_decides_who_goes_where() {
 #[test]
 fn a_method_refuses_what_it_does_not_take() {
     let place = place();
-    for (options, sentence) in [
-        ("isotonic --bins 5", "isotonic chooses its bins itself: leave out --bins"),
-        ("platt --bins 5", "platt chooses its bins itself: leave out --bins"),
-        ("venn-abers --points-per-bin 5", "venn-abers chooses its bins itself: leave out --points-per-bin"),
-        ("umd --bins 5 --max-bins 3", "umd has no --max-bins: leave it out"),
-        ("beta --smoothing 1", "beta has no --smoothing: leave it out"),
-        ("isotonic --loss squared", "isotonic has no --loss squared: leave it out"),
-        ("platt --folds 3", "platt has no --folds: leave it out"),
-        (
-            "fixed-width",
-            "fixed-width needs --bins or --points-per-bin, such as --bins 10: `calib plan --n N --epsilon 0.1` says how many keep a \
-             guarantee within 0.1 of umd, which is taken with bins that suit without --method",
-        ),
+    for options in [
+        "isotonic --bins 5",
+        "platt --bins 5",
+        "venn-abers --points-per-bin 5",
+        "umd --bins 5 --max-bins 3",
+        "beta --smoothing 1",
+        "isotonic --loss squared",
+        "platt --folds 3",
+        "fixed-width",
     ] {
-        let run = place.run(&format!("calib fit --method {options} --scores cal.csv -o out.bin"));
-        assert_eq!(
-            (run.code, run.stderr.as_str()),
-            (2, format!("error: {sentence}\n").as_str()),
-            "{options}"
-        );
+        place.says(&format!("calib fit --method {options} --scores cal.csv -o out.bin"));
     }
+    said!();
 }
 
 #[test]
 fn separated_labels_have_no_slope() {
     let rows: String = (0..40).map(|i| format!("{},{}\n", f64::from(i) / 40.0, u8::from(i >= 20))).collect();
     let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
-    let run = place.run("calib fit --method platt --scores cal.csv -o cal.bin");
-    assert_eq!(run.code, 3);
-    assert_eq!(
-        run.stderr,
-        "error: cal.csv: a threshold on the score separates the labels: the best slope is infinite\n  \
-         hint: fit with --loss bayes, or use a method that fits no slope, such as umd or isotonic\n"
-    );
+    place.says("calib fit --method platt --scores cal.csv -o cal.bin");
+    said!();
 }
 
 #[test]
@@ -179,13 +161,8 @@ fn the_squared_loss_may_have_no_minimum() {
     let rows: String = (0..40).map(|i| format!("{},{}\n", f64::from(i) / 40.0, label(i))).collect();
     let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
     place.ok("calib fit --method platt --scores cal.csv -o cal.bin");
-    let run = place.run("calib fit --method platt --loss squared --scores cal.csv -o squared.bin");
-    assert_eq!(run.code, 3);
-    assert_eq!(
-        run.stderr,
-        "error: cal.csv: the squared loss falls for ever steeper slopes, which the labels hardly contradict\n  \
-         hint: use --loss log, or a method that fits no slope, such as umd or isotonic\n"
-    );
+    place.says("calib fit --method platt --loss squared --scores cal.csv -o squared.bin");
+    said!();
 }
 
 #[test]
@@ -200,12 +177,12 @@ fn a_plan_answers_what_is_missing() {
     let most = answer("calib plan --points-per-bin 500 --epsilon 0.1 --json");
     assert_eq!((&most["bins"], &most["n"]), (&1079.into(), &539_500.into()));
     assert!(answer("calib plan --n 5000 --json").is_null());
-    let epsilon = answer("calib plan --n 1000 --bins 5 --json")["epsilon"].as_f64().unwrap();
+    let epsilon = answer("calib plan --n 1000 --bins 5 --json")["epsilon"].number();
     assert!((epsilon - 0.107_567_557_199).abs() < 1e-12);
 
     // Several classes: Theorems 1 and 2 of Gupta and Ramdas 2022.
     let top = answer("calib plan --reduction top-label --n 10000 --points-per-bin 100 --json");
-    assert!((top["epsilon"].as_f64().unwrap() - 0.195_93).abs() < 1e-5, "{top}");
+    assert!((top["epsilon"].number() - 0.195_93).abs() < 1e-5, "{top}");
     let class_wise = "calib plan --reduction class-wise --classes 10 --n 10000 --points-per-bin 100";
     let wise = answer(&format!("{class_wise} --json"));
     assert!(wise["epsilon"].as_f64() > top["epsilon"].as_f64(), "{wise}");
@@ -216,88 +193,46 @@ fn a_plan_answers_what_is_missing() {
     let most = answer("calib plan --reduction top-label --points-per-bin 100 --epsilon 0.19593 --json");
     assert_eq!(most["n"], 10_000);
     for line in [class_wise, "calib plan --n 5000 --bins 10"] {
-        let words = place.ok(line).stdout;
-        for condition in [
-            "points are independent",
-            "same prevalence",
-            "before the labels are seen",
-            "scores rarely repeat",
-        ] {
-            assert!(words.contains(condition), "{line}: {condition}\n{words}");
-        }
+        place.says(line);
     }
 
     // Beside an answer only what is near it, and an epsilon of 1 or more is none.
-    let near = place.ok("calib plan --n 5000 --bins 10").stdout;
+    let near = place.says("calib plan --n 5000 --bins 10").stdout;
     let bins: Vec<&str> = near.lines().skip_while(|line| !line.starts_with("  bins")).skip(1).collect();
     let bins: Vec<&str> = bins.iter().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(bins, ["5", "7", "10", "15", "20"], "{near}");
-    assert!(
-        near.contains("n = 5000, alpha = 0.1: epsilon by the number of bins; of more: calib plan --n 5000\n"),
-        "{near}"
-    );
     assert!(place.ok("calib plan --n 5000").stdout.lines().count() > 20);
-    let vacuous = place.ok("calib plan --n 10 --bins 5").stdout;
-    assert!(vacuous.starts_with("10 points in 5 bins, 2 in each: nothing is guaranteed, "), "{vacuous}");
-    assert!(vacuous.contains("     5         2       none          none       none <\n"), "{vacuous}");
+    place.says("calib plan --n 10 --bins 5");
 
     place.ok("calib plan --n 5000 --bins 10 --svg plan.svg");
-    let svg = String::from_utf8(place.bytes("plan.svg")).unwrap();
+    let svg = place.text("plan.svg");
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-    let again = place.run("calib plan --n 5000 --bins 10 --svg plan.svg");
-    assert_eq!((again.code, again.stderr.lines().next()), (4, Some("error: plan.svg exists already")));
+    place.says("calib plan --n 5000 --bins 10 --svg plan.svg");
 
-    for (line, sentence) in [
-        (
-            "calib plan --bins 5",
-            "give --n or --epsilon, or two of --n, --bins, --points-per-bin and --epsilon",
-        ),
-        (
-            "calib plan --reduction class-wise --n 900 --epsilon 0.1",
-            "--reduction class-wise needs --classes: alpha is divided among them",
-        ),
-        (
-            "calib plan --reduction top-label --n 900",
-            "with --reduction give two of --n, --points-per-bin and --epsilon",
-        ),
-        ("calib plan --n 10 --bins 9", "10 points are fewer than two a bin"),
-        ("calib plan --n 10 --points-per-bin 11", "10 points are fewer than one bin of 11"),
-        ("calib plan --n 200000 --points-per-bin 2", "100000 bins: a table has 1 to 65536"),
-        (
-            "calib plan --n 10 --epsilon 0.1",
-            "10 points give no epsilon below 0.4080, not even with one bin; two bins take 372",
-        ),
-        (
-            "calib plan --points-per-bin 10 --epsilon 0.1",
-            "10 points a bin give no epsilon below 0.4080, not even with one bin; two bins take 186 a bin",
-        ),
-        (
-            "calib plan --n 9 --bins 3 --epsilon 0.1",
-            "--n, --bins and --epsilon leave nothing to answer: give two of them",
-        ),
-        (
-            "calib plan --n 900 --points-per-bin 30 --epsilon 0.1",
-            "--n, --points-per-bin and --epsilon leave nothing to answer: give two of them",
-        ),
+    for line in [
+        "calib plan --bins 5",
+        "calib plan --reduction class-wise --n 900 --epsilon 0.1",
+        "calib plan --reduction top-label --n 900",
+        "calib plan --n 10 --bins 9",
+        "calib plan --n 10 --points-per-bin 11",
+        "calib plan --n 200000 --points-per-bin 2",
+        "calib plan --n 10 --epsilon 0.1",
+        "calib plan --points-per-bin 10 --epsilon 0.1",
+        "calib plan --n 9 --bins 3 --epsilon 0.1",
+        "calib plan --n 900 --points-per-bin 30 --epsilon 0.1",
     ] {
-        let run = place.run(line);
-        assert_eq!((run.code, run.stderr.as_str()), (2, format!("error: {sentence}\n").as_str()), "{line}");
+        place.says(line);
     }
+    said!();
 }
 
 /// Where no point is positive, binning with a guarantee knows an upper bound, and says so; the device gets it.
 #[test]
 fn one_label_gives_a_bound() {
-    for (label, said) in [
-        (0, "an upper bound is known of every bin, 0.2059 at most"),
-        (1, "a lower bound is known of every bin, 0.7941 at least"),
-    ] {
-        let lines: String = (0..32).map(|row| format!("{},{label}\n", f64::from(row) / 32.0)).collect();
-        let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+    for label in [0, 1] {
+        let place = Workplace::new().with("cal.csv", scored(32, |row| (f64::from(row) / 32.0, label == 1)));
         let fit = "calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin --force";
-        let run = place.ok(fit);
-        assert!(run.stderr.contains(&format!("All 32 labels are {label}: only {said}.")), "{}", run.stderr);
-        assert!(run.stderr.contains("With probability 90 %"), "{}", run.stderr);
+        place.says(fit);
         let table = place.json(&format!("{fit} --json"))["tables"][0].take();
         assert_eq!(table["bins_with_few_events"], json!([0, 1]));
         // 16 points a bin: alpha / (2 B) = 0.025.
@@ -311,46 +246,35 @@ fn one_label_gives_a_bound() {
             assert!((number("lo") - lo).abs() < 1e-6 && (number("hi") - hi).abs() < 1e-6, "{row:?}");
         }
     }
+    said!();
 }
 
 /// Bins in which next to nothing happened are counted.
 #[test]
 fn few_events_in_a_bin_are_told() {
-    let lines: String = (0..64)
-        .map(|row| format!("{},{}\n", f64::from(row) / 64.0, u8::from(row > 32 && row % 3 == 0 || row == 5)))
-        .collect();
-    let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
-    let told = "At most two positives or two negatives in all are in 1 of 2 bins";
-    let run = place.ok("calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin");
-    assert!(run.stderr.contains(told), "{}", run.stderr);
-    let run = place.ok("calib fit --method isotonic --scores cal.csv -o cal.bin --force");
-    assert!(!run.stderr.contains("At most two"), "{}", run.stderr);
+    let place = Workplace::new()
+        .with("cal.csv", scored(64, |row| (f64::from(row) / 64.0, row > 32 && row % 3 == 0 || row == 5)));
+    place.says("calib fit --method fixed-width --bins 2 --scores cal.csv -o cal.bin");
+    place.says("calib fit --method isotonic --scores cal.csv -o cal.bin --force");
+    said!();
 }
 
 /// Labels that a threshold separates have no maximum likelihood; the message names the targets that have an answer.
 #[test]
 fn bayesian_targets_fit_what_labels_do_not() {
-    let lines: String =
-        (0..20).map(|row| format!("{},{}\n", f64::from(row) / 20.0, u8::from(row >= 12))).collect();
-    let place = Workplace::new().with("cal.csv", format!("score,label\n{lines}"));
+    let place = Workplace::new().with("cal.csv", scored(20, |row| (f64::from(row) / 20.0, row >= 12)));
     let fit = |options: &str| format!("calib fit {options} --scores cal.csv -o cal.bin --force");
     for method in ["platt", "beta", "temperature", "scaling-binning-one-set --bins 2"] {
         // Without an intercept the threshold would have to be 1/2.
         let is_separated = !method.starts_with("temperature");
-        let run = place.run(&fit(&format!("--method {method}")));
-        assert_eq!(run.code != 0, is_separated, "{method}: {}", run.stderr);
-        assert_eq!(
-            run.stderr.contains("hint: fit with --loss bayes, or use a method"),
-            is_separated,
-            "{}",
-            run.stderr
-        );
+        let run = place.says(&fit(&format!("--method {method}")));
+        assert_eq!(run.code != 0, is_separated, "{method}");
         place.ok(&fit(&format!("--method {method} --loss bayes")));
         let parameters = place.inspect("cal.bin")["provenance"]["parameters"].to_string();
         assert!(parameters.contains("targets=bayes"), "{parameters}");
     }
-    let run = place.run(&fit("--method umd --bins 2 --loss bayes"));
-    assert!(run.code == 2 && run.stderr.contains("umd has no --loss bayes"), "{}", run.stderr);
+    place.says(&fit("--method umd --bins 2 --loss bayes"));
+    said!();
 }
 
 /// What is compared is what a fit of that name makes.
@@ -358,12 +282,12 @@ fn bayesian_targets_fit_what_labels_do_not() {
 fn compare_fits_what_fit_fits() {
     let place = place();
     let compared = place.json("calib compare --scores cal.csv --folds 2 --repeats 1 --bootstrap 5 --json");
-    let methods = compared["methods"].as_array().unwrap();
+    let methods = compared["methods"].list();
     assert!(methods.len() >= 12 && compared["failed"] == json!([]), "{compared}");
     // Those with a guarantee are candidates among which the labels choose.
     let candidates = format!("--candidates {}", compared["candidates"]);
     for method in methods {
-        let name = method["name"].as_str().unwrap();
+        let name = method["name"].text();
         let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
         let chosen = if has_bins[..5].contains(&name) { &*candidates } else { "" };
         let bins = match name {

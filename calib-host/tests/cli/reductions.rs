@@ -3,7 +3,9 @@
 use calib_core::{Logits, Score};
 use serde_json::json;
 
+use crate::data::Json;
 use crate::npy::{f32s, i64s};
+use crate::transcript::quote;
 use crate::workplace::Workplace;
 
 const ROWS: usize = 600;
@@ -85,7 +87,7 @@ fn every_reduction_of_every_method_is_fitted_and_applied() {
             let line = fit(&format!("--method {method} --reduction {reduction}"));
             let report = place.json(&format!("{line} --json"));
             assert_eq!(report["reduction"], name, "{what}");
-            assert_eq!(report["tables"].as_array().unwrap().len(), tables, "{what}");
+            assert_eq!(report["tables"].list().len(), tables, "{what}");
             // Division by the sum voids every guarantee.
             let guaranteed = guaranteed && name != "normalized";
             assert_eq!(report["guarantee"].is_object(), guaranteed, "{what}: {}", report["promise"]);
@@ -95,9 +97,9 @@ fn every_reduction_of_every_method_is_fitted_and_applied() {
                 (&inspected["reduction"], &inspected["guarantee"].is_object()),
                 (&json!(name), &guaranteed)
             );
-            assert_eq!(inspected["tables"].as_array().unwrap().len(), tables, "{what}");
-            let missing = inspected["tables"].as_array().unwrap().iter().filter(|t| t.is_null()).count();
-            assert_eq!(report["uncalibrated"].as_array().unwrap().len(), missing, "{what}");
+            assert_eq!(inspected["tables"].list().len(), tables, "{what}");
+            let missing = inspected["tables"].list().iter().filter(|t| t.is_null()).count();
+            assert_eq!(report["uncalibrated"].list().len(), missing, "{what}");
             assert_eq!(inspected["flags"]["class_uncalibrated"], missing > 0, "{what}");
 
             place.ok("calib apply cal.bin --logits logits.npy -o out.csv --force");
@@ -134,8 +136,8 @@ fn every_reduction_is_assessed_before_and_after() {
         let both = place.json(&assess.replace("assess", "assess cal.bin --same-rows"));
         let name = reduction.split(' ').next().unwrap();
         let brier = |which: &str| match name {
-            "top-k-label" | "top-k-confidence" => both[which]["ranks"][0]["brier"]["value"].as_f64().unwrap(),
-            _ => both[which]["brier"]["value"].as_f64().unwrap(),
+            "top-k-label" | "top-k-confidence" => both[which]["ranks"][0]["brier"]["value"].number(),
+            _ => both[which]["brier"]["value"].number(),
         };
         assert!(brier("after") > 0.0 && brier("after") != brier("before"), "{reduction}: {both}");
         assert!(both["binning"]["bins"].is_number(), "{reduction}");
@@ -143,99 +145,59 @@ fn every_reduction_is_assessed_before_and_after() {
             "class-wise" | "normalized" => {
                 assert_eq!(both["uncalibrated"], 0, "{reduction}");
                 assert_eq!(both["before"]["cw_ece"]["value"], own["cw_ece"]["value"], "{reduction}");
-                assert!(both["after"]["cw_ece"]["value"].as_f64().unwrap() > 0.0);
+                assert!(both["after"]["cw_ece"]["value"].number() > 0.0);
             }
             "confidence" => {
                 // Before is the score in the device's f32.
-                let tl_ece = |assessed: &serde_json::Value| assessed["tl_ece"]["value"].as_f64().unwrap();
+                let tl_ece = |assessed: &serde_json::Value| assessed["tl_ece"]["value"].number();
                 assert!((tl_ece(&both["before"]) - tl_ece(&own)).abs() < 1e-7);
             }
             _ => assert!(both["uncalibrated"].is_number(), "{reduction}"),
         }
-        let text = place.ok(&assess.replace("assess", "assess cal.bin --same-rows").replace(" --json", ""));
-        assert!(text.stdout.contains("before") && text.stdout.contains("after"), "{reduction}");
+        place.says(&assess.replace("assess", "assess cal.bin --same-rows").replace(" --json", ""));
     }
+    said!();
 }
 
 #[test]
 fn the_promise_says_what_is_meant() {
     let place = place();
-    let promise = |options: &str| {
-        let report = place.json(&format!("{} --json", fit(options)));
-        (report["promise"].as_str().unwrap().to_owned(), report["guarantee"]["theorem"].clone())
-    };
-    for (options, theorem, words) in [
-        (
-            "--reduction confidence --points-per-bin 60",
-            "Gupta and Ramdas 2021, Theorem 3",
-            "of the truth for predictions with its scores, all classes taken together (for a single class it may be off)",
-        ),
-        (
-            "--reduction top-label --points-per-bin 60",
-            "Gupta and Ramdas 2022, Theorem 1",
-            "of the truth for its class, when predicted with its scores",
-        ),
-        (
-            "--reduction top-label --bins 3",
-            "Gupta and Ramdas 2021, Theorem 3",
-            "of the truth for its class, when predicted with its scores",
-        ),
-        (
-            "--reduction class-wise --points-per-bin 60",
-            "Gupta and Ramdas 2022, Theorem 2",
-            "of the truth for its class, at its scores",
-        ),
-        (
-            "--reduction class-wise --bins 10",
-            "Gupta and Ramdas 2021, Theorem 3",
-            "of the truth for its class, at its scores",
-        ),
-        (
-            "--reduction top-k-label --k 2 --points-per-bin 60",
-            "Gupta and Ramdas 2021, Theorem 3",
-            "of the truth for its class, when it has its rank with its scores",
-        ),
-        (
-            "--reduction top-k-confidence --k 2 --points-per-bin 60",
-            "Gupta and Ramdas 2021, Theorem 3",
-            "of the truth for the classes with its rank and its scores, taken together",
-        ),
+    for options in [
+        "--reduction confidence --points-per-bin 60",
+        "--reduction top-label --points-per-bin 60",
+        "--reduction top-label --bins 3",
+        "--reduction class-wise --points-per-bin 60",
+        "--reduction class-wise --bins 10",
+        "--reduction top-k-label --k 2 --points-per-bin 60",
+        "--reduction top-k-confidence --k 2 --points-per-bin 60",
+        "--reduction normalized --bins 10",
     ] {
-        let (promise, of) = promise(&format!("--method umd {options}"));
-        assert!(promise.contains(words), "{options}: {promise}");
-        assert_eq!(of, theorem, "{options}");
+        let run = place.says(&format!("{} --json", fit(&format!("--method umd {options}"))));
+        quote(&run.json()["promise"]);
+        quote(&run.json()["guarantee"]["theorem"]);
     }
-    let (voided, theorem) = promise("--method umd --reduction normalized --bins 10");
-    assert!(theorem.is_null());
-    assert_eq!(
-        voided,
-        "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
-    );
     // Points per bin and bins come to the same tables; Theorem 2 is the wider.
     let epsilon = |options: &str| {
         let report = place.json(&format!("{} --json", fit(&format!("--method umd {options}"))));
-        report["guarantee"]["epsilon"].as_f64().unwrap()
+        report["guarantee"]["epsilon"].number()
     };
     let theorem_2 = (2.0 * 600.0 / 60.0 * 4.0 / 0.1f64).ln() / (2.0 * 59.0);
     assert!((epsilon("--reduction class-wise --points-per-bin 60") - theorem_2.sqrt()).abs() < 1e-12);
     let union = (2.0 * 40.0 / 0.1f64).ln() / (2.0 * 59.0);
     assert!((epsilon("--reduction class-wise --bins 10") - union.sqrt()).abs() < 1e-12);
+    said!();
 }
 
 #[test]
 fn a_class_that_is_never_predicted_or_never_right_is_flagged() {
     let place = place();
-    let run = place.ok(&fit("--method umd --points-per-bin 40 --reduction top-label"));
-    assert_eq!(run.stderr.lines().nth(1), Some("uncalibrated: class 3 (0 of 40 points)"));
-    let inspected = place.ok("calib inspect cal.bin").stdout;
-    assert!(inspected.contains("\nflags       1 of 4 tables uncalibrated\n"), "{inspected}");
-    assert!(inspected.contains("\ntable 3 (class 3): uncalibrated\n"), "{inspected}");
+    place.says(&fit("--method umd --points-per-bin 40 --reduction top-label"));
+    place.says("calib inspect cal.bin");
 
     // Class 3 is absent from the labels.
     let labels = matrix().1.into_iter().map(|label| label % 3);
     let place = place.with("labels.npy", i64s(labels).bytes());
-    let run = place.ok(&fit("--method umd --bins 4 --reduction class-wise"));
-    assert_eq!(run.stderr.lines().nth(1), Some("uncalibrated: class 3 (no label is of it)"));
+    place.says(&fit("--method umd --bins 4 --reduction class-wise"));
     place.ok("calib apply cal.bin --logits logits.npy -o out.csv --evidence");
     let (header, rows) = place.table("out.csv");
     let names = ["class", "prob_0", "prob_1", "prob_2", "prob_3"].into_iter().map(str::to_owned);
@@ -255,48 +217,32 @@ fn a_class_that_is_never_predicted_or_never_right_is_flagged() {
         let sum: f32 = row[1..4].iter().map(|field| field.parse::<f32>().unwrap()).sum();
         assert!((sum - 1.0).abs() < 1e-6 && row[4].is_empty() && row[5] == "uncalibrated-class", "{row:?}");
     }
+    said!();
 }
 
 #[test]
 fn only_one_label_teaches_nothing() {
     let place = place().with("labels.npy", i64s([2; ROWS]).bytes());
-    let run = place.run(&fit("--method umd --bins 4 --reduction class-wise"));
-    assert_eq!(run.code, 3);
-    assert_eq!(
-        run.stderr,
-        "error: logits.npy: all 600 labels are 2: nothing can be learned about the other classes\n  \
-         hint: calibration data must hold several classes\n"
-    );
+    place.says(&fit("--method umd --bins 4 --reduction class-wise"));
+    said!();
 }
 
 #[test]
 fn options_of_a_reduction_are_checked() {
     let place = place();
-    for (options, sentence) in [
-        ("--reduction top-k-label", "top-k-label needs --k"),
-        ("--reduction top-k-confidence", "top-k-confidence needs --k"),
-        ("--reduction class-wise --k 2", "class-wise has no --k: leave it out"),
-        ("--k 2", "--k needs --reduction top-k-label or top-k-confidence"),
-        ("--reduction top-k-label --k 5", "5 ranks: with 4 classes there are 1 to 4"),
+    for options in [
+        "--reduction top-k-label",
+        "--reduction top-k-confidence",
+        "--reduction class-wise --k 2",
+        "--k 2",
+        "--reduction top-k-label --k 5",
     ] {
-        let run = place.run(&fit(&format!("--method umd --bins 4 {options}")));
-        assert_eq!((run.code, run.stderr.as_str()), (2, &*format!("error: {sentence}\n")), "{options}");
+        place.says(&fit(&format!("--method umd --bins 4 {options}")));
     }
-    let run = place.run(&fit("--method umd --bins 400 --reduction confidence"));
-    assert_eq!(
-        (run.code, run.stderr.as_str()),
-        (
-            3,
-            "error: logits.npy: 600 calibration points are too few: 800 are needed\n  \
-             hint: use --points-per-bin 50 to 600, or fewer --bins, or add calibration data\n"
-        )
-    );
+    place.says(&fit("--method umd --bins 400 --reduction confidence"));
     place.ok(&fit("--method umd --bins 4 --reduction confidence"));
-    let run = place.run("calib apply cal.bin --logits logits.npy -o out.csv --evidence");
-    assert_eq!(
-        (run.code, run.stderr.as_str()),
-        (2, "error: --evidence goes with a class-wise artefact: leave it out\n")
-    );
+    place.says("calib apply cal.bin --logits logits.npy -o out.csv --evidence");
+    said!();
 }
 
 #[test]
@@ -305,21 +251,13 @@ fn the_number_of_classes_must_agree() {
     let place = place().with("two.npy", f32s(&[2 * ROWS, 2], logits).bytes());
     for (reduction, _) in REDUCTIONS {
         place.ok(&fit(&format!("--method isotonic --reduction {reduction}")));
-        let run = place.run("calib apply cal.bin --logits two.npy -o out.csv");
-        assert_eq!(run.code, 1);
-        assert_eq!(
-            run.stderr,
-            "error: the artefact does not fit the scores\n  artefact  cal.bin: takes vectors of 4 classes: use --logits or \
-             --probs\n  scores    vectors of 2 classes\n",
-            "{reduction}"
-        );
+        place.says("calib apply cal.bin --logits two.npy -o out.csv");
     }
     let one = place.with("one.npy", f32s(&[3, 1], [0.1, 0.2, 0.3]).bytes());
-    let run = one.run(
+    one.says(
         "calib fit --method umd --bins 2 --reduction class-wise --logits one.npy --labels labels.npy -o out",
     );
-    assert_eq!(run.code, 3);
-    assert!(run.stderr.starts_with("error: one.npy: the number of classes is 1"), "{}", run.stderr);
+    said!();
 }
 
 #[test]
@@ -352,7 +290,7 @@ fn tables_of_16_bits_take_half_the_room() {
             let report = place.json(&format!("{} --table {table} --json", fit(&options)));
             assert_eq!(report["bins"], 150, "{reduction}");
             let inspected = place.json("calib inspect cal.bin --json");
-            let len = inspected["len_bytes"].as_u64().unwrap();
+            let len = inspected["len_bytes"].whole();
             assert!(len < most, "{reduction}, {table}: {len} bytes");
             let of_table = if table == "u16" { ("compact", 62) } else { ("steps", 120) };
             assert_eq!(
@@ -366,7 +304,7 @@ fn tables_of_16_bits_take_half_the_room() {
             assert_eq!(inspected["guarantee"].is_object(), report["guarantee"].is_object());
             assert!(reduction != "top-label" || report["guarantee"].is_object());
             if let Some(epsilon) = report["guarantee"]["epsilon"].as_f64() {
-                let stored = inspected["guarantee"]["epsilon"].as_f64().unwrap();
+                let stored = inspected["guarantee"]["epsilon"].number();
                 assert!((0.0..1e-7).contains(&(stored - epsilon)));
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::data::{Matrix, close, matrix_place};
+use crate::data::{Json, Matrix, close, matrix_place};
 use crate::decide::COSTS;
 use crate::report::place;
 use crate::workplace::Workplace;
@@ -21,7 +21,7 @@ fn of_vectors(method: &str) -> (Workplace, Matrix, Value) {
 }
 
 fn ids(report: &Value) -> Vec<&str> {
-    report["plots"].as_array().unwrap().iter().map(|plot| plot["id"].as_str().unwrap()).collect()
+    report["plots"].list().iter().map(|plot| plot["id"].text()).collect()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn every_class_has_a_diagram_where_every_class_has_a_probability() {
         for side in ["before", "after"] {
             assert_eq!(got["classes"][side]["cw_ece"], assessed[side]["cw_ece"], "{method}");
         }
-        let page = String::from_utf8(place.bytes("page.html")).unwrap();
+        let page = place.text("page.html");
         assert!(page.contains("Every class against the rest") && page.contains("id=\"simplex\""));
         assert!(!page.contains("have no diagram of their own"));
     }
@@ -56,11 +56,11 @@ fn the_number_of_drawn_classes_is_limited_and_the_others_are_named() {
         place.json(&format!("calib report vec.bin {FILES} --drawn-classes 1 -o page.html --force --json"));
     let drawn: Vec<_> = ids(&got).into_iter().filter(|id| id.starts_with("one-vs-rest")).collect();
     assert_eq!(drawn.len(), 1);
-    assert_eq!(got["classes"]["undrawn"].as_array().unwrap().len(), 2);
-    let predicted = got["metrics"]["after"]["classes"].as_array().unwrap().len();
+    assert_eq!(got["classes"]["undrawn"].list().len(), 2);
+    let predicted = got["metrics"]["after"]["classes"].list().len();
     assert!(predicted > 1);
-    assert_eq!(got["undrawn_classes"].as_array().unwrap().len(), predicted - 1);
-    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert_eq!(got["undrawn_classes"].list().len(), predicted - 1);
+    let page = place.text("page.html");
     assert!(page.contains("These predicted classes have no diagram of their own"));
     assert!(page.contains(
         "Against the rest, 1 of 3 classes have a diagram, those with the most rows. These have none:"
@@ -70,16 +70,11 @@ fn the_number_of_drawn_classes_is_limited_and_the_others_are_named() {
 #[test]
 fn arrows_of_the_simplex_are_drawn_for_three_classes_only() {
     let (place, data, got) = of_vectors("--method grid --resolution 4");
-    let plots = got["plots"].as_array().unwrap();
+    let plots = got["plots"].list();
     let simplex = plots.iter().find(|plot| plot["id"] == "simplex").unwrap();
-    let rows: u64 = simplex["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| r[0].as_str().unwrap().parse::<u64>().unwrap())
-        .sum();
+    let rows: u64 = simplex["rows"].list().iter().map(|r| r[0].text().parse::<u64>().unwrap()).sum();
     assert_eq!(rows, data.labels.len() as u64);
-    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    let page = place.text("page.html");
     assert!(page.matches("class=\"arrow\"").count() > 10);
     let binary = crate::report::place();
     let got = binary.json("calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 5 --json");
@@ -100,11 +95,11 @@ fn decisions_are_those_of_the_artefact_and_cost_what_calib_decide_says() {
     let decided =
         place.json("calib decide --actions costs.toml cal.bin --scores test.csv --label-column label --json");
     let (report, cost) = (&with["decision"], &with["decision"]["cost"]);
-    close(&cost["expected"], decided["expected_cost"].as_f64().unwrap());
-    close(&cost["observed"], decided["actual_cost"].as_f64().unwrap());
+    close(&cost["expected"], decided["expected_cost"].number());
+    close(&cost["observed"], decided["actual_cost"].number());
     assert_eq!(cost["interval"], decided["interval"]);
     let counts = |of: &Value, name: &str| -> Vec<u64> {
-        of.as_array().unwrap().iter().map(|interval| interval[name].as_u64().unwrap()).collect()
+        of.list().iter().map(|interval| interval[name].whole()).collect()
     };
     assert_eq!(counts(&report["intervals"], "n"), counts(&decided["rule"]["intervals"], "n"));
     assert_eq!(report["uncalibrated"], "ask");
@@ -112,8 +107,8 @@ fn decisions_are_those_of_the_artefact_and_cost_what_calib_decide_says() {
     let raw = place.json(
         "calib decide --actions costs.toml --probs test.csv --prob-column score --label-column label --json",
     );
-    close(&cost["observed_before"], raw["actual_cost"].as_f64().unwrap());
-    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    close(&cost["observed_before"], raw["actual_cost"].number());
+    let page = place.text("page.html");
     assert!(page.contains("Decisions on the test rows") && page.contains("observed before"));
 
     // Without a rule in the artefact it is that of the costs file.
@@ -127,18 +122,18 @@ fn size_and_cost_are_those_of_the_artefact() {
     let place = place();
     let got = place
         .json("calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html --json");
-    let parts = got["parts"].as_array().unwrap();
-    let sum: u64 = parts.iter().map(|part| part["len_bytes"].as_u64().unwrap()).sum();
+    let parts = got["parts"].list();
+    let sum: u64 = parts.iter().map(|part| part["len_bytes"].whole()).sum();
     assert_eq!(sum, place.bytes("cal.bin").len() as u64);
     let cost = &got["device_cost"][0];
-    assert_eq!((&cost["input"], cost["cores"].as_array().unwrap().len()), (&json!("score"), 6));
-    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    assert_eq!((&cost["input"], cost["cores"].list().len()), (&json!("score"), 6));
+    let page = place.text("page.html");
     assert!(page.contains("Cortex-M0") && page.contains("instructions a call, given"));
 
     place.ok("calib fit --method umd --bins 5 --table u16 --scores cal.csv -o small.bin");
     let got = place.json("calib report small.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html --force --json");
     assert_eq!(got["device_cost"], json!([]));
-    let page = String::from_utf8(place.bytes("page.html")).unwrap();
+    let page = place.text("page.html");
     assert!(page.contains("Instructions of this form of calibrator were not measured."));
 }
 

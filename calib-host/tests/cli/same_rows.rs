@@ -7,6 +7,7 @@ use calib_host::artifact::{SAMPLE_SECTION, identity};
 use crate::data::{CLASSES, UMD_FIT, binary, csv, matrix};
 use crate::decide::COSTS;
 use crate::npy::{f32s, labels};
+use crate::transcript::quote;
 use crate::workplace::Workplace;
 
 /// The calibration data, the same rows in another order and another format, and the rows with one label changed.
@@ -26,32 +27,17 @@ fn place() -> Workplace {
     place
 }
 
-const WARNING: &str =
-    "warning: The test data are the calibration data: every figure here is too good to be true.\n";
-
 /// Refuses the rows of the fit, lets them through by name with the warning first, and takes rows that differ in one label.
 #[track_caller]
-fn judges(place: &Workplace, form: &str, same: &str, other: &str, fitted: &str) {
+fn judges(place: &Workplace, form: &str, same: &str, other: &str) {
     let line = |rows: &str| form.replace("ROWS", rows);
     let before = place.everything();
-    let refused = place.run(&line(same));
-    assert_eq!(refused.code, 3, "{form}\n{}", refused.stderr);
-    let file = same.split(' ').next().unwrap();
-    assert_eq!(
-        refused.stderr,
-        format!(
-            "error: {file}: these are the rows that {fitted} fitted to, and every figure would be too good to be true\n  \
-             hint: judge by rows that nothing was fitted to; --same-rows goes on all the same\n"
-        ),
-        "{form}"
-    );
+    let refused = place.says(&line(same));
     assert_eq!((refused.stdout.as_str(), place.everything()), ("", before), "{form}");
     // Only what writes a file replaces one.
     let force = if form.contains(" -o ") { " --force" } else { "" };
-    let let_through = place.ok(&format!("{} --same-rows{force}", line(same)));
-    assert!(let_through.stderr.starts_with(WARNING), "{form}\n{}", let_through.stderr);
-    let fair = place.ok(&format!("{}{force}", line(other)));
-    assert!(!fair.stderr.contains("too good"), "{form}\n{}", fair.stderr);
+    place.says(&format!("{} --same-rows{force}", line(same)));
+    place.says(&format!("{}{force}", line(other)));
 }
 
 #[test]
@@ -64,15 +50,15 @@ fn every_command_that_judges_refuses_the_rows_of_the_fit() {
         "calib decide --actions costs.toml cal.bin --scores ROWS --label-column label",
         "calib decide --actions costs.toml cal.bin --scores other.csv --validation ROWS",
     ] {
-        judges(&place, form, "turned.jsonl", "other.csv", "the artefact was");
+        judges(&place, form, "turned.jsonl", "other.csv");
     }
     let compare = "calib compare --methods umd,platt --bootstrap 20 --scores cal.csv --test ROWS";
-    judges(&place, compare, "turned.jsonl", "other.csv", "every method is");
+    judges(&place, compare, "turned.jsonl", "other.csv");
     let bins = "calib bins --bins 2,5 --bootstrap 20 --scores cal.csv --test ROWS";
-    judges(&place, bins, "turned.jsonl", "other.csv", "every number of bins is");
+    judges(&place, bins, "turned.jsonl", "other.csv");
     // Without labels nothing is judged.
-    let unlabelled = place.ok("calib decide --actions costs.toml cal.bin --scores cal.csv");
-    assert!(!unlabelled.stderr.contains("too good"), "{}", unlabelled.stderr);
+    place.says("calib decide --actions costs.toml cal.bin --scores cal.csv");
+    said!();
 }
 
 #[test]
@@ -82,8 +68,8 @@ fn a_report_says_so_first() {
         "calib report cal.bin --calibration cal.csv --test turned.jsonl --bootstrap 20 --same-rows --json";
     let report = place.json(report);
     assert_eq!(report["origin"]["test_is_calibration"], true);
-    let warning = report["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("The test data are the calibration data"), "{warning}");
+    quote(&report["warnings"]);
+    said!();
 }
 
 /// An artefact from before the hash is known by the bytes of its file alone.
@@ -102,8 +88,9 @@ fn an_older_artefact_is_known_by_the_files() {
     let older = writer.finish(identity).unwrap().to_vec();
     let place = place.with("older.bin", older);
     assert!(place.inspect("older.bin")["sample"].is_null());
-    assert_eq!(place.run("calib assess older.bin --scores cal.csv").code, 3);
+    place.says("calib assess older.bin --scores cal.csv");
     place.ok("calib assess older.bin --scores turned.jsonl");
+    said!();
 }
 
 #[test]
@@ -130,22 +117,10 @@ fn vectors_codes_counts_and_weights_are_known_again() {
             "calib fit --method {method} --logits logits.npy --labels labels.npy -o classes.bin --force"
         ));
         let form = "calib assess classes.bin --logits ROWS";
-        judges(
-            &place,
-            form,
-            "turned.npy --labels reversed.npy",
-            "logits.npy --labels other.npy",
-            "the artefact was",
-        );
+        judges(&place, form, "turned.npy --labels reversed.npy", "logits.npy --labels other.npy");
     }
     let form = "calib compare --methods umd --bins 3 --reductions class-wise --bootstrap 20 --logits logits.npy --labels labels.npy --test ROWS";
-    judges(
-        &place,
-        form,
-        "turned.npy --test-labels reversed.npy",
-        "logits.npy --test-labels other.npy",
-        "every method is",
-    );
+    judges(&place, form, "turned.npy --test-labels reversed.npy", "logits.npy --test-labels other.npy");
 
     let codes: Vec<(i32, u8)> = (0..300).map(|i| (i * 7 % 251 - 128, u8::from(i % 250 > 120))).collect();
     let table = |rows: &[(i32, u8)]| {
@@ -157,7 +132,7 @@ fn vectors_codes_counts_and_weights_are_known_again() {
     let place = place.with("codes.csv", table(&codes)).with("other.csv", table(&other));
     place
         .ok("calib fit --method ums --bins 3 --scores codes.csv --score-encoding i8,1/256,-128 -o codes.bin");
-    judges(&place, "calib assess codes.bin --scores ROWS", "codes.csv", "other.csv", "the artefact was");
+    judges(&place, "calib assess codes.bin --scores ROWS", "codes.csv", "other.csv");
 
     // Of the score 0.25 two rows, of which one has label 1; and so on.
     let rows = "score,label\n0.25,0\n0.25,1\n0.5,0\n0.75,1\n0.75,1\n";
@@ -172,6 +147,7 @@ fn vectors_codes_counts_and_weights_are_known_again() {
     place.ok("calib fit --method isotonic --scores weights.csv --weight-column w -o weights.bin");
     for artifact in ["counts", "weights"] {
         let form = format!("calib assess {artifact}.bin --scores ROWS");
-        judges(&place, &form, "rows.csv", "one.csv", "the artefact was");
+        judges(&place, &form, "rows.csv", "one.csv");
     }
+    said!();
 }

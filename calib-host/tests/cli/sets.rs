@@ -1,5 +1,6 @@
 //! Prediction sets: from the rows to the device's answer.
 
+use crate::data::{Json, scored};
 use crate::npy::{f32s, i64s};
 use crate::refusal::good;
 use crate::workplace::Workplace;
@@ -57,14 +58,15 @@ fn sets_have_the_stated_coverage() {
         let sentence = "the set of classes contains the true one with a probability of at least 90 %, on average over the draw of the \
                         calibration points";
         assert_eq!(found["sentences"][0], sentence);
-        assert!(place.ok(&line).stderr.contains(sentence));
-        assert!(place.ok("calib inspect s.bin").stdout.contains(sentence));
+        place.says(&line);
+        place.says("calib inspect s.bin");
     }
     // The 20th smallest margin of 200: two rows have each of -2, -1.9, ...
     let found =
         place.json(&format!("calib sets {LOGITS} --class-score margin --alpha 0.1 -o s.bin --force --json"));
     let key = calib_core::Margin::new(9.0 / 10.0 - 2.0).unwrap().key();
     assert_eq!(found["prediction_sets"]["quantiles"][0]["key"], key);
+    said!();
 }
 
 #[test]
@@ -72,33 +74,29 @@ fn coverage_is_of_every_class_or_with_confidence() {
     let place = place();
     let found =
         place.json(&format!("calib sets {LOGITS} --by-class --alpha 0.1 --confidence 0.95 -o s.bin --json"));
-    let quantiles = found["prediction_sets"]["quantiles"].as_array().unwrap();
-    let rows: Vec<_> = quantiles.iter().map(|quantile| quantile["rows"].as_u64().unwrap()).collect();
+    let quantiles = found["prediction_sets"]["quantiles"].list();
+    let rows: Vec<_> = quantiles.iter().map(|quantile| quantile["rows"].whole()).collect();
     assert_eq!(rows, [100, 80, 20]);
     // Of 20 rows no class can be left out with a failure probability of .05 / 3.
-    assert_eq!((&quantiles[2]["key"], quantiles[0]["key"].as_u64().unwrap() > 0), (&0.into(), true));
+    assert_eq!((&quantiles[2]["key"], quantiles[0]["key"].whole() > 0), (&0.into(), true));
     assert_eq!(found["rows_needed"], 39);
-    let text = place.ok("calib inspect s.bin").stdout;
-    assert!(text.contains("of every class, with 95 % confidence") && text.contains("class 2"), "{text}");
+    place.says("calib inspect s.bin");
+    said!();
 }
 
 /// Too few rows for a tiny alpha, and classes that nobody has seen, are answers.
 #[test]
 fn what_cannot_be_left_out_is_in_the_set() {
     let place = place();
-    let text = place.ok(&format!("calib sets {LOGITS} --alpha 0.001 -o s.bin")).stderr;
-    assert!(
-        text.contains("every class is in every set") && text.contains("from 999 calibration rows"),
-        "{text}"
-    );
+    place.says(&format!("calib sets {LOGITS} --alpha 0.001 -o s.bin"));
     let (values, labels) = logits(200);
     let two: Vec<i64> = labels.into_iter().map(|label| label.min(1)).collect();
     let place = place.with("two.npy", i64s(two).bytes()).with("three.npy", f32s(&[200, 3], values).bytes());
     let line = "calib sets --logits three.npy --labels two.npy --by-class -o s.bin --force";
     let found = place.json(&format!("{line} --json"));
     assert_eq!(found["unseen_classes"], serde_json::json!([2]));
-    let text = place.ok(line).stderr;
-    assert!(text.contains("no calibration row is of class 2"), "{text}");
+    place.says(line);
+    said!();
 }
 
 #[test]
@@ -119,46 +117,43 @@ fn codes_and_binary_scores_have_sets_too() {
         );
     }
     let whole = "--score-encoding u8,1/255,0";
-    let rows: String = (0..100).map(|row| format!("{},{}\n", 2 * row, u8::from(row > 40))).collect();
-    let place = place.with("u8.csv", format!("score,label\n{rows}"));
+    let place = place.with("u8.csv", scored(100, |row| (2 * row, row > 40)));
     let found = place.json(&format!("calib sets --scores u8.csv {whole} -o s.bin --force --json"));
-    assert!(found["prediction_sets"]["quantiles"][0]["key"].as_u64().unwrap() < 256);
+    assert!(found["prediction_sets"]["quantiles"][0]["key"].whole() < 256);
 }
 
 #[test]
 fn sets_stand_beside_a_calibrator() {
     let place = good();
     let line = "calib sets --logits logits.npy --labels labels.npy --calibrator top.bin -o s.bin --force";
-    let run = place.run(line);
-    assert!(run.code == 2 && run.stderr.contains("--counter is needed"), "{}", run.stderr);
+    place.says(line);
     let found = place.json(&format!("{line} --counter 1 --json"));
     assert_eq!(found["parent"], place.json("calib inspect top.bin --json")["identity"]);
     let inspected = place.json("calib inspect s.bin --json");
     assert_eq!(inspected["method"], "umd");
     assert!(!inspected["prediction_sets"].is_null());
-    let run = place.run("calib sets --scores cal.csv --calibrator top.bin --counter 1 -o t.bin");
-    assert!(run.code == 1, "{}", run.stderr);
+    place.says("calib sets --scores cal.csv --calibrator top.bin --counter 1 -o t.bin");
+    said!();
 }
 
 #[test]
 fn what_is_no_question_is_refused() {
     let place = place();
-    let refused = |options: &str, code: i32, words: &str| {
-        let run = place.run(&format!("calib sets {options} -o out"));
-        assert!(run.code == code && run.stderr.contains(words), "{options}: {} {}", run.code, run.stderr);
+    let refused = |options: &str| {
+        place.says(&format!("calib sets {options} -o out"));
         assert!(!place.path().join("out").exists());
     };
     for alpha in ["0", "1", "nan"] {
-        refused(&format!("{LOGITS} --alpha {alpha}"), 2, "between 0 and 1");
-        refused(&format!("{LOGITS} --confidence {alpha}"), 2, "between 0 and 1");
+        refused(&format!("{LOGITS} --alpha {alpha}"));
+        refused(&format!("{LOGITS} --confidence {alpha}"));
     }
-    refused("--scores binary.csv --class-score margin", 2, "a binary score is compared as it is");
+    refused("--scores binary.csv --class-score margin");
     let codes = "--score-encoding i8,0.1,0 --score-column a,b,c";
-    refused(&format!("--logits codes.csv {codes} --class-score softmax"), 2, "no softmax");
-    refused("--logits logits.npy", 2, "--labels");
+    refused(&format!("--logits codes.csv {codes} --class-score softmax"));
+    refused("--logits logits.npy");
     let place = place.with("bad.npy", i64s((0..200).map(|row| row % 4)).bytes());
-    let run = place.run("calib sets --logits logits.npy --labels bad.npy -o out");
-    assert_eq!(run.code, 3, "{}", run.stderr);
+    place.says("calib sets --logits logits.npy --labels bad.npy -o out");
+    said!();
 }
 
 /// What the device would say of each row, and how often that is right.
@@ -185,20 +180,15 @@ fn sets_are_applied_and_judged() {
         }
         let line = format!("calib assess s.bin {test} --same-rows");
         let judged = &place.json(&format!("{line} --json"))["prediction_sets"];
-        assert_eq!(judged["mean_size"].as_f64().unwrap(), sizes as f64 / 200.0, "{source} {options}");
-        let covered = judged["covered"]["count"].as_u64().unwrap();
+        assert_eq!(judged["mean_size"].number(), sizes as f64 / 200.0, "{source} {options}");
+        let covered = judged["covered"]["count"].whole();
         assert!(covered >= 180 && judged["covered"]["n"] == 200, "{source} {options}: {covered}");
         let alone = rows.iter().filter(|row| row[at("set_size")] == "1").count();
         assert_eq!(judged["alone"]["n"], alone);
-        let text = place.ok(&line).stdout;
-        assert!(
-            text.contains("the true class is in the set")
-                && text.contains("not promised for these sets alone"),
-            "{text}"
-        );
-        let run = place.run(&format!("calib assess s.bin {test}"));
-        assert!(run.code == 3 && run.stderr.contains("--same-rows"), "{}", run.stderr);
+        place.says(&line);
+        place.says(&format!("calib assess s.bin {test}"));
     }
+    said!();
 }
 
 #[test]

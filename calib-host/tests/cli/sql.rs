@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use crate::data::{binary, csv, noise};
+use crate::data::{Json, binary, csv, noise};
 use crate::workplace::Workplace;
 
 /// Rows by score, each with its number and that of positives, as a database groups them.
@@ -58,7 +58,7 @@ pub(crate) fn without_hashes(place: &Workplace, name: &str) -> Vec<u8> {
     let (mut bytes, inspected) = (place.bytes(name), place.inspect(name));
     bytes[12..24].fill(0);
     for hash in [&inspected["provenance"]["data_sha256"], &inspected["sample"]["rows"]] {
-        let hash = hash.as_str().unwrap();
+        let hash = hash.text();
         let hash: Vec<u8> =
             (0..hash.len()).step_by(2).map(|at| u8::from_str_radix(&hash[at..at + 2], 16).unwrap()).collect();
         let at = bytes.windows(hash.len()).position(|part| part == hash).unwrap();
@@ -81,7 +81,7 @@ fn both_passes_give_the_artefact_of_all_rows() {
     let rows = skewed(6000);
     let place = Workplace::new().with("all.csv", csv(&rows)).with("pass1.csv", pass1(&rows));
     let sql = "calib sql --dialect duckdb --from scored";
-    assert!(place.ok(sql).stdout.contains("\nFROM placed GROUP BY fault, bucket ORDER BY fault, bucket;\n"));
+    place.says(sql);
     for method in [
         "--method umd --bins 10",
         "--method umd --points-per-bin 50 --intervals --alpha 0.05",
@@ -102,14 +102,13 @@ fn both_passes_give_the_artefact_of_all_rows() {
         std::fs::write(place.path().join("pass2.csv"), pass2(&rows, |bucket| open.contains(&bucket)))
             .unwrap();
         place.ok(&format!("calib fit {method} --scores all.csv -o all.bin --force"));
-        let run =
-            place.ok(&format!("calib fit {method} --passes pass1.csv pass2.csv -o counted.bin --force"));
-        assert!(run.stderr.contains("counted.bin"), "{}", run.stderr);
+        place.says(&format!("calib fit {method} --passes pass1.csv pass2.csv -o counted.bin --force"));
         assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
     }
     // The hash of the rows is that of none.
     assert_eq!(place.inspect("counted.bin")["sample"]["rows"], json!("0".repeat(32)));
     assert!(place.run("calib assess counted.bin --scores all.csv").code == 0);
+    said!();
 }
 
 #[test]
@@ -158,58 +157,30 @@ fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
         .with("faulty.csv", pass1(&rows) + "1,0,65536,12,0,0,0,0,1\n2,0,65536,3,0,0,0,0,1\n")
         .with("rows.csv", csv(&rows));
     let both = "--passes pass1.csv pass2.csv -o out.bin";
-    for (line, code, said) in [
-        (format!("calib fit {both}"), 2, "name the method and its bins"),
-        (
-            format!("calib fit --method ums --bins 5 {both}"),
-            2,
-            "ums draws at random among rows, and counts have none",
-        ),
-        (format!("calib fit --method umd-randomized --bins 5 {both}"), 2, "draws at random among rows"),
-        (format!("calib fit --method platt {both}"), 2, "hint: count rows by score"),
-        (format!("calib fit --method umd --bins 5 --cluster-column patient {both}"), 2, "counts have none"),
-        (format!("calib fit --method umd --bins 5 --table u16 {both}"), 2, "--table u16 rounds every score"),
-        (
-            "calib fit --method umd --bins 40 --passes pass1.csv -o out.bin".into(),
-            3,
-            "the second pass lacks the scores of bucket",
-        ),
-        (
-            "calib fit --method umd --bins 40 --passes pass1.csv none.csv -o out.bin".into(),
-            3,
-            "hint: ask what `calib sql --pass1`",
-        ),
-        (
-            "calib fit --method umd --bins 5 --passes pass1.csv other.csv -o out.bin".into(),
-            3,
-            "did not read the same rows",
-        ),
-        (
-            "calib fit --method umd --bins 5 --passes faulty.csv pass2.csv -o out.bin".into(),
-            3,
-            "nothing can be fitted to: 12 with no score, or NaN, 3 with a score that is out of range",
-        ),
-        ("calib fit --method umd --bins 5 --passes rows.csv -o out.bin".into(), 3, "rows.csv"),
-        (format!("calib fit --method umd --bins 5 --scores rows.csv {both}"), 2, "cannot be used with"),
-        (
-            "calib fit --method umd --bins 5 --passes 1.csv 2.csv 3.csv -o out.bin".into(),
-            2,
-            "'--passes <FILE>...'",
-        ),
-        ("calib sql --dialect duckdb --from t --method ums --bins 5".into(), 2, "draws at random among rows"),
-        ("calib sql --dialect duckdb --from t --method beta".into(), 2, "depends on every single score"),
-        ("calib sql --dialect oracle --from t".into(), 2, "duckdb, spark, datafusion, bigquery, postgres"),
-        ("calib sql --dialect duckdb --from t --margins --per-unit 1000".into(), 2, "a power of two"),
-        (
-            "calib sql --dialect duckdb --from t --margins --method isotonic --pass1 pass1.csv".into(),
-            2,
-            "it counted probabilities",
-        ),
+    for line in [
+        format!("calib fit {both}"),
+        format!("calib fit --method ums --bins 5 {both}"),
+        format!("calib fit --method umd-randomized --bins 5 {both}"),
+        format!("calib fit --method platt {both}"),
+        format!("calib fit --method umd --bins 5 --cluster-column patient {both}"),
+        format!("calib fit --method umd --bins 5 --table u16 {both}"),
+        "calib fit --method umd --bins 40 --passes pass1.csv -o out.bin".into(),
+        "calib fit --method umd --bins 40 --passes pass1.csv none.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes pass1.csv other.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes faulty.csv pass2.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes rows.csv -o out.bin".into(),
+        format!("calib fit --method umd --bins 5 --scores rows.csv {both}"),
+        "calib fit --method umd --bins 5 --passes 1.csv 2.csv 3.csv -o out.bin".into(),
+        "calib sql --dialect duckdb --from t --method ums --bins 5".into(),
+        "calib sql --dialect duckdb --from t --method beta".into(),
+        "calib sql --dialect oracle --from t".into(),
+        "calib sql --dialect duckdb --from t --margins --per-unit 1000".into(),
+        "calib sql --dialect duckdb --from t --margins --method isotonic --pass1 pass1.csv".into(),
     ] {
-        let run = place.run(&line);
-        assert!(run.code == code && run.stderr.contains(said), "{line}\n{said}\n{run:?}");
+        place.says(&line);
         assert!(!place.path().join("out.bin").exists(), "{line}");
     }
+    said!();
 }
 
 /// A code is all there is to know of a score, so that one pass is enough.
@@ -228,14 +199,10 @@ fn of_codes_one_pass_is_enough() {
         .with("rows.csv", format!("code,label\n{rows}"))
         .with("counts.csv", format!("code,n,positives\n{counted}"));
     let encoding = "--score-encoding i8,1/256,-128";
-    let run = place.ok(&format!(
+    place.says(&format!(
         "calib sql --dialect postgres --from scored --score-column code {encoding} --method platt"
     ));
-    assert!(run.stdout.contains("FROM seen GROUP BY code ORDER BY code;"), "{}", run.stdout);
-    assert!(run.stderr.contains("--count-column n --positives-column positives"), "{}", run.stderr);
-    let refused =
-        place.run(&format!("calib sql --dialect postgres --from scored {encoding} --method ums --bins 4"));
-    assert!(refused.code == 2 && refused.stderr.contains("draws at random"), "{refused:?}");
+    place.says(&format!("calib sql --dialect postgres --from scored {encoding} --method ums --bins 4"));
     for method in ["umd --bins 5", "isotonic", "platt", "fixed-width --bins 6"] {
         let fit = format!("calib fit --method {method} {encoding} --score-column code --force");
         place.ok(&format!("{fit} --scores rows.csv -o rows.bin"));
@@ -246,6 +213,7 @@ fn of_codes_one_pass_is_enough() {
         let hash = |name: &str| place.inspect(name)["sample"]["rows"].clone();
         assert_eq!(hash("counts.bin"), hash("rows.bin"));
     }
+    said!();
 }
 
 /// Counts are assessed as their rows are.
@@ -283,19 +251,13 @@ fn counted_rows_are_assessed_as_rows() {
         "calib assess cal.bin --scores rows.csv --json",
         &format!("calib assess cal.bin --scores counts.csv {counted} --json"),
     );
-    for (line, said) in [
-        ("--scores counts.csv --count-column n", "--positives-column"),
-        (
-            "--scores counts.csv --count-column n --positives-column k --bootstrap 10",
-            "of counted rows there are no resamples",
-        ),
-        (
-            "--scores counts.csv --count-column n --positives-column k --cluster-column k",
-            "counted rows have no clusters",
-        ),
-        ("cal.bin --probs probs.csv --count-column n --positives-column k", "without an artefact"),
+    for line in [
+        "--scores counts.csv --count-column n",
+        "--scores counts.csv --count-column n --positives-column k --bootstrap 10",
+        "--scores counts.csv --count-column n --positives-column k --cluster-column k",
+        "cal.bin --probs probs.csv --count-column n --positives-column k",
     ] {
-        let run = place.run(&format!("calib assess {line}"));
-        assert!(run.code == 2 && run.stderr.contains(said), "{line}: {run:?}");
+        place.says(&format!("calib assess {line}"));
     }
+    said!();
 }

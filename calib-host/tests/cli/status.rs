@@ -1,19 +1,17 @@
 //! `calib status` and `calib doctor --port`, with a device at the other end of a terminal.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::process::Command;
-use std::time::Duration;
-
 use calib_core::artifact::{Method, Reduction};
 use calib_core::slot::{PassedOver, SlotContent, SlotFault};
 use calib_core::wire::{
-    CalibratorStatus, FrameReader, MAX_FRAME, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody,
-    Request, RequestBody, Slots, Status, encode,
+    CalibratorStatus, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody, Request, RequestBody,
+    Slots, Status,
 };
 use calib_core::{AlarmRule, ClassifierId, Identity, ScoreEncoding};
 use serde_json::Value;
-use serialport::{SerialPort, TTYPort};
+
+use crate::line::with_device;
+use crate::transcript::{add, note};
+use crate::workplace::{Run, Workplace};
 
 /// A device, as far as these commands see it.
 #[derive(Clone, Copy)]
@@ -53,34 +51,18 @@ impl Device {
         }
     }
 
-    /// Runs a command with the device at the other end of `--port`: exit code, standard output and error.
-    fn run(self, args: &[&str]) -> (i32, String, String) {
-        let (mut near, mut far) = TTYPort::pair().unwrap();
-        far.set_exclusive(false).unwrap();
-        let port = far.name().unwrap();
-        let _open = File::options().read(true).write(true).open(&port).unwrap();
-        // It is locked as long as it lives.
-        drop(far);
-        near.set_timeout(Duration::from_millis(20)).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_calib"))
-            .args(args)
-            .args(["--port", &port])
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut reader = FrameReader::new();
-        let mut bytes = [0; 256];
-        while child.try_wait().unwrap().is_none() {
-            let Ok(len) = near.read(&mut bytes) else { continue };
-            for Request { id, body } in bytes[..len].iter().filter_map(|&byte| reader.push(byte)?.ok()) {
-                let reply = Reply { id, body: self.answer(&body) };
-                near.write_all(encode(&reply, &mut [0; MAX_FRAME]).unwrap()).unwrap();
-            }
-        }
-        let output = child.wait_with_output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    /// Runs a command with the device at the other end of `--port`.
+    fn run(self, line: &str) -> Run {
+        let place = Workplace::new();
+        let command = place.command(line.strip_prefix("calib ").unwrap());
+        with_device(command, |Request { id, body }| vec![Reply { id, body: self.answer(&body) }])
+    }
+
+    /// Writes it and what it printed into the transcript, too.
+    fn says(self, line: &str) -> Run {
+        let run = self.run(line);
+        add(line, &run);
+        run
     }
 
     fn status(&self) -> Status {
@@ -113,49 +95,37 @@ impl Device {
 
 #[test]
 fn the_protocol_is_shown_and_what_is_not_answered() {
-    let (code, out, err) = SOUND.run(&["status"]);
-    assert_eq!((code, &*err), (0, ""), "{out}");
-    assert!(out.contains(&format!("protocol    version {PROTOCOL_VERSION}")), "{out}");
+    let out = SOUND.says("calib status").stdout;
     assert!(out.contains(&format!("answers     from {IDENTITY}, counter 3")), "{out}");
-    assert!(out.contains("scores      f32 margins\n"), "{out}");
-    assert!(!out.contains("neither scores"), "{out}");
-    let (_, out, _) = Device { questions: Questions::NoTrials, ..SOUND }.run(&["status"]);
-    assert!(out.contains("neither scores from the line nor measurements"), "{out}");
-    let (code, out, _) = SOUND.run(&["status", "--json"]);
-    let shown: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, shown["protocol"].as_u64()), (0, Some(PROTOCOL_VERSION.into())));
+    Device { questions: Questions::NoTrials, ..SOUND }.says("calib status");
+    let shown = SOUND.says("calib status --json").json();
+    assert_eq!(shown["protocol"], PROTOCOL_VERSION);
     assert_eq!(shown["device"]["calibrator"]["encoding"], "f32 margins");
     assert_eq!(shown["standing"]["counter"], 3);
     assert_eq!(shown["standing"]["answers_trials"], true);
     assert_eq!(shown["standing"]["passed_over"], Value::Null);
+    said!();
 }
 
 #[test]
 fn a_device_that_fell_back_is_an_error() {
     let device = Device { fault: SlotFault::Altered, fell_back: true, ..SOUND };
-    let (code, out, err) = device.run(&["status"]);
-    assert_eq!(code, 5, "{out}{err}");
-    assert!(out.contains("slot 0") && out.contains("in force"), "{out}");
-    assert!(err.contains("may have fallen back to an older calibrator: slot 1"), "{err}");
-    assert!(err.contains("the slot's bytes were altered") && err.contains("calib push"), "{err}");
-    let (code, out, _) = device.run(&["status", "--json"]);
-    let shown: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, &shown["standing"]["passed_over"]["slot"]), (5, &Value::from(1)));
+    device.says("calib status");
+    let run = device.run("calib status --json");
+    assert_eq!((run.code, &run.json()["standing"]["passed_over"]["slot"]), (5, &Value::from(1)));
+    said!();
 }
 
 #[test]
 fn the_doctor_asks_a_device_for_its_protocol() {
-    let (code, out, _) = SOUND.run(&["doctor"]);
+    let Run { code, stdout: out, .. } = SOUND.run("calib doctor");
     assert_eq!(code, 0);
     assert!(out.contains(&format!("ok       device protocol: version {PROTOCOL_VERSION}")), "{out}");
     assert!(out.contains(&format!("firmware 0.1.0, protocol version {PROTOCOL_VERSION}")), "{out}");
-    let of_device = |version| {
-        let (_, out, _) = Device { version, ..SOUND }.run(&["doctor", "--timeout", "0.2"]);
-        out.lines().skip_while(|line| !line.contains("device on")).collect::<Vec<_>>().join("\n")
-    };
-    let old = of_device(0);
-    assert!(old.starts_with("missing") && old.contains("protocol version 0"), "{old}");
-    assert!(old.contains("build its firmware"), "{old}");
-    let later = of_device(PROTOCOL_VERSION + 1);
-    assert!(later.starts_with("missing") && later.contains("install a newer version of calib"), "{later}");
+    // What else the doctor finds is of this machine.
+    for version in [0, PROTOCOL_VERSION + 1] {
+        let out = Device { version, ..SOUND }.run("calib doctor --timeout 0.2").stdout;
+        out.lines().skip_while(|line| !line.contains("device on")).for_each(note);
+    }
+    said!();
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::data::{CLASSES, binary, csv, matrix};
+use crate::data::{CLASSES, Json, binary, csv, matrix};
 use crate::npy::{f32s, f64s, labels};
 use crate::workplace::Workplace;
 
@@ -69,12 +69,7 @@ fn apply_and_report_read_an_odd_table() {
     let place = workplace();
     place.ok(&format!("{FIT} --scores plain.csv -o cal.bin"));
     place.ok("calib apply cal.bin --scores plain.csv -o plain.out.csv");
-    let run = place.ok("calib apply cal.bin --scores odd.csv --drop-missing -o odd.out.csv");
-    assert!(
-        run.stderr.contains("note: odd.csv: the column \"y_prob\" is taken for the scores\n"),
-        "{}",
-        run.stderr
-    );
+    place.says("calib apply cal.bin --scores odd.csv --drop-missing -o odd.out.csv");
     let probs = |name: &str| {
         let (header, rows) = place.table(name);
         let at = header.iter().position(|name| name == "prob").unwrap();
@@ -94,30 +89,22 @@ fn apply_and_report_read_an_odd_table() {
     );
     let report = place.json(&line);
     assert_eq!(report["left_out"], json!([{"file": "odd.csv", "rows": 7, "of": ROWS + 7}]));
-    let page = String::from_utf8(place.bytes("r.html")).unwrap();
+    let page = place.text("r.html");
     assert!(page.contains("7 of 307 rows lack a value and are left out"));
-    let run = place.ok("calib adjust cal.bin --estimate-from odd.csv --drop-missing --counter 1 -o low.bin");
-    assert!(run.stderr.contains("4 of 307 rows lack a value"), "{}", run.stderr);
+    place.says("calib adjust cal.bin --estimate-from odd.csv --drop-missing --counter 1 -o low.bin");
+    said!();
 }
 
 #[test]
 fn what_is_guessed_is_told_once_and_not_where_all_is_quiet() {
     let place = workplace();
     let line = format!("{FIT} --scores odd.csv {ODD} -o out.bin");
-    let run = place.ok(&line);
-    for note in [
-        "note: odd.csv: 7 of 307 rows lack a value and are left out\n",
-        "note: odd.csv: the column \"y_prob\" is taken for the scores\n",
-        "note: odd.csv: the column \"y_true\" is taken for the labels\n",
-    ] {
-        assert_eq!(run.stderr.matches(note).count(), 1, "{note}{}", run.stderr);
-    }
+    place.says(&line);
     // What runs next reads the table in the same way.
-    assert!(run.stderr.contains("--positive-label case --drop-missing"), "{}", run.stderr);
-    let run = place.ok(&format!("calib --quiet {} --force", line.strip_prefix("calib ").unwrap()));
-    assert_eq!(run.stderr, "");
+    place.says(&format!("calib --quiet {} --force", line.strip_prefix("calib ").unwrap()));
     let notes = place.json(&format!("{line} --force --json"))["notes"].clone();
-    assert_eq!(notes.as_array().unwrap().len(), 3);
+    assert_eq!(notes.list().len(), 3);
+    said!();
 }
 
 /// The command that `compare` proposes reads the table as `compare` did.
@@ -136,24 +123,24 @@ fn what_compare_proposes_reads_the_same_table() {
 #[test]
 fn a_column_that_is_named_is_not_guessed() {
     let place = workplace();
-    let run = place.run(&format!("{FIT} --scores odd.csv {ODD} --score-column Y-Prob -o out.bin"));
-    assert!(run.code == 3 && run.stderr.contains("did you mean \"y_prob\"?"), "{}", run.stderr);
+    place.says(&format!("{FIT} --scores odd.csv {ODD} --score-column Y-Prob -o out.bin"));
+    said!();
 }
 
 /// A slip in a name is told.
 #[test]
 fn the_name_that_is_the_most_like_one_that_is_not_there_is_proposed() {
-    for (header, options, help) in [
-        ("my_probabilty,y", " --score-column my_probability", "did you mean \"my_probabilty\"?"),
-        ("my_score_a,label", " --score-column my_scroe_a", "did you mean \"my_score_a\"?"),
-        ("score,lable", "", "did you mean \"lable\"?"),
-        ("Prediction,result", "", "try --score-column \"Prediction\" --label-column \"result\""),
-        ("p10,y", " --score-column p1", "choose with --score-column, --label-column or the like"),
+    for (header, options) in [
+        ("my_probabilty,y", " --score-column my_probability"),
+        ("my_score_a,label", " --score-column my_scroe_a"),
+        ("score,lable", ""),
+        ("Prediction,result", ""),
+        ("p10,y", " --score-column p1"),
     ] {
         let place = Workplace::new().with("t.csv", csv(&binary(40)).replace("score,label", header));
-        let run = place.run(&format!("{FIT} --scores t.csv{options} -o out.bin"));
-        assert!(run.code == 3 && run.stderr.contains(help), "{header}: {}", run.stderr);
+        place.says(&format!("{FIT} --scores t.csv{options} -o out.bin"));
     }
+    said!();
 }
 
 /// Rows that lack a value in one of two files are left out of both.
@@ -205,15 +192,12 @@ fn long_tables_have_two_labels_and_a_count_of_gaps() {
     let got = place.json(&fit);
     assert_eq!(got["n"], 150_000);
     let place = place.with("t.csv", long(&[(140_000, "0,5;perhaps")]));
-    let run = place.run(&fit);
-    let error = "error: t.csv, line 140002, column label: the label \"perhaps\" is neither \"maybe\", which is class 1, nor \"no\"";
-    assert!(run.code == 3 && run.stderr.starts_with(error), "{}", run.stderr);
+    place.says(&fit);
     let place = place.with("t.csv", long(&[(100, ";no"), (140_000, ";maybe"), (140_001, "NA;maybe")]));
-    let run = place.run(&fit);
-    let error = "error: t.csv, line 102, column score: the field is empty; 3 of 150000 rows lack a value in this column\n";
-    assert!(run.code == 3 && run.stderr.starts_with(error), "{}", run.stderr);
+    place.says(&fit);
     let got = place.json(&format!("{fit} --drop-missing"));
     assert_eq!((&got["n"], &got["left_out"][0]["rows"]), (&json!(149_997), &json!(3)));
+    said!();
 }
 
 /// Gaps of an array that is read in pieces are counted in all of them.
@@ -225,9 +209,8 @@ fn gaps_of_a_long_array_are_counted() {
     let place = Workplace::new()
         .with("s.npy", f64s(&[rows], scores).bytes())
         .with("y.npy", labels("<i8", &targets).bytes());
-    let run = place.run(&format!("{FIT} --scores s.npy --labels y.npy -o out.bin"));
-    let error = "error: s.npy, row 1: the value is NaN; 3 of 150000 rows lack a value in this column\n";
-    assert!(run.stderr.starts_with(error), "{}", run.stderr);
+    place.says(&format!("{FIT} --scores s.npy --labels y.npy -o out.bin"));
+    said!();
 }
 
 /// What `predict_proba` of a binary classifier gives.
@@ -267,12 +250,8 @@ fn of_two_columns_that_sum_to_one_the_second_is_taken() {
         |file: &str| place.json(&format!("{FIT} --scores {file} --labels many.npy -o d.bin --force --json"));
     assert_eq!(fit("long.npy")["tables"], fit("one.npy")["tables"]);
     // A score and a label side by side are no two probabilities.
-    let run = place.run(&format!("{FIT} --scores rows.npy --labels y.npy -o c.bin"));
-    assert!(
-        run.code == 3 && run.stderr.contains("the shape is (300, 2), expected (rows,)"),
-        "{}",
-        run.stderr
-    );
+    place.says(&format!("{FIT} --scores rows.npy --labels y.npy -o c.bin"));
+    said!();
 }
 
 /// Probabilities of several classes in the columns of a table.
@@ -330,46 +309,26 @@ fn columns_of_classes_are_a_matrix() {
     place.ok("calib apply out.bin --probs p.csv -o out.csv");
     place.ok("calib report out.bin --calibration p.csv --test p.csv --same-rows -o r.html");
 
-    let refused = |line: &str, problem: &str, hint: &str| {
-        let run = place.run(&format!("{fit} {line}"));
-        assert!(
-            run.code == 3 && run.stderr.contains(problem) && run.stderr.contains(hint),
-            "{line}: {}",
-            run.stderr
-        );
+    let refused = |line: &str| {
+        place.says(&format!("{fit} {line}"));
     };
-    refused("two.csv", "several groups of columns may be the classes", "--score-column: q0..q1 or p0..p2");
-    refused("p.csv --score-column p0..p3", "column p3: there is no such column", "\"p0\", \"p1\", \"p2\"");
-    let run = place.run(&format!("{fit} p.csv --positive-label 2"));
-    assert!(
-        run.code == 2 && run.stderr.contains("--positive-label is for two classes, and here are 3"),
-        "{}",
-        run.stderr
-    );
+    refused("two.csv");
+    refused("p.csv --score-column p0..p3");
+    place.says(&format!("{fit} p.csv --positive-label 2"));
     let place = Workplace::new()
         .with("cats.csv", "cat,dog,label\n0.5,0.5,1\n")
         .with("bad.csv", "p0,p1,label\n0.5,0.5,1\n0.5,0.75,0\n");
-    let run = place.run(&format!("{fit} cats.csv"));
-    assert!(
-        run.stderr.contains("no columns are numbered as classes are") && run.stderr.contains("cat,dog"),
-        "{}",
-        run.stderr
-    );
-    let run = place.run(&format!("{fit} bad.csv"));
-    assert!(
-        run.stderr.contains("error: bad.csv, line 3: the probabilities sum to 1.25, not to 1"),
-        "{}",
-        run.stderr
-    );
+    place.says(&format!("{fit} cats.csv"));
+    place.says(&format!("{fit} bad.csv"));
+    said!();
 }
 
 /// The label of a row is compared with the class that was predicted: as 0 or 1 it would be another one.
 #[test]
 fn a_positive_label_is_refused_beside_predicted_classes() {
     let place = Workplace::new().with("t.csv", "class,prob,label\n3,0.9,3\n4,0.8,3\n");
-    let run = place.run("calib assess --probs t.csv --class-column class --positive-label 3");
-    assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
+    place.says("calib assess --probs t.csv --class-column class --positive-label 3");
+    said!();
 }
 
 /// Whatever else a command reads of a row, without it the row is left out as well.

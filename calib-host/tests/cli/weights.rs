@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::refusal::{GAP, ROW, refused};
+use crate::data::Json;
+use crate::transcript::refused;
 use crate::workplace::Workplace;
 
 /// Distinct and tied scores with counts of labels 0 and 1.
@@ -123,125 +124,65 @@ fn real_weights_promise_nothing_and_say_so() {
         let fitted = fit("--scores halves.csv --weight-column w");
         assert_eq!((&fitted["n"], &fitted["weighted"]), (&120.into(), &true.into()), "{method}");
         assert!(fitted["guarantee"].is_null() && fitted["tables"][0]["counts"].is_null(), "{method}");
-        assert!(fitted["promise"].as_str().unwrap().contains("real weights"), "{method}");
+        assert!(fitted["promise"].text().contains("real weights"), "{method}");
         for name in ["edges", "values", "scores"] {
             assert_eq!(fitted["tables"][0][name], expected[name], "{method} {name}");
         }
         let inspected = place.inspect("out.bin");
         assert_eq!((&inspected["flags"]["weighted"], &inspected["n"]), (&true.into(), &120.into()));
-        assert!(place.ok("calib inspect out.bin").stdout.contains("real weights"));
+        place.says("calib inspect out.bin");
     }
-    for (method, what) in [
-        ("umd --bins 4", "uniform-mass binning"),
-        ("umd-randomized --bins 4", "uniform-mass binning"),
-        ("fixed-width --bins 4", "fixed-width binning"),
-        ("scaling-binning --bins 4", "scaling-binning"),
-        ("venn-abers", "venn-abers"),
-        ("isotonic --smoothing 1", "smoothing"),
+    for method in [
+        "umd --bins 4",
+        "umd-randomized --bins 4",
+        "fixed-width --bins 4",
+        "scaling-binning --bins 4",
+        "venn-abers",
+        "isotonic --smoothing 1",
     ] {
-        let run = place
-            .run(&format!("calib fit --method {method} --scores halves.csv --weight-column w -o none.bin"));
-        assert_eq!(
-            (run.code, run.stderr.as_str()),
-            (
-                2,
-                format!(
-                    "error: {what} counts points, and real weights are no counts\n  hint: use isotonic without \
-                     smoothing, platt, beta or temperature\n"
-                )
-                .as_str()
-            )
-        );
+        place.says(&format!("calib fit --method {method} --scores halves.csv --weight-column w -o none.bin"));
     }
+    said!();
 }
 
 #[test]
 fn bad_weights_are_refused_with_their_place() {
-    let weight = |content: &str, stderr: &str| {
+    let weight = |content: &str| {
         let line = "calib fit --method isotonic --scores bad.csv --weight-column w -o out";
-        refused(&[("bad.csv", content.into())], line, 3, stderr);
+        refused(&[("bad.csv", content.into())], line);
     };
-    let positive = "  hint: a weight is a number from 0 on\n";
-    weight(
-        "score,label,w\n0.1,0,1\n0.2,1,-0.5\n",
-        &format!("error: bad.csv, line 3, column w: the weight -0.5 is below 0\n{positive}"),
-    );
-    weight(
-        "score,label,w\n0.1,0,nan\n0.2,1,1\n",
-        &format!("error: bad.csv, line 2, column w: the value is NaN\n{GAP}"),
-    );
-    weight(
-        "score,label,w\n0.1,0,1\n0.2,1,inf\n",
-        &format!("error: bad.csv, line 3, column w: the value is infinite\n{ROW}"),
-    );
-    weight(
-        "score,label,w\n0.1,0,0\n0.2,1,0\n",
-        "error: bad.csv, column w: all weights are 0\n  hint: give at least one row a weight above 0\n",
-    );
-    weight(
-        "score,label,w\n0.1,0,many\n0.2,1,1\n",
-        &format!("error: bad.csv, line 2, column w: \"many\" is not a number\n{ROW}"),
-    );
-    weight(
-        "score,label\n0.1,0\n0.2,1\n",
-        "error: bad.csv, column w: there is no such column\n  hint: the columns are \"score\", \"label\": choose with \
-         --score-column, --label-column or the like\n",
-    );
+    weight("score,label,w\n0.1,0,1\n0.2,1,-0.5\n");
+    weight("score,label,w\n0.1,0,nan\n0.2,1,1\n");
+    weight("score,label,w\n0.1,0,1\n0.2,1,inf\n");
+    weight("score,label,w\n0.1,0,0\n0.2,1,0\n");
+    weight("score,label,w\n0.1,0,many\n0.2,1,1\n");
+    weight("score,label\n0.1,0\n0.2,1\n");
+    said!();
 }
 
 #[test]
 fn bad_counts_are_refused_with_their_place() {
-    let counts = |content: &str, stderr: &str| {
+    let counts = |content: &str| {
         let line =
             "calib fit --method isotonic --scores bad.csv --count-column n --positives-column k -o out";
-        refused(&[("bad.csv", content.into())], line, 3, stderr);
+        refused(&[("bad.csv", content.into())], line);
     };
-    counts(
-        "score,n,k\n0.1,2,1\n0.2,3,4\n",
-        "error: bad.csv, line 3, column k: 4 positives of 3 points\n  hint: --count-column is the number of points of a \
-         row, --positives-column how many of them have label 1\n",
-    );
-    let whole = "  hint: --count-column holds the number of points of each row, beside --positives-column\n";
-    counts(
-        "score,n,k\n0.1,2,0.5\n0.2,3,1\n",
-        &format!("error: bad.csv, line 2, column k: 0.5 is not a whole number of points\n{whole}"),
-    );
-    counts(
-        "score,n,k\n0.1,2,1\n0.2,3.5,1\n",
-        &format!("error: bad.csv, line 3, column n: 3.5 is not a whole number of points\n{whole}"),
-    );
-    counts(
-        "score,n,k\n0.1,2,-1\n0.2,3,1\n",
-        "error: bad.csv, line 2, column k: the weight -1 is below 0\n  hint: a weight is a number from 0 on\n",
-    );
-    counts(
-        "score,n,k\n0.1,9e15,1\n0.2,9e15,1\n",
-        "error: bad.csv, column n: the counts add up to more than 2^53 points\n  hint: divide the counts, or use a sample\n",
-    );
-    counts(
-        "score,n,k\n0.1,0,0\n0.2,0,0\n",
-        "error: bad.csv, column n: all weights are 0\n  hint: give at least one row a weight above 0\n",
-    );
+    counts("score,n,k\n0.1,2,1\n0.2,3,4\n");
+    counts("score,n,k\n0.1,2,0.5\n0.2,3,1\n");
+    counts("score,n,k\n0.1,2,1\n0.2,3.5,1\n");
+    counts("score,n,k\n0.1,2,-1\n0.2,3,1\n");
+    counts("score,n,k\n0.1,9e15,1\n0.2,9e15,1\n");
+    counts("score,n,k\n0.1,0,0\n0.2,0,0\n");
+    said!();
 }
 
 #[test]
 fn weights_need_a_table() {
     let labels = "--labels labels.npy --weight-column w -o out";
-    refused(
-        &[],
-        &format!("calib fit --method isotonic --scores scores.npy {labels}"),
-        2,
-        "error: --weight-column and --count-column need a table: an array that is alone has no columns\n",
-    );
-    refused(
-        &[],
-        &format!("calib fit --method isotonic --reduction top-label --logits logits.npy {labels}"),
-        2,
-        "error: --weight-column and --count-column go with --scores: a matrix has no columns to weigh by\n",
-    );
-    let run = place().run("calib fit --method isotonic --scores counts.csv --positives-column k -o out");
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("use --count-column N --positives-column k"), "{}", run.stderr);
+    refused(&[], &format!("calib fit --method isotonic --scores scores.npy {labels}"));
+    refused(&[], &format!("calib fit --method isotonic --reduction top-label --logits logits.npy {labels}"));
+    place().says("calib fit --method isotonic --scores counts.csv --positives-column k -o out");
+    said!();
 }
 
 /// Weights have no unit: the same in another one gives the same fit, and never a guarantee.
@@ -265,12 +206,9 @@ fn whole_weights_are_no_counts() {
     assert_eq!(fit("labels.csv")["values"], fit("many.csv")["values"]);
     for method in ["umd --bins 4", "ums --bins 4", "fixed-width --bins 4", "umd-randomized --bins 4"] {
         let form = format!("calib fit --method {method} --scores many.csv --weight-column w -o none.bin");
-        let run = place.run(&form);
-        assert_eq!(run.code, 2, "{method}: {}", run.stderr);
+        place.says(&form);
     }
     let counted = "--weight-column n --positives-column k";
-    let run =
-        place.run(&format!("calib fit --method umd --bins 4 --scores counts.csv {counted} -o none.bin"));
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("use --count-column n --positives-column k"), "{}", run.stderr);
+    place.says(&format!("calib fit --method umd --bins 4 --scores counts.csv {counted} -o none.bin"));
+    said!();
 }

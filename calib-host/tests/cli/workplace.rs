@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::transcript::{add, said};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -35,6 +36,10 @@ impl Workplace {
 
     pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path().join(name)).unwrap()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
     }
 
     /// A CSV file's header and rows.
@@ -77,6 +82,12 @@ impl Workplace {
         self.command(args).output().unwrap().into()
     }
 
+    /// Runs a command line, and writes it and what it printed into the test's transcript.
+    pub(crate) fn says(&self, line: &str) -> Run {
+        let run = self.run(line);
+        add(line, &run);
+        run
+    }
     /// Runs a command line that must succeed.
     #[track_caller]
     pub(crate) fn ok(&self, line: &str) -> Run {
@@ -98,6 +109,14 @@ impl Workplace {
     }
 }
 
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        // What a failed test said is of no other test of this thread.
+        if std::thread::panicking() {
+            said();
+        }
+    }
+}
 impl Run {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {

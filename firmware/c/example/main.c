@@ -23,8 +23,10 @@ static void stop(void)
 static int32_t open(void)
 {
     calib_device_config_t config;
-    int32_t error = calib_monitors_open(&monitors, counters, CALIB_COUNTERS_WORDS);
+    int32_t error = CALIB_CHECK();
 
+    if (error == CALIB_OK)
+        error = calib_monitors_open(&monitors, counters, CALIB_COUNTERS_WORDS);
     if (error != CALIB_OK)
         return error;
     (void)memset(&config, 0, sizeof config);

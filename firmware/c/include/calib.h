@@ -6,7 +6,10 @@
  * Threads and interrupts: nothing here is global. A calibrator that is open may be applied by several threads at once, and by
  * interrupts; everything that takes a store or a device without `const` is for one at a time, callbacks included. A callback that
  * calls with the state that called it, be it to open it again, gets CALIB_ERROR_BUSY. A calibrator that a call was given is neither opened
- * nor loaded by the callbacks of that call. No function allocates, blocks, or jumps out of a callback.
+ * nor loaded by the callbacks of that call. No function allocates, waits for anything but its callbacks, or jumps out of
+ * one.
+ *
+ * A program calls CALIB_CHECK() first: a library of another version is refused there.
  *
  * States are the caller's memory, whatever it holds. They may be static, and may be moved by nobody once they are open. Opening one again is
  * allowed, and nothing needs to be closed. Memory that keeps what it holds over a reset is cleared before a state is opened in it: a reset
@@ -27,6 +30,11 @@
 #else
 #define CALIB_NOT_64_BITS
 #endif
+
+/* Checks once, before any other function, that this header is that of the library: CALIB_OK, or CALIB_ERROR_VERSION. */
+#define CALIB_CHECK() \
+    calib_check(CALIB_VERSION, sizeof(calib_calibrator_t), sizeof(calib_store_t), sizeof(calib_device_t), \
+                sizeof(calib_monitors_t), sizeof(calib_result_t))
 
 #if defined(CALIB_NOT_64_BITS)
 /**
@@ -188,6 +196,11 @@
 #define CALIB_KEPT_FAILED 2
 
 /**
+ * In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, an alarm perhaps among them.
+ */
+#define CALIB_KEPT_LOST 3
+
+/**
  * In `calib_counters_t.kept`: this header does not know it.
  */
 #define CALIB_KEPT_OTHER 255
@@ -233,12 +246,12 @@
 /**
  * Bytes of saved counters of `calib_monitors_open`.
  */
-#define CALIB_SAVED_BYTES 544
+#define CALIB_SAVED_BYTES 616
 
 /**
  * Bytes of saved counters of `calib_monitors_open_many`.
  */
-#define CALIB_MANY_SAVED_BYTES 2576
+#define CALIB_MANY_SAVED_BYTES 2648
 
 #if defined(CALIB_NOT_64_BITS)
 /**
@@ -285,7 +298,7 @@
 #define CALIB_ERROR_OVERLAP -4
 
 /**
- * The state was never opened, or its opening failed.
+ * The state was never opened, or its opening failed; or another calibrator was loaded into the buffer of this one since, or failed to be.
  */
 #define CALIB_ERROR_STATE -5
 
@@ -303,6 +316,11 @@
  * The library was built without the feature that this needs.
  */
 #define CALIB_ERROR_UNSUPPORTED -8
+
+/**
+ * The program was compiled with the header of another library.
+ */
+#define CALIB_ERROR_VERSION -9
 
 /**
  * There is no artefact: the memory is blank.
@@ -425,7 +443,7 @@
 #define CALIB_ERROR_ROOM -71
 
 /**
- * The monitors count the predictions of another calibrator, or of none yet.
+ * The monitors count the predictions of another calibrator, or of none yet; or the result is of another one.
  */
 #define CALIB_ERROR_OTHER_CALIBRATOR -72
 
@@ -435,7 +453,7 @@
 #define CALIB_ERROR_BIN -73
 
 /**
- * As many outcomes are known as predictions were counted.
+ * As many outcomes are known as predictions were counted; or the result is of no prediction that was counted.
  */
 #define CALIB_ERROR_NO_PREDICTION -74
 
@@ -448,6 +466,16 @@
  * The bytes are no saved counters of these monitors and this calibrator, or damaged.
  */
 #define CALIB_ERROR_SAVED -76
+
+/**
+ * The outcome comes too late: that of a prediction is known which was counted `CALIB_TOLD_WINDOW` later, or the counters were reset since.
+ */
+#define CALIB_ERROR_LATE -77
+
+/**
+ * The opposite outcome of the same prediction was told before. That one stands.
+ */
+#define CALIB_ERROR_TOLD -78
 
 /**
  * In `calib_layout_t.erased`: erased bytes are 0xFF, as in nearly all flash.
@@ -463,65 +491,70 @@
 /**
  * Words, of 8 bytes, of a `calib_monitors_t`.
  */
-#define CALIB_MONITORS_WORDS 3
+#define CALIB_MONITORS_WORDS 12
 #endif
 
 #if defined(CALIB_64_BITS)
 /**
  * Words, of 8 bytes, of a `calib_monitors_t`.
  */
-#define CALIB_MONITORS_WORDS 5
+#define CALIB_MONITORS_WORDS 14
 #endif
+
+/**
+ * In `calib_result_t.reason`: nothing is said, as the call failed or there was none. It is 0, so a cleared result says it.
+ */
+#define CALIB_NO_RESULT 0
 
 /**
  * In `calib_result_t.reason`: there is a calibrated probability.
  */
-#define CALIB_CALIBRATED 0
+#define CALIB_CALIBRATED 1
 
 /**
  * In `calib_result_t.reason`: no table could be fitted for the class.
  */
-#define CALIB_NO_CLASS 1
+#define CALIB_NO_CLASS 2
 
 /**
  * In `calib_result_t.reason`: there is no calibrator.
  */
-#define CALIB_NO_ARTIFACT 2
+#define CALIB_NO_ARTIFACT 3
 
 /**
  * In `calib_result_t.reason`: the calibrator is damaged.
  */
-#define CALIB_BAD_ARTIFACT 3
+#define CALIB_BAD_ARTIFACT 4
 
 /**
  * In `calib_result_t.reason`: the calibrator is for another classifier.
  */
-#define CALIB_OTHER_CLASSIFIER 4
+#define CALIB_OTHER_CLASSIFIER 5
 
 /**
  * In `calib_result_t.reason`: no calibration point is in the score's bin.
  */
-#define CALIB_EMPTY_BIN 5
+#define CALIB_EMPTY_BIN 6
 
 /**
  * In `calib_result_t.reason`: every class has the probability 0.
  */
-#define CALIB_ZERO_SUM 6
+#define CALIB_ZERO_SUM 7
 
 /**
  * In `calib_result_t.reason`: there are thresholds or prediction sets alone, and no probability.
  */
-#define CALIB_NO_TABLE 7
+#define CALIB_NO_TABLE 8
 
 /**
  * In `calib_result_t.reason`: the monitors raised an alarm, and the calibrator asks for no probability from then on.
  */
-#define CALIB_ALARMED 8
+#define CALIB_ALARMED 9
 
 /**
  * In `calib_result_t.reason`: the calibrator asks for monitors, and the device has none, or none with room for its tables.
  */
-#define CALIB_NOT_MONITORED 9
+#define CALIB_NOT_MONITORED 10
 
 /**
  * In `calib_result_t.reason`: a reason that this header does not know.
@@ -544,14 +577,14 @@
 #define CALIB_FLAG_OUT_OF_RANGE 4
 
 /**
- * In `calib_result_t.alarm`: the rule lets it pass.
+ * In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by. It is 0, so a cleared result says it.
  */
-#define CALIB_ALARM_CLEAR 0
+#define CALIB_ALARM_RAISED 0
 
 /**
- * In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by.
+ * In `calib_result_t.alarm`: the rule lets it pass.
  */
-#define CALIB_ALARM_RAISED 1
+#define CALIB_ALARM_CLEAR 1
 
 /**
  * In `calib_result_t.alarm`: the artefact has no rule; the caller decides by the probability.
@@ -593,10 +626,19 @@
  */
 #define CALIB_BUFFER_BYTES 4096
 
+#if defined(CALIB_NOT_64_BITS)
 /**
  * Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
  */
 #define CALIB_BUFFER_WORDS 514
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
+ */
+#define CALIB_BUFFER_WORDS 515
+#endif
 
 #if defined(CALIB_NOT_64_BITS)
 /**
@@ -618,13 +660,40 @@
 #define CALIB_NO_SLOT 255
 
 /**
+ * How far apart predictions may be whose outcomes are told in any order. An outcome is refused once that of a prediction is known that came so
+ * many later.
+ */
+#define CALIB_TOLD_WINDOW 256
+
+/**
  * Bytes of a public key.
  */
 #define CALIB_KEY_BYTES 32
 
 /**
+ * The first number of the version of this header.
+ */
+#define CALIB_VERSION_MAJOR 0
+
+/**
+ * The second number of the version of this header.
+ */
+#define CALIB_VERSION_MINOR 1
+
+/**
+ * The third number of the version of this header.
+ */
+#define CALIB_VERSION_PATCH 0
+
+/**
+ * The version of this header in one number, a byte for each part: 0x010203 is 1.2.3.
+ */
+#define CALIB_VERSION 256
+
+/**
  * An artefact that was checked, and the calibrator in it. It points to the artefact's bytes, which stay where they are and do not
- * change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close.
+ * change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close. One that was loaded is refused with
+ * `CALIB_ERROR_STATE` once the store has loaded again, whether that succeeded or not.
  */
 typedef struct {
     /**
@@ -676,6 +745,8 @@ typedef struct {
 
 /**
  * What is said of one output of the classifier. Copy it, keep it: it points nowhere.
+ *
+ * A call that fails leaves `CALIB_NO_RESULT` here, with the alarm raised and without a probability, unless the place itself is at fault.
  */
 typedef struct {
     /**
@@ -684,7 +755,8 @@ typedef struct {
      */
     float prob;
     /**
-     * How far the true probability is from `prob` at most, as the artefact's guarantee says; 0 if nothing is promised.
+     * The guaranteed bound on the difference between `prob` and the event frequency of the bin; not a number without a guarantee. It fails with
+     * probability at most `calib_info_t.alpha`.
      */
     float epsilon;
     /**
@@ -699,6 +771,15 @@ typedef struct {
      * The prediction set, if `has_set` is 1: class `c` is bit `c % 32` of word `c / 32`.
      */
     uint32_t set[CALIB_SET_WORDS];
+    /**
+     * The name of the calibrator; zeros if there is none.
+     */
+    uint8_t identity[8];
+    /**
+     * The number of the prediction among those that the monitors counted, from 1 on; 0 if it was not counted. `calib_monitors_tell` knows the
+     * prediction by it.
+     */
+    uint32_t number;
     /**
      * The predicted class; 1 of a binary calibrator.
      */
@@ -766,11 +847,11 @@ typedef struct {
      */
     uint32_t bins;
     /**
-     * The probability that the guarantee does not hold; 0 without a guarantee.
+     * The largest probability that the guarantee does not hold; not a number without a guarantee.
      */
     float alpha;
     /**
-     * How far probabilities are off at most, of all bins; 0 without a guarantee.
+     * The guaranteed bound on the difference between probability and event frequency, of all bins; not a number without a guarantee.
      */
     float epsilon;
     /**
@@ -885,7 +966,7 @@ typedef struct {
 } calib_classifier_t;
 
 /**
- * The caller's board.
+ * The caller's board. A call takes as long as the callbacks that it makes: keep them short.
  */
 typedef struct {
     /**
@@ -913,6 +994,10 @@ typedef struct {
 /**
  * The caller's flash. A callback returns 0 if it succeeded, and any other number if not. No callback may call a function with the
  * state that it serves.
+ *
+ * A callback may take as long as the flash does: there is no limit, and a function returns after the last of its callbacks. An installation
+ * erases one slot, writes it and reads it back. A save of a journal writes one record, and erases at most 4096 bytes, or one longer sector;
+ * beginning with another calibrator and a reset erase all of the journal. A watchdog is fed by the callbacks, or allows for the sum.
  *
  * What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
  * written, divide 32. Nothing is ever written twice without being erased.
@@ -1112,7 +1197,7 @@ typedef struct {
      */
     uint8_t identity[8];
     /**
-     * With `CALIB_KEPT`, how many predictions and outcomes of all tables were counted since all was saved.
+     * With `CALIB_KEPT` or `CALIB_KEPT_LOST`, how many predictions and outcomes of all tables were counted since all was saved.
      */
     uint32_t unsaved;
     /**
@@ -1439,7 +1524,8 @@ int32_t calib_device_open(calib_device_t *device,
  *
  * `taken` is set to how many of the `len` bytes were looked at, `reply_len` to the length of the reply that is to be sent, 0 if no
  * request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. What is not a
- * frame is passed over. Installing a calibrator writes flash within this call.
+ * frame is passed over. An installation erases and writes a slot within this
+ * call, and the counters of monitors may be saved: it takes as long as the flash's callbacks do.
  *
  * If it returns anything but `CALIB_OK`, nothing is to be sent; after `CALIB_ERROR_ALARM` the device must not go on as if its alarm
  * were in order.
@@ -1545,8 +1631,13 @@ int32_t calib_monitors_begin(calib_monitors_t *monitors,
 /**
  * Tells the outcome of a prediction that was counted, once it is known.
  *
- * Of the `result` the class, the bin and the reason are looked at, of the options the group. `is_positive` is 1 if the event happened,
- * or, with several classes, if the predicted class was right; otherwise 0.
+ * Of the `result` the calibrator's name, the number, the class, the bin and the reason are looked at, of the options the group. `is_positive`
+ * is 1 if the event happened, or, with several classes, if the predicted class was right; otherwise 0.
+ *
+ * The same outcome counts once, however often it is told. A result of another calibrator gives `CALIB_ERROR_OTHER_CALIBRATOR`, one of no
+ * prediction that was counted `CALIB_ERROR_NO_PREDICTION`, the opposite of an outcome that is known `CALIB_ERROR_TOLD`, and one that comes
+ * after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. Which outcomes were told is in the bytes of `calib_monitors_save`; a
+ * journal does not hold it, so after a restart tell no outcome again, and none of a prediction that was lost with the power.
  *
  * # Safety
  *
@@ -1629,13 +1720,15 @@ int32_t calib_store_open(calib_store_t *store,
 /**
  * Loads the calibrator in force into the store's buffer, checks it there, and opens it.
  *
- * Calibrators that were loaded before are no longer used then: they point to the same buffer.
+ * Calibrators that were loaded before point to the same buffer: from then on they are refused with `CALIB_ERROR_STATE`, also if nothing could be
+ * loaded. Other threads do not apply them meanwhile.
  *
  * # Safety
  *
  * As [`calib_store_open`].
  */
-int32_t calib_store_load(calib_store_t *store, calib_calibrator_t *calibrator);
+int32_t calib_store_load(calib_store_t *store,
+                         calib_calibrator_t *calibrator);
 
 /**
  * Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
@@ -1661,6 +1754,22 @@ int32_t calib_store_install(calib_store_t *store,
  * As [`calib_store_open`].
  */
 int32_t calib_store_survey(calib_store_t *store, calib_slots_t *slots);
+
+/**
+ * Returns the version of the library, as `CALIB_VERSION` gives that of the header.
+ */
+uint32_t calib_version(void);
+
+/**
+ * Checks that the program was compiled with the header of this library: the same version, and states of the same sizes. Call it once
+ * before any other function, as `CALIB_CHECK()`, which fills the arguments in. A program with another header gets `CALIB_ERROR_VERSION`.
+ */
+int32_t calib_check(uint32_t version,
+                    size_t calibrator_bytes,
+                    size_t store_bytes,
+                    size_t device_bytes,
+                    size_t monitors_bytes,
+                    size_t result_bytes);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -6,8 +6,8 @@ use calib_firmware::Slot;
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::error::{
-    CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED, CALIB_ERROR_SCORE,
-    Result, code, of_refusal,
+    CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED,
+    CALIB_ERROR_OVERLAP, CALIB_ERROR_SCORE, Result, code, of_refusal,
 };
 use crate::memory::{self, Place, Span};
 use crate::monitors;
@@ -32,7 +32,7 @@ unsafe fn apply<'o>(
     output: impl FnOnce(&Slot<'static>, &[Span]) -> Result<Output<'o>>,
 ) -> i32 {
     // SAFETY: the caller's.
-    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    let opened = unsafe { Opened::look(calibrator) };
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
     let done = opened.and_then(|opened| {
@@ -44,11 +44,37 @@ unsafe fn apply<'o>(
         let query = options.query(output(opened.slot(), &own)?);
         let prediction = opened.slot().predict(&query).map_err(of_refusal)?;
         // SAFETY: the caller's.
-        unsafe { monitors::count(options.monitors, opened.slot().artifact(), &prediction, place.span()) }?;
-        place.write(calib_result_t::new(&prediction));
+        let number =
+            unsafe { monitors::count(options.monitors, opened.artifact(), &prediction, place.span()) }?;
+        place.write(calib_result_t::new(&prediction, opened.identity(), number));
         Ok(())
     });
+    // SAFETY: the caller's.
+    unsafe { failed(&done, (place, 1), &[Span::of(calibrator), Span::of(told)], read) };
     code(done)
+}
+
+/// Leaves of a call that failed that there is no result, unless the places for results are at fault themselves.
+///
+/// # Safety
+///
+/// As [`memory::room`].
+// Once, and not in every function.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn failed(
+    done: &Result<()>,
+    (first, len): (*mut calib_result_t, usize),
+    own: &[Span],
+    read: &[Span],
+) {
+    if matches!(done, Ok(()) | Err(CALIB_ERROR_OVERLAP)) {
+        return;
+    }
+    // SAFETY: the caller's.
+    if let Ok(room) = unsafe { memory::room(first, len, &[own, read]) } {
+        memory::filled(room, calib_result_t::NONE);
+    }
 }
 
 /// Applies an open calibrator to every class of a vector.
@@ -64,7 +90,7 @@ unsafe fn apply_all(
     place: *mut calib_result_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    let opened = unsafe { Opened::look(calibrator) };
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
     let done = opened.and_then(|opened| {
@@ -79,14 +105,17 @@ unsafe fn apply_all(
         // SAFETY: the caller's.
         let room = unsafe { memory::room(probs, probs_len, &[&own]) }?;
         let room = room.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;
+        let probs = memory::filled(room, f32::NAN);
         // SAFETY: the caller's.
         let output = unsafe { of(vector, count) }?;
-        let probs = memory::filled(room, f32::NAN);
         let (prediction, _) =
             opened.slot().predict_classes(&options.query(output), probs).map_err(of_refusal)?;
-        place.write(calib_result_t::new(&prediction));
+        place.write(calib_result_t::new(&prediction, opened.identity(), 0));
         Ok(())
     });
+    let read = [Span::of_slice(vector, count), Span::of_slice(probs, probs_len)];
+    // SAFETY: the caller's.
+    unsafe { failed(&done, (place, 1), &[Span::of(calibrator), Span::of(told)], &read) };
     code(done)
 }
 
@@ -102,7 +131,7 @@ unsafe fn apply_top_k(
     (results, results_len): (*mut calib_result_t, usize),
 ) -> i32 {
     // SAFETY: the caller's.
-    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    let opened = unsafe { Opened::look(calibrator) };
     // SAFETY: the caller's.
     let options = unsafe { options(told) };
     let done = opened.and_then(|opened| {
@@ -114,6 +143,7 @@ unsafe fn apply_top_k(
         // SAFETY: the caller's.
         let room = unsafe { memory::room(results, results_len, &[&own]) }?;
         let room = room.get_mut(..opened.top_k()).ok_or(CALIB_ERROR_LENGTH)?;
+        memory::filled(room, calib_result_t::NONE);
         // SAFETY: the caller's.
         let output = unsafe { of(vector, count) }?;
         let (first, others) =
@@ -121,10 +151,16 @@ unsafe fn apply_top_k(
         let OtherClasses::Ranked(others) = others else { return Err(CALIB_ERROR_KIND) };
         let others = others.iter().map(|&other| Prediction::from(other));
         for (place, prediction) in room.iter_mut().zip(core::iter::once(first).chain(others)) {
-            place.write(calib_result_t::new(&prediction));
+            place.write(calib_result_t::new(&prediction, opened.identity(), 0));
         }
         Ok(())
     });
+    // A device looks at the first, whatever it thinks of the others.
+    let places = (results, results_len.min(1));
+    // SAFETY: the caller's.
+    unsafe {
+        failed(&done, places, &[Span::of(calibrator), Span::of(told)], &[Span::of_slice(vector, count)])
+    };
     code(done)
 }
 

@@ -1,11 +1,12 @@
 //! An artefact where it lies: opening, describing, applying.
 
-use calib_core::{Anybody, Artifact, Calibrator, ClassifierId};
+use calib_core::{Anybody, Artifact, Calibrator, ClassifierId, Identity};
 use calib_firmware::{Slot, Task};
 
 use crate::described::{encoding, method, reduction, theorem};
-use crate::error::{Result, code, of_missing, of_parsing};
+use crate::error::{CALIB_ERROR_STATE, Result, code, of_missing, of_parsing};
 use crate::memory::{self, Place, Span};
+use crate::store::Lease;
 
 /// Words, of 8 bytes, of a `calib_calibrator_t`.
 #[cfg(target_pointer_width = "32")]
@@ -15,7 +16,8 @@ pub const CALIB_CALIBRATOR_WORDS: usize = 72;
 pub const CALIB_CALIBRATOR_WORDS: usize = 112;
 
 /// An artefact that was checked, and the calibrator in it. It points to the artefact's bytes, which stay where they are and do not
-/// change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close.
+/// change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close. One that was loaded is refused with
+/// `CALIB_ERROR_STATE` once the store has loaded again, whether that succeeded or not.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_calibrator_t {
@@ -74,9 +76,9 @@ pub struct calib_info_t {
     pub counter: u32,
     /// The number of bins.
     pub bins: u32,
-    /// The probability that the guarantee does not hold; 0 without a guarantee.
+    /// The largest probability that the guarantee does not hold; not a number without a guarantee.
     pub alpha: f32,
-    /// How far probabilities are off at most, of all bins; 0 without a guarantee.
+    /// The guaranteed bound on the difference between probability and event frequency, of all bins; not a number without a guarantee.
     pub epsilon: f32,
     /// The difference between neighbouring codes' scores; 0 of floats.
     pub scale: f32,
@@ -116,6 +118,8 @@ pub(crate) struct Opened {
     slot: Slot<'static>,
     /// Where the artefact lies.
     bytes: Span,
+    /// Of which load of a buffer it is; none if it lies in other memory.
+    lease: Option<Lease>,
     groups: u8,
     has_thresholds: bool,
     has_sets: bool,
@@ -126,7 +130,12 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// What a slot holds, if there is a calibrator in it.
-    pub(crate) fn new(slot: Slot<'static>, artifact: &Artifact<'_>, bytes: Span) -> Result<Self> {
+    pub(crate) fn new(
+        slot: Slot<'static>,
+        artifact: &Artifact<'_>,
+        bytes: Span,
+        lease: Option<Lease>,
+    ) -> Result<Self> {
         slot.status().map_err(of_missing)?;
         // Their lengths fit: there are at most 65535 classes, and a scaling of whole vectors has at most 128.
         let (top_k, all_floats) = match artifact.calibrator() {
@@ -138,7 +147,27 @@ impl Opened {
         let has_thresholds = artifact.operating_points().is_some();
         let has_sets = artifact.prediction_sets().is_some();
         let classes = artifact.header().classes;
-        Ok(Self { slot, bytes, groups, has_thresholds, has_sets, top_k, all_floats, classes })
+        Ok(Self { slot, bytes, lease, groups, has_thresholds, has_sets, top_k, all_floats, classes })
+    }
+
+    /// An open calibrator, of which the artefact is still where it was.
+    ///
+    /// # Safety
+    ///
+    /// As [`memory::look`], of a state that is an open calibrator.
+    pub(crate) unsafe fn look<'a>(calibrator: *const calib_calibrator_t) -> Result<&'a Self> {
+        // SAFETY: the caller's.
+        let opened = unsafe { memory::look::<Self>(calibrator.cast()) }?;
+        match opened.lease {
+            // SAFETY: the caller's: the buffer is there as long as its calibrators.
+            Some(lease) if !unsafe { lease.holds() } => Err(CALIB_ERROR_STATE),
+            _ => Ok(opened),
+        }
+    }
+
+    /// The artefact's name.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        self.artifact().map(Artifact::identity)
     }
 
     pub(crate) fn info(&self) -> Result<calib_info_t> {
@@ -151,8 +180,8 @@ impl Opened {
             len_bytes: status.len_bytes,
             counter: status.counter,
             bins: status.bins,
-            alpha: guarantee.map_or(0.0, |guarantee| guarantee.alpha),
-            epsilon: guarantee.map_or(0.0, |guarantee| guarantee.epsilon),
+            alpha: guarantee.map_or(f32::NAN, |guarantee| guarantee.alpha),
+            epsilon: guarantee.map_or(f32::NAN, |guarantee| guarantee.epsilon),
             scale,
             zero_point,
             classes: self.classes,
@@ -225,7 +254,7 @@ pub unsafe extern "C" fn calib_open(
             // SAFETY: the caller's.
             ClassifierId(unsafe { memory::copied(classifier.cast()) }?)
         };
-        Opened::new(Slot::read(bytes, Anybody, id, Task::of(&artifact)), &artifact, place)
+        Opened::new(Slot::read(bytes, Anybody, id, Task::of(&artifact)), &artifact, place, None)
     };
     // SAFETY: the caller's.
     code(unsafe { memory::open(calibrator, &[&read], make) })
@@ -239,7 +268,7 @@ pub unsafe extern "C" fn calib_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_info(calibrator: *const calib_calibrator_t, info: *mut calib_info_t) -> i32 {
     // SAFETY: the caller's.
-    let opened = unsafe { memory::look::<Opened>(calibrator.cast()) };
+    let opened = unsafe { Opened::look(calibrator) };
     let told = opened.and_then(|opened| {
         // SAFETY: the caller's.
         let place = unsafe { Place::new(info, &[&[Span::of(calibrator), opened.bytes()]]) }?;

@@ -55,7 +55,7 @@ pub struct calib_classifier_t {
     pub reserved: [u8; 3],
 }
 
-/// The caller's board.
+/// The caller's board. A call takes as long as the callbacks that it makes: keep them short.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_board_t {

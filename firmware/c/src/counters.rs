@@ -15,6 +15,8 @@ pub const CALIB_KEPT_NOT: u8 = 0;
 pub const CALIB_KEPT: u8 = 1;
 /// In `calib_counters_t.kept`: the flash failed when the counters were to be saved.
 pub const CALIB_KEPT_FAILED: u8 = 2;
+/// In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, an alarm perhaps among them.
+pub const CALIB_KEPT_LOST: u8 = 3;
 /// In `calib_counters_t.kept`: this header does not know it.
 pub const CALIB_KEPT_OTHER: u8 = 255;
 
@@ -66,7 +68,7 @@ pub struct calib_counters_t {
     pub positives: [u32; CALIB_COUNTED_BINS],
     /// The name of the calibrator whose predictions were counted.
     pub identity: [u8; 8],
-    /// With `CALIB_KEPT`, how many predictions and outcomes of all tables were counted since all was saved.
+    /// With `CALIB_KEPT` or `CALIB_KEPT_LOST`, how many predictions and outcomes of all tables were counted since all was saved.
     pub unsaved: u32,
     /// The table.
     pub table: u16,
@@ -122,6 +124,7 @@ impl calib_counters_t {
             Kept::No => (CALIB_KEPT_NOT, 0),
             Kept::But(unsaved) => (CALIB_KEPT, unsaved),
             Kept::Failed => (CALIB_KEPT_FAILED, 0),
+            Kept::Lost(unsaved) => (CALIB_KEPT_LOST, unsaved),
             _ => (CALIB_KEPT_OTHER, 0),
         };
         let outcomes = || counters.outcomes.iter();

@@ -5,10 +5,11 @@ use core::mem::MaybeUninit;
 use calib_core::Identity;
 use calib_firmware::{KeptMonitors, Monitors, Watch};
 
-use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LENGTH, Result};
+use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LENGTH, CALIB_ERROR_SAVED, Result};
 use crate::journal::JournalFlash;
 use crate::memory::{self, Span};
 use crate::saved;
+use crate::told::ToldOutcomes;
 
 /// Words, of 8 bytes, of the counters of `calib_monitors_open`.
 #[cfg(target_pointer_width = "32")]
@@ -23,21 +24,29 @@ pub const CALIB_MANY_COUNTERS_WORDS: usize = 338;
 #[cfg(target_pointer_width = "64")]
 pub const CALIB_MANY_COUNTERS_WORDS: usize = 341;
 /// Bytes of saved counters of `calib_monitors_open`.
-pub const CALIB_SAVED_BYTES: usize = 544;
+pub const CALIB_SAVED_BYTES: usize = 616;
 /// Bytes of saved counters of `calib_monitors_open_many`.
-pub const CALIB_MANY_SAVED_BYTES: usize = 2576;
+pub const CALIB_MANY_SAVED_BYTES: usize = 2648;
 
-const _: () = assert!(CALIB_SAVED_BYTES == saved::len(Monitors::<32, 1>::WORDS));
-const _: () = assert!(CALIB_MANY_SAVED_BYTES == saved::len(Monitors::<15, 10>::WORDS));
+const _: () = assert!(CALIB_SAVED_BYTES == saved::len(saved_words(Monitors::<32, 1>::WORDS)));
+const _: () = assert!(CALIB_MANY_SAVED_BYTES == saved::len(saved_words(Monitors::<15, 10>::WORDS)));
+
+/// How many words are saved with so many of counters.
+const fn saved_words(counters: usize) -> usize {
+    counters + ToldOutcomes::SAVED_WORDS
+}
 
 /// Counters that can be saved by the caller.
 // A function that opens some kind of them names it: no other is linked.
 pub(crate) trait Counting: Watch {
-    /// Writes the counters of this calibrator; returns how many bytes they are.
-    fn save(&self, of: Identity, bytes: &mut [u8]) -> Result<usize>;
+    /// Writes the counters of this calibrator, and which outcomes were told; returns how many bytes they are.
+    fn save(&self, of: Identity, told: &ToldOutcomes, bytes: &mut [u8]) -> Result<usize>;
 
-    /// Takes counters over that were saved.
-    fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<()>;
+    /// Takes counters over that were saved, and returns which outcomes were told.
+    fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<ToldOutcomes>;
+
+    /// How many predictions and outcomes were counted.
+    fn total(&self) -> u32;
 
     /// How many words of 8 bytes the caller gave for them.
     fn given(&self) -> usize;
@@ -56,15 +65,20 @@ const fn shape(bins: usize, tables: usize) -> u32 {
 }
 
 impl<const BINS: usize, const TABLES: usize> Counting for Monitors<BINS, TABLES> {
-    fn save(&self, of: Identity, bytes: &mut [u8]) -> Result<usize> {
-        saved::write(bytes, of, (shape(BINS, TABLES), Self::WORDS), self.words())
+    fn save(&self, of: Identity, told: &ToldOutcomes, bytes: &mut [u8]) -> Result<usize> {
+        let words = self.words().chain(told.words());
+        saved::write(bytes, of, (shape(BINS, TABLES), saved_words(Self::WORDS)), words)
     }
 
-    fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<()> {
-        let mut words = saved::read(bytes, of, (shape(BINS, TABLES), Self::WORDS))?;
+    fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<ToldOutcomes> {
+        let mut words = saved::read(bytes, of, (shape(BINS, TABLES), saved_words(Self::WORDS)))?;
         // There are enough.
         Self::restore(self, &mut words);
-        Ok(())
+        ToldOutcomes::restored(&mut words).ok_or(CALIB_ERROR_SAVED)
+    }
+
+    fn total(&self) -> u32 {
+        Self::total(self)
     }
 
     fn given(&self) -> usize {
@@ -74,12 +88,16 @@ impl<const BINS: usize, const TABLES: usize> Counting for Monitors<BINS, TABLES>
 
 /// They save themselves.
 impl<const BINS: usize, const TABLES: usize> Counting for KeptMonitors<JournalFlash, BINS, TABLES> {
-    fn save(&self, _: Identity, _: &mut [u8]) -> Result<usize> {
+    fn save(&self, _: Identity, _: &ToldOutcomes, _: &mut [u8]) -> Result<usize> {
         Err(CALIB_ERROR_ARGUMENT)
     }
 
-    fn restore(&mut self, _: Identity, _: &[u8]) -> Result<()> {
+    fn restore(&mut self, _: Identity, _: &[u8]) -> Result<ToldOutcomes> {
         Err(CALIB_ERROR_ARGUMENT)
+    }
+
+    fn total(&self) -> u32 {
+        Self::total(self)
     }
 
     fn given(&self) -> usize {

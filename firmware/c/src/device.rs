@@ -2,12 +2,14 @@
 
 use core::mem::MaybeUninit;
 
+use calib_core::Artifact;
 use calib_core::predict::Prediction;
 use calib_core::wire::{
     Answer, FrameReader, MAX_FRAME, Question, ReplyBody, Request, RequestBody, Scores, Values,
 };
 use calib_firmware::{Alarm, Classifier, Device, Update, Updater, Watch, push_byte_with};
 
+use crate::apply::failed;
 use crate::classifier::{Board, Own, alarm_rule, calib_board_t, calib_classifier_t, text};
 use crate::error::{
     CALIB_ERROR_ALARM, CALIB_ERROR_ARGUMENT, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_STATE, Result,
@@ -17,7 +19,7 @@ use crate::flash::{Flash, calib_flash_t, calib_layout_t};
 use crate::memory::{self, Place, Span, State};
 use crate::monitors::{Watching, calib_monitors_t};
 use crate::result::{Told, calib_options_t, calib_result_t, options};
-use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, buffer_span};
+use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, Counted, buffer_span};
 use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
 /// Words, of 8 bytes, of a `calib_device_t`.
@@ -110,6 +112,9 @@ impl OpenDevice {
         // SAFETY: the caller's.
         let (classifier, board) = unsafe { (Own::new(config.classifier)?, Board::new(config.board)?) };
         let rule = alarm_rule(config.alarm_threshold, config.alarm_below)?;
+        if config.reserved != [0; 3] {
+            return Err(CALIB_ERROR_ARGUMENT);
+        }
         // SAFETY: the caller's.
         let (flash, layout, admission) =
             unsafe { store::parts(&config.flash, &config.layout, classifier.id(), config.key) }?;
@@ -119,7 +124,9 @@ impl OpenDevice {
         buffer_span(loaded).apart_from(&[buffer_span(staged)])?;
         // SAFETY: the caller's.
         let (staged, loaded) = unsafe {
-            (store::buffer(staged, buffer_words, others)?, store::buffer(loaded, buffer_words, others)?)
+            let (staged, loaded) =
+                (store::buffer(staged, buffer_words, others)?, store::buffer(loaded, buffer_words, others)?);
+            (Counted::buffer(staged), Counted::buffer(loaded))
         };
         let alarm = Alarm::new(board, rule).map_err(|_| CALIB_ERROR_ALARM)?;
         let admission = admission.watched(watching.room());
@@ -136,7 +143,9 @@ impl OpenDevice {
     /// What a call with this device must leave alone: it, its buffers, its monitors and their counters.
     fn own(&self, device: *const calib_device_t) -> [Span; 5] {
         let [monitors, counters] = self.watching.own();
-        [Span::of(device), Span::of(self.staged), Span::of(self.loaded), monitors, counters]
+        let [staged, loaded] =
+            [self.staged, self.loaded.cast_const()].map(|buffer| Span::of(buffer.cast::<Counted>()));
+        [Span::of(device), staged, loaded, monitors, counters]
     }
 
     /// Loads the calibrator in force.
@@ -216,7 +225,8 @@ pub unsafe extern "C" fn calib_device_open(
 ///
 /// `taken` is set to how many of the `len` bytes were looked at, `reply_len` to the length of the reply that is to be sent, 0 if no
 /// request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. What is not a
-/// frame is passed over. Installing a calibrator writes flash within this call.
+/// frame is passed over. An installation erases and writes a slot within this
+/// call, and the counters of monitors may be saved: it takes as long as the flash's callbacks do.
 ///
 /// If it returns anything but `CALIB_OK`, nothing is to be sent; after `CALIB_ERROR_ALARM` the device must not go on as if its alarm
 /// were in order.
@@ -291,7 +301,10 @@ pub unsafe extern "C" fn calib_device_classify(
             ReplyBody::Answer(answer) => {
                 let (first, alarm) = (answer.first(), Some(answer.alarm));
                 let Answer { group, verdict, set, action, .. } = answer;
-                place.write(calib_result_t::new(&Prediction { first, group, verdict, set, action, alarm }));
+                let prediction = Prediction { first, group, verdict, set, action, alarm };
+                let of = device.artifact().map(Artifact::identity);
+                let number = of.map_or(0, |_| opened.watching.last());
+                place.write(calib_result_t::new(&prediction, of, number));
                 Ok(())
             }
             ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),
@@ -299,5 +312,10 @@ pub unsafe extern "C" fn calib_device_classify(
         }
     };
     // SAFETY: the caller's.
-    code(unsafe { memory::work(device.cast::<State<OpenDevice>>(), classify) })
+    let done = unsafe { memory::work(device.cast::<State<OpenDevice>>(), classify) };
+    // SAFETY: the caller's.
+    unsafe {
+        failed(&done, (result, 1), &[Span::of(device)], &[Span::of_slice(features, count), Span::of(told)])
+    };
+    code(done)
 }

@@ -16,7 +16,7 @@ pub const CALIB_ERROR_ALIGNMENT: i32 = -2;
 pub const CALIB_ERROR_LENGTH: i32 = -3;
 /// Memory that is written overlaps other memory of the call, or of a state. Nothing was written.
 pub const CALIB_ERROR_OVERLAP: i32 = -4;
-/// The state was never opened, or its opening failed.
+/// The state was never opened, or its opening failed; or another calibrator was loaded into the buffer of this one since, or failed to be.
 pub const CALIB_ERROR_STATE: i32 = -5;
 /// A callback called a function with the state that called the callback; or the memory kept a state in use over a reset: clear it.
 pub const CALIB_ERROR_BUSY: i32 = -6;
@@ -24,6 +24,8 @@ pub const CALIB_ERROR_BUSY: i32 = -6;
 pub const CALIB_ERROR_ARGUMENT: i32 = -7;
 /// The library was built without the feature that this needs.
 pub const CALIB_ERROR_UNSUPPORTED: i32 = -8;
+/// The program was compiled with the header of another library.
+pub const CALIB_ERROR_VERSION: i32 = -9;
 /// There is no artefact: the memory is blank.
 pub const CALIB_ERROR_BLANK: i32 = -20;
 /// The bytes are no artefact that this version reads, or they are damaged.
@@ -72,16 +74,20 @@ pub const CALIB_ERROR_CLASSIFY: i32 = -61;
 pub const CALIB_ERROR_NOT_MONITORED: i32 = -70;
 /// The calibrator has more tables, or more bins in one, than the counters have room for.
 pub const CALIB_ERROR_ROOM: i32 = -71;
-/// The monitors count the predictions of another calibrator, or of none yet.
+/// The monitors count the predictions of another calibrator, or of none yet; or the result is of another one.
 pub const CALIB_ERROR_OTHER_CALIBRATOR: i32 = -72;
 /// The result has no bin that the calibrator counts outcomes of.
 pub const CALIB_ERROR_BIN: i32 = -73;
-/// As many outcomes are known as predictions were counted.
+/// As many outcomes are known as predictions were counted; or the result is of no prediction that was counted.
 pub const CALIB_ERROR_NO_PREDICTION: i32 = -74;
 /// A counter has reached what it can hold.
 pub const CALIB_ERROR_FULL: i32 = -75;
 /// The bytes are no saved counters of these monitors and this calibrator, or damaged.
 pub const CALIB_ERROR_SAVED: i32 = -76;
+/// The outcome comes too late: that of a prediction is known which was counted `CALIB_TOLD_WINDOW` later, or the counters were reset since.
+pub const CALIB_ERROR_LATE: i32 = -77;
+/// The opposite outcome of the same prediction was told before. That one stands.
+pub const CALIB_ERROR_TOLD: i32 = -78;
 
 /// Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.
 #[unsafe(no_mangle)]
@@ -92,10 +98,11 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_ALIGNMENT => c"a pointer is not aligned",
         CALIB_ERROR_LENGTH => c"a length is too small or impossible",
         CALIB_ERROR_OVERLAP => c"memory that is written overlaps other memory",
-        CALIB_ERROR_STATE => c"the state is not open",
+        CALIB_ERROR_STATE => c"the state is not open, or no longer",
         CALIB_ERROR_BUSY => c"the state is in use",
         CALIB_ERROR_ARGUMENT => c"an argument is out of range",
         CALIB_ERROR_UNSUPPORTED => c"the library was built without it",
+        CALIB_ERROR_VERSION => c"the header is that of another library",
         CALIB_ERROR_BLANK => c"there is no calibrator",
         CALIB_ERROR_ARTIFACT => c"the bytes are no artefact, or damaged",
         CALIB_ERROR_CLASSIFIER => c"the artefact is for another classifier",
@@ -125,6 +132,8 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_NO_PREDICTION => c"as many outcomes are known as predictions were counted",
         CALIB_ERROR_FULL => c"a counter is full",
         CALIB_ERROR_SAVED => c"the bytes are no saved counters of this calibrator, or damaged",
+        CALIB_ERROR_LATE => c"the outcome comes too late",
+        CALIB_ERROR_TOLD => c"the opposite outcome was told before",
         _ => c"unknown error",
     };
     text.as_ptr()
@@ -134,7 +143,7 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
 pub(crate) type Result<T> = core::result::Result<T, i32>;
 
 /// What a function returns.
-pub(crate) fn code(result: Result<()>) -> i32 {
+pub(crate) const fn code(result: Result<()>) -> i32 {
     match result {
         Ok(()) => CALIB_OK,
         Err(error) => error,

@@ -15,6 +15,10 @@ pub const CALIB_ERASED_ZEROS: u8 = 1;
 /// The caller's flash. A callback returns 0 if it succeeded, and any other number if not. No callback may call a function with the
 /// state that it serves.
 ///
+/// A callback may take as long as the flash does: there is no limit, and a function returns after the last of its callbacks. An installation
+/// erases one slot, writes it and reads it back. A save of a journal writes one record, and erases at most 4096 bytes, or one longer sector;
+/// beginning with another calibrator and a reset erase all of the journal. A watchdog is fed by the callbacks, or allows for the sum.
+///
 /// What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
 /// written, divide 32. Nothing is ever written twice without being erased.
 #[repr(C)]

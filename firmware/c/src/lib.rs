@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `version` | the version, and whether a program has this header |
 //! | `error` | what functions return, and a text for it |
 //! | `memory` | what is checked of every pointer, and states in the caller's memory |
 //! | `result` | what is said of one output of the classifier |
@@ -12,6 +13,7 @@
 //! | `store` | two slots: loading and installing |
 //! | `classifier` | the caller's functions as classifier, alarm, timer and source of random words |
 //! | `counters`, `counting`, `saved`, `journal` | counters in the caller's memory, as bytes, and in flash |
+//! | `told` | which outcomes are known already |
 //! | `monitors` | counting predictions, and what the monitors say |
 //! | `device` | all of them behind a serial line: bytes in, bytes out |
 //!
@@ -43,8 +45,10 @@ mod panic;
 mod result;
 mod saved;
 mod store;
+mod told;
 mod trust;
 mod vectors;
+mod version;
 
 pub use apply::*;
 pub use calibrator::*;
@@ -58,4 +62,6 @@ pub use journal::*;
 pub use monitors::*;
 pub use result::*;
 pub use store::*;
+pub use told::CALIB_TOLD_WINDOW;
 pub use trust::CALIB_KEY_BYTES;
+pub use version::*;

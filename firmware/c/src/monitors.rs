@@ -18,13 +18,14 @@ use crate::error::{
 use crate::journal::{calib_journal_t, kept};
 use crate::memory::{self, Place, Span, State};
 use crate::result::{CALIB_CALIBRATED, Told, calib_options_t, calib_result_t, options};
+use crate::told::ToldOutcomes;
 
 /// Words, of 8 bytes, of a `calib_monitors_t`.
 #[cfg(target_pointer_width = "32")]
-pub const CALIB_MONITORS_WORDS: usize = 3;
+pub const CALIB_MONITORS_WORDS: usize = 12;
 /// Words, of 8 bytes, of a `calib_monitors_t`.
 #[cfg(target_pointer_width = "64")]
-pub const CALIB_MONITORS_WORDS: usize = 5;
+pub const CALIB_MONITORS_WORDS: usize = 14;
 
 /// The monitors of a calibrator, over counters in other memory of the caller's. Opened by `calib_monitors_open` and its
 /// like; there is nothing to close.
@@ -40,6 +41,8 @@ pub(crate) struct OpenMonitors {
     counters: *mut dyn Counting,
     /// Whose predictions are counted.
     of: Option<Identity>,
+    /// Their numbers, and which outcomes were told.
+    told: ToldOutcomes,
 }
 
 impl OpenMonitors {
@@ -89,29 +92,39 @@ impl OpenMonitors {
     }
 
     fn asked(&mut self, artifact: &Artifact<'_>, request: &RequestBody) -> Result<Counters> {
-        match self.counters().answer(Some(artifact), request, true) {
+        match self.answer(Some(artifact), request, true) {
             ReplyBody::Counters(counters) => Ok(counters),
             ReplyBody::Refused(refusal) => Err(of_refusal(refusal)),
             _ => Err(CALIB_ERROR_NOT_MONITORED),
         }
     }
 
-    /// Counts an outcome. Nothing sends it twice here: the number that is known already is asked for first.
-    fn tell(&mut self, artifact: &Artifact<'_>, mut told: PredictionOutcome) -> Result<Counters> {
+    /// Counts the outcome of the prediction of this number, unless it is known: the number of outcomes that are known is asked for first.
+    fn tell(&mut self, artifact: &Artifact<'_>, number: u32, mut told: PredictionOutcome) -> Result<()> {
+        if self.told.is_known(number, told.is_positive)? {
+            return Ok(());
+        }
         let request = RequestBody::Outcome(told);
         if let ReplyBody::Refused(Refusal::Counters(CountersRefusal::Known(known))) =
             self.counters().answer(Some(artifact), &request, true)
         {
             told.known = known;
         }
-        self.asked(artifact, &RequestBody::Outcome(told))
+        self.asked(artifact, &RequestBody::Outcome(told))?;
+        self.told.tell(number, told.is_positive);
+        Ok(())
     }
 }
 
 impl Watch for OpenMonitors {
     fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
-        self.of = artifact.map(Artifact::identity);
+        let of = artifact.map(Artifact::identity);
         self.counters().begin(artifact);
+        if self.of != of {
+            // No number is given out twice, also if a journal goes on.
+            self.told = self.told.anew(self.counted().total());
+        }
+        self.of = of;
     }
 
     fn room(&self) -> MonitorRoom {
@@ -124,14 +137,19 @@ impl Watch for OpenMonitors {
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         self.counters().count(artifact, group, prediction);
+        self.told.predict();
     }
 
     fn answer(&mut self, artifact: Option<&Artifact<'_>>, request: &RequestBody, takes: bool) -> ReplyBody {
-        self.counters().answer(artifact, request, takes)
+        let reply = self.counters().answer(artifact, request, takes);
+        if let (RequestBody::ResetCounters { .. }, ReplyBody::Counters(_)) = (request, &reply) {
+            self.told = self.told.anew(0);
+        }
+        reply
     }
 }
 
-/// Counts a prediction by an open calibrator, which is then handed over; null counts nothing.
+/// Counts a prediction by an open calibrator, which is then handed over, and returns its number; null counts nothing.
 ///
 /// # Safety
 ///
@@ -141,16 +159,16 @@ pub(crate) unsafe fn count(
     artifact: Option<&Artifact<'_>>,
     prediction: &Prediction,
     handed_over: Span,
-) -> Result<()> {
+) -> Result<u32> {
     if monitors.is_null() {
-        return Ok(());
+        return Ok(0);
     }
     let artifact = artifact.ok_or(CALIB_ERROR_NOT_MONITORED)?;
     let count = |opened: &mut OpenMonitors| {
         handed_over.apart_from(&opened.own(monitors))?;
         opened.check(artifact)?;
         opened.count(artifact, prediction.group, &prediction.first);
-        Ok(())
+        Ok(opened.told.last())
     };
     // SAFETY: the caller's.
     unsafe { memory::work(monitors.cast(), count) }
@@ -188,6 +206,11 @@ impl Watching {
     pub(crate) fn own(&self) -> [Span; 2] {
         let nothing = [Span::of(self.monitors); 2];
         self.look(|opened| opened.own(self.monitors)).unwrap_or(nothing)
+    }
+
+    /// The number of the last prediction; 0 if none is counted.
+    pub(crate) fn last(&self) -> u32 {
+        self.look(|opened| opened.told.last()).unwrap_or(0)
     }
 
     fn look<R>(&self, look: impl FnOnce(&OpenMonitors) -> R) -> Option<R> {
@@ -321,7 +344,7 @@ unsafe fn opened<C: Made>(
     let make = || {
         // SAFETY: the caller's.
         let counters = unsafe { counting::open(counters, counters_words, read, make) }?;
-        Ok(OpenMonitors { counters, of: None })
+        Ok(OpenMonitors { counters, of: None, told: ToldOutcomes::after(0) })
     };
     let counters = Span::of_slice(counters, C::WORDS_GIVEN);
     // SAFETY: the caller's.
@@ -342,7 +365,7 @@ unsafe fn with_artifact(
         let own = opened.own(monitors);
         Span::of(calibrator).apart_from(&own)?;
         // SAFETY: the caller's.
-        let found = unsafe { memory::look::<Opened>(calibrator.cast()) }?;
+        let found = unsafe { Opened::look(calibrator) }?;
         found.bytes().apart_from(&own)?;
         let artifact = found.artifact().ok_or(CALIB_ERROR_NOT_MONITORED)?;
         let [monitors, counters] = own;
@@ -372,8 +395,13 @@ pub unsafe extern "C" fn calib_monitors_begin(
 
 /// Tells the outcome of a prediction that was counted, once it is known.
 ///
-/// Of the `result` the class, the bin and the reason are looked at, of the options the group. `is_positive` is 1 if the event happened,
-/// or, with several classes, if the predicted class was right; otherwise 0.
+/// Of the `result` the calibrator's name, the number, the class, the bin and the reason are looked at, of the options the group. `is_positive`
+/// is 1 if the event happened, or, with several classes, if the predicted class was right; otherwise 0.
+///
+/// The same outcome counts once, however often it is told. A result of another calibrator gives `CALIB_ERROR_OTHER_CALIBRATOR`, one of no
+/// prediction that was counted `CALIB_ERROR_NO_PREDICTION`, the opposite of an outcome that is known `CALIB_ERROR_TOLD`, and one that comes
+/// after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. Which outcomes were told is in the bytes of `calib_monitors_save`; a
+/// journal does not hold it, so after a restart tell no outcome again, and none of a prediction that was lost with the power.
 ///
 /// # Safety
 ///
@@ -394,16 +422,22 @@ pub unsafe extern "C" fn calib_monitors_tell(
         if is_positive > 1 {
             return Err(CALIB_ERROR_ARGUMENT);
         }
+        let calib_result_t { class_index: class, bin, number, .. } = result;
+        if result.reserved != 0 {
+            return Err(CALIB_ERROR_ARGUMENT);
+        }
         if result.reason != CALIB_CALIBRATED {
             return Err(CALIB_ERROR_BIN);
         }
         opened.check(artifact)?;
-        let calib_result_t { class_index: class, bin, .. } = result;
+        if result.identity != artifact.identity().0 {
+            return Err(CALIB_ERROR_OTHER_CALIBRATOR);
+        }
         let (calibrator, is_positive) = (artifact.identity(), is_positive == 1);
         // More than a counter holds: no number that is known.
         let known = u32::MAX;
         let told = PredictionOutcome { calibrator, group, class, bin, is_positive, known };
-        opened.tell(artifact, told).map(|_| ())
+        opened.tell(artifact, number, told)
     };
     // SAFETY: the caller's.
     code(unsafe { with_artifact(monitors, calibrator, tell) })
@@ -477,7 +511,7 @@ pub unsafe extern "C" fn calib_monitors_save(
         // More is never written.
         let room = room.get_mut(..CALIB_MANY_SAVED_BYTES.min(capacity)).unwrap_or_default();
         let of = opened.of.ok_or(CALIB_ERROR_OTHER_CALIBRATOR)?;
-        place.write(opened.counters().save(of, memory::filled(room, 0))?);
+        place.write(opened.counted().save(of, &opened.told, memory::filled(room, 0))?);
         Ok(())
     };
     // SAFETY: the caller's.
@@ -504,7 +538,8 @@ pub unsafe extern "C" fn calib_monitors_restore(
         // SAFETY: the caller's.
         let bytes = unsafe { memory::slice(bytes, len) }?;
         let of = opened.of.ok_or(CALIB_ERROR_OTHER_CALIBRATOR)?;
-        opened.counters().restore(of, bytes)
+        opened.told = opened.counters().restore(of, bytes)?;
+        Ok(())
     };
     // SAFETY: the caller's.
     code(unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), restore) })

@@ -2,32 +2,34 @@
 
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::predict::{Output, Prediction, Query, Ranked};
-use calib_core::{Outcome, Uncalibrated};
+use calib_core::{Identity, Outcome, Uncalibrated};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, Result};
 use crate::memory;
 use crate::monitors::calib_monitors_t;
 
+/// In `calib_result_t.reason`: nothing is said, as the call failed or there was none. It is 0, so a cleared result says it.
+pub const CALIB_NO_RESULT: u8 = 0;
 /// In `calib_result_t.reason`: there is a calibrated probability.
-pub const CALIB_CALIBRATED: u8 = 0;
+pub const CALIB_CALIBRATED: u8 = 1;
 /// In `calib_result_t.reason`: no table could be fitted for the class.
-pub const CALIB_NO_CLASS: u8 = 1;
+pub const CALIB_NO_CLASS: u8 = 2;
 /// In `calib_result_t.reason`: there is no calibrator.
-pub const CALIB_NO_ARTIFACT: u8 = 2;
+pub const CALIB_NO_ARTIFACT: u8 = 3;
 /// In `calib_result_t.reason`: the calibrator is damaged.
-pub const CALIB_BAD_ARTIFACT: u8 = 3;
+pub const CALIB_BAD_ARTIFACT: u8 = 4;
 /// In `calib_result_t.reason`: the calibrator is for another classifier.
-pub const CALIB_OTHER_CLASSIFIER: u8 = 4;
+pub const CALIB_OTHER_CLASSIFIER: u8 = 5;
 /// In `calib_result_t.reason`: no calibration point is in the score's bin.
-pub const CALIB_EMPTY_BIN: u8 = 5;
+pub const CALIB_EMPTY_BIN: u8 = 6;
 /// In `calib_result_t.reason`: every class has the probability 0.
-pub const CALIB_ZERO_SUM: u8 = 6;
+pub const CALIB_ZERO_SUM: u8 = 7;
 /// In `calib_result_t.reason`: there are thresholds or prediction sets alone, and no probability.
-pub const CALIB_NO_TABLE: u8 = 7;
+pub const CALIB_NO_TABLE: u8 = 8;
 /// In `calib_result_t.reason`: the monitors raised an alarm, and the calibrator asks for no probability from then on.
-pub const CALIB_ALARMED: u8 = 8;
+pub const CALIB_ALARMED: u8 = 9;
 /// In `calib_result_t.reason`: the calibrator asks for monitors, and the device has none, or none with room for its tables.
-pub const CALIB_NOT_MONITORED: u8 = 9;
+pub const CALIB_NOT_MONITORED: u8 = 10;
 /// In `calib_result_t.reason`: a reason that this header does not know.
 pub const CALIB_OTHER_REASON: u8 = 255;
 
@@ -38,10 +40,10 @@ pub const CALIB_FLAG_SHARED_OUT: u8 = 2;
 /// A bit of `calib_result_t.flags`: the score is outside the range of the calibration rows.
 pub const CALIB_FLAG_OUT_OF_RANGE: u8 = 4;
 
+/// In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by. It is 0, so a cleared result says it.
+pub const CALIB_ALARM_RAISED: u8 = 0;
 /// In `calib_result_t.alarm`: the rule lets it pass.
-pub const CALIB_ALARM_CLEAR: u8 = 0;
-/// In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by.
-pub const CALIB_ALARM_RAISED: u8 = 1;
+pub const CALIB_ALARM_CLEAR: u8 = 1;
 /// In `calib_result_t.alarm`: the artefact has no rule; the caller decides by the probability.
 pub const CALIB_ALARM_NO_RULE: u8 = 2;
 
@@ -61,13 +63,16 @@ pub const CALIB_NO_ACTION: u8 = 255;
 pub const CALIB_SET_WORDS: usize = 4;
 
 /// What is said of one output of the classifier. Copy it, keep it: it points nowhere.
+///
+/// A call that fails leaves `CALIB_NO_RESULT` here, with the alarm raised and without a probability, unless the place itself is at fault.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct calib_result_t {
     /// The calibrated probability of class 1 of two, otherwise that the predicted class is right. Not a number unless `reason` is
     /// `CALIB_CALIBRATED`, so that a comparison with it is false.
     pub prob: f32,
-    /// How far the true probability is from `prob` at most, as the artefact's guarantee says; 0 if nothing is promised.
+    /// The guaranteed bound on the difference between `prob` and the event frequency of the bin; not a number without a guarantee. It fails with
+    /// probability at most `calib_info_t.alpha`.
     pub epsilon: f32,
     /// The lower end of the probability's interval; meaningful if `has_interval` is 1.
     pub interval_low: f32,
@@ -75,6 +80,11 @@ pub struct calib_result_t {
     pub interval_high: f32,
     /// The prediction set, if `has_set` is 1: class `c` is bit `c % 32` of word `c / 32`.
     pub set: [u32; CALIB_SET_WORDS],
+    /// The name of the calibrator; zeros if there is none.
+    pub identity: [u8; 8],
+    /// The number of the prediction among those that the monitors counted, from 1 on; 0 if it was not counted. `calib_monitors_tell` knows the
+    /// prediction by it.
+    pub number: u32,
     /// The predicted class; 1 of a binary calibrator.
     pub class_index: u16,
     /// The bin of the score.
@@ -153,28 +163,46 @@ impl Told {
 }
 
 impl calib_result_t {
-    pub(crate) fn new(prediction: &Prediction) -> Self {
+    /// What a call that failed leaves.
+    pub(crate) const NONE: Self = Self {
+        prob: f32::NAN,
+        epsilon: f32::NAN,
+        interval_low: 0.0,
+        interval_high: 1.0,
+        set: [0; CALIB_SET_WORDS],
+        identity: [0; 8],
+        number: 0,
+        class_index: 0,
+        bin: 0,
+        reason: CALIB_NO_RESULT,
+        flags: 0,
+        has_interval: 0,
+        has_set: 0,
+        action: CALIB_NO_ACTION,
+        verdict: CALIB_VERDICT_NONE,
+        alarm: CALIB_ALARM_RAISED,
+        reserved: 0,
+    };
+
+    /// By this calibrator; `number` is that of the prediction, if the monitors counted it.
+    pub(crate) fn new(prediction: &Prediction, of: Option<Identity>, number: u32) -> Self {
         let Prediction { first: Ranked { class, outcome, .. }, verdict, set, action, alarm, .. } = prediction;
         let mut result = Self {
-            prob: f32::NAN,
-            epsilon: 0.0,
-            interval_low: 0.0,
-            interval_high: 1.0,
             set: words(set.unwrap_or_default()),
+            identity: of.map_or([0; 8], |identity| identity.0),
+            number,
             class_index: *class,
-            bin: 0,
             reason: CALIB_CALIBRATED,
-            flags: 0,
-            has_interval: 0,
             has_set: set.is_some().into(),
             action: action.unwrap_or(CALIB_NO_ACTION),
             verdict: self::verdict(*verdict),
             alarm: match *alarm {
-                Some(raised) => raised.into(),
+                Some(true) => CALIB_ALARM_RAISED,
+                Some(false) => CALIB_ALARM_CLEAR,
                 None if outcome.calibrated().is_none() => CALIB_ALARM_RAISED,
                 None => CALIB_ALARM_NO_RULE,
             },
-            reserved: 0,
+            ..Self::NONE
         };
         match outcome {
             Outcome::Uncalibrated(why) => result.reason = reason(*why),
@@ -185,7 +213,7 @@ impl calib_result_t {
                     None => result.reason = CALIB_EMPTY_BIN,
                     Some(calibrated) => {
                         result.prob = calibrated.prob;
-                        result.epsilon = calibrated.epsilon.unwrap_or(0.0);
+                        result.epsilon = calibrated.epsilon.unwrap_or(f32::NAN);
                         if let Some(interval) = calibrated.interval {
                             (result.interval_low, result.interval_high) = (interval.lo, interval.hi);
                             result.has_interval = 1;

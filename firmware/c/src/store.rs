@@ -1,5 +1,7 @@
 //! Two slots: loading and installing.
 
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+
 use calib_core::slot::Admitted;
 use calib_core::{Admission, ArtifactBuffer, ClassifierId, SlotStore};
 use calib_firmware::{Slot, Task};
@@ -16,7 +18,11 @@ use crate::trust::{CALIB_KEY_BYTES, Trusted};
 /// Bytes of the longest artefact that is loaded into a buffer.
 pub const CALIB_BUFFER_BYTES: usize = 4096;
 /// Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
+#[cfg(target_pointer_width = "32")]
 pub const CALIB_BUFFER_WORDS: usize = 514;
+/// Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
+#[cfg(target_pointer_width = "64")]
+pub const CALIB_BUFFER_WORDS: usize = 515;
 /// Words, of 8 bytes, of a `calib_store_t`.
 #[cfg(target_pointer_width = "32")]
 pub const CALIB_STORE_WORDS: usize = 48;
@@ -79,16 +85,70 @@ pub struct calib_slots_t {
     pub reserved: [u8; 2],
 }
 
-/// The buffer in the caller's memory.
+/// What an artefact is loaded into.
 pub(crate) type Buffer = ArtifactBuffer<{ CALIB_BUFFER_BYTES / 4 }>;
 
-const _: () = assert!(size_of::<Buffer>() <= 8 * CALIB_BUFFER_WORDS);
+/// The buffer in the caller's memory, which counts its loads.
+#[repr(C)]
+pub(crate) struct Counted {
+    buffer: Buffer,
+    loads: AtomicU32,
+}
+
+const _: () = assert!(size_of::<Counted>() <= 8 * CALIB_BUFFER_WORDS);
+
+impl Counted {
+    /// The buffer.
+    ///
+    /// # Safety
+    ///
+    /// `counted` points to a buffer that [`buffer`] made.
+    pub(crate) const unsafe fn buffer(counted: *mut Self) -> *mut Buffer {
+        // SAFETY: the caller's.
+        unsafe { &raw mut (*counted).buffer }
+    }
+
+    /// Takes from all calibrators so far what is in the buffer, and gives it to the next.
+    ///
+    /// # Safety
+    ///
+    /// `counted` points to memory for a buffer, whatever it holds.
+    unsafe fn lend(counted: *mut Self) -> Lease {
+        // SAFETY: the caller's; every number is one.
+        let loads = unsafe { &(*counted).loads };
+        // The number goes on from what the memory holds: a store that is opened again does not give out the same one.
+        let load = loads.load(Ordering::Relaxed).wrapping_add(1);
+        loads.store(load, Ordering::Relaxed);
+        // An interrupt that applies a calibrator while the next one is loaded finds the new number.
+        compiler_fence(Ordering::SeqCst);
+        Lease { loads, load }
+    }
+}
+
+/// The right of a calibrator to what a buffer holds, until the next load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    loads: *const AtomicU32,
+    load: u32,
+}
+
+impl Lease {
+    /// Whether nothing was loaded since.
+    ///
+    /// # Safety
+    ///
+    /// The buffer is there.
+    pub(crate) unsafe fn holds(self) -> bool {
+        // SAFETY: the caller's.
+        unsafe { &*self.loads }.load(Ordering::Relaxed) == self.load
+    }
+}
 
 /// An open store.
 #[derive(Debug)]
 struct OpenStore {
     store: SlotStore<Flash, Trusted>,
-    buffer: *mut Buffer,
+    buffer: *mut Counted,
 }
 
 impl OpenStore {
@@ -104,14 +164,17 @@ impl OpenStore {
 ///
 /// A pointer that is neither null nor misaligned points to so many words, which may be written, and which nothing else uses while
 /// the buffer is used.
-pub(crate) unsafe fn buffer(words: *mut u64, len: usize, others: &[Span]) -> Result<*mut Buffer> {
-    let buffer = memory::checked_mut(words.cast::<Buffer>())?;
+pub(crate) unsafe fn buffer(words: *mut u64, len: usize, others: &[Span]) -> Result<*mut Counted> {
+    let buffer = memory::checked_mut(words.cast::<Counted>())?;
     if len < CALIB_BUFFER_WORDS {
         return Err(CALIB_ERROR_LENGTH);
     }
     buffer_span(words).apart_from(others)?;
     // SAFETY: checked, and the caller's; an empty buffer's words are not initialised.
-    unsafe { buffer.write(Buffer::new()) };
+    unsafe {
+        let _ = Counted::lend(buffer);
+        Counted::buffer(buffer).write(Buffer::new());
+    }
     Ok(buffer)
 }
 
@@ -171,8 +234,8 @@ pub unsafe extern "C" fn calib_store_open(
         // SAFETY: the caller's.
         let buffer = unsafe { self::buffer(buffer, buffer_words, &read) }?;
         // SAFETY: as above; the borrow ends here.
-        let (store, _) =
-            SlotStore::open(flash, layout, admission, unsafe { &mut *buffer }).map_err(of_layout)?;
+        let (store, _) = SlotStore::open(flash, layout, admission, unsafe { &mut *Counted::buffer(buffer) })
+            .map_err(of_layout)?;
         Ok(OpenStore { store, buffer })
     };
     // SAFETY: the caller's.
@@ -181,7 +244,8 @@ pub unsafe extern "C" fn calib_store_open(
 
 /// Loads the calibrator in force into the store's buffer, checks it there, and opens it.
 ///
-/// Calibrators that were loaded before are no longer used then: they point to the same buffer.
+/// Calibrators that were loaded before point to the same buffer: from then on they are refused with `CALIB_ERROR_STATE`, also if nothing could be
+/// loaded. Other threads do not apply them meanwhile.
 ///
 /// # Safety
 ///
@@ -194,12 +258,13 @@ pub unsafe extern "C" fn calib_store_load(
     let load = |opened: &mut OpenStore| {
         let own = opened.own(store);
         let make = || {
-            // SAFETY: the caller's word that no calibrator from before is used.
-            let buffer: &'static mut Buffer = unsafe { &mut *opened.buffer };
+            // SAFETY: the buffer is the store's, and the calibrators from before no longer look at it.
+            let (lease, buffer): (_, &'static mut Buffer) =
+                unsafe { (Counted::lend(opened.buffer), &mut *Counted::buffer(opened.buffer)) };
             let admitted: Admitted<'static> = opened.store.load(buffer).map_err(of_faults)?;
             let artifact = *admitted.artifact();
             let slot = Slot::admitted(Ok(admitted), Task::of(&artifact));
-            Opened::new(slot, &artifact, Span::of(opened.buffer))
+            Opened::new(slot, &artifact, Span::of(opened.buffer), Some(lease))
         };
         // SAFETY: the caller's.
         unsafe { memory::open(calibrator, &[&own], make) }

@@ -26,7 +26,7 @@ static void texts(void)
         TRUE(calib_error_text(error) != NULL && strlen(calib_error_text(error)) > 5);
         known += strcmp(calib_error_text(error), "unknown error") != 0 ? 1U : 0U;
     }
-    TRUE(known == 38);
+    TRUE(known == 41);
     TRUE(strcmp(calib_error_text(INT32_MIN), "unknown error") == 0);
     TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
 }
@@ -123,6 +123,71 @@ static void opening(struct file file)
     free(copy);
 }
 
+/* A call that failed left no result, and an alarm. */
+static void no_result(const calib_result_t *result)
+{
+    TRUE(result->reason == CALIB_NO_RESULT && !(result->prob >= 0.0F) && !(result->epsilon >= 0.0F));
+    TRUE(result->alarm == CALIB_ALARM_RAISED && result->action == CALIB_NO_ACTION && result->number == 0);
+}
+
+/* What a program sees that does not look at error codes. */
+static void unchecked(struct file file)
+{
+    calib_calibrator_t calibrator;
+    calib_options_t options = {NULL, 0, 0, 0, 0, 0};
+    calib_result_t result, before;
+    float vector[4] = {0.25F, 0.25F, 0.25F, 0.25F};
+    calib_info_t info;
+
+    memset(&result, 0, sizeof result);
+    TRUE(result.reason == CALIB_NO_RESULT && result.reason != CALIB_CALIBRATED && result.alarm == CALIB_ALARM_RAISED);
+    TRUE(result.alarm != CALIB_ALARM_CLEAR);
+    memset(&calibrator, 0, sizeof calibrator);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    no_result(&result);
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
+    EXPECT(calib_info(&calibrator, &info), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
+    TRUE(memcmp(result.identity, info.identity, sizeof info.identity) == 0 && result.number == 0);
+    TRUE(result.epsilon > 0.0F && info.epsilon > 0.0F && info.alpha > 0.0F);
+    before = result;
+    EXPECT(calib_apply_score(&calibrator, 2.0F, NULL, &result), CALIB_ERROR_SCORE);
+    no_result(&result);
+    result = before;
+    options.reserved = 1;
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_ERROR_ARGUMENT);
+    no_result(&result);
+    result = before;
+    EXPECT(calib_apply_score(NULL, 0.5F, NULL, &result), CALIB_ERROR_NULL);
+    no_result(&result);
+    result = before;
+    EXPECT(calib_apply_probs(&calibrator, NULL, 4, NULL, &result), CALIB_ERROR_NULL);
+    no_result(&result);
+    result = before;
+    EXPECT(calib_apply_all_probs(&calibrator, vector, 4, NULL, vector, 4, &result), CALIB_ERROR_KIND);
+    no_result(&result);
+    result = before;
+    EXPECT(calib_apply_top_k_probs(&calibrator, vector, 4, NULL, &result, 1), CALIB_ERROR_KIND);
+    no_result(&result);
+}
+
+static void versions(void)
+{
+    const size_t sizes[5] = {sizeof(calib_calibrator_t), sizeof(calib_store_t), sizeof(calib_device_t), sizeof(calib_monitors_t),
+                             sizeof(calib_result_t)};
+    size_t other[5], i;
+
+    EXPECT(CALIB_CHECK(), CALIB_OK);
+    TRUE(calib_version() == CALIB_VERSION);
+    TRUE(CALIB_VERSION == ((CALIB_VERSION_MAJOR << 16) | (CALIB_VERSION_MINOR << 8) | CALIB_VERSION_PATCH));
+    EXPECT(calib_check(CALIB_VERSION + 1, sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]), CALIB_ERROR_VERSION);
+    for (i = 0; i < 5; i++) {
+        memcpy(other, sizes, sizeof other);
+        other[i] -= 8;
+        EXPECT(calib_check(CALIB_VERSION, other[0], other[1], other[2], other[3], other[4]), CALIB_ERROR_VERSION);
+    }
+}
+
 static void layouts(struct chip *chip, uint64_t *buffer)
 {
     static const calib_layout_t bad[] = {
@@ -149,6 +214,14 @@ static void layouts(struct chip *chip, uint64_t *buffer)
         flash.sector_bytes = sectors[i];
         EXPECT(calib_store_open(&store, &flash, &good, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_LAYOUT);
     }
+    /* Slots are of whole sectors, and a sector is neither a part of 1024 bytes nor a multiple. */
+    layout.offsets[1] = layout.slot_bytes = 3072;
+    flash.sector_bytes = 768;
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_LAYOUT);
+    flash.sector_bytes = 1024;
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    memset(&store, 0, sizeof store);
+    layout = good;
     flash.sector_bytes = SECTOR;
     layout.erased = 2;
     EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_ERROR_ARGUMENT);
@@ -243,6 +316,56 @@ static void slots(struct file first, struct file second, struct file large)
     EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
 }
 
+/* Calibrators that were loaded before look at a buffer that holds another one. */
+static void loaded_before(struct file first, struct file second)
+{
+    static struct chip chip;
+    static calib_device_t device;
+    static uint64_t buffer[CALIB_BUFFER_WORDS], staged[CALIB_BUFFER_WORDS];
+    const calib_layout_t layout = {{0, SLOT}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}};
+    calib_flash_t flash = flash_of(&chip);
+    calib_calibrator_t old, newer, again;
+    calib_device_config_t config;
+    calib_result_t result;
+    calib_info_t info;
+    calib_store_t store;
+
+    new_chip(&chip);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_store_install(&store, first.bytes, first.len, NULL), CALIB_OK);
+    EXPECT(calib_store_load(&store, &old), CALIB_OK);
+    /* A load into no place loads nothing, and an installation leaves the buffer alone. */
+    EXPECT(calib_store_load(&store, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_store_install(&store, second.bytes, second.len, NULL), CALIB_OK);
+    EXPECT(calib_apply_score(&old, 0.5F, NULL, &result), CALIB_OK);
+    EXPECT(calib_store_load(&store, &newer), CALIB_OK);
+    EXPECT(calib_apply_score(&old, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    no_result(&result);
+    EXPECT(calib_info(&old, &info), CALIB_ERROR_STATE);
+    EXPECT(calib_apply_score(&newer, 0.5F, NULL, &result), CALIB_OK);
+    /* The same one once more is another load. */
+    EXPECT(calib_store_load(&store, &again), CALIB_OK);
+    EXPECT(calib_apply_score(&newer, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    EXPECT(calib_apply_score(&again, 0.5F, NULL, &result), CALIB_OK);
+    /* So is one that fails. */
+    chip.reads = 0;
+    TRUE(calib_store_load(&store, &newer) < 0);
+    EXPECT(calib_apply_score(&again, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    no_result(&result);
+    chip.reads = 1000000;
+    EXPECT(calib_store_load(&store, &newer), CALIB_OK);
+    /* A store that is opened again, or a device over the same buffer, gives out no number twice. */
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_apply_score(&newer, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    EXPECT(calib_store_load(&store, &old), CALIB_OK);
+    EXPECT(calib_apply_score(&newer, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    EXPECT(calib_apply_score(&again, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+    EXPECT(calib_apply_score(&old, 0.5F, NULL, &result), CALIB_OK);
+    config = config_of(&chip);
+    EXPECT(calib_device_open(&device, &config, staged, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_apply_score(&old, 0.5F, NULL, &result), CALIB_ERROR_STATE);
+}
+
 static void configs(struct chip *chip, calib_device_t *device, uint64_t *staged, uint64_t *loaded)
 {
     const size_t words = CALIB_BUFFER_WORDS;
@@ -274,6 +397,21 @@ static void configs(struct chip *chip, calib_device_t *device, uint64_t *staged,
     EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
     config = config_of(chip);
     config.alarm_below = 2;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.reserved[2] = 1;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.classifier.reserved[1] = 1;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    config.layout.reserved[0] = 1;
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
+    config = config_of(chip);
+    /* Exactly as long as a name may be, and a byte more. */
+    config.classifier.name = "thirty-two bytes and not a byte.";
+    EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_OK);
+    config.classifier.name = "thirty-three bytes is a byte more";
     EXPECT(calib_device_open(device, &config, staged, loaded, words), CALIB_ERROR_ARGUMENT);
     config = config_of(chip);
     EXPECT(calib_device_open(device, NULL, staged, loaded, words), CALIB_ERROR_NULL);
@@ -339,9 +477,11 @@ static void device(struct file first)
     EXPECT(calib_device_open(&device, &config, staged, loaded, CALIB_BUFFER_WORDS), CALIB_OK);
     EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_OK);
     TRUE(result.reason == CALIB_CALIBRATED && result.prob >= 0.0F);
-    TRUE(result.alarm == (result.prob >= 0.5F ? CALIB_ALARM_RAISED : CALIB_ALARM_CLEAR) && alarms == result.alarm);
+    TRUE(result.alarm == (result.prob >= 0.5F ? CALIB_ALARM_RAISED : CALIB_ALARM_CLEAR) && alarms == (result.prob >= 0.5F ? 1 : 0));
+    TRUE(result.number == 0 && memcmp(result.identity, "\0\0\0\0\0\0\0\0", 8) != 0);
     alarm_fails = 1;
     EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_ERROR_ALARM);
+    no_result(&result);
     alarm_fails = 0;
 }
 
@@ -351,12 +491,15 @@ int main(int argc, char **argv)
 
     if (argc != 4)
         return 2;
+    versions();
     texts();
     first = load(argv[1]);
     second = load(argv[2]);
     large = load(argv[3]);
     opening(first);
+    unchecked(first);
     slots(first, second, large);
+    loaded_before(first, second);
     device(first);
     free(first.words);
     free(second.words);

@@ -119,7 +119,11 @@ static void monitors_of(struct file plain, struct file wide, struct file file, s
     EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_ERROR_BIN);
     result.bin = (uint16_t)(result.bin - 1000);
     EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_OK);
-    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 0), CALIB_ERROR_NO_PREDICTION);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 0), CALIB_ERROR_TOLD);
+    result.reserved = 1;
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_ERROR_ARGUMENT);
+    result.reserved = 0;
     EXPECT(calib_monitors_read(&monitors, &calibrator, 1, &found), CALIB_ERROR_NOT_MONITORED);
     EXPECT(calib_monitors_read(&monitors, &calibrator, UINT16_MAX, &found), CALIB_ERROR_NOT_MONITORED);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, NULL), CALIB_ERROR_NULL);
@@ -178,6 +182,97 @@ static void monitors_of(struct file plain, struct file wide, struct file file, s
     TRUE(total(&monitors, &calibrator) == 0);
 }
 
+/* How many outcomes are known, and how many of them are positive. */
+static uint32_t known(calib_monitors_t *monitors, const calib_calibrator_t *calibrator, uint32_t *positives)
+{
+    calib_counters_t found;
+    uint32_t all = 0;
+    size_t bin;
+
+    EXPECT(calib_monitors_read(monitors, calibrator, 0, &found), CALIB_OK);
+    for (*positives = 0, bin = 0; bin < CALIB_COUNTED_BINS; bin++) {
+        all += found.labelled[bin];
+        *positives += found.positives[bin];
+    }
+    return all;
+}
+
+/* Outcomes of another calibrator, of no prediction, told twice, contradicted, in any order, and too late. */
+static void outcomes(struct file file, struct file second)
+{
+    enum { MANY = 600 };
+    static calib_result_t results[MANY];
+    static uint64_t counters[CALIB_COUNTERS_WORDS];
+    static uint8_t saved[CALIB_SAVED_BYTES];
+    const size_t words = CALIB_COUNTERS_WORDS;
+    calib_options_t options = {NULL, 0, 0, 0, 0, 0};
+    calib_calibrator_t calibrator, other;
+    calib_monitors_t monitors;
+    calib_result_t copy;
+    uint32_t positives;
+    size_t i, len;
+
+    options.monitors = &monitors;
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
+    EXPECT(calib_open(&other, second.bytes, second.len, classifier), CALIB_OK);
+    EXPECT(calib_monitors_open(&monitors, counters, words), CALIB_OK);
+    EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+    for (i = 0; i < MANY; i++) {
+        EXPECT(calib_apply_score(&calibrator, (float)(i % 10) / 10.0F, &options, &results[i]), CALIB_OK);
+        TRUE(results[i].number == i + 1);
+    }
+    /* One that nothing counted, and numbers that nobody was given. */
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &copy), CALIB_OK);
+    TRUE(copy.number == 0);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, 1), CALIB_ERROR_NO_PREDICTION);
+    copy.number = MANY + 1;
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, 1), CALIB_ERROR_NO_PREDICTION);
+    copy.number = UINT32_MAX;
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, 1), CALIB_ERROR_NO_PREDICTION);
+    TRUE(known(&monitors, &calibrator, &positives) == 0);
+    /* Every one twice, from the last to the first within the window, as copies too. */
+    for (i = CALIB_TOLD_WINDOW; i-- > 0;) {
+        copy = results[i];
+        EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[i], NULL, i % 3 == 0), CALIB_OK);
+        EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, i % 3 == 0), CALIB_OK);
+        EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, i % 3 != 0), CALIB_ERROR_TOLD);
+    }
+    TRUE(known(&monitors, &calibrator, &positives) == CALIB_TOLD_WINDOW && positives == 86);
+    /* The window moves with the outcomes, and not with the predictions. */
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[CALIB_TOLD_WINDOW], NULL, 1), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[0], NULL, 1), CALIB_ERROR_LATE);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[1], NULL, 0), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - 1], NULL, 1), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - CALIB_TOLD_WINDOW - 1], NULL, 1), CALIB_ERROR_LATE);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - CALIB_TOLD_WINDOW], NULL, 1), CALIB_OK);
+    TRUE(known(&monitors, &calibrator, &positives) == CALIB_TOLD_WINDOW + 3 && positives == 89);
+    /* Over a restart, too. */
+    EXPECT(calib_monitors_save(&monitors, saved, sizeof saved, &len), CALIB_OK);
+    EXPECT(calib_monitors_open(&monitors, counters, words), CALIB_OK);
+    EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+    EXPECT(calib_monitors_restore(&monitors, saved, len), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - 1], NULL, 1), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[0], NULL, 1), CALIB_ERROR_LATE);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - 2], NULL, 0), CALIB_OK);
+    TRUE(known(&monitors, &calibrator, &positives) == CALIB_TOLD_WINDOW + 4 && positives == 89);
+    /* After an update, results of the calibrator before are refused, under either name. */
+    EXPECT(calib_monitors_begin(&monitors, &other), CALIB_OK);
+    predict(&monitors, &other, 5);
+    EXPECT(calib_monitors_tell(&monitors, &other, &results[MANY - 3], NULL, 1), CALIB_ERROR_OTHER_CALIBRATOR);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - 3], NULL, 1), CALIB_ERROR_OTHER_CALIBRATOR);
+    TRUE(known(&monitors, &other, &positives) == 0);
+    /* Back to it, and after a reset, they are of predictions that are not counted. */
+    EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &copy), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &results[MANY - 3], NULL, 1), CALIB_ERROR_LATE);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, 1), CALIB_OK);
+    EXPECT(calib_monitors_reset(&monitors, &calibrator), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, 1), CALIB_ERROR_LATE);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &copy), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &copy, NULL, 0), CALIB_OK);
+    TRUE(known(&monitors, &calibrator, &positives) == 1 && positives == 0);
+}
+
 /* Counters that hold no more: they are put there as saved ones, one word at a time, as which word is what is the library's own. */
 static void full(struct file file)
 {
@@ -187,7 +282,7 @@ static void full(struct file file)
     calib_calibrator_t calibrator;
     calib_monitors_t monitors;
     calib_counters_t found;
-    calib_result_t result;
+    calib_result_t result, untold;
     size_t len, at;
     unsigned refused = 0, is_full = 0;
     int32_t error;
@@ -200,6 +295,7 @@ static void full(struct file file)
     EXPECT(calib_monitors_save(&monitors, before, sizeof before, &len), CALIB_OK);
     EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
     EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &untold), CALIB_OK);
     EXPECT(calib_monitors_save(&monitors, after, sizeof after, &len), CALIB_OK);
     for (at = 12; at + 4 < len; at += 4) {
         if (memcmp(before + at, after + at, 4) == 0)
@@ -210,8 +306,8 @@ static void full(struct file file)
         EXPECT(calib_monitors_restore(&monitors, most, len), CALIB_OK);
         EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
         is_full += found.is_full;
-        error = calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1);
-        TRUE(error == CALIB_OK || error == CALIB_ERROR_FULL || error == CALIB_ERROR_NO_PREDICTION);
+        error = calib_monitors_tell(&monitors, &calibrator, &untold, NULL, 1);
+        TRUE(error == CALIB_OK || error == CALIB_ERROR_FULL || error == CALIB_ERROR_NO_PREDICTION || error == CALIB_ERROR_LATE || error == CALIB_ERROR_TOLD);
         refused += error == CALIB_ERROR_FULL ? 1U : 0U;
         /* Predictions go on. */
         EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
@@ -257,6 +353,13 @@ static void journals(struct file file)
         journal.flash.sector_bytes = sectors[i];
         EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
     }
+    /* Of whole sectors, which are neither parts of 4096 bytes nor multiples. */
+    journal.offset = 0;
+    journal.len_bytes = 12288;
+    journal.flash.sector_bytes = 6144;
+    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
+    journal.offset = SLOT;
+    journal.len_bytes = 2 * SECTOR;
     journal.flash.sector_bytes = SECTOR;
     for (i = 0; i < sizeof spans / sizeof *spans; i++) {
         journal.len_bytes = spans[i];
@@ -496,7 +599,7 @@ static void counting_device(struct file file)
     calib_device_config_t config;
     calib_calibrator_t calibrator;
     calib_monitors_t monitors;
-    calib_result_t result;
+    calib_result_t result, refused;
     calib_store_t store;
     size_t taken, reply_len;
     const uint8_t zero = 0;
@@ -515,7 +618,8 @@ static void counting_device(struct file file)
     EXPECT(calib_device_open(&device, &config, staged, loaded, CALIB_BUFFER_WORDS), CALIB_OK);
     EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_OK);
     options.monitors = &monitors;
-    EXPECT(calib_device_classify(&device, features, 2, &options, &result), CALIB_ERROR_ARGUMENT);
+    EXPECT(calib_device_classify(&device, features, 2, &options, &refused), CALIB_ERROR_ARGUMENT);
+    TRUE(refused.reason == CALIB_NO_RESULT && refused.alarm == CALIB_ALARM_RAISED);
     EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
     TRUE(total(&monitors, &calibrator) == 1);
     EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_OK);
@@ -561,6 +665,7 @@ int main(int argc, char **argv)
     watched = load(argv[4]);
     acting = load(argv[5]);
     monitors_of(plain, wide, monitored, watched);
+    outcomes(monitored, watched);
     full(monitored);
     journals(monitored);
     many_kept(monitored, watched);

@@ -156,8 +156,12 @@ static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *i
     }
     put((uint32_t)error);
     if (error == CALIB_OK) {
-        for (i = 0; i < found; i++)
+        for (i = 0; i < found; i++) {
+            /* Each names its calibrator, and none was counted. */
+            if (memcmp(results[i].identity, info->identity, sizeof info->identity) != 0 || results[i].number != 0)
+                exit(7);
             put_result(&results[i]);
+        }
         for (i = 0; i < floats_found; i++)
             put_float(probs[i]);
     }

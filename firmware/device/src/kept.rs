@@ -62,6 +62,11 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
         }
     }
 
+    /// Returns how many predictions and outcomes were counted of all tables.
+    pub fn total(&self) -> u32 {
+        self.monitors.total()
+    }
+
     /// Lets nothing be left of what was counted before.
     fn begin_anew(&mut self, calibrator: Identity) {
         let saved = self.journal.begin_anew(calibrator, Self::SHAPE, self.monitors.words());

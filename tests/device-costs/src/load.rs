@@ -40,6 +40,6 @@ pub(crate) fn calibrator(model: &LinearModel, bins: usize) -> Result<StoredArtif
     let labels = (0..2000).map(|i| i % 50 < i / 40).collect();
     let data = BinaryData::new(scores, labels)?.on_device();
     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), 0.1)?;
-    let options = ArtifactOptions { classifier: Some(model.id()), ..ArtifactOptions::default() };
+    let options = ArtifactOptions::default().classifier(Some(model.id()));
     Ok(StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?)
 }

@@ -25,9 +25,9 @@ fn host_and_device_agree(board: Board, case: &Case, fits: &[Fit]) -> Answers {
     let mut stack_bytes = 0;
     for fit in fits {
         let classifier = Some(case.model.parameters().id);
-        let options = ArtifactOptions { classifier, intervals: true, ..ArtifactOptions::default() };
+        let options = ArtifactOptions::default().classifier(classifier).intervals(true);
         let mut deployed =
-            image.deploy_counting(format!("{:?}", fit.method), &artifact_bytes(fit, &options).unwrap());
+            image.deploy_counting(format!("{:?}", fit.method()), &artifact_bytes(fit, &options).unwrap());
         let classified = deployed.rows(&case.test.features[..ROWS]);
         assert!(calibrated(&classified) * 10 > ROWS * 9, "{}", deployed.what);
         deployed.bare_scores(BARE_SCORES, 1);
@@ -99,6 +99,6 @@ fn every_form_of_binary_calibrator_on_every_board() {
 fn top_label_on_every_board() {
     let case = harness::digits();
     let data = top_label_data(case);
-    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
+    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30));
     on_every_board(case, &[fit_top_label(&data, &options, 0.1).unwrap()]);
 }

@@ -16,7 +16,7 @@ fn host_and_device_agree(case: &Case, fits: &[Fit], scores: usize) {
     let rows = [&case.test.features[..], &calibration[..random_inputs(calibration.len())]].concat();
     for fit in fits {
         let classifier = Some(case.model.parameters().id);
-        let options = ArtifactOptions { classifier, intervals: true, ..ArtifactOptions::default() };
+        let options = ArtifactOptions::default().classifier(classifier).intervals(true);
         let mut deployed = image.deploy(case.name, &artifact_bytes(fit, &options).unwrap());
         let classified = deployed.rows(&rows);
         let calibrated = calibrated(&classified);
@@ -64,9 +64,9 @@ fn every_binary_method() {
 fn digits() {
     let case = harness::digits();
     let data = top_label_data(case);
-    let umd = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
+    let umd = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30));
     let isotonic =
-        ReductionOptions { method: BinaryMethod::Isotonic(Isotonic::default()), points_per_bin: Some(50) };
+        ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())).points_per_bin(Some(50));
     let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
     host_and_device_agree(case, &fits[..1], 10_000);
     host_and_device_agree(case, &fits[1..], 1000);

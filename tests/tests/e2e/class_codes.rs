@@ -43,10 +43,10 @@ fn host_and_device_agree(board: Board, classes: usize) {
         let name = format!("{classes} classes, {reduction}, {method:?} over {encoding}");
         let (codes, labels) = data(encoding, classes);
         let problems = Problems::of_codes(&codes, &labels, reduction).unwrap();
-        let options = ReductionOptions { method, points_per_bin: (method == umd).then_some(25) };
+        let options = ReductionOptions::new(method).points_per_bin((method == umd).then_some(25));
         let fit = fit_reduction(&problems, &options, 0.1).unwrap().over_codes(encoding).unwrap();
         let fit = if compact { fit.compacted().unwrap() } else { fit };
-        let options = ArtifactOptions { classifier: Some(ID), direct_table, ..ArtifactOptions::default() };
+        let options = ArtifactOptions::default().classifier(Some(ID)).direct_table(direct_table);
         let bytes = artifact_bytes(&fit, &options).unwrap();
         let mut deployed = image.deploy(name, &bytes);
         let sent = deployed.code_vectors(VECTORS, 3);

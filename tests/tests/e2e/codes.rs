@@ -45,12 +45,12 @@ fn host_and_device_agree(
     let name = format!("{method:?} over {encoding}, direct table {direct_table}");
     let on_scores = fit_binary(&data(encoding, keys), method, 0.1).unwrap();
     let fit = on_scores.clone().over_codes(encoding).unwrap();
-    let Model::Codes(codes) = &fit.tables[0].as_ref().unwrap().model else { panic!("{name}: no codes") };
+    let Model::Codes(codes) = &fit.tables()[0].as_ref().unwrap().model() else { panic!("{name}: no codes") };
     let around =
         codes.edges.iter().flat_map(|&edge| [edge.saturating_sub(1), edge, (edge + 1).min(keys - 1)]);
     let asked: Vec<u16> = asked.chain(around.map(|key| key as u16)).collect();
 
-    let options = ArtifactOptions { classifier: Some(ID), direct_table, ..ArtifactOptions::default() };
+    let options = ArtifactOptions::default().classifier(Some(ID)).direct_table(direct_table);
     let bytes = artifact_bytes(&fit, &options).unwrap();
     let image = Image::stand_in(Board::Mps2An386, 1);
     let mut deployed = image.deploy(name, &bytes);
@@ -69,7 +69,7 @@ fn host_and_device_agree(
         assert_eq!(applied.outcome, got.outcome, "{name}: {key}");
         let Outcome::Calibrated(calibrated) = got.outcome else { panic!("{name}: {key} is uncalibrated") };
         // The fit to the scores that the codes stand for gives the same probability.
-        if let Some(steps) = on_scores.tables[0].as_ref().unwrap().model.steps() {
+        if let Some(steps) = on_scores.tables()[0].as_ref().unwrap().model().steps() {
             assert_eq!(calibrated.prob, steps.prob(score(code)) as f32, "{name}: {key}");
         }
         assert_eq!(got.alarm, image.model.parameters().alarm.is_raised_by(calibrated.prob));

@@ -36,8 +36,8 @@ fn calibrator(image: &Image) -> StoredArtifact {
     let labels = features.iter().map(|&x| random.random::<f32>() < 0.5 + x / 12.0).collect();
     let data = BinaryData::new(scores, labels).unwrap().on_device();
     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(BINS)), 0.1).unwrap();
-    let monitors = Some(Monitoring { change: 1000, ..Monitoring::default() });
-    let options = ArtifactOptions { classifier: Some(ID), monitors, ..ArtifactOptions::default() };
+    let monitors = Some(Monitoring::default().change(1000));
+    let options = ArtifactOptions::default().classifier(Some(ID)).monitors(monitors);
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
 }
 

@@ -81,7 +81,7 @@ fn ten_classes_cost_what_was_measured() {
     let scores = (0..n).map(|i| f64::from(f32::from(i) / f32::from(n))).collect();
     let labels: Vec<i64> = (0..n).map(|i| i64::from((i % 10 + u16::from(i % 7 > 3)) % 10)).collect();
     let data = TopLabelData::new(classes, scores, &labels, 10).unwrap();
-    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(15)), points_per_bin: None };
+    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(15)));
     let fit = fit_top_label(&data, &options, 0.1).unwrap();
     let got = costs(&fit);
     assert_eq!(got.len(), 2);

@@ -18,14 +18,15 @@ use xtask::{cargo, root};
 
 use crate::harness::{calibrated, random_inputs};
 
-const UMD: ReductionOptions =
-    ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(30) };
+fn umd() -> ReductionOptions {
+    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30))
+}
 
 /// A calibrator's name, and its artefact.
 type Named = (&'static str, Vec<u8>);
 
 fn options(case: &NetworkCase) -> ArtifactOptions {
-    ArtifactOptions { classifier: Some(case.network.id), ..ArtifactOptions::default() }
+    ArtifactOptions::default().classifier(Some(case.network.id))
 }
 
 fn labels(rows: &CodedRows) -> Vec<i64> {
@@ -47,7 +48,7 @@ fn of_codes(case: &NetworkCase, rows: &CodedRows, kind: VectorKind) -> Vec<u8> {
             Problems::of_codes(&codes, &labels, reduction)
         }
     };
-    let fit = fit_reduction(&problems.unwrap(), &UMD, 0.1).unwrap().over_codes(encoding).unwrap();
+    let fit = fit_reduction(&problems.unwrap(), &umd(), 0.1).unwrap().over_codes(encoding).unwrap();
     artifact_bytes(&fit, &options(case)).unwrap()
 }
 
@@ -58,7 +59,7 @@ fn of_logits(case: &NetworkCase) -> Vec<Named> {
     let floats = Vectors::new(rows.floats().concat(), case.network.outputs, VectorKind::Logits).unwrap();
     let labels = labels(rows);
     let tables = |problems: Problems| {
-        artifact_bytes(&fit_reduction(&problems, &UMD, 0.1).unwrap(), &options(case)).unwrap()
+        artifact_bytes(&fit_reduction(&problems, &umd(), 0.1).unwrap(), &options(case)).unwrap()
     };
     let temperature = JointMethod::Scaling {
         method: VectorScalingMethod::Temperature,

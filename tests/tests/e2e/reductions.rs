@@ -39,7 +39,7 @@ fn host_and_device_agree(classes: usize) {
         // classes some have too few, and stay uncalibrated.
         let all_rows = matches!(reduction, Reduction::ClassWise | Reduction::Normalized);
         let points_per_bin = Some(if all_rows { 300 } else { 25 });
-        let options = ReductionOptions { method, points_per_bin };
+        let options = ReductionOptions::new(method).points_per_bin(points_per_bin);
         let fit = match compact {
             true => fit_reduction(&problems.rounded(), &options, 0.1).unwrap().compacted().unwrap(),
             false => fit_reduction(&problems, &options, 0.1).unwrap(),

@@ -12,6 +12,7 @@ mod flags;
 mod fuzz;
 mod miri;
 mod mutants;
+mod notices;
 mod papers;
 mod report_check;
 mod setup;
@@ -60,6 +61,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
             BenchCmd::Device(device) => devices::count(setup, &device),
         },
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
+        XtaskCmd::Notices(_) => notices::notices(),
         XtaskCmd::Wheel(wheel) => wheel::wheel(setup, wheel.all),
         XtaskCmd::Examples(_) => examples::examples(setup),
         XtaskCmd::Engines(engines) => engines::engines(setup, &engines),

@@ -9,10 +9,10 @@ use anyhow::Result;
 use xtask::{beside, built, cargo, root, run};
 
 use crate::devices::{Measure, TARGETS};
-use crate::fuzz;
 use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 use crate::wheel;
+use crate::{fuzz, notices};
 
 /// The targets that calib-core is built for with every set of its features.
 const CORE_TARGETS: [&str; 3] =
@@ -117,6 +117,7 @@ fn host(steps: &mut Steps, setup: Setup) -> Result<()> {
     let root = root();
     steps.step("clippy", || clippy(&root))?;
     steps.step("bans, licences and sources of dependencies", || dependencies(&root))?;
+    steps.step("licences and notices of what is given away", notices::notices)?;
     steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
     steps.step("fuzz targets on their seeds", fuzz::replay)?;
     steps.step("the Python package", || wheel::verify(setup))?;
@@ -222,7 +223,23 @@ fn dependencies(root: &Path) -> Result<()> {
             .args(["deny", "--locked", "--log-level", "error", "--config"])
             .arg(root.join("deny.toml"))
             .args(["check", "bans", "licenses", "sources"]))
-    })
+    })?;
+    advisories(root)
+}
+
+/// The same for known vulnerabilities and yanked releases, where the database of RustSec can be had.
+fn advisories(root: &Path) -> Result<()> {
+    let deny = |workspace: &str| {
+        let mut command = cargo(&root.join(workspace));
+        command.args(["deny", "--locked", "--log-level", "error", "--config"]).arg(root.join("deny.toml"));
+        command
+    };
+    let fetched = deny(".").args(["fetch", "db"]).output().is_ok_and(|fetched| fetched.status.success());
+    if !fetched {
+        eprintln!("not run: advisories, as the database of RustSec cannot be fetched here");
+        return Ok(());
+    }
+    WORKSPACES.iter().try_for_each(|workspace| run(deny(workspace).args(["check", "advisories"])))
 }
 
 const fn runs_narrow() -> bool {

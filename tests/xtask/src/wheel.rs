@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use xtask::{built, output, root, run};
 
+use crate::notices;
 use crate::setup::Setup;
 use crate::steps::Steps;
 
@@ -131,6 +132,8 @@ fn build(python: &Path, profile: Profile) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
+    // The wheel takes along what stands beside its pyproject.toml.
+    notices::write("calib-host/python")?;
     let mut maturin = Command::new(python);
     maturin.args(["-m", "maturin", "build", "--locked", "--quiet", "--manifest-path"]);
     maturin.arg(root.join("calib-host/python/Cargo.toml"));
@@ -147,7 +150,13 @@ fn build(python: &Path, profile: Profile) -> Result<PathBuf> {
     let is_wheel = |path: &Result<PathBuf>| {
         path.as_ref().is_ok_and(|path| path.extension().is_some_and(|extension| extension == "whl"))
     };
-    wheels.find(is_wheel).context("maturin made no wheel")?
+    let wheel = wheels.find(is_wheel).context("maturin made no wheel")??;
+    let listed = output(python, &["-m", "zipfile", "--list", &wheel.to_string_lossy()]);
+    let listed = listed.context("the wheel is no archive")?;
+    for file in [notices::FILE, "LICENSE-MIT", "LICENSE-APACHE"] {
+        ensure!(listed.contains(&format!("licenses/{file}")), "the wheel has no {file}:\n{listed}");
+    }
+    Ok(wheel)
 }
 
 /// Installs a wheel in place of the one that is there.

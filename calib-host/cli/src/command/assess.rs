@@ -121,18 +121,17 @@ impl Assess {
             Some(_) => Binning::ByBin,
             None => self.binning.with_bins(self.bins as usize),
         };
-        AssessOptions {
-            binning,
-            norm: self.norm,
-            alpha: self.alpha,
-            resamples: self.bootstrap.unwrap_or_default() as usize,
-            intervals: if self.bca { IntervalKind::Bca } else { IntervalKind::Percentile },
-            seed: self.seed,
-            top_k: self.top_k,
-            extremes: self.clinical.extreme_probs,
-            same_rows: self.assessed.same_rows.are_allowed(),
-            data_sha256: None,
-        }
+        AssessOptions::default()
+            .binning(binning)
+            .norm(self.norm)
+            .alpha(self.alpha)
+            .resamples(self.bootstrap.unwrap_or_default() as usize)
+            .intervals(if self.bca { IntervalKind::Bca } else { IntervalKind::Percentile })
+            .seed(self.seed)
+            .top_k(self.top_k)
+            .extremes(self.clinical.extreme_probs)
+            .same_rows(self.assessed.same_rows.are_allowed())
+            .data_sha256(None)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use calib_fit::StoredArtifact;
-use calib_fit::fleet::{DeviceCounters, FleetTable, LogVerifier, survey};
+use calib_fit::fleet::{DeviceCounters, FleetTable, LogVerifier, VerifiedDevice, survey};
 use calib_io::files::{Place, read_artifact, write_file};
 use calib_io::input::{self, Source, read_fleet_log};
 use calib_io::report::{FileOrigin, FleetReport, Origin};
@@ -128,8 +128,14 @@ impl FleetCommand {
             verifier.take(&line).map_err(|cause| Error::Log { place: Box::new(place), cause })
         })?;
         let devices = verifier.finish();
+        let doubts: Vec<String> = devices.iter().flat_map(VerifiedDevice::doubts).collect();
+        cx.warn(&doubts)?;
         match self.json {
-            true => cx.print_json(&verified_json(&devices)),
+            true => {
+                let mut value = verified_json(&devices);
+                value["warnings"] = doubts.into();
+                cx.print_json(&value)
+            }
             false => Ok(verified(&devices, &mut cx.stdout())?),
         }
     }

@@ -9,14 +9,11 @@ use calib_core::wire::{Answer, Counters, Raised, ReplyBody, ScoreEcho};
 use calib_core::{Artifact, BinFlags};
 use calib_fit::StoredArtifact;
 use calib_fit::fleet::{
-    LOG_VERSION, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedPredictions, MonitorName,
+    LOG_VERSION, LOOKS_EVERY, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedPredictions, MonitorName,
 };
 use calib_io::files::{OutputError, read_artifact};
 
 use crate::error::Error;
-
-/// How often the firmware works the evidence of a shift out.
-const LOOKS_EVERY: u32 = 16;
 
 /// What a device sends, as lines of a log.
 pub(super) struct FleetLog {

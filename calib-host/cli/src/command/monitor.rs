@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::options::headings::{DATA, DEVICE, OUTPUT};
 use crate::options::{SerialLine, parse_seconds};
-use crate::out::escaped;
+use crate::out::{escaped, escaped_json};
 use crate::run::Run;
 use crate::show::{counter_words, counters_json, device_json, slots_json};
 
@@ -148,12 +148,16 @@ impl Run for Monitor {
                     }
                     csv_lines(&reply)
                 }
-                (Event::Reply(reply), LineForm::Json) => vec![json_line(&reply).to_string()],
+                (Event::Reply(reply), LineForm::Json) => {
+                    vec![escaped_json(&json_line(&reply).to_string()).into_owned()]
+                }
                 (Event::Log(line), LineForm::Csv) => {
                     say(&log_text(&line));
                     continue;
                 }
-                (Event::Log(line), LineForm::Json) => vec![log_json(&line).to_string()],
+                (Event::Log(line), LineForm::Json) => {
+                    vec![escaped_json(&log_json(&line).to_string()).into_owned()]
+                }
             };
             for line in shown {
                 writeln!(out, "{line}")?;

@@ -109,13 +109,15 @@ impl Run for PlotCommand {
             self.data.read(&artifact, (scores, labels), (clusters, groups), cx)
         };
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
-        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, None)?;
+        let groups = artifact.needed(self.data.group_column.name());
+        let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, groups)?;
         let same = test.are_of_the_fit(&artifact)?;
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
         let calibration = self.calibration.as_deref();
-        let calibration =
-            calibration.map(|path| read(path, self.calibration_labels.as_deref(), None, None)).transpose()?;
+        let calibration = calibration
+            .map(|path| read(path, self.calibration_labels.as_deref(), None, groups))
+            .transpose()?;
         warnings.extend(calibration.iter().chain([&test]).filter_map(Labelled::doubt));
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
@@ -139,7 +141,7 @@ impl Run for PlotCommand {
         let (figure, absent) = self.figure();
         let absent = if rows.margins.is_some() { NO_MARGIN_PLOT } else { absent };
         let clusters = rows.clusters.as_ref();
-        let options = AssessOptions { clusters, ..AssessOptions::default() };
+        let options = AssessOptions::default().clusters(clusters);
         let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
         warnings.extend(question_predictions(&rows.before, clusters));
         let evidence = rows.evidence(&artifact.stored.artifact(), &both, clusters);

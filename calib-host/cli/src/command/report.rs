@@ -72,7 +72,8 @@ impl Run for ReportCommand {
         let read = |scores, labels, clusters, groups| {
             self.data.read(&artifact, (scores, labels), (clusters, groups), cx)
         };
-        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, None)?;
+        let of_tables = artifact.needed(self.data.group_column.name());
+        let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, of_tables)?;
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let test =
             read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;

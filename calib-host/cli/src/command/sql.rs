@@ -115,7 +115,8 @@ impl Run for Sql {
                 (text, said)
             }
         };
-        cx.stdout().write_all(text.as_bytes())?;
+        // Into a file as it is: an escape would be another name.
+        cx.raw_stdout(true)?.write_all(text.as_bytes())?;
         if !cx.quiet {
             let groups = self.group_column.as_ref().map_or("", |_| SAME_GROUPS);
             writeln!(cx.stderr(), "{said}{groups}")?;

@@ -32,12 +32,9 @@ impl ChildOptions {
         let counter = self.counter.unwrap_or(0);
         Ok(match calibrator {
             Some((path, parent)) => Target::Beside(parent, self.of(path, parent, cx)?),
-            None => Target::Alone(ArtifactOptions {
-                data_sha256,
-                classifier,
-                counter,
-                ..ArtifactOptions::default()
-            }),
+            None => Target::Alone(
+                ArtifactOptions::default().data_sha256(data_sha256).classifier(classifier).counter(counter),
+            ),
         })
     }
 

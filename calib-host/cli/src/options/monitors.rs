@@ -94,6 +94,13 @@ impl MonitorOptions {
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {
         let [shift, change, promise] = self.monitor_rarity;
-        self.monitor.then_some(Monitoring { shift, change, promise, bins, action: self.monitor_action.get() })
+        self.monitor.then_some(
+            Monitoring::default()
+                .shift(shift)
+                .change(change)
+                .promise(promise)
+                .bins(bins)
+                .action(self.monitor_action.get()),
+        )
     }
 }

@@ -80,6 +80,11 @@ pub(crate) struct ScoreColumns {
 }
 
 impl<'a> NamedArtifact<'a> {
+    /// A column of groups, if the artefact tells groups apart: every file of rows then needs it.
+    pub(crate) fn needed<'n>(&self, groups: Option<&'n str>) -> Option<&'n str> {
+        self.stored.artifact().groups().and(groups)
+    }
+
     pub(crate) fn read(path: &'a PathBuf, seed: u64) -> Result<Self, Error> {
         Ok(Self { path, stored: read_artifact(path)?, seed })
     }

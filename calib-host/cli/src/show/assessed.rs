@@ -28,11 +28,11 @@ pub(crate) fn assessed(out: &mut impl Write, found: &Assessed) -> io::Result<()>
         Some(AssessedFigures::BeforeAfter(found)) => of_before_after(out, found),
         Some(AssessedFigures::Vectors(found)) => of_vectors(out, found),
         Some(AssessedFigures::Classes(found)) => {
-            let AssessedClasses { verdict: said, before, after, uncalibrated } = found;
+            let AssessedClasses { verdict: said, before, after, uncalibrated, .. } = found;
             verdict(out, said)?;
             each(out, *uncalibrated, [before, after], of_vectors)
         }
-        Some(AssessedFigures::Ranks(AssessedRanks { before, after, uncalibrated })) => {
+        Some(AssessedFigures::Ranks(AssessedRanks { before, after, uncalibrated, .. })) => {
             each(out, *uncalibrated, [before, after], top_k)
         }
         Some(AssessedFigures::Operating(found)) => at_operating_points(out, &found.accuracies, found.alpha),
@@ -52,7 +52,7 @@ fn of_before_after(out: &mut impl Write, found: &AssessedBeforeAfter) -> io::Res
         true => after_margins(out, &found.metrics.both, found.uncalibrated)?,
         false => before_after(out, &found.metrics.both, found.uncalibrated)?,
     }
-    if let Some(ClinicalSummary { before, after }) = &found.clinical {
+    if let Some(ClinicalSummary { before, after, .. }) = &found.clinical {
         before.iter().try_for_each(|found| clinical(out, "the scores", found))?;
         clinical(out, "the calibrated probabilities", after)?;
     }

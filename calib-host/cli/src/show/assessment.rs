@@ -51,7 +51,7 @@ pub(crate) fn clusters(out: &mut impl Write, rows: usize, clusters: usize) -> io
 
 /// Prints two assessments of the same rows side by side.
 pub(crate) fn before_after(out: &mut impl Write, both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
-    let BeforeAfter { before, after, change } = both;
+    let BeforeAfter { before, after, change, .. } = both;
     head(out, after, uncalibrated)?;
     let width = if change.brier.interval.is_some() { 32 } else { 12 };
     // The longest name is that of the debiased estimate in a norm.
@@ -154,13 +154,13 @@ pub(crate) fn each<T, W: Write>(
 }
 
 fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
-    let SurfaceVolume { value, interval, standard_error, tuples } = surface.vus;
+    let SurfaceVolume { value, interval, standard_error, tuples, .. } = surface.vus;
     let of = match standard_error {
         Some(error) => format!("of {tuples} tuples drawn: the draw alone has a standard error of {error:.6}"),
         None => format!("of all {tuples} tuples of one row a class"),
     };
     writeln!(out, "{:<NAME$} {:.6} ({of})", "vus", EstimateWithInterval { value, interval })?;
-    if let Some(HullVolume { value, is_exact }) = surface.vus_hull {
+    if let Some(HullVolume { value, is_exact, .. }) = surface.vus_hull {
         let of = if is_exact { "exact" } else { "at least, of some of the thresholds" };
         writeln!(out, "{:<NAME$} {value:.6} ({of})", "vus_hull")?;
     }

@@ -46,18 +46,18 @@ fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 }
 
 fn split(split: &CorpSplit) -> String {
-    let CorpSplit { score, mcb, dsc, unc } = split;
+    let CorpSplit { score, mcb, dsc, unc, .. } = split;
     format!("{score:.6} = miscalibration {mcb:.6} - discrimination {dsc:.6} + uncertainty {unc:.6}")
 }
 
 fn deviation(deviation: &CurveDeviation) -> String {
-    let CurveDeviation { ici, e50, e90, emax } = deviation;
+    let CurveDeviation { ici, e50, e90, emax, .. } = deviation;
     format!("off by ici {ici:.6}, e50 {e50:.6}, e90 {e90:.6}, emax {emax:.6}")
 }
 
 /// How many probabilities have no logit; `None` if all have one.
 fn extremes(extremes: &Extremes) -> Option<String> {
-    let Extremes { zeros, zeros_positive, ones, ones_negative, treatment } = *extremes;
+    let Extremes { zeros, zeros_positive, ones, ones_negative, treatment, .. } = *extremes;
     let what = match treatment {
         ExtremeProbs::LeaveOut => "left out of",
         ExtremeProbs::Clip => "clipped to [2^-24, 1 - 2^-24] for",

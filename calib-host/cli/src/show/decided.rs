@@ -120,7 +120,7 @@ fn print_interval(
     interval: &CostInterval,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Validation { n, c_emp, delta, c_lower, c_upper } = *validation;
+    let Validation { n, c_emp, delta, c_lower, c_upper, .. } = *validation;
     let percent = percent_of_success(delta);
     let rows = if decided.own_validation { "these rows" } else { "the rows of --validation" };
     let sure = if decided.own_validation { "sure for these rows" } else { "what to expect" };

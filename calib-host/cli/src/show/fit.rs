@@ -32,7 +32,7 @@ impl<'a> ShownFit<'a> {
         let vacuous = VacuousBins::of(&artifact);
         let advice = points_for_a_useful_epsilon(&artifact);
         // A bound of 1 or more is no guarantee, and the promise says so.
-        let remark = vacuous.remark().filter(|_| fit.guarantee.is_some_and(|g| g.epsilon < 1.0));
+        let remark = vacuous.remark().filter(|_| fit.guarantee().is_some_and(|g| g.epsilon < 1.0));
         let mut promise = promise(stored);
         for more in advice.into_iter().chain(remark) {
             promise.statement += &format!(" {more}");
@@ -45,21 +45,21 @@ impl<'a> ShownFit<'a> {
         let Self { fit, artifact, output, vacuous, promise } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
-            None => format!("{} points", fit.n),
+            None => format!("{} points", fit.n()),
         };
         let mut lines = vec![format!(
             "{points}, {} ({}), {}{} bytes: {}",
-            fit.method,
-            fit.reduction,
+            fit.method(),
+            fit.reduction(),
             bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
             artifact.len_bytes(),
             shown_path(output)
         )];
-        let unfitted = fit.unfitted.iter().take(SHOWN);
+        let unfitted = fit.unfitted().iter().take(SHOWN);
         let unfitted =
             unfitted.map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
         let shown = unfitted.collect::<Vec<_>>().join("; ");
-        match fit.unfitted.len() {
+        match fit.unfitted().len() {
             0 => {}
             1..=SHOWN => lines.push(format!("uncalibrated: {shown}")),
             more => lines.push(format!("uncalibrated: {shown}; and {} more", more - SHOWN)),
@@ -77,14 +77,14 @@ impl<'a> ShownFit<'a> {
         json!({
             "output": output,
             "len_bytes": artifact.len_bytes(),
-            "method": fit.method.to_string(),
-            "reduction": fit.reduction.to_string(),
-            "n": fit.n,
+            "method": fit.method().to_string(),
+            "reduction": fit.reduction().to_string(),
+            "n": fit.n(),
             "cluster_rows": cluster_rows(artifact),
             "encoding": fit.encoding().to_string(),
-            "weighted": fit.weighted,
+            "weighted": fit.weighted(),
             "bins": fit.bins(),
-            "guarantee": fit.guarantee.map(|g| json!({
+            "guarantee": fit.guarantee().map(|g| json!({
                 "theorem": g.theorem.to_string(),
                 "alpha": g.alpha,
                 "epsilon": g.epsilon,
@@ -94,12 +94,12 @@ impl<'a> ShownFit<'a> {
             "promise": promise.statement,
             "assumptions": promise.full_assumptions(),
             "limits": promise.full_limits(),
-            "uncalibrated": fit.unfitted.iter().map(|unfitted| json!({
+            "uncalibrated": fit.unfitted().iter().map(|unfitted| json!({
                 "table": unfitted.table,
                 "name": fit.table_name(unfitted.table),
                 "reason": unfitted.reason.to_string(),
             })).collect::<Vec<_>>(),
-            "tables": fit.tables.iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted))).collect::<Vec<_>>(),
+            "tables": fit.tables().iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted()))).collect::<Vec<_>>(),
         })
     }
 }
@@ -107,14 +107,14 @@ impl<'a> ShownFit<'a> {
 /// What is to be said of bins in which next to nothing happened.
 fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     let mut remarks = Vec::new();
-    let tables = || fit.tables.iter().flatten();
+    let tables = || fit.tables().iter().flatten();
     if let Some(label) = fit.one_label() {
-        let intervals = || tables().flat_map(|table| &table.intervals);
+        let intervals = || tables().flat_map(|table| table.intervals());
         let bound = match label {
             false => intervals().map(|i| i.hi).reduce(f64::max).map(|hi| ("an upper", "most", hi)),
             true => intervals().map(|i| i.lo).reduce(f64::min).map(|lo| ("a lower", "least", lo)),
         };
-        let (n, label) = (fit.n, u8::from(label));
+        let (n, label) = (fit.n(), u8::from(label));
         remarks.push(match bound {
             Some((side, at, bound)) => format!(
                 "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artefact carries the bounds."
@@ -135,7 +135,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 
 /// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
 fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
-    let Some(guarantee) = fit.guarantee.filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
+    let Some(guarantee) = fit.guarantee().filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
     else {
         return Vec::new();
     };
@@ -143,13 +143,13 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
         "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {} %:",
         percent_of_success(guarantee.alpha)
     );
-    let tables = fit.tables.iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));
+    let tables = fit.tables().iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));
     let bins = tables.flat_map(|(index, table)| {
-        let name = match fit.tables.len() {
+        let name = match fit.tables().len() {
             1 => String::new(),
             _ => format!("{}, ", fit.table_name(index)),
         };
-        table.model.bins().iter().zip(&table.intervals).enumerate().map(move |(bin, (counts, i))| {
+        table.model().bins().iter().zip(table.intervals()).enumerate().map(move |(bin, (counts, i))| {
             let (bin, Bin { n, positives, .. }) = (bin + 1, counts);
             format!("  {name}bin {bin}: {positives} of {n}, {i:.4}")
         })
@@ -170,9 +170,9 @@ const SHOWN: usize = 8;
 
 /// A table's numbers, by their names.
 fn table_json(table: &FittedTable, weighted: bool) -> Value {
-    let bins = table.model.bins();
+    let bins = table.model().bins();
     let values = || bins.iter().map(|bin| bin.value).collect::<Vec<_>>();
-    let mut value = match &table.model {
+    let mut value = match table.model() {
         Model::Steps(steps) => {
             json!({"edges": steps.edges, "values": values(), "ties_merged": steps.ties_merged})
         }
@@ -194,8 +194,8 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
         ) => json!({"temperature": 1.0 / inverse_t}),
         _ => json!({}),
     };
-    value["n"] = table.n.into();
-    value["epsilon"] = table.epsilon.into();
+    value["n"] = table.n().into();
+    value["epsilon"] = table.epsilon().into();
     if weighted {
         let total = bins.iter().map(|bin| bin.n).sum::<u64>() as f64;
         value["weight_shares"] = bins.iter().map(|bin| bin.n as f64 / total).collect();
@@ -203,8 +203,8 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
         value["counts"] = bins.iter().map(|bin| bin.n).collect();
         value["positives"] = bins.iter().map(|bin| bin.positives).collect();
     }
-    if !table.intervals.is_empty() {
-        value["intervals"] = json!(table.intervals);
+    if !table.intervals().is_empty() {
+        value["intervals"] = json!(table.intervals());
         value["bins_with_few_events"] = json!(table.bins_with_few_events());
     }
     value

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// A fit for people.
 pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> String {
-    let what = match &fit.model {
+    let what = match fit.model() {
         JointModel::Scaling(model) => match *model.weights {
             [inverse_t] => format!("temperature {}", 1.0 / inverse_t),
             _ => format!("{} parameters", model.weights.len() + model.intercepts.len()),
@@ -34,19 +34,21 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
             held_out.standard_error
         )
     });
-    let points = match parameter_of(&fit.parameters, "cluster-rows") {
-        Some(rows) => format!("{} clusters (one of their {rows} rows each)", fit.n),
-        None => format!("{} points", fit.n),
+    let points = match parameter_of(fit.parameters(), "cluster-rows") {
+        Some(rows) => format!("{} clusters (one of their {rows} rows each)", fit.n()),
+        None => format!("{} points", fit.n()),
     };
     format!(
         "{points}, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",
-        fit.method, fit.classes, fit.method
+        fit.method(),
+        fit.classes(),
+        fit.method()
     )
 }
 
 /// What cross-validation found, if there was one.
 fn held_out(fit: &JointFit) -> Option<HeldOutLoss> {
-    match &fit.model {
+    match fit.model() {
         JointModel::Canonical(model) => model.held_out,
         _ => None,
     }
@@ -57,15 +59,15 @@ pub(crate) fn joint_json(fit: &JointFit, output: &Path, len_bytes: usize) -> Val
     let mut value = json!({
         "output": output,
         "len_bytes": len_bytes,
-        "method": fit.method.to_string(),
+        "method": fit.method().to_string(),
         "reduction": "joint",
-        "classes": fit.classes,
-        "n": fit.n,
+        "classes": fit.classes(),
+        "n": fit.n(),
         "bins": 0,
         "guarantee": null,
-        "parameters": fit.parameters,
+        "parameters": fit.parameters(),
     });
-    match &fit.model {
+    match fit.model() {
         JointModel::Scaling(model) => {
             match *model.weights {
                 [inverse_t] => value["temperature"] = json!(1.0 / inverse_t),
@@ -88,7 +90,7 @@ pub(crate) fn joint_json(fit: &JointFit, output: &Path, len_bytes: usize) -> Val
             value["values"] = model.cells.iter().map(|cell| json!(cell.probs)).collect();
             value["counts"] = model.cells.iter().map(|cell| json!(cell.counts)).collect();
             if let Partition::Projection { directions, thresholds } = &model.partition {
-                value["directions"] = directions.chunks(fit.classes).map(|chunk| json!(chunk)).collect();
+                value["directions"] = directions.chunks(fit.classes()).map(|chunk| json!(chunk)).collect();
                 value["thresholds"] = json!(thresholds);
             }
         }

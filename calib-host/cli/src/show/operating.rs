@@ -15,16 +15,16 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
     for sentence in &found.summary.sentences {
         writeln!(out, "  {sentence}")?;
     }
-    for (point, group) in found.points.points.iter().zip(&found.summary.groups) {
+    for (point, group) in found.points.points().iter().zip(&found.summary.groups) {
         for line in bounds(found, point, group) {
             writeln!(out, "  {line}")?;
         }
     }
-    let aims = found.points.aims;
+    let aims = found.points.aims();
     if let Some((one, other)) = aims.sensitivity.zip(aims.specificity) {
         writeln!(out, "  both hold together with {:.4} confidence", one.confidence * other.confidence)?;
     }
-    if found.points.sharing == Sharing::Common {
+    if found.points.sharing() == Sharing::Common {
         writeln!(out, "  the groups share the threshold, and what is promised holds for each of them")?;
     }
     writeln!(
@@ -35,7 +35,7 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
 
 /// The exact bounds of the class that did not choose a threshold.
 fn bounds(found: &Thresholds, point: &OperatingPoint, group: &GroupThreshold) -> Vec<String> {
-    let several = found.points.points.len() > 1;
+    let several = found.points.points().len() > 1;
     let whose = match &group.group {
         Some(name) if several => format!("for {name} "),
         _ => String::new(),
@@ -50,7 +50,7 @@ fn bounds(found: &Thresholds, point: &OperatingPoint, group: &GroupThreshold) ->
             percent(confidence)
         ))
     };
-    let aims = found.points.aims;
+    let aims = found.points.aims();
     let clears = if point.refers() { "clears" } else { "spares" };
     let of_negatives = line(clears, 0, group.specificity_bounds, aims.sensitivity.map(|aim| aim.confidence));
     let of_positives =
@@ -59,7 +59,7 @@ fn bounds(found: &Thresholds, point: &OperatingPoint, group: &GroupThreshold) ->
 }
 
 /// A count of rows, in percent with its exact interval.
-pub(super) fn counted(Share { count, n, interval }: Share) -> String {
+pub(super) fn counted(Share { count, n, interval, .. }: Share) -> String {
     if n == 0 {
         return "0 of 0".to_owned();
     }

@@ -87,7 +87,12 @@ impl ShownRecalibration<'_> {
         lines
     }
 
-    fn line(&self, table: usize, at: usize, &RecalibratedBin { bin, interval }: &RecalibratedBin) -> String {
+    fn line(
+        &self,
+        table: usize,
+        at: usize,
+        &RecalibratedBin { bin, interval, .. }: &RecalibratedBin,
+    ) -> String {
         let old = self.value_before(table, at).map_or(String::new(), |value| format!("{value:.4}"));
         let new = match bin.n {
             0 => format!("{:>7}   uncalibrated", ""),

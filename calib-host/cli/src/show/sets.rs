@@ -22,9 +22,9 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     if !unseen.is_empty() {
         writeln!(out, "  no calibration row is of class {}: nothing was learned of it", unseen.join(", "))?;
     }
-    let has_open = found.sets.thresholds.iter().any(|threshold| threshold.key.is_none());
+    let has_open = found.sets.thresholds().iter().any(|threshold| threshold.key.is_none());
     if let Some(needed) = summary.rows_needed.filter(|_| has_open) {
-        let each = if found.sets.aim.by_class { " of a class" } else { "" };
+        let each = if found.sets.aim().by_class { " of a class" } else { "" };
         writeln!(out, "  a class can be left out from {needed} calibration rows{each} on")?;
     }
     writeln!(

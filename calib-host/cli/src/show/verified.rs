@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Prints what was worked out again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
-    for VerifiedDevice { device, resets, tables } in devices {
+    for VerifiedDevice { device, resets, looks_every, tables, .. } in devices {
         let device = match resets {
             0 => device.clone(),
             1 => format!("{device}, counting anew"),
@@ -22,7 +22,7 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             let &VerifiedTable { predictions, outcomes, answers, .. } = table;
             writeln!(
                 out,
-                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be"
+                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be (looks_every {looks_every})"
             )?;
             writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, table.shift_due_at, "prediction"))?;
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
@@ -50,7 +50,7 @@ pub(crate) fn verified_json(devices: &[VerifiedDevice]) -> Value {
             "promise_due_at": table.promise_due_at,
         })
     };
-    let device = |device: &VerifiedDevice| json!({"device": device.device, "resets": device.resets, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
+    let device = |device: &VerifiedDevice| json!({"device": device.device, "resets": device.resets, "looks_every": device.looks_every, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
     json!({"verified": devices.iter().map(device).collect::<Vec<_>>()})
 }
 

@@ -5,12 +5,14 @@ use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind
 use super::error::AdjustError;
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
+use crate::accessors::builders;
 use crate::artifact::{Child, Monitoring, OTHER_SCORES, StoredArtifact};
 use crate::fit::parameter_of;
 use crate::stats::single_at_least;
 
 /// How an artefact is changed.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Adjustment {
     /// From which prevalence to which.
     pub shift: Shift,
@@ -21,6 +23,22 @@ pub struct Adjustment {
     /// What monitors on the device compare with: [scores from the new place](crate::artifact::MonitorBins::of_scores). Those of the
     /// artefact are left out.
     pub monitors: Option<Monitoring>,
+}
+
+impl Adjustment {
+    /// A known shift, without monitors, of an artefact with counter 0.
+    pub fn new(shift: Shift) -> Self {
+        Self { shift, is_estimated: false, counter: 0, monitors: None }
+    }
+}
+
+builders! {
+    Adjustment {
+        shift: Shift,
+        is_estimated: bool,
+        counter: u32,
+        monitors: Option<Monitoring>,
+    }
 }
 
 /// The names of the parameters that a change adds to the provenance, in place of those of the artefact before.
@@ -47,7 +65,7 @@ const PARAMETERS: [&str; 5] =
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// let before = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// let shift = Shift::new(CalibrationPrevalence::Stated(0.5), 0.1)?;
-/// let bytes = adjusted(&before, &Adjustment { shift, is_estimated: false, counter: 2, monitors: None })?;
+/// let bytes = adjusted(&before, &Adjustment::new(shift).counter(2))?;
 ///
 /// let after = StoredArtifact::from_bytes(&bytes)?;
 /// let Calibrator::Binary(calibrator) = after.artifact().calibrator() else { panic!("binary") };

@@ -12,6 +12,7 @@ use crate::stats::{Interval, Seed};
 
 /// An estimate of a prevalence, and a percentile interval by the bootstrap, which holds in the limit of many rows.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct EstimatedPrevalence {
     /// The estimate of maximum likelihood, in `[0, 1]`.
     pub value: f64,
@@ -132,6 +133,38 @@ mod tests {
         assert_eq!(EstimatedPrevalence::of(&[0.5, 0.5], 0.5, BOOTSTRAP), Err(AdjustError::Flat));
         assert_eq!(EstimatedPrevalence::of(&[], 0.5, BOOTSTRAP), Err(AdjustError::Empty));
         assert!(EstimatedPrevalence::of(&[0.3], 1.0, BOOTSTRAP).is_err());
+    }
+
+    /// The interval has the order statistics at half of alpha from either end, rounded to the nearest.
+    #[test]
+    fn the_interval_leaves_half_of_alpha_on_either_side() {
+        let probs: Vec<f64> = (0..300).map(|row| f64::from((row * 37) % 300) / 400.0).collect();
+        let found = EstimatedPrevalence::of(&probs, 0.5, BOOTSTRAP).unwrap();
+        let mut counts: Vec<(f64, u64)> = probs.iter().map(|&prob| (prob, 1)).collect();
+        counts.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(BOOTSTRAP.seed);
+        let mut draws: Vec<f64> = (0..50).map(|_| most_likely(&resample(&counts, &mut rng), 0.5)).collect();
+        draws.sort_by(f64::total_cmp);
+        // .05 and .95 of 49 are 2.45 and 46.55.
+        assert_eq!(found.interval, Interval { lo: draws[2], hi: draws[47] });
+        assert!(draws[2] < draws[3] && draws[46] < draws[47] && draws[44] < draws[47]);
+    }
+
+    /// Every value is drawn as often as it was there, on average.
+    #[test]
+    fn resamples_have_the_shares_of_the_rows() {
+        let counts = [(0.1, 100), (0.2, 60), (0.3, 140), (0.4, 100)];
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut sums = [0u64; 4];
+        for _ in 0..2000 {
+            for (sum, (_, drawn)) in sums.iter_mut().zip(resample(&counts, &mut rng)) {
+                *sum += drawn;
+            }
+        }
+        for (sum, (prob, count)) in sums.into_iter().zip(counts) {
+            // The deviation of the mean of 2000 is below .2.
+            assert!((sum as f64 / 2000.0 - count as f64).abs() < 1.0, "{prob}: {sum}");
+        }
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 /// let vectors = Vectors::new(rows, 3, VectorKind::Probs)?;
 /// # let problems = Problems::new(&vectors, &labels, Reduction::TopLabel)?;
 /// # let method = BinaryMethod::Umd(Umd::new(1));
-/// # let fit = fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1)?;
+/// # let fit = fit_reduction(&problems, &ReductionOptions::new(method), 0.1)?;
 /// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// # let artifact = stored.artifact();
 /// let mut rows = apply(&artifact, (&vectors).into(), Words::new(&artifact, 0));

@@ -56,6 +56,7 @@ pub enum CostBasis {
 
 /// The instructions of a call on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CoreCost {
     /// The board's name in the emulator.
     pub board: &'static str,
@@ -67,6 +68,7 @@ pub struct CoreCost {
 
 /// What a call costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DeviceCost {
     /// What it is given.
     pub input: CallInput,

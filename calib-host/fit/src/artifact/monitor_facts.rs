@@ -7,6 +7,7 @@ use super::monitors::monitor_scores;
 
 /// The monitors of an artefact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct MonitorFacts {
     /// Of so many devices at most one ever says wrongly that scores come from another distribution.
     pub shift: u32,
@@ -26,6 +27,7 @@ pub struct MonitorFacts {
 
 /// The evidence that an alarm takes, as odds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AlarmOdds {
     /// Of a shift.
     pub shift: u32,
@@ -37,6 +39,7 @@ pub struct AlarmOdds {
 
 /// The monitor of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TableMonitorFacts {
     /// How many gaps between scores each bin has.
     pub gaps: Vec<u32>,

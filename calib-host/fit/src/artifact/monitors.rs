@@ -5,6 +5,7 @@ use calib_core::monitor::Reference;
 use calib_core::{Artifact, Margin, Score, ScoreEncoding};
 
 use super::kind::score_kind;
+use crate::accessors::builders;
 use crate::binary::{BinaryMethod, BinnedModel, Model, Umd};
 use crate::data::{BinaryData, DataError};
 use crate::error::FitError;
@@ -37,13 +38,14 @@ pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// // The steps of isotonic regression depend on the labels, so that the monitors have bins of their own.
 /// let bins = Some(MonitorBins::of(&data, 5)?);
-/// let monitors = Some(Monitoring { bins, ..Monitoring::default() });
-/// let bytes = artifact_bytes(&fit, &ArtifactOptions { monitors, ..Default::default() })?;
+/// let monitors = Some(Monitoring::default().bins(bins));
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().monitors(monitors))?;
 /// let artifact = Artifact::parse(&bytes).unwrap();
 /// assert_eq!(artifact.monitors().unwrap().reference(0).unwrap().gaps(), 401);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Monitoring {
     /// Of so many devices at most one ever says wrongly that scores come from another distribution; at least 2.
     pub shift: u32,
@@ -56,6 +58,16 @@ pub struct Monitoring {
     /// What a device does on an alarm of a shift or of the promise; `None` if it only tells it. A device that cannot do it refuses the
     /// artefact.
     pub action: Option<MonitorAction>,
+}
+
+builders! {
+    Monitoring {
+        shift: u32,
+        change: u32,
+        promise: u32,
+        bins: Option<MonitorBins>,
+        action: Option<MonitorAction>,
+    }
 }
 
 /// Bins of uniform mass, whose edges are order statistics of the calibration scores, or of others, that were chosen without the labels.

@@ -7,10 +7,12 @@ use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
 use super::monitors::{Monitoring, OTHER_SCORES};
+use crate::accessors::builders;
 use crate::data::RowsHash;
 
 /// What goes into an artefact besides the fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArtifactOptions {
     /// The SHA-256 of the calibration data files, in the order they were given.
     pub data_sha256: [u8; 32],
@@ -28,6 +30,18 @@ pub struct ArtifactOptions {
     pub direct_table: bool,
     /// What monitors on the device compare with, at 4 bytes a bin and 36 more.
     pub monitors: Option<Monitoring>,
+}
+
+builders! {
+    ArtifactOptions {
+        data_sha256: [u8; 32],
+        classifier: Option<ClassifierId>,
+        intervals: bool,
+        counter: u32,
+        rows: Option<RowsHash>,
+        direct_table: bool,
+        monitors: Option<Monitoring>,
+    }
 }
 
 impl ArtifactOptions {

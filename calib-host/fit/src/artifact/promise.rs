@@ -17,6 +17,7 @@ const USEFUL_EPSILON: f64 = 0.1;
 
 /// What an artefact promises, under which assumptions, and what it does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Promise {
     /// What is guaranteed, and for which bins and classes nothing is; if for none, why.
     pub statement: String,
@@ -28,6 +29,7 @@ pub struct Promise {
 
 /// An assumption or a limit, in two lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Condition {
     /// For a line of a list, without a full stop.
     pub short: String,
@@ -348,12 +350,14 @@ fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
 }
 
 /// What is to be said of bins that say exactly 0 or 1.
-fn extremes(bins: u32, fewest: u32) -> Condition {
+fn extremes(bins: u32, fewest: Option<u32>) -> Condition {
     let (bins, say) = if bins == 1 { ("1 bin".into(), "says") } else { (format!("{bins} bins"), "say") };
-    let points = if fewest == 1 { "1 point".into() } else { format!("{fewest} points") };
-    let short = format!(
-        "{bins} {say} exactly 0 or 1, from as few as {points}: no proof that the other never happens"
-    );
+    let from = match fewest {
+        None => String::new(),
+        Some(1) => ", from as few as 1 point".into(),
+        Some(fewest) => format!(", from as few as {fewest} points"),
+    };
+    let short = format!("{bins} {say} exactly 0 or 1{from}: no proof that the other never happens");
     Condition::new(&*short, format!("{short}."))
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Operating points: thresholds are keys, as the device compares them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PointsFacts {
     /// Whether there are scores that are neither cleared nor raised.
     pub refers: bool,
@@ -18,6 +19,7 @@ pub struct PointsFacts {
 
 /// A promise of operating points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromiseFacts {
     /// Of what.
     pub accuracy: String,
@@ -31,6 +33,7 @@ pub struct PromiseFacts {
 
 /// The thresholds of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ThresholdsFacts {
     /// From which on a score is not cleared.
     pub lower: ThresholdFacts,
@@ -40,6 +43,7 @@ pub struct ThresholdsFacts {
 
 /// A threshold, and how the calibration points lie.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ThresholdFacts {
     /// The key.
     pub key: u32,
@@ -55,6 +59,7 @@ pub struct ThresholdFacts {
 
 /// Prediction sets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SetsFacts {
     /// What is compared: "softmax" or "margin".
     pub conformity: &'static str,
@@ -72,6 +77,7 @@ pub struct SetsFacts {
 
 /// A threshold on conformity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct QuantileFacts {
     /// The number of calibration rows that it is from.
     pub rows: u32,

@@ -23,18 +23,19 @@ pub struct StoredArtifact {
 }
 
 impl StoredArtifact {
-    /// Checks an artefact.
+    /// Checks an artefact, and the numbers in it that no device reads.
     ///
     /// # Errors
     ///
-    /// As [`Artifact::parse`].
+    /// As [`Artifact::parse`], and [`ParseError::Counts`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
         let mut words = vec![0u32; bytes.len().div_ceil(4)];
         bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
         // Bytes that fill no word are a fault of the artefact: what is parsed has as many as there were.
         let parsed =
             Parsed::try_new(words, |words| Artifact::parse(&bytemuck::cast_slice(words)[..bytes.len()]))?;
-        Ok(Self { parsed })
+        let stored = Self { parsed };
+        if stored.counts_agree() { Ok(stored) } else { Err(ParseError::Counts) }
     }
 
     /// The artefact.

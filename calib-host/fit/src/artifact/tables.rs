@@ -44,7 +44,7 @@ struct Numbers {
 ///
 /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-/// let bytes = artifact_bytes(&fit, &ArtifactOptions { counter: 7, ..Default::default() })?;
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().counter(7))?;
 /// assert_eq!(Artifact::parse(&bytes).unwrap().counter(), 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

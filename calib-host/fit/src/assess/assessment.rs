@@ -16,10 +16,12 @@ use super::prediction::PredictionKind;
 use super::proper::BrierSplit;
 use super::reliability::{self, ReliabilityBin};
 use super::roc::Roc;
+use crate::accessors::builders;
 use crate::stats::{Clusters, Interval, effective_clopper_pearson};
 
 /// How to assess.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AssessOptions<'a> {
     /// How predictions are grouped for calibration errors.
     pub binning: Binning,
@@ -33,6 +35,16 @@ pub struct AssessOptions<'a> {
     /// take no resampling are for as many rows as are left if the rows of a cluster all say the same. `None` for rows that
     /// are independent.
     pub clusters: Option<&'a Clusters>,
+}
+
+builders! {
+    AssessOptions<'a> {
+        binning: Binning,
+        norm: f64,
+        alpha: f64,
+        bootstrap: Option<Bootstrap>,
+        clusters: Option<&'a Clusters>,
+    }
 }
 
 impl Default for AssessOptions<'_> {
@@ -71,6 +83,7 @@ impl EstimateWithInterval {
 
 /// A metric of binned predictions: the plugin estimate, beside it the one without its bias, and how they were grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BinnedEstimate {
     /// The plugin estimate.
     pub value: f64,
@@ -114,6 +127,7 @@ impl BinnedEstimate {
 
 /// How predictions are grouped for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Groups {
     /// The binning.
     pub binning: Binning,
@@ -132,6 +146,7 @@ impl Groups {
 
 /// The calibration error in the norm p.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LpEstimate {
     /// The norm.
     pub p: f64,
@@ -175,6 +190,7 @@ impl LpEstimate {
 /// It has no bootstrap interval: as the largest of many deviations it is too high for a calibrated model, and higher still in
 /// every resample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CEmpEstimate {
     /// `c_emp`.
     pub value: f64,
@@ -187,6 +203,7 @@ pub struct CEmpEstimate {
 
 /// The ROC curve in brief.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RocSummary {
     /// The number of points of the curve.
     pub points: usize,
@@ -201,6 +218,7 @@ pub struct RocSummary {
 /// Metrics of a set of predictions. The names are those of the literature (`conf_ece` and `tl_ece`: Gupta and
 /// Ramdas 2022, equations 3 and 4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Assessment {
     /// What the predictions are of.
     pub kind: PredictionKind,
@@ -268,6 +286,7 @@ impl Assessment {
 
 /// Metrics of the predictions of one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClassAssessment {
     /// The class.
     pub class: u16,

@@ -229,6 +229,37 @@ mod tests {
         assert_eq!(quantile(&sorted, 1.0), 4.0);
     }
 
+    /// Efron's levels by their formula: half of the draws that equal the estimate lie below it, and the bias counts twice.
+    #[test]
+    fn the_corrected_levels_are_efrons() {
+        let normal = Normal::standard();
+        // 500 below the estimate, 200 equal to it and 300 above.
+        let draws = || -> Vec<f64> {
+            (0..1000).map(|i| f64::from(if (500..700).contains(&i) { 500 } else { i })).collect()
+        };
+        let bias = normal.inverse_cdf(0.6);
+        for (left_out, acceleration) in
+            [(vec![1.0; 4], 0.0), (vec![0.0, 0.0, 0.0, 1.0], -0.375 / (6.0 * 0.75f64.powf(1.5)))]
+        {
+            let level = |p: f64| {
+                let z = bias + normal.inverse_cdf(p);
+                normal.cdf(bias + z / (1.0 - acceleration * z))
+            };
+            let found = bca(draws(), 500.0, &left_out, 0.1).unwrap();
+            let expected = between(draws(), level(0.05), level(0.95)).unwrap();
+            assert!(
+                (found.lo - expected.lo).abs() < 1e-9 && (found.hi - expected.hi).abs() < 1e-9,
+                "{found:?}"
+            );
+        }
+        // Without acceleration: the normal distribution at twice .2533 and 1.6449 from that.
+        let found = bca(draws(), 500.0, &[1.0; 4], 0.1).unwrap();
+        assert!(
+            (found.lo - 999.0 * 0.127_524).abs() < 0.01 && (found.hi - 999.0 * 0.984_283).abs() < 0.01,
+            "{found:?}"
+        );
+    }
+
     #[test]
     fn the_interval_of_a_mean_is_the_normal_one() {
         // The mean of 1000 coin flips has a standard deviation of 0.0158.

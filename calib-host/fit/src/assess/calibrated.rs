@@ -47,6 +47,7 @@ pub struct ClassProbRows {
 
 /// The clinical validation of binary probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClinicalSummary {
     /// Of the classifier's scores; `None` if they are margins, which are no probabilities.
     pub before: Option<ClinicalValidation>,

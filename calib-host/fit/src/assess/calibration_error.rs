@@ -8,6 +8,7 @@ use super::cells::Cell;
 
 /// Calibration errors over one set of groups, each weighted by its share of the predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CalibrationError {
     /// The mean absolute deviation (expected calibration error).
     pub l1: f64,

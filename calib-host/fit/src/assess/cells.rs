@@ -4,6 +4,7 @@ use crate::stats::ExactSum;
 
 /// A group of predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cell {
     /// How many predictions are in it.
     pub n: u64,

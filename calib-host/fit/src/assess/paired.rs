@@ -12,6 +12,7 @@ use crate::stop;
 
 /// Two assessments of the same rows, and what changed, with intervals from the same resamples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BeforeAfter {
     /// The classifier's scores.
     pub before: Assessment,
@@ -23,6 +24,7 @@ pub struct BeforeAfter {
 
 /// What a calibrator changes, after less before: below 0 is better, but for accuracy and area.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Change {
     /// Of the accuracy.
     pub accuracy: EstimateWithInterval,

@@ -59,6 +59,7 @@ names!(ProperScore, "metric":
 /// `refinement = uncertainty - resolution` (Murphy 1973; the last term, Stephenson et al. 2008, is 0 if the probabilities
 /// of a group are equal).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BrierSplit {
     /// The mean squared difference of a group's mean probability and the fraction that came true: 0 is best.
     pub calibration: f64,

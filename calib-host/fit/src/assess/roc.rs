@@ -37,6 +37,7 @@ impl TwiceArea {
 
 /// How many negatives and positives have a score of at least some threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RocPoint {
     /// False positives.
     pub fp: u64,
@@ -46,6 +47,7 @@ pub struct RocPoint {
 
 /// The ROC curve of scores for a binary label, as counts. Its points are joined by straight lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Roc {
     /// The points for the thresholds above all scores, and at every distinct score in descending order.
     pub points: Vec<RocPoint>,

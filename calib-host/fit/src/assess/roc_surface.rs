@@ -34,6 +34,7 @@ const STEPS: f64 = (1u64 << 52) as f64;
 /// Volumes under the ROC surface: the points `(p_1, ..., p_L)` where `p_k` is the share of the rows of class `k` that
 /// `argmax(r - gamma)` gives to class `k`, for all thresholds `gamma` (Berta et al. 2024, Definition 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RocSurface {
     /// The volume under the surface; `1 / L!` by chance. For two classes it is the area under the ROC curve.
     pub vus: SurfaceVolume,
@@ -46,6 +47,7 @@ pub struct RocSurface {
 /// altogether. Where another way to give the tuple's rows a class each is as good, a tuple counts for one over the number
 /// of ways.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SurfaceVolume {
     /// The volume.
     pub value: f64,
@@ -61,6 +63,7 @@ pub struct SurfaceVolume {
 
 /// The volume under the convex hull of a ROC surface.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct HullVolume {
     /// The volume.
     pub value: f64,

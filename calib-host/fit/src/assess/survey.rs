@@ -19,6 +19,7 @@ use crate::points::{Counted, Group, IN_MEMORY, Points, Sorted, Tape, group};
 
 /// What a survey finds.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Survey {
     /// The metrics.
     pub assessment: Assessment,

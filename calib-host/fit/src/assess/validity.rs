@@ -6,6 +6,7 @@ use super::cells::Cell;
 
 /// From this `epsilon` on, `valid` is the share of predictions whose group is within epsilon.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ValidityStep {
     /// The deviation of some group.
     pub epsilon: f64,
@@ -16,6 +17,7 @@ pub struct ValidityStep {
 /// The validity curve `V(epsilon)`: the share of predictions whose group's mean probability is within epsilon of the
 /// fraction that came true. It is an estimate, in which the noise of the fractions counts as deviation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Validity {
     /// Where the curve steps up; it is 0 before the first step and 1 from the last one on.
     pub steps: Vec<ValidityStep>,

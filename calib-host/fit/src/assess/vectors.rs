@@ -22,6 +22,7 @@ pub struct ProbMatrix {
 
 /// Metrics of vectors of probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct VectorAssessment {
     /// The number of classes.
     pub classes: usize,
@@ -46,6 +47,7 @@ pub struct VectorAssessment {
 
 /// Metrics of the k most probable classes of every row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TopKAssessment {
     /// The share of rows whose true class is among the k.
     pub accuracy: EstimateWithInterval,

@@ -37,6 +37,7 @@ pub enum PromiseOnRows {
 
 /// The first thing that a report says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Verdict {
     /// Whether calibrated probabilities are better than the scores.
     pub probabilities: Judgement,
@@ -48,6 +49,7 @@ pub struct Verdict {
 
 /// What a verdict rests on.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Grounds<'a> {
     /// The metrics on the test rows.
     pub metrics: &'a BeforeAfter,

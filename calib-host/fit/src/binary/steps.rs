@@ -29,6 +29,7 @@ pub struct RandomizedModel {
 
 /// A step function of the integer codes of an encoding.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CodeModel {
     /// The encoding.
     pub encoding: ScoreEncoding,

@@ -75,7 +75,7 @@ impl BinaryData {
     ///
     /// let data = BinaryData::of_margins(vec![-7.5, -0.5, -0.0, 0.0, 31.0], vec![false, true, false, true, true])?;
     /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-    /// let steps = fit.tables[0].as_ref().unwrap().model.steps().unwrap();
+    /// let steps = fit.tables()[0].as_ref().unwrap().model().steps().unwrap();
     /// assert_eq!((steps.edges[0], steps.prob(-0.25)), (-4.0, 2.0 / 3.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -31,6 +31,7 @@ const SHARE: f64 = 0.6;
 /// the leaves of a tree, whose equal scores have mixed labels, look like any others; copies of rows, and recordings of a
 /// patient with nearly the same score and the patient's label, do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Repeats {
     /// The number of rows.
     pub rows: u64,

@@ -15,6 +15,7 @@ const DELTA: f64 = 0.1;
 
 /// A threshold of a decision rule, as a test that is positive above it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ThresholdAccuracy {
     /// The test is positive for probabilities above this one.
     pub threshold: f32,
@@ -29,6 +30,7 @@ pub struct ThresholdAccuracy {
 
 /// An interval of a decision rule, and the test rows in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DecisionInterval {
     /// The action's name.
     pub action: String,
@@ -54,6 +56,7 @@ pub struct DecisionInterval {
 
 /// What a decision costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DecisionCost {
     /// Expected of the calibrated probabilities, without labels (Gao et al. 2017, section 3.3.4).
     pub expected: f64,
@@ -69,6 +72,7 @@ pub struct DecisionCost {
 
 /// A decision rule on the test rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DecisionSummary {
     /// Whether the artefact carries the rule; otherwise it follows from the costs file alone.
     pub in_artefact: bool,

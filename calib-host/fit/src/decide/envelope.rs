@@ -6,6 +6,7 @@ use super::threshold::Threshold;
 /// Which action costs least at which probability: action `i` costs `a_i p + b_i (1 - p)` on average at the probability `p`,
 /// a line, and the cheapest is on the lower envelope of all lines (Gao et al. 2017, section 2.4). In exact whole numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Envelope {
     /// The actions from probability 0 up.
     pub actions: Vec<usize>,
@@ -15,6 +16,7 @@ pub struct Envelope {
 
 /// An action that is nowhere the only cheapest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// The action.
     pub action: usize,

@@ -10,6 +10,7 @@ use crate::stats::Interval;
 
 /// How well calibrated the probabilities were on labelled data that the calibrator was not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Validation {
     /// The number of labelled points.
     pub n: u64,
@@ -25,6 +26,7 @@ pub struct Validation {
 
 /// What the cost of a decision may be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CostInterval {
     /// The estimate, give or take `c_emp` times the sum of `|a - b|` over the intervals of the rule (Gao et al. 2017,
     /// eq. 2). Sure if `c_emp` is that of these very points, otherwise what deviation to expect.

@@ -7,6 +7,7 @@ use crate::stats::Interval;
 
 /// The ROC curve that calibrated probabilities imply, from (0, 0) to (1, 1) (Gao et al. 2017, section 4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct EstimatedRoc {
     /// Where the threshold passes a probability that is there, from high to low.
     pub points: Vec<EstimatedRocPoint>,
@@ -16,6 +17,7 @@ pub struct EstimatedRoc {
 
 /// A point of it: the rates if the positive class is predicted for probabilities above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct EstimatedRocPoint {
     /// The threshold; `None` where everything is predicted positive.
     pub threshold: Option<f32>,

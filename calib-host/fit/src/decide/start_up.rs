@@ -8,6 +8,7 @@ use super::rule::Rule;
 
 /// The actions that cost least together.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Chosen {
     /// Bayes' rule for them.
     pub rule: Rule,

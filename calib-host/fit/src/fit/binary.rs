@@ -22,8 +22,8 @@ use crate::stats::ScoreKind;
 /// let fit = fit_binary(&BinaryData::new(scores, labels)?, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 ///
 /// // 100 points a bin: Theorem 3 of Gupta and Ramdas (2021) with 4 bins.
-/// assert_eq!(fit.tables[0].as_ref().unwrap().model.bins().len(), 4);
-/// assert!((fit.guarantee.unwrap().epsilon - 0.1488).abs() < 1e-4);
+/// assert_eq!(fit.tables()[0].as_ref().unwrap().model().bins().len(), 4);
+/// assert!((fit.guarantee().unwrap().epsilon - 0.1488).abs() < 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -50,7 +50,7 @@ pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Resul
 /// let scores: Vec<f32> = (0..400).map(|i| i as f32 / 400.0).collect();
 /// let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
 /// let fit = fit_device_scores(&scores, &labels, &BinaryMethod::Umd(Umd::new(4)), 0.1)??;
-/// assert_eq!(fit.n, 400);
+/// assert_eq!(fit.n(), 400);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -3,63 +3,109 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{Method, Reduction};
 
+use crate::accessors::getters;
 use crate::binary::{Bin, Model};
 use crate::error::UnfittedReason;
 use crate::guarantee::Guarantee;
 use crate::points::Spread;
 use crate::stats::{Interval, ScoreKind, Seed, clopper_pearson};
 
-/// What was fitted.
+/// What was fitted. Its fields are private, so that an artifact guarantees no more than a theorem gave:
+///
+/// ```
+/// # let data = calib_fit::BinaryData::new((0..40).map(f64::from).map(|i| i / 40.0).collect(), vec![false, true].repeat(20))?;
+/// # let fit = calib_fit::fit_binary(&data, &calib_fit::BinaryMethod::Umd(calib_fit::Umd::new(2)), 0.1)?;
+/// assert_eq!(fit.n(), 40);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```compile_fail
+/// # let data = calib_fit::BinaryData::new((0..40).map(f64::from).map(|i| i / 40.0).collect(), vec![false, true].repeat(20))?;
+/// # let mut fit = calib_fit::fit_binary(&data, &calib_fit::BinaryMethod::Umd(calib_fit::Umd::new(2)), 0.1)?;
+/// fit.n = 1_000_000;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// The binary method.
-    pub method: Method,
-    /// The reduction it was applied under.
-    pub reduction: Reduction,
-    /// The number of classes: 2 without a reduction.
-    pub classes: usize,
-    /// The number of calibration points.
-    pub n: u64,
-    /// The number of calibration points with label 1; `None` for several classes, and for points with real weights.
-    pub positives: Option<u64>,
-    /// The binary models, one per problem of the reduction, in the order of [`Reduction`]; `None` for one that stays
-    /// uncalibrated.
-    pub tables: Vec<Option<FittedTable>>,
-    /// Why those stay uncalibrated.
-    pub unfitted: Vec<Unfitted>,
-    /// What is guaranteed, if anything; its epsilon is the largest of the tables'.
-    pub guarantee: Option<Guarantee>,
-    /// The parameters, as `name=value` separated by spaces.
-    pub parameters: String,
-    /// What the tables' scores are; of a table over codes what the codes stand for.
-    pub scores: ScoreKind,
-    /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
-    pub compact: bool,
-    /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
-    /// points, and nothing is guaranteed.
-    pub weighted: bool,
-    /// The names of the groups, each of which has as many tables as the reduction, group by group; none without groups.
-    pub groups: Vec<String>,
+    pub(crate) method: Method,
+    pub(crate) reduction: Reduction,
+    pub(crate) classes: usize,
+    pub(crate) n: u64,
+    pub(crate) positives: Option<u64>,
+    pub(crate) tables: Vec<Option<FittedTable>>,
+    pub(crate) unfitted: Vec<Unfitted>,
+    pub(crate) guarantee: Option<Guarantee>,
+    pub(crate) parameters: String,
+    pub(crate) scores: ScoreKind,
+    pub(crate) compact: bool,
+    pub(crate) weighted: bool,
+    pub(crate) groups: Vec<String>,
+}
+
+getters! {
+    Fit {
+        /// The binary method.
+        method: Method,
+        /// The reduction it was applied under.
+        reduction: Reduction,
+        /// The number of classes: 2 without a reduction.
+        classes: usize,
+        /// The number of calibration points.
+        n: u64,
+        /// The number of calibration points with label 1; `None` for several classes, and for points with real weights.
+        positives: Option<u64>,
+        /// What is guaranteed, if anything; its epsilon is the largest of the tables'.
+        guarantee: Option<Guarantee>,
+        /// What the tables' scores are; of a table over codes what the codes stand for.
+        scores: ScoreKind,
+        /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
+        compact: bool,
+        /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
+        /// points, and nothing is guaranteed.
+        weighted: bool,
+        ;
+        /// The binary models, one per problem of the reduction, in the order of [`Reduction`]; `None` for one that stays
+        /// uncalibrated.
+        tables: [Option<FittedTable>],
+        /// Why those stay uncalibrated.
+        unfitted: [Unfitted],
+        /// The parameters, as `name=value` separated by spaces.
+        parameters: str,
+        /// The names of the groups, each of which has as many tables as the reduction, group by group; none without groups.
+        groups: [String],
+    }
 }
 
 /// A binary model and what is guaranteed for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedTable {
-    /// The function.
-    pub model: Model,
-    /// The number of calibration points of this table, boundary points included.
-    pub n: u64,
-    /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
-    pub epsilon: Option<f64>,
-    /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
-    /// is stated, and with epsilon together with `1 - 2 alpha`; empty where it is not.
-    pub intervals: Vec<Interval>,
-    /// Where the scores lie that it was fitted to, and how often they repeat, if that was [looked at](Fit::with_spreads).
-    pub spread: Option<Spread>,
+    pub(crate) model: Model,
+    pub(crate) n: u64,
+    pub(crate) epsilon: Option<f64>,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) spread: Option<Spread>,
+}
+
+getters! {
+    FittedTable {
+        /// The number of calibration points of this table, boundary points included.
+        n: u64,
+        /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
+        epsilon: Option<f64>,
+        /// Where the scores lie that it was fitted to, and how often they repeat, if that was [looked at](Fit::with_spreads).
+        spread: Option<Spread>,
+        ;
+        /// The function.
+        model: Model,
+        /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
+        /// is stated, and with epsilon together with `1 - 2 alpha`; empty where it is not.
+        intervals: [Interval],
+    }
 }
 
 /// A binary problem that stays uncalibrated.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Unfitted {
     /// The index of its table.
     pub table: usize,
@@ -83,7 +129,12 @@ impl FittedTable {
             }
             None => Vec::new(),
         };
-        Self { model, n, epsilon, intervals, spread: None }
+        Self { epsilon, intervals, ..Self::bare(model, n) }
+    }
+
+    /// A model for which nothing is guaranteed.
+    fn bare(model: Model, n: u64) -> Self {
+        Self { model, n, epsilon: None, intervals: Vec::new(), spread: None }
     }
 
     /// The bins with an exact interval that hold at most two positives or at most two negatives in all.
@@ -106,8 +157,8 @@ impl Fit {
     /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
     /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
     /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), divided(0.1, 10))?.chosen_among(10, 0.1);
-    /// assert_eq!(fit.guarantee.unwrap().alpha, 0.1);
-    /// assert_eq!(fit.parameters, "alpha=0.1 candidates=10 bins=4 boundary=ceil");
+    /// assert_eq!(fit.guarantee().unwrap().alpha, 0.1);
+    /// assert_eq!(fit.parameters(), "alpha=0.1 candidates=10 bins=4 boundary=ceil");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -130,8 +181,8 @@ impl Fit {
     /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
     /// // The other candidate may fail with 0.02.
     /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.08)?.chosen_with_share(2, 0.08, 0.1);
-    /// assert_eq!(fit.guarantee.unwrap().alpha, 0.1);
-    /// assert_eq!(fit.parameters, "alpha=0.1 candidates=2 alpha-share=0.08 bins=4 boundary=ceil");
+    /// assert_eq!(fit.guarantee().unwrap().alpha, 0.1);
+    /// assert_eq!(fit.parameters(), "alpha=0.1 candidates=2 alpha-share=0.08 bins=4 boundary=ceil");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -173,6 +224,28 @@ impl Fit {
         self
     }
 
+    /// A fit of functions that others fitted to `n` points: one, or one a class whose values are divided by their sum. Nothing is
+    /// guaranteed for it, and its parameters say where it comes from.
+    pub fn imported(functions: Vec<(Method, Model)>, scores: ScoreKind, n: u64, origin: &str) -> Self {
+        let method = functions.first().map_or(Method::Isotonic, |(method, _)| *method);
+        let is_binary = functions.len() == 1;
+        Self {
+            method,
+            reduction: if is_binary { Reduction::Binary } else { Reduction::Normalized },
+            classes: if is_binary { 2 } else { functions.len() },
+            n,
+            positives: None,
+            tables: functions.into_iter().map(|(_, model)| Some(FittedTable::bare(model, n))).collect(),
+            unfitted: Vec::new(),
+            guarantee: None,
+            parameters: format!("imported={origin}"),
+            scores,
+            compact: false,
+            weighted: false,
+            groups: Vec::new(),
+        }
+    }
+
     /// The same, fitted to one row of each cluster of so many rows, drawn with this seed: recorded in the parameters, so that all
     /// that is said of the fit says so.
     #[must_use]
@@ -191,9 +264,9 @@ impl Fit {
     /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
     /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
     /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
-    /// assert!(fit.clone().of_classifiers(1).guarantee.is_some());
+    /// assert!(fit.clone().of_classifiers(1).guarantee().is_some());
     /// let fit = fit.of_classifiers(5);
-    /// assert!(fit.guarantee.is_none() && fit.parameters.ends_with(" classifiers=5"));
+    /// assert!(fit.guarantee().is_none() && fit.parameters().ends_with(" classifiers=5"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -15,7 +15,7 @@ use crate::error::FitError;
 /// // Score, weight, label.
 /// let data = WeightedData::new(&[(0.2, 1.5, false), (0.4, 0.5, true), (0.7, 0.5, false), (0.9, 1.0, true)])?;
 /// let fit = fit_weighted(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-/// assert_eq!(fit.tables[0].as_ref().unwrap().model.steps().unwrap().prob(0.5), 0.5);
+/// assert_eq!(fit.tables()[0].as_ref().unwrap().model().steps().unwrap().prob(0.5), 0.5);
 ///
 /// let counts = fit_weighted(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1);
 /// assert!(matches!(counts, Err(FitError::RealWeights(_))));

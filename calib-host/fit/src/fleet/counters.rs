@@ -41,9 +41,12 @@ impl DeviceCounters {
     ///
     /// # Errors
     ///
-    /// If the calibrator has no monitors.
+    /// If the calibrator has no monitors, or the device no name.
     pub fn new(artifact: &Artifact<'_>, device: &str) -> Result<Self, FleetError> {
         let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
+        if device.trim().is_empty() {
+            return Err(FleetError::Nameless { device: device.into() });
+        }
         let table = |table: usize| {
             let outcomes = vec![0; artifact.tables().get(table).map_or(0, |table| table.form.bins())];
             monitors.reference(table).map(|reference| TableCounters {
@@ -64,6 +67,9 @@ impl DeviceCounters {
     pub(super) fn check(&self, artifact: &Artifact<'_>) -> Result<(), FleetError> {
         let device = || self.device.clone();
         let monitors = artifact.monitors().ok_or(FleetError::NoMonitors)?;
+        if self.device.trim().is_empty() {
+            return Err(FleetError::Nameless { device: device() });
+        }
         if self.calib_counters != COUNTERS_VERSION {
             return Err(FleetError::Version { device: device(), version: self.calib_counters });
         }

@@ -7,6 +7,12 @@ pub enum FleetError {
     /// There is nothing to compare counts with.
     #[error("the calibrator has no monitors")]
     NoMonitors,
+    /// A device without a name, which nobody can tell from another.
+    #[error("a device has no name")]
+    Nameless {
+        /// What stands for the name.
+        device: String,
+    },
     /// There are no counters.
     #[error("there are no counters")]
     Empty,
@@ -117,6 +123,7 @@ impl FleetError {
             Self::NoMonitors | Self::Empty => None,
             Self::Twice(device)
             | Self::Version { device, .. }
+            | Self::Nameless { device }
             | Self::Calibrator { device, .. }
             | Self::Tables { device, .. }
             | Self::NotMonitored { device, .. }

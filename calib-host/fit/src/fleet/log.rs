@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The version of logs.
 pub const LOG_VERSION: u32 = 1;
 
+/// After how many predictions the firmware evaluates its monitors, unless somebody asks in between.
+pub const LOOKS_EVERY: u32 = 16;
+
 /// A line of a log: an object with one member, which says what happened.
 ///
 /// A log begins with a device and its calibrator, and another device may begin where one ends. Numbers of bins are all that it has of
@@ -121,7 +124,8 @@ pub struct LoggedAnswer {
     /// Which monitor.
     pub monitor: MonitorName,
     /// With which prediction, from 1 on, the alarm was raised: of a change the last one; of a promise with which outcome. None without an
-    /// alarm.
+    /// alarm, which the line says as `null`.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub alarm_at: Option<u64>,
     /// When it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

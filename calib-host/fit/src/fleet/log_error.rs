@@ -28,6 +28,9 @@ pub enum LogError {
     /// A device that began before.
     #[error("the device {0} began before: all of its lines follow each other")]
     Twice(String),
+    /// A device without a name, which nobody can tell from another.
+    #[error("the device has no name")]
+    Nameless,
     /// Evidence that is never worked out.
     #[error("looks_every is 0: evidence would never be worked out")]
     NeverLooks,

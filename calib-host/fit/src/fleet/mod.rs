@@ -26,7 +26,7 @@ pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
 pub use evidence::{Evidence, Standing, promise_evidence, shift_evidence};
 pub use log::{
-    LOG_VERSION, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters, LoggedOutcomes,
+    LOG_VERSION, LOOKS_EVERY, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters, LoggedOutcomes,
     LoggedPredictions, MonitorName,
 };
 pub use log_error::LogError;

@@ -12,6 +12,7 @@ use crate::stats::{Interval, clopper_pearson};
 
 /// What a fleet's counters say about one table of the calibrator.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FleetTable {
     /// Which.
     pub table: usize,
@@ -29,6 +30,7 @@ pub struct FleetTable {
 
 /// What became of the predictions in a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FleetBin {
     /// The calibrated probability; `None` of a table whose probabilities are not constant within a bin.
     pub prob: Option<f32>,
@@ -44,6 +46,7 @@ pub struct FleetBin {
 
 /// What one device says alone.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DeviceStanding {
     /// Its name.
     pub device: String,
@@ -113,7 +116,7 @@ impl DeviceStanding {
 /// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
 /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?;
 /// let monitors = Some(Monitoring::default());
-/// let bytes = artifact_bytes(&fit, &ArtifactOptions { monitors, ..Default::default() })?;
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().monitors(monitors))?;
 /// let artifact = Artifact::parse(&bytes).unwrap();
 ///
 /// // Four in five scores are in the upper half: no device sees it, and together they do.

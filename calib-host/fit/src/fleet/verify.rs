@@ -5,8 +5,8 @@ use calib_core::monitor::{ChangeMonitor, ShiftMonitor};
 
 use super::evidence::Evidence;
 use super::log::{
-    LOG_VERSION, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedOutcomes, LoggedPredictions,
-    MonitorName,
+    LOG_VERSION, LOOKS_EVERY, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedOutcomes,
+    LoggedPredictions, MonitorName,
 };
 use super::log_error::LogError;
 use super::surveyed::Comparison;
@@ -30,17 +30,21 @@ pub struct LogVerifier<'a> {
 
 /// What the log of a device holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifiedDevice {
     /// Its name.
     pub device: String,
     /// How often it had been told to count anew before.
     pub resets: u32,
+    /// After how many predictions, and outcomes, it evaluates its monitors, as the log says.
+    pub looks_every: u32,
     /// Its tables, of which something was logged.
     pub tables: Vec<VerifiedTable>,
 }
 
 /// What the log of a table holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifiedTable {
     /// Which.
     pub table: usize,
@@ -153,6 +157,7 @@ impl<'a> LogVerifier<'a> {
         let devices = self.devices.into_iter().map(|DeviceLog { begin, resets, mut tables }| {
             tables.sort_by_key(|table| table.comparison.table);
             VerifiedDevice {
+                looks_every: begin.looks_every,
                 device: begin.device,
                 resets,
                 tables: tables.into_iter().map(TableLog::verified).collect(),
@@ -164,6 +169,9 @@ impl<'a> LogVerifier<'a> {
     fn begin(&mut self, begin: &LogBegin) -> Result<(), LogError> {
         if begin.calib_log != LOG_VERSION {
             return Err(LogError::Version { version: begin.calib_log });
+        }
+        if begin.device.trim().is_empty() {
+            return Err(LogError::Nameless);
         }
         let identity = self.artifact.identity().to_string();
         if !begin.calibrator.eq_ignore_ascii_case(&identity) {
@@ -178,6 +186,41 @@ impl<'a> LogVerifier<'a> {
         }
         self.devices.push(DeviceLog { begin: begin.clone(), resets: 0, tables: Vec::new() });
         Ok(())
+    }
+}
+
+impl VerifiedDevice {
+    /// What a right log leaves open: monitors that are evaluated too seldom, and alarms that were due when nobody asked.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let name = match self.resets {
+            0 => self.device.clone(),
+            resets => format!("{}, after reset {resets}", self.device),
+        };
+        let longest =
+            self.tables.iter().map(|table| table.predictions.max(table.outcomes)).max().unwrap_or(0);
+        if self.looks_every > LOOKS_EVERY {
+            let never = if u64::from(self.looks_every) > longest { ", so it never did" } else { "" };
+            doubts.push(format!(
+                "{name}: the log says that the device evaluates its monitors every {} predictions{never}; calib's firmware does so \
+                 every {LOOKS_EVERY}. An alarm in between was not looked for",
+                self.looks_every
+            ));
+        }
+        for table in &self.tables {
+            for (monitor, of, due, told) in [
+                (MonitorName::Shift, "prediction", table.shift_due_at, table.shift_alarm_at),
+                (MonitorName::Promise, "outcome", table.promise_due_at, table.promise_alarm_at),
+            ] {
+                if let (Some(due), None) = (due, told) {
+                    doubts.push(format!(
+                        "{name}: an alarm of {monitor} was due with {of} {due} of table {}, and the log has no answer about it",
+                        table.table
+                    ));
+                }
+            }
+        }
+        doubts
     }
 }
 
@@ -642,6 +685,11 @@ mod tests {
             lines.retain(|line| !matches!(line, LogLine::Answer(_)));
             let found = verified(&artifact, &lines).unwrap()[0].tables[0].clone();
             assert_eq!((found.shift_alarm_at, found.promise_alarm_at), (None, None));
+            // What nobody asked about is said.
+            let doubts = verified(&artifact, &lines).unwrap()[0].doubts();
+            assert_eq!(doubts.len(), 2, "{doubts:?}");
+            assert!(doubts[0].contains("alarm of shift was due with prediction"), "{doubts:?}");
+            assert!(doubts[1].contains("alarm of promise was due with outcome"), "{doubts:?}");
             for (due, told) in
                 [(found.shift_due_at, told.shift_alarm_at), (found.promise_due_at, told.promise_alarm_at)]
             {
@@ -668,7 +716,17 @@ mod tests {
         let (at, error) = verified(&artifact, &log(16)).unwrap_err();
         assert!(at == 3 && matches!(error, LogError::Missed { at: 16, .. }), "{error}");
         let found = verified(&artifact, &log(4020)).unwrap();
-        assert_eq!(found[0].tables[0].shift_due_at, None);
+        assert_eq!((found[0].tables[0].shift_due_at, found[0].looks_every), (None, 4020));
+        // Whoever writes the log says how often is looked, so that it is said when that is seldom.
+        let doubts = found[0].doubts();
+        assert!(doubts.len() == 1 && doubts[0].contains("every 4020 predictions; calib's"), "{doubts:?}");
+        let never = verified(&artifact, &log(1_000_000_000)).unwrap()[0].doubts();
+        assert!(
+            never.len() == 1 && never[0].contains("1000000000 predictions, so it never did"),
+            "{never:?}"
+        );
+        let usual = verified(&artifact, &[begin(&artifact, LOOKS_EVERY), predictions(&back)]).unwrap();
+        assert_eq!(usual[0].doubts(), [""; 0]);
     }
 
     #[test]
@@ -713,6 +771,9 @@ mod tests {
         let with = |begin: LogBegin| refused(&[LogLine::Begin(begin)]);
         assert_eq!(refused(&[predictions(&[0])]), LogError::NotBegun);
         assert_eq!(with(LogBegin { calib_log: 2, ..good.clone() }), LogError::Version { version: 2 });
+        for nobody in ["", " \t"] {
+            assert_eq!(with(LogBegin { device: nobody.into(), ..good.clone() }), LogError::Nameless);
+        }
         assert_eq!(with(LogBegin { looks_every: 0, ..good.clone() }), LogError::NeverLooks);
         assert!(matches!(
             with(LogBegin { calibrator: "00".repeat(8), ..good.clone() }),

@@ -14,6 +14,7 @@ const MOST_POINTS: u64 = 1 << 52;
 
 /// A choice of bins for so many points, and what the theorems then guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Plan {
     /// The number of calibration points.
     pub n: u64,
@@ -75,6 +76,7 @@ impl Plan {
 
 /// A choice of points per bin for several classes, and what the theorems of 2022 then guarantee of all their bins.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct ClassPlan {
     /// The number of calibration points, of all classes together.
     pub n: u64,

@@ -5,6 +5,7 @@ use calib_core::artifact::Theorem;
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the draw of the calibration
 /// data, every bin's value is within `epsilon` of the true probability for scores in that bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Guarantee {
     /// The theorem it follows from.
     pub theorem: Theorem,
@@ -112,6 +113,20 @@ mod tests {
         assert!((gr21_theorem3(500, 10, 0.1) - 0.072_862_440_509_648_6).abs() < 1e-15);
         // GR22: n = 500, k = 20, alpha = 0.1.
         assert!((gr22_theorem1(500, 20, 0.1) - 0.404_403_657_722_740_34).abs() < 1e-15);
+    }
+
+    /// One epsilon of each theorem, by its formula.
+    #[test]
+    fn each_theorem_has_its_own_epsilon() {
+        for (found, expected) in [
+            (gr21_corollary1(200, 5, 0.1), 0.112_567_557_199_088_27),
+            (gr21_theorem4_marginal(200, 0.1), 0.086_758_086_144_417_61),
+            (sample_split(100, 5, 0.1), 0.151_742_712_938_514_63),
+            (gr22_theorem1(10_000, 100, 0.1), 0.195_929_569_642_546_68),
+            (gr22_theorem2(10_000, 100, 10, 0.1), 0.223_646_180_163_439_46),
+        ] {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub struct ValidationPlan {
 
 /// The rows that each figure takes, before they are rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ValidationSize {
     /// For the area under the ROC curve.
     pub auc: f64,

@@ -38,6 +38,7 @@ pub struct AdjustOptions {
 
 /// A calibrator for another prevalence.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Adjusted {
     /// From which prevalence to which.
     pub shift: Shift,
@@ -49,6 +50,7 @@ pub struct Adjusted {
 
 /// What is said of a calibrator for another prevalence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AdjustSummary {
     /// Which artefact was written.
     #[serde(flatten)]
@@ -71,6 +73,7 @@ pub struct AdjustSummary {
 
 /// What an artefact guarantees, as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GuaranteeFacts {
     /// The theorem.
     pub theorem: String,

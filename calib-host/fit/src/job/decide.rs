@@ -29,6 +29,7 @@ pub struct DecideRows {
 
 /// A rule, and what is known about its cost. What needs probabilities or labels is `None` without.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Decided {
     /// The actions.
     pub actions: Actions,

@@ -7,6 +7,7 @@ use crate::fit::parameter_of;
 
 /// Which artefact was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Written {
     /// Its size.
     pub len_bytes: usize,

@@ -36,6 +36,7 @@ pub struct PlanOptions {
 
 /// What was planned.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Planned {
     /// The answer; `None` if only the curve was asked for.
     pub answer: Option<PlanAnswer>,
@@ -218,6 +219,7 @@ pub struct ThresholdPlanOptions {
 
 /// The points that thresholds take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PlannedThresholds {
     /// The confidence of each of the two.
     pub confidence: f64,
@@ -231,6 +233,7 @@ pub struct PlannedThresholds {
 
 /// The points that a threshold takes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PlannedThreshold {
     /// The class whose points count.
     pub class: Class,
@@ -244,6 +247,7 @@ pub struct PlannedThreshold {
 
 /// The points of a class of which some may be on the wrong side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PlannedPoints {
     /// How many may be.
     pub allowed: u64,
@@ -325,6 +329,7 @@ fn check_share(name: &str, share: f64) -> Result<(), OptionsError> {
 
 /// The rows that a validation takes, for what was given.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PlannedValidation {
     /// The rows.
     pub validation: ValidationSize,

@@ -31,6 +31,7 @@ pub struct SetOptions {
 
 /// Prediction sets that were found, and the artefact that has them.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Sets {
     /// The sets.
     pub sets: PredictionSets,
@@ -42,6 +43,7 @@ pub struct Sets {
 
 /// What is said of prediction sets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SetSummary {
     /// Which artefact was written.
     #[serde(flatten)]

@@ -38,6 +38,7 @@ pub struct ThresholdOptions {
 
 /// Thresholds that were found, and the artefact that has them.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Thresholds {
     /// The thresholds.
     pub points: OperatingPoints,
@@ -49,6 +50,7 @@ pub struct Thresholds {
 
 /// What is said of thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ThresholdSummary {
     /// Which artefact was written.
     #[serde(flatten)]
@@ -65,6 +67,7 @@ pub struct ThresholdSummary {
 
 /// What is known of the thresholds of a group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GroupThreshold {
     /// The name of the group; `None` if it is the only one.
     pub group: Option<String>,

@@ -7,6 +7,7 @@ use super::scaling::{VectorScalingMethod, VectorScalingModel};
 use super::simplex::{
     CanonicalMethod, CanonicalModel, Directions, MulticlassIrp, ProjectionBinning, RegionValues, Splits,
 };
+use crate::accessors::getters;
 use crate::data::VectorData;
 use crate::error::FitError;
 use crate::fit::of_clusters;
@@ -32,16 +33,27 @@ pub enum JointMethod {
 /// A calibrator of whole vectors. Nothing is guaranteed for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointFit {
-    /// The method.
-    pub method: Method,
-    /// The number of classes.
-    pub classes: usize,
-    /// The number of calibration points.
-    pub n: u64,
-    /// What was fitted.
-    pub model: JointModel,
-    /// The parameters, as `name=value` separated by spaces.
-    pub parameters: String,
+    pub(crate) method: Method,
+    pub(crate) classes: usize,
+    pub(crate) n: u64,
+    pub(crate) model: JointModel,
+    pub(crate) parameters: String,
+}
+
+getters! {
+    JointFit {
+        /// The method.
+        method: Method,
+        /// The number of classes.
+        classes: usize,
+        /// The number of calibration points.
+        n: u64,
+        ;
+        /// What was fitted.
+        model: JointModel,
+        /// The parameters, as `name=value` separated by spaces.
+        parameters: str,
+    }
 }
 
 impl JointFit {
@@ -76,7 +88,7 @@ pub enum JointModel {
 /// let method = JointMethod::Scaling { method, log_probs: false, cross_validation: None };
 ///
 /// let fit = fit_joint(&VectorData::new(&logits, &labels)?, &method)?;
-/// let JointModel::Scaling(model) = fit.model else { unreachable!() };
+/// let JointModel::Scaling(model) = fit.model() else { unreachable!() };
 /// assert!((model.weights[0] - 3f64.ln() / 2.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

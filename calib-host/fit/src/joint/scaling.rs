@@ -25,6 +25,7 @@ pub enum VectorScalingMethod {
 
 /// A fitted scaling function of vectors of `L` classes.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VectorScalingModel {
     /// What the features are.
     pub input: ScalingInput,

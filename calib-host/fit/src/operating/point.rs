@@ -3,6 +3,7 @@
 use super::error::OperatingError;
 use super::rank::Aim;
 use super::scores::{Class, KeyedScores};
+use crate::accessors::getters;
 use crate::stats::{Interval, clopper_pearson};
 
 /// What thresholds are to promise: a sensitivity, a specificity, or both.
@@ -38,12 +39,21 @@ pub struct GroupScores {
 /// Thresholds of all groups, and what they promise.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OperatingPoints {
-    /// What is promised: of both shares together with the product of their confidences.
-    pub aims: Aims,
-    /// How the groups come to their thresholds.
-    pub sharing: Sharing,
-    /// The thresholds of each group, in the order of the groups; at least one.
-    pub points: Vec<OperatingPoint>,
+    pub(crate) aims: Aims,
+    pub(crate) sharing: Sharing,
+    pub(crate) points: Vec<OperatingPoint>,
+}
+
+getters! {
+    OperatingPoints {
+        /// What is promised: of both shares together with the product of their confidences.
+        aims: Aims,
+        /// How the groups come to their thresholds.
+        sharing: Sharing,
+        ;
+        /// The thresholds of each group, in the order of the groups; at least one.
+        points: [OperatingPoint],
+    }
 }
 
 /// The thresholds of a group: it clears below the lower key, raises from the upper key on, and refers between them.
@@ -65,6 +75,7 @@ pub struct OperatingPoint {
 
 /// How many points of each class lie where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct PointCounts {
     /// The number of positives.
     pub positives: u64,
@@ -107,7 +118,7 @@ impl OperatingPoints {
     /// let aims = Aims { sensitivity: Some(Aim { level: 0.95, confidence: 0.95 }), specificity: None };
     ///
     /// let found = OperatingPoints::find(&[group], aims, Sharing::Own)?;
-    /// let point = &found.points[0];
+    /// let point = &found.points()[0];
     /// // 100 positives allow one below the threshold.
     /// assert_eq!((point.upper, point.positives_allowed), (0.505f32.to_bits(), Some(1)));
     /// assert_eq!((point.counts.positives_from_upper, point.counts.negatives_from_upper), (99, 0));

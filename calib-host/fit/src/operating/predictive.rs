@@ -8,6 +8,7 @@ use crate::stats::clopper_pearson;
 
 /// What is promised of the predictive values at a stated prevalence.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct PredictiveValues {
     /// The least share of positives among those raised.
     pub ppv: f64,
@@ -37,7 +38,7 @@ impl OperatingPoints {
     /// let found = OperatingPoints::find(&[group], aims, Sharing::Own)?;
     ///
     /// // None of 100 negatives is raised: the specificity is at least .97.
-    /// let values = found.predictive_values(&found.points[0], 0.1)?;
+    /// let values = found.predictive_values(&found.points()[0], 0.1)?;
     /// assert!((values.ppv - 0.78).abs() < 0.01 && values.npv > 0.99 && (values.confidence - 0.9).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

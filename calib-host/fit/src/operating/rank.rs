@@ -13,7 +13,7 @@ pub struct Aim {
 
 impl Aim {
     /// The probability that the share is not reached.
-    pub(crate) fn delta(self) -> f64 {
+    pub fn delta(self) -> f64 {
         complement(self.confidence)
     }
 
@@ -127,6 +127,9 @@ mod tests {
         assert!((many / 2.995_732_273_553_991e15 - 1.0).abs() < 1e-8);
         assert_eq!(aim(1.0 - 1e-16).points_needed(0, 1), None);
         assert_eq!(Aim { level: 0.5, confidence: 0.25 }.rank(4, 1), Some(2));
+        // Rows until there are so many of a class: .9^28 is above .05, and .9^29 below.
+        let rows = |points| rows_needed(points, 0.1, 0.95);
+        assert_eq!([rows(0), rows(1), rows(2), rows(59)], [Some(0), Some(29), Some(46), Some(715)]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ type Counts = Vec<(f64, u64, u64)>;
 /// let first = GroupedPass::new(Buckets::Probabilities, rows.into_iter().flatten())?;
 /// assert_eq!(first.names().collect::<Vec<_>>(), ["f", "m"]);
 ///
-/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(3)));
 /// let open = first.open_buckets(&options)?;
 /// assert_eq!(open[0].buckets, [10.0, 20.0]);
 /// let score = |at: f64| (at / 65_536.0, 15);
@@ -38,7 +38,7 @@ type Counts = Vec<(f64, u64, u64)>;
 ///     [(10.0, 1), (10.5, 4), (20.0, 2), (20.5, 7)].map(|(at, k)| (group.to_owned(), (score(at).0, score(at).1, k)))
 /// });
 /// let problems = first.problems(&open, counted.into_iter().flatten())?;
-/// assert_eq!(fit_reduction(&problems, &options, 0.1)?.groups, ["f", "m"]);
+/// assert_eq!(fit_reduction(&problems, &options, 0.1)?.groups(), ["f", "m"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use super::group::Group;
 
 /// A maximal run of scores with the same fitted value.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Block {
     /// The lowest score.
     pub lo: f64,

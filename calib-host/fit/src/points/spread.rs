@@ -6,6 +6,7 @@ use crate::error::FitError;
 
 /// Where the scores of points lie, and how often they repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Spread {
     /// The lowest score.
     pub lowest: f64,

@@ -25,10 +25,10 @@ use crate::stop;
 /// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
 /// let data = TopLabelData::new(predicted, scores, &labels, 2)?;
 ///
-/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(20) };
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(20));
 /// let fit = fit_top_label(&data, &options, 0.1)?;
 /// assert_eq!(fit.bins(), 3);
-/// assert_eq!(fit.unfitted[0].reason.to_string(), "5 of 20 points");
+/// assert_eq!(fit.unfitted()[0].reason.to_string(), "5 of 20 points");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -54,9 +54,9 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
 /// let labels: Vec<i64> = (0..90).map(|row| row % 3).collect();
 ///
 /// let problems = Problems::new(&logits, &labels, Reduction::ClassWise)?;
-/// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(3)));
 /// let fit = fit_reduction(&problems, &options, 0.1)?;
-/// assert_eq!((fit.tables.len(), fit.table_name(2)), (3, "class 2".to_owned()));
+/// assert_eq!((fit.tables().len(), fit.table_name(2)), (3, "class 2".to_owned()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

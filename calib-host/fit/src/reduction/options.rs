@@ -2,11 +2,13 @@
 
 use calib_core::StepTable;
 
+use crate::accessors::builders;
 use crate::binary::BinaryMethod;
 use crate::error::FitError;
 
 /// How a reduction's binary problems are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ReductionOptions {
     /// The binary method. With `points_per_bin`, its number of bins does not matter.
     pub method: BinaryMethod,
@@ -16,7 +18,19 @@ pub struct ReductionOptions {
     pub points_per_bin: Option<usize>,
 }
 
+builders! {
+    ReductionOptions {
+        method: BinaryMethod,
+        points_per_bin: Option<usize>,
+    }
+}
+
 impl ReductionOptions {
+    /// This method with its own number of bins.
+    pub fn new(method: BinaryMethod) -> Self {
+        Self { method, points_per_bin: None }
+    }
+
     /// The binary method for a problem of `n` points; `None` if they are too few.
     pub(crate) fn method_for(&self, n: usize) -> Option<BinaryMethod> {
         let method = match self.points_per_bin {

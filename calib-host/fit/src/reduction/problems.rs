@@ -257,9 +257,9 @@ impl Problems {
     ///     Problems::of_scores(&scores[rows.clone()], &labels[rows], ScoreKind::Probability)
     /// };
     /// let problems = Problems::by_group(vec![("f".into(), of(0..60)), ("m".into(), of(60..100))]).unwrap();
-    /// let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(4)), points_per_bin: None };
+    /// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(4)));
     /// let fit = fit_reduction(&problems, &options, 0.1)?;
-    /// assert_eq!((fit.groups.len(), fit.table_name(1)), (2, "group m".to_owned()));
+    /// assert_eq!((fit.groups().len(), fit.table_name(1)), (2, "group m".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -7,6 +7,7 @@ use crate::stats::{Interval, Share, clopper_pearson};
 
 /// How prediction sets do on test rows. Every interval is exact, at the same alpha, and holds by itself.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct SetFigures {
     /// The failure probability of each interval.
     pub alpha: f64,

@@ -3,6 +3,7 @@
 use calib_core::decision::{Conformity, PredictionSets as StoredSets};
 
 use super::conformity::{Conformities, ConformityScore};
+use crate::accessors::getters;
 use crate::data::{DataError, check_labels};
 use crate::operating::Aim;
 use crate::stats::{complement, floor_of_product};
@@ -47,20 +48,32 @@ pub enum SetError {
 /// Prediction sets: a class is in the set if its conformity is at or above a threshold.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PredictionSets {
-    /// What is promised.
-    pub aim: SetAim,
-    /// What the thresholds are compared with.
-    pub score: ConformityScore,
-    /// The number of classes.
-    pub classes: usize,
-    /// The number of calibration rows.
-    pub n: u64,
-    /// The only threshold, or one a class.
-    pub thresholds: Vec<SetThreshold>,
+    pub(crate) aim: SetAim,
+    pub(crate) score: ConformityScore,
+    pub(crate) classes: usize,
+    pub(crate) n: u64,
+    pub(crate) thresholds: Vec<SetThreshold>,
+}
+
+getters! {
+    PredictionSets {
+        /// What is promised.
+        aim: SetAim,
+        /// What the thresholds are compared with.
+        score: ConformityScore,
+        /// The number of classes.
+        classes: usize,
+        /// The number of calibration rows.
+        n: u64,
+        ;
+        /// The only threshold, or one a class.
+        thresholds: [SetThreshold],
+    }
 }
 
 /// A threshold on conformity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct SetThreshold {
     /// The least key with which a class is in the set; `None` if it always is, for there are too few rows to leave it out.
     pub key: Option<u32>,
@@ -87,7 +100,7 @@ impl PredictionSets {
     /// let aim = SetAim { alpha: 0.2, by_class: false, confidence: None };
     /// let sets = PredictionSets::fit(&rows, &[0; 10], aim)?;
     /// // The second smallest of ten: .2 (10 + 1) is 2.2.
-    /// assert_eq!(sets.thresholds[0].key.map(f32::from_bits), Some(0.61));
+    /// assert_eq!(sets.thresholds()[0].key.map(f32::from_bits), Some(0.61));
     /// assert_eq!(sets.set(&[0.7f32.to_bits(), 0.3f32.to_bits()]).collect::<Vec<_>>(), [true, false]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

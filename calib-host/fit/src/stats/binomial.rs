@@ -125,6 +125,18 @@ mod tests {
 
     use super::*;
 
+    /// A tail may be computed a little too small, and one that equals the level to nine digits is above it.
+    #[test]
+    fn a_tail_that_equals_the_level_is_not_rare() {
+        for (count, n, p, prob) in
+            [(0, 1, 0.5, 0.5), (0, 2, 0.5, 0.25), (1, 2, 0.25, 0.9375), (2, 3, 0.5, 0.875)]
+        {
+            assert!(!at_most_is_rare(count, n, p, 1.0 - p, prob), "{count} of {n}");
+            assert!(!at_most_is_rare(count, n, p, 1.0 - p, prob * (1.0 + 1e-10)), "{count} of {n}");
+            assert!(at_most_is_rare(count, n, p, 1.0 - p, prob * (1.0 + 1e-8)), "{count} of {n}");
+        }
+    }
+
     /// For every count, against the sums of `statrs`.
     #[test]
     fn rare_is_what_the_distribution_says() {

@@ -86,6 +86,32 @@ mod tests {
 
     use super::*;
 
+    /// Each end is the outermost number whose tail is not above half of alpha, so that rounding never makes the interval shorter.
+    #[test]
+    fn ends_are_rounded_outwards() {
+        for (positives, n, alpha) in
+            [(1, 10, 0.1), (5, 10, 0.05), (3, 300, 0.01), (990, 1000, 0.1), (40, 80, 1e-4)]
+        {
+            let (negatives, limit) = (n - positives, alpha / 2.0 * (1.0 - TAIL_ERROR));
+            let Interval { lo, hi } = clopper_pearson(positives, n, alpha);
+            let (below, above) = (
+                |p: f64| tail(positives, negatives, p, 1.0 - p),
+                |p: f64| tail(negatives, positives, 1.0 - p, p),
+            );
+            assert!(below(lo) <= limit && below(lo.next_up()) > limit, "{positives} of {n}");
+            assert!(above(hi) <= limit && above(hi.next_down()) > limit, "{positives} of {n}");
+        }
+    }
+
+    /// A third of two rows is none of them below, and one above.
+    #[test]
+    fn effective_counts_are_rounded_outwards() {
+        let found = effective_clopper_pearson(1, 3, 2, 0.1);
+        assert_eq!((found.lo, found.hi), (0.0, clopper_pearson(1, 2, 0.1).hi));
+        let turned = effective_clopper_pearson(2, 3, 2, 0.1);
+        assert_eq!((turned.lo, turned.hi), (clopper_pearson(1, 2, 0.1).lo, 1.0));
+    }
+
     /// At the ends of the interval the observed count is just at the edge of what is plausible.
     #[test]
     fn inverts_the_binomial_tails() {

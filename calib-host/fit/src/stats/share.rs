@@ -5,6 +5,7 @@ use super::interval::Interval;
 
 /// A count of rows, and the exact interval of the true share.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Share {
     /// How many of the rows are meant.
     pub count: u64,

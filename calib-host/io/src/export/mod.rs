@@ -4,6 +4,7 @@
 //! artefacts, and no other room.
 
 mod c;
+mod comment;
 mod example;
 mod exported;
 mod rust;

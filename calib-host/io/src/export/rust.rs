@@ -11,6 +11,7 @@ use calib_core::table::{
 use calib_core::{Artifact, ScoreEncoding};
 use calib_fit::artifact::StoredArtifact;
 
+use super::comment::comment_line;
 use super::example::{in_rust, tables_in_words};
 use super::exported::{Exported, title};
 
@@ -35,13 +36,11 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
         Some(TableForm::MarginVennAbers(_)) => "MarginVennAbersTable<'static>",
         _ => &format!("FixedTable<{room}>"),
     };
-    let mut text: String =
-        title(stored).iter().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect();
+    let mut text: String = title(stored).iter().map(|line| commented(line)).collect();
     if artifact.operating_points().is_some() || artifact.prediction_sets().is_some() {
         text.push_str("// The artefact's thresholds and prediction sets are not here: parse the artefact itself for them.\n");
     }
-    let lines = example(&artifact, tables, name).into_iter();
-    text.extend(lines.map(|line| format!("// {line}").trim_end().to_owned() + "\n"));
+    text.extend(example(&artifact, tables, name).iter().map(|line| commented(line)));
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());
@@ -53,7 +52,7 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
             None => text.push_str("    None,\n"),
             Some(table) => {
                 for line in table.decimals(lowest) {
-                    let _ = writeln!(text, "    // {line}");
+                    text += &format!("    {}", commented(&line));
                 }
                 let _ = writeln!(text, "    {},", value(&table.form, &encoding));
             }
@@ -61,6 +60,11 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     }
     text.push_str("];\n");
     text
+}
+
+/// A line of a comment.
+fn commented(line: &str) -> String {
+    format!("// {}", comment_line(line)).trim_end().to_owned() + "\n"
 }
 
 /// How the tables are used.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use calib_core::artifact::PREFIX_LEN;
+use calib_core::ParseError;
+use calib_core::artifact::{PREFIX_LEN, SIGNATURE_SECTION_LEN};
 use calib_fit::artifact::{StoredArtifact, identity};
 
 use super::error::FileError;
@@ -33,10 +34,23 @@ pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
         return Err(fail(Problem::ArtifactTooLarge { len_bytes, max: MAX_LEN_BYTES }));
     }
     let bytes = std::fs::read(path).map_err(read_error)?;
-    let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| fail(Problem::Artifact(cause)))?;
+    let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| {
+        // Numbers that contradict each other are most often bytes that were altered.
+        let is_altered = cause == ParseError::Counts && !has_own_identity(&bytes);
+        fail(if is_altered { Problem::Identity } else { Problem::Artifact(cause) })
+    })?;
     let artifact = stored.artifact();
     if identity(&bytes[PREFIX_LEN..artifact.unsigned_len_bytes()]) != artifact.identity() {
         return Err(fail(Problem::Identity));
     }
     Ok(stored)
+}
+
+/// Whether the content of an artefact that has all its parts is the one that it is named after, with a signature behind it or without.
+fn has_own_identity(bytes: &[u8]) -> bool {
+    let name = bytes.get(16..24);
+    [0, SIGNATURE_SECTION_LEN].into_iter().any(|signature| {
+        let content = bytes.get(PREFIX_LEN..bytes.len().saturating_sub(signature));
+        content.is_some_and(|content| name == Some(&identity(content).0[..]))
+    })
 }

@@ -39,7 +39,7 @@ pub struct ClassWiseSummary {
 
 impl ClassWiseSummary {
     pub(super) fn new(rows: &ClassProbRows, options: &AssessOptions<'_>, drawn_classes: usize) -> Self {
-        let options = AssessOptions { bootstrap: None, clusters: rows.clusters.as_ref(), ..*options };
+        let options = options.bootstrap(None).clusters(rows.clusters.as_ref());
         let side = |matrix: &ProbMatrix| {
             let assessed = assess_vectors(matrix, &options);
             ClassWiseSide {

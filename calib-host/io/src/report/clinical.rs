@@ -58,18 +58,18 @@ fn p_value(p: f64) -> String {
 }
 
 fn split(split: &CorpSplit) -> String {
-    let CorpSplit { score, mcb, dsc, unc } = *split;
+    let CorpSplit { score, mcb, dsc, unc, .. } = *split;
     format!("{} = {} − {} + {}", number(score), number(mcb), number(dsc), number(unc))
 }
 
 fn deviation(deviation: &CurveDeviation) -> String {
-    let CurveDeviation { ici, e50, e90, emax } = *deviation;
+    let CurveDeviation { ici, e50, e90, emax, .. } = *deviation;
     [ici, e50, e90, emax].map(number).join(", ")
 }
 
 /// A sentence on probabilities without a logit; `None` if there are none.
 fn extremes(side: &str, extremes: &Extremes) -> Option<String> {
-    let Extremes { zeros, zeros_positive, ones, ones_negative, treatment } = *extremes;
+    let Extremes { zeros, zeros_positive, ones, ones_negative, treatment, .. } = *extremes;
     let what = match treatment {
         ExtremeProbs::LeaveOut => "They are left out of",
         ExtremeProbs::Clip => "They are clipped to [2^-24, 1 - 2^-24] for",

@@ -41,7 +41,7 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
     );
     let (id, title) = (format!("corp-{class}"), format!("CORP reliability curve {class} calibration"));
     let row = |step: &CorpStep| {
-        let CorpStep { lo, hi, n, positives, value } = *step;
+        let CorpStep { lo, hi, n, positives, value, .. } = *step;
         vec![number(lo), number(hi), n.to_string(), positives.to_string(), number(value)]
     };
     let columns = vec!["from", "to", "rows", "came true", "fraction"];
@@ -110,7 +110,7 @@ fn is_listed(threshold: f64) -> bool {
 
 /// The distribution of the calibrated probabilities, of rows with label 1 upwards and of the others downwards.
 pub(super) fn outcomes(found: &ClinicalValidation) -> Plot {
-    let OutcomeHistogram { positives, negatives } = &found.outcomes;
+    let OutcomeHistogram { positives, negatives, .. } = &found.outcomes;
     let share = |counts: &[u64]| {
         let n: u64 = counts.iter().sum::<u64>().max(1);
         counts.iter().map(|&count| 100.0 * count as f64 / n as f64).collect::<Vec<_>>()

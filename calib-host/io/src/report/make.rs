@@ -85,19 +85,18 @@ pub fn report(
 ) -> Report {
     let artifact = &stored.artifact();
     let test = data.test;
-    let how = JobOptions {
-        binning: options.binning,
-        norm: options.norm,
-        alpha: options.alpha,
-        resamples: options.bootstrap.map_or(0, |bootstrap| bootstrap.resamples),
-        intervals: options.bootstrap.map_or(IntervalKind::Percentile, |bootstrap| bootstrap.kind),
-        seed: options.bootstrap.map_or(0, |bootstrap| bootstrap.seed),
-        extremes: data.extremes,
-        ..JobOptions::default()
-    };
+    let how = JobOptions::default()
+        .binning(options.binning)
+        .norm(options.norm)
+        .alpha(options.alpha)
+        .resamples(options.bootstrap.map_or(0, |bootstrap| bootstrap.resamples))
+        .intervals(options.bootstrap.map_or(IntervalKind::Percentile, |bootstrap| bootstrap.kind))
+        .seed(options.bootstrap.map_or(0, |bootstrap| bootstrap.seed))
+        .extremes(data.extremes);
     let found = assess_calibrated(test, artifact, (data.rule, data.operating.to_vec()), &how);
-    let AssessedBeforeAfter { metrics: Compared { both: metrics, of_margins }, evidence, clinical, .. } =
-        found;
+    let AssessedBeforeAfter {
+        metrics: Compared { both: metrics, of_margins, .. }, evidence, clinical, ..
+    } = found;
     let classes = data.class_probs.map(|rows| ClassWiseSummary::new(rows, options, data.drawn_classes));
     let occupancy = occupancy(artifact, data.calibration, test);
     let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
@@ -160,7 +159,7 @@ pub fn report(
 
 fn clinical(data: &ReportData<'_>, options: &AssessOptions<'_>) -> Option<ClinicalSummary> {
     let thresholds = data.rule.map(ReportedRule::thresholds).unwrap_or_default();
-    let clinical = ClinicalOptions { extremes: data.extremes, thresholds: &thresholds };
+    let clinical = ClinicalOptions::default().extremes(data.extremes).thresholds(&thresholds);
     data.test.clinical(options, &clinical)
 }
 

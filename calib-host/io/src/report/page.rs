@@ -77,7 +77,7 @@ impl Report {
 
     /// The metrics before and after, and their change: name, meaning, and the three as text.
     fn metric_rows(&self) -> Vec<[String; 5]> {
-        let BeforeAfter { before, after, change } = &self.metrics;
+        let BeforeAfter { before, after, change, .. } = &self.metrics;
         let row = |metric: &Metric| {
             // It may break before the bracket, not within.
             let shown = |found: EstimateWithInterval| format!("{found:#.4}");

@@ -67,13 +67,11 @@ impl ReportRequest {
             seed: self.seed,
             alpha: self.alpha,
         };
-        AssessOptions {
-            binning: Binning::EqualWidth(self.bins),
-            norm: 2.0,
-            alpha: self.alpha,
-            bootstrap: resamples.map(bootstrap),
-            clusters,
-        }
+        AssessOptions::default()
+            .binning(Binning::EqualWidth(self.bins))
+            .alpha(self.alpha)
+            .bootstrap(resamples.map(bootstrap))
+            .clusters(clusters)
     }
 }
 

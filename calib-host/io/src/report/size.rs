@@ -73,7 +73,7 @@ mod tests {
         let scores = (0..100).map(|i| f64::from(i) / 128.0).collect();
         let data = BinaryData::new(scores, (0..100).map(|i| i % 3 == 0).collect()).unwrap();
         let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
-        let options = ArtifactOptions { intervals: true, counter: 3, ..Default::default() };
+        let options = ArtifactOptions::default().intervals(true).counter(3);
         let bytes = artifact_bytes(&fit, &options).unwrap();
         let parts = parts(&StoredArtifact::from_bytes(&bytes).unwrap());
         assert_eq!(parts.iter().map(|part| part.len_bytes).sum::<usize>(), bytes.len());

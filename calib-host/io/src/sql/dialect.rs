@@ -63,6 +63,8 @@ impl Dialect {
             // A backslash begins an escape, and two quotes are the end of one text and the begin of another.
             Self::Spark | Self::BigQuery => {
                 let text = text.replace('\\', "\\\\").replace('\'', "\\'");
+                // Spark puts a variable in the place of `${its name}`, in texts as well.
+                let text = if self == Self::Spark { text.replace("${", "\\u0024{") } else { text };
                 format!("'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
             }
         }

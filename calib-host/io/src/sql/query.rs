@@ -338,6 +338,8 @@ mod tests {
         for dialect in [Dialect::DuckDb, Dialect::DataFusion, Dialect::Postgres] {
             assert!(said(dialect).contains("grp = 'it''s a \\\nb' AND"), "{}", said(dialect));
         }
+        assert_eq!(Dialect::Spark.literal("${spark.app.name} $x"), "'\\u0024{spark.app.name} $x'");
+        assert_eq!(Dialect::DuckDb.literal("${x}"), "'${x}'");
         for dialect in [Dialect::Spark, Dialect::BigQuery] {
             assert!(said(dialect).contains("grp = 'it\\'s a \\\\\\nb' AND"), "{}", said(dialect));
         }

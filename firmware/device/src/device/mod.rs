@@ -13,11 +13,11 @@ mod predicting;
 #[cfg(test)]
 mod rules;
 
-use calib_core::Anybody;
 use calib_core::wire::{
     MAX_VALUES, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
     UpdateRefusal,
 };
+use calib_core::{Anybody, Artifact};
 use embedded_hal::digital::OutputPin;
 
 use crate::{Alarm, Classifier, Entropy, Meter, NoMonitors, Scratch, Slot, Watch, log};
@@ -91,6 +91,11 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
     /// Gives the parts back but for the slot. The alarm stays as it is.
     pub fn free(self) -> (C, Alarm<P>, M, E, W) {
         (self.classifier, self.alarm, self.meter, self.entropy, self.watch)
+    }
+
+    /// The calibrator in force, if there is one.
+    pub fn artifact(&self) -> Option<&Artifact<'a>> {
+        self.slot.artifact()
     }
 
     /// Answers a request. A request for a prediction sets the alarm; the others leave it alone, and so does one that is

@@ -201,8 +201,8 @@ fn print_assessment(top_label: bool, predictions: &[calib_core::wire::Answer], t
         println!("  uncalibrated {left_out} test rows: their class has no table");
     }
     let kind = if top_label { PredictionKind::TopLabel } else { PredictionKind::Binary };
-    let options = AssessOptions { bootstrap: Some(BOOTSTRAP), ..AssessOptions::default() };
-    let BeforeAfter { before: score, after: prob, change } =
+    let options = AssessOptions::default().bootstrap(Some(BOOTSTRAP));
+    let BeforeAfter { before: score, after: prob, change, .. } =
         assess_before_after(&before, &after, kind, &options, &options);
     println!("  on {} test rows    {:<28} {:<28}", before.len(), "classifier's score", "calibrated");
     type Metric = fn(&Assessment) -> EstimateWithInterval;

@@ -64,7 +64,7 @@ fn judge(test: &CodedRows, sets: &PredictionSets, device: &mut Emulator) -> Resu
     println!(
         "               the device decides alone in {alone}, and is right in {alone_right} of them; of the others somebody else decides"
     );
-    let verdict = match covered.interval().hi < 1.0 - sets.aim.alpha {
+    let verdict = match covered.interval().hi < 1.0 - sets.aim().alpha {
         true => "the test rows contradict the promise",
         false => "the test rows agree with the promise",
     };

@@ -185,8 +185,8 @@ fn info(artifact: &Artifact<'_>) -> Vec<u32> {
     let mut words = vec![header.n as u32];
     words.extend(artifact.identity().0.map(u32::from));
     words.extend([artifact.len_bytes() as u32, artifact.counter(), header.bins]);
-    words.push(guarantee.map_or(0.0f32, |guarantee| guarantee.alpha).to_bits());
-    words.push(guarantee.map_or(0.0f32, |guarantee| guarantee.epsilon).to_bits());
+    words.push(guarantee.map_or(f32::NAN, |guarantee| guarantee.alpha).to_bits());
+    words.push(guarantee.map_or(f32::NAN, |guarantee| guarantee.epsilon).to_bits());
     words.extend([header.classes.into(), top_k as u32, all_floats as u32]);
     words.push(artifact.groups().map_or(0, |groups| groups.count() as u32));
     words.push(artifact.decision().map_or(0, |rule| rule.action_count() as u32));
@@ -248,21 +248,21 @@ fn result(words: &mut Vec<u32>, class: u16, outcome: &Outcome) {
     let calibrated = outcome.calibrated();
     let interval = calibrated.and_then(|calibrated| calibrated.interval);
     let (reason, bin, flags) = match outcome {
-        Outcome::Uncalibrated(why) => (*why as u32 + 1, 0, 0),
+        Outcome::Uncalibrated(why) => (*why as u32 + 2, 0, 0),
         Outcome::Calibrated(found) => (
-            if calibrated.is_some() { 0 } else { Uncalibrated::EmptyBin as u32 + 1 },
+            if calibrated.is_some() { 1 } else { Uncalibrated::EmptyBin as u32 + 2 },
             found.bin.into(),
             found.flags.bits().into(),
         ),
     };
     words.push(calibrated.map_or(f32::NAN, |calibrated| calibrated.prob).to_bits());
-    words.push(calibrated.and_then(|calibrated| calibrated.epsilon).unwrap_or(0.0).to_bits());
+    words.push(calibrated.and_then(|calibrated| calibrated.epsilon).unwrap_or(f32::NAN).to_bits());
     words.push(interval.map_or(0.0f32, |interval| interval.lo).to_bits());
     words.push(interval.map_or(1.0f32, |interval| interval.hi).to_bits());
     words.extend([0; 4]);
     words.extend([class.into(), bin, reason, flags, interval.is_some().into(), 0]);
     // No action, no verdict, and the alarm if nothing else says it.
-    words.extend([255, 0, if calibrated.is_some() { 2 } else { 1 }]);
+    words.extend([255, 0, if calibrated.is_some() { 2 } else { 0 }]);
 }
 
 /// Action, verdict and alarm.
@@ -279,12 +279,12 @@ fn rules(
             Verdict::Refer => 2,
             Verdict::Positive => 3,
         };
-        words[2] = artifact.operating_points().unwrap().is_raised_by(verdict).into();
+        words[2] = (!artifact.operating_points().unwrap().is_raised_by(verdict)).into();
     } else if let Some(set) = set {
-        words[2] = (set.len() != 1).into();
+        words[2] = (set.len() == 1).into();
     }
     if let Some(rule) = artifact.decision() {
-        (words[0], words[2]) = (rule.decide(outcome).into(), rule.is_raised_by(outcome).into());
+        (words[0], words[2]) = (rule.decide(outcome).into(), (!rule.is_raised_by(outcome)).into());
     }
 }
 

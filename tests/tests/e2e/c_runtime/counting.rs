@@ -46,8 +46,8 @@ struct Case {
 }
 
 fn monitored() -> ArtifactOptions {
-    let monitors = Some(Monitoring { change: 1000, ..Monitoring::default() });
-    ArtifactOptions { monitors, ..ArtifactOptions::default() }
+    let monitors = Some(Monitoring::default().change(1000));
+    ArtifactOptions::default().monitors(monitors)
 }
 
 fn binary(bins: usize) -> StoredArtifact {
@@ -62,7 +62,7 @@ fn binary(bins: usize) -> StoredArtifact {
 fn of_classes(reduction: Reduction) -> StoredArtifact {
     let (data, labels) = overconfident_logits(3, 3000).unwrap();
     let problems = Problems::new(&data, &labels, reduction).unwrap();
-    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(150) };
+    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(150));
     let fit = fit_reduction(&problems, &options, 0.1).unwrap();
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &monitored()).unwrap()).unwrap()
 }
@@ -282,9 +282,10 @@ fn played<const BINS: usize, const TABLES: usize>(case: &Case) -> (Vec<u32>, Vec
     both.read();
     both.reset();
     both.read();
-    // Nothing was counted since.
+    // What was predicted before is not counted any more.
     let (group, prediction) = predictions[0];
-    both.tell(0, group, &prediction, true);
+    both.step([1, 0, group.map_or(NO_GROUP, u32::from), 1]);
+    both.expected.push(if prediction.outcome.calibrated().is_some() { -77i32 } else { -73 }.cast_unsigned());
     let bytes = case.stored.as_bytes();
     let mut file = vec![(case.shape == Shape::Many).into(), bytes.len() as u32];
     file.extend(bytes.chunks(4).map(|chunk| {

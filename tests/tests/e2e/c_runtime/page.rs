@@ -80,7 +80,7 @@ fn the_page_builds_and_its_program_answers() {
     let cargo_folder = root.join("firmware/target/c");
     let with = |define: &str| build.replacen("-B build", &format!("-B build -D {define}"), 1);
     shell(own, &with(&format!("CALIB_CARGO_DIR={}", cargo_folder.display())), true);
-    let expected = format!("prob {prob:.4}, off by at most ");
+    let expected = format!("prob {prob:.4} (bin average within ");
     let said = shell(own, emulate, true);
     assert!(said.starts_with(&expected), "{said}: {expected}");
 

@@ -27,7 +27,7 @@ pub(crate) struct Exportable {
 }
 
 fn exportable(name: &str, fit: &Fit, direct_table: bool) -> Exportable {
-    let options = ArtifactOptions { direct_table, ..ArtifactOptions::default() };
+    let options = ArtifactOptions::default().direct_table(direct_table);
     let bytes = artifact_bytes(fit, &options).unwrap();
     Exportable { name: name.into(), stored: StoredArtifact::from_bytes(&bytes).unwrap() }
 }
@@ -104,7 +104,7 @@ pub(crate) fn all() -> Vec<Exportable> {
     let (vectors, labels) = vectors();
     let reduced = |reduction, method| {
         let problems = Problems::new(&vectors, &labels, reduction).unwrap();
-        fit_reduction(&problems, &ReductionOptions { method, points_per_bin: Some(30) }, 0.1).unwrap()
+        fit_reduction(&problems, &ReductionOptions::new(method).points_per_bin(Some(30)), 0.1).unwrap()
     };
     let randomized = BinaryMethod::UmdRandomized(Umd::new(1), 7);
     for (name, reduction, method) in [

@@ -87,7 +87,7 @@ fn put(out: &mut Vec<u32>, calibrated: Option<Calibrated>, has_interval: bool) -
         return UNCALIBRATED;
     };
     let Calibrated { prob, bin, epsilon, interval, .. } = calibrated;
-    out.extend([OK, prob.to_bits(), epsilon.unwrap_or(-1.0).to_bits(), bin.into()]);
+    out.extend([OK, prob.to_bits(), epsilon.unwrap_or(f32::NAN).to_bits(), bin.into()]);
     if has_interval {
         out.extend(interval.map_or([0, 0], |interval| [interval.lo.to_bits(), interval.hi.to_bits()]));
     }

@@ -106,6 +106,28 @@ pub(crate) fn on_host(folder: &Path) -> Vec<u32> {
     put_out(folder, &mut Command::new(folder.join("probe")))
 }
 
+/// What a file that includes the header is compiled to, by each compiler and standard that a firmware may have.
+pub(crate) fn objects(folder: &Path) -> Vec<Vec<u8>> {
+    let places = ["use.c", "use.cpp"].map(|name| folder.join(name));
+    for place in &places {
+        fs::write(place, "#include \"cal.h\"\n").unwrap();
+    }
+    let [c, cpp] = &places;
+    // Functions that nobody calls are kept, so that they are compared.
+    let kept: &[&str] =
+        &["-fkeep-inline-functions", "-fkeep-static-functions", "-Wno-comment", "-c", "-o", "use.o"];
+    let compiled = |compiler, flags: &[&str], place: &Path| {
+        compile(folder, compiler, &[flags, kept].concat(), &[place]);
+        fs::read(folder.join("use.o")).unwrap()
+    };
+    vec![
+        compiled("cc", &["-std=c99"], c),
+        compiled("cc", &["-std=c11"], c),
+        compiled("cc", &["-std=gnu99", "-trigraphs"], c),
+        compiled("c++", &["-std=c++11"], cpp),
+    ]
+}
+
 /// That the header converts numbers as C++ likes it.
 fn check_casts(folder: &Path) {
     let place = folder.join("header.cpp");

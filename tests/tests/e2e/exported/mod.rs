@@ -2,6 +2,7 @@
 
 pub(crate) mod artifacts;
 mod asked;
+mod hostile;
 mod in_c;
 mod in_rust;
 pub(crate) mod margins;

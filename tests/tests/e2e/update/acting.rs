@@ -17,7 +17,7 @@ use super::setting::{firmware, json, patience, unmonitored, virt, words};
 
 /// With what is done on an alarm.
 pub(crate) fn acting(action: MonitorAction) -> StoredArtifact {
-    monitored_by(4, Monitoring { action: Some(action), ..Monitoring::default() })
+    monitored_by(4, Monitoring::default().action(Some(action)))
 }
 
 /// Of two predictions, and whether the alarm is raised.
@@ -125,7 +125,7 @@ fn a_firmware_without_monitors_refuses_what_it_could_not_do() {
     assert_eq!(answers(&device), before);
     // Where there is nothing else it is uncalibrated.
     change(&mut device, virt());
-    let other = Monitoring { action: Some(MonitorAction::Alarm), ..Monitoring::default() };
+    let other = Monitoring::default().action(Some(MonitorAction::Alarm));
     fs::write(folder.join("other.bin"), monitored_by(5, other).as_bytes()).unwrap();
     json(&run(folder, &["push", "other.bin", "--json"], &device));
     change(&mut device, &unmonitored(Board::Virt));

@@ -28,8 +28,7 @@ pub(super) fn monitored_with(bins: usize) -> StoredArtifact {
 /// The same with these monitors.
 pub(super) fn monitored_by(bins: usize, monitors: Monitoring) -> StoredArtifact {
     let monitors = Some(monitors);
-    let options =
-        ArtifactOptions { classifier: Some(ID), counter: 4, monitors, ..ArtifactOptions::default() };
+    let options = ArtifactOptions::default().classifier(Some(ID)).counter(4).monitors(monitors);
     with_options(bins, &options)
 }
 

@@ -108,13 +108,13 @@ pub(crate) fn prob(artifact: &StoredArtifact, score: f32) -> f32 {
 
 /// A calibrator of so many bins; every number of bins is another one.
 pub(crate) fn calibrator(bins: usize, counter: u32, classifier: Option<ClassifierId>) -> StoredArtifact {
-    with_options(bins, &ArtifactOptions { classifier, counter, ..ArtifactOptions::default() })
+    with_options(bins, &ArtifactOptions::default().classifier(classifier).counter(counter))
 }
 
 /// The same with monitors.
 pub(crate) fn monitored(bins: usize, counter: u32, classifier: Option<ClassifierId>) -> StoredArtifact {
-    let monitors = Some(Monitoring { change: 1000, ..Monitoring::default() });
-    with_options(bins, &ArtifactOptions { classifier, counter, monitors, ..ArtifactOptions::default() })
+    let monitors = Some(Monitoring::default().change(1000));
+    with_options(bins, &ArtifactOptions::default().classifier(classifier).counter(counter).monitors(monitors))
 }
 
 /// A calibrator of so many bins with these options.

@@ -8,6 +8,7 @@
 //! 5. What an addition may touch is stated in CONTRIBUTING.md.
 
 mod imports;
+mod public;
 mod rooms;
 
 use std::collections::BTreeMap;
@@ -34,7 +35,8 @@ const CORE: [&str; 12] = [
     "wire",
 ];
 /// The same of calib-fit.
-const FIT: [&str; 24] = [
+const FIT: [&str; 25] = [
+    "accessors",
     "names",
     "options_error",
     "stop",

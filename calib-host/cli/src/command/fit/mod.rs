@@ -272,7 +272,7 @@ impl FitCommand {
         }
         let is_separated =
             |unfitted: &Unfitted| unfitted.reason == UnfittedReason::Scaling(ScalingError::Separated);
-        if fit.unfitted.iter().any(is_separated) {
+        if fit.unfitted().iter().any(is_separated) {
             writeln!(err, "  hint: --loss bayes fits a slope where a threshold separates the labels")?;
         }
         Ok(())

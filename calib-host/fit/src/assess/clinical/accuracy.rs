@@ -12,6 +12,7 @@ use crate::stats::{Clusters, Interval, effective_clopper_pearson};
 /// say the same. A likelihood ratio is the quotient of two shares of different rows: its interval is the quotient of the ends of
 /// their Clopper-Pearson intervals at half of alpha each, so that it covers with at least one minus alpha (union bound).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DiagnosticAccuracy {
     /// Positive tests of rows with label 1.
     pub true_positives: u64,

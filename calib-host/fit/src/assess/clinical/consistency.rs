@@ -19,6 +19,7 @@ const PLACES: usize = 200;
 
 /// The band at one probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BandPoint {
     /// The probability.
     pub prob: f64,

@@ -13,6 +13,7 @@ use crate::stats::ExactSum;
 
 /// A stretch of probabilities at which the fit has one value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CorpStep {
     /// The lowest probability that occurs in it.
     pub lo: f64,
@@ -28,6 +29,7 @@ pub struct CorpStep {
 
 /// A mean score in parts: `score = mcb - dsc + unc`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CorpSplit {
     /// The mean score of the probabilities.
     pub score: f64,
@@ -41,6 +43,7 @@ pub struct CorpSplit {
 
 /// The isotonic regression of the labels on the probabilities, and what follows from it. It has no bins to choose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Corp {
     /// The steps of the fit, ascending.
     pub curve: Vec<CorpStep>,

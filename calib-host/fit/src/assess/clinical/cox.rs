@@ -12,6 +12,7 @@ use crate::assess::EstimateWithInterval;
 ///
 /// Of dependent rows the likelihood counts as that of as many rows as are left if the rows of a cluster all say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CoxCalibration {
     /// How many rows they are over: without those that have no logit and are left out.
     pub n: u64,

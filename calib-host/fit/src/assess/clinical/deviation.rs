@@ -8,6 +8,7 @@ use crate::stats::ExactSum;
 
 /// The absolute difference of a calibration curve and the probability, over the rows (Austin and Steyerberg 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CurveDeviation {
     /// The mean: the integrated calibration index.
     pub ici: f64,

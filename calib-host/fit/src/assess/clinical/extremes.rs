@@ -23,6 +23,7 @@ names!(ExtremeProbs, "treatment of 0 and 1":
 
 /// How many probabilities are exactly 0 or 1, and what was done with them in regressions on logits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Extremes {
     /// Rows with probability 0.
     pub zeros: u64,

@@ -15,6 +15,7 @@ const STEPS: u32 = 100;
 
 /// The net benefit of treating whom the model says at one threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct NetBenefit {
     /// The threshold, below 1: rows with this probability or a higher one are treated.
     pub threshold: f64,

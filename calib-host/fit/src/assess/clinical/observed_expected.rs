@@ -8,6 +8,7 @@ use crate::stats::{Interval, effective_clopper_pearson};
 
 /// Observed over expected.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ObservedExpected {
     /// The positives.
     pub observed: u64,

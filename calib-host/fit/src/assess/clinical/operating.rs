@@ -33,6 +33,7 @@ pub enum OperatingTest {
 
 /// The accuracy of a threshold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct OperatingAccuracy {
     /// The group whose threshold it is; `None` if all have the same.
     pub group: Option<String>,

@@ -9,6 +9,7 @@ const BARS: usize = 40;
 
 /// Counts of probabilities in 40 bars `[a, b)` of equal width, the last one closed, by label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OutcomeHistogram {
     /// The rows with label 1.
     pub positives: Vec<u64>,

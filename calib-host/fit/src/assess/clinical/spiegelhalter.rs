@@ -9,6 +9,7 @@ use crate::stats::ExactSum;
 
 /// Spiegelhalter's statistic (1986): the Brier score less its mean under calibration, in standard deviations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Spiegelhalter {
     /// The statistic, about standard normal for calibrated probabilities; large absolute values speak against calibration.
     pub z: f64,

@@ -14,6 +14,7 @@ const PLACES: usize = 200;
 
 /// Logistic regression of the label on a restricted cubic spline in the logit of the probability.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SplineRecalibration {
     /// The knots: the distinct ones of the quantiles at .05, .275, .5, .725 and .95 of the logits. Tables, which have few different
     /// probabilities, may have fewer than five; and where the estimate is infinite, knots are at .05, .35, .65 and .95, or else at .1, .5
@@ -27,6 +28,7 @@ pub struct SplineRecalibration {
 
 /// A point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// The probability.
     pub prob: f64,

@@ -14,11 +14,13 @@ use super::outcomes::OutcomeHistogram;
 use super::spiegelhalter::Spiegelhalter;
 use super::spline::SplineRecalibration;
 use super::undefined::Figure;
+use crate::accessors::builders;
 use crate::assess::{AssessOptions, Bootstrap, Prediction};
 use crate::stats::{Clusters, Interval};
 
 /// How to validate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ClinicalOptions<'a> {
     /// What regressions on logits do with probabilities of exactly 0 or 1.
     pub extremes: ExtremeProbs,
@@ -26,8 +28,16 @@ pub struct ClinicalOptions<'a> {
     pub thresholds: &'a [f64],
 }
 
+builders! {
+    ClinicalOptions<'a> {
+        extremes: ExtremeProbs,
+        thresholds: &'a [f64],
+    }
+}
+
 /// What a clinical validation reports of the probabilities of an event, besides the [`Assessment`](crate::assess::Assessment).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ClinicalValidation {
     /// The rows.
     pub n: u64,

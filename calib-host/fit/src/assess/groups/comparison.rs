@@ -23,6 +23,7 @@ pub struct GroupOptions<'a> {
 
 /// A group's figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GroupAssessment {
     /// The group's name.
     pub group: String,
@@ -39,6 +40,7 @@ pub struct GroupAssessment {
 
 /// The largest difference of a metric between two groups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// The metric.
     pub metric: &'static str,
@@ -55,6 +57,7 @@ pub struct Difference {
 
 /// Groups side by side. All their intervals of a metric hold together with one minus alpha (union bound).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GroupComparison {
     /// One minus the coverage of all groups' intervals of a metric together.
     pub alpha: f64,

@@ -25,6 +25,7 @@ const DRAWN_ROWS: usize = 100_000_000;
 
 /// A permutation test of "all groups are equally calibrated".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct EqualCalibration {
     /// How often equally calibrated groups would differ as much: at most alpha with probability at most alpha.
     pub p_value: f64,

@@ -38,6 +38,7 @@ pub struct Recalibration {
 
 /// A calibrator from outcomes, and what there is to know about it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Recalibrated {
     /// The artefact.
     pub bytes: Vec<u8>,
@@ -52,6 +53,7 @@ pub struct Recalibrated {
 
 /// A bin and the outcomes that its value rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RecalibratedBin {
     /// The value, and of how many outcomes; without any the value is the one before, and no device answers it.
     pub bin: Bin,
@@ -85,7 +87,7 @@ const NOT_KEPT: [&str; 7] =
 /// let data = BinaryData::new(scores, (0..399).map(|i| i % 3 == 0).collect())?.on_device();
 /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?;
 /// let monitors = Some(Monitoring::default());
-/// let bytes = artifact_bytes(&fit, &ArtifactOptions { monitors, ..Default::default() })?;
+/// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().monitors(monitors))?;
 /// let before = StoredArtifact::from_bytes(&bytes)?;
 ///
 /// let mut device = DeviceCounters::new(&before.artifact(), "ward 3")?;

@@ -14,6 +14,7 @@ use crate::stats::Share;
 
 /// What was found of rows. As JSON it is what `assess` of the command prints.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Assessed {
     /// The figures; `None` if an artefact with prediction sets alone was assessed.
     pub figures: Option<AssessedFigures>,
@@ -50,6 +51,7 @@ pub enum AssessedFigures {
 
 /// Figures of predictions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AssessedPredictions {
     /// The metrics.
     #[serde(flatten)]
@@ -66,6 +68,7 @@ pub struct AssessedPredictions {
 
 /// Figures of the same predictions before and after an artefact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AssessedBeforeAfter {
     /// The metrics. Those before need nothing but an order if [`of_margins`](Compared::of_margins) says so.
     #[serde(flatten)]
@@ -95,6 +98,7 @@ pub struct AssessedBeforeAfter {
 
 /// The metrics before and after, of probabilities or of margins, which are none.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Compared {
     /// The metrics.
     pub both: BeforeAfter,
@@ -125,6 +129,7 @@ impl Serialize for Compared {
 
 /// Figures of vectors of probabilities.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AssessedVectors {
     /// The metrics.
     pub assessment: VectorAssessment,
@@ -138,6 +143,7 @@ pub struct AssessedVectors {
 
 /// Figures of the same vectors before and after an artefact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AssessedClasses {
     /// What the predicted classes say in words.
     pub verdict: Verdict,
@@ -151,6 +157,7 @@ pub struct AssessedClasses {
 
 /// Figures of the first few ranks before and after an artefact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AssessedRanks {
     /// The metrics of the classifier's probabilities.
     pub before: TopKAssessment,
@@ -162,6 +169,7 @@ pub struct AssessedRanks {
 
 /// Figures of an artefact's operating points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AssessedOperating {
     /// The number of rows.
     pub n: usize,
@@ -177,6 +185,7 @@ pub struct AssessedOperating {
 
 /// Figures of prediction sets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AssessedSets {
     /// The figures.
     #[serde(flatten)]

@@ -19,6 +19,7 @@ use crate::stats::Clusters;
 
 /// The rows of a data set that an artefact calibrates.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Calibrated<'d> {
     /// What the artefact calibrates: of several classes the predicted class, or the first of several ranks. `None` if it calibrates
     /// nothing.
@@ -34,6 +35,7 @@ pub struct Calibrated<'d> {
 
 /// The predictions of each rank, before and after.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Ranks {
     /// What the classifier says.
     pub before: Vec<Vec<Prediction>>,

@@ -11,6 +11,7 @@ use crate::options_error::OptionsError;
 
 /// That an artefact is for scores of another kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// What it takes, and what that is called.
     pub takes: OptionsError,

@@ -1,5 +1,6 @@
 //! How data are assessed.
 
+use crate::accessors::builders;
 use crate::assess::{
     AssessOptions as Metrics, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind,
 };
@@ -8,6 +9,7 @@ use crate::stats::Clusters;
 
 /// How data are assessed.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AssessOptions {
     /// How probabilities are grouped for calibration errors.
     pub binning: Binning,
@@ -29,6 +31,21 @@ pub struct AssessOptions {
     pub same_rows: bool,
     /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artefact keeps no other hash of them.
     pub data_sha256: Option<[u8; 32]>,
+}
+
+builders! {
+    AssessOptions {
+        binning: Binning,
+        norm: f64,
+        alpha: f64,
+        resamples: usize,
+        intervals: IntervalKind,
+        seed: u64,
+        top_k: Option<u16>,
+        extremes: ExtremeProbs,
+        same_rows: bool,
+        data_sha256: Option<[u8; 32]>,
+    }
 }
 
 impl Default for AssessOptions {

@@ -8,6 +8,7 @@ use crate::data::VectorData;
 
 /// A partition of the simplex and a probability of every class in each cell.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CanonicalModel {
     /// The partition.
     pub partition: Partition,
@@ -42,6 +43,7 @@ pub enum Partition {
 
 /// A cell of the simplex with the points that its values rest on.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SimplexCell {
     /// The calibrated probability of every class.
     pub probs: Vec<f64>,

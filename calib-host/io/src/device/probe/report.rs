@@ -162,7 +162,7 @@ mod tests {
         let labels = (0..400).map(|i| i % 40 < i / 20).collect();
         let data = BinaryData::new(scores, labels).unwrap().on_device();
         let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
-        let options = ArtifactOptions { counter, classifier: Some(classifier), ..ArtifactOptions::default() };
+        let options = ArtifactOptions::default().counter(counter).classifier(Some(classifier));
         StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
     }
 

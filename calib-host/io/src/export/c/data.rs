@@ -24,7 +24,7 @@ pub(super) fn tables(
             index,
             decimals => table.decimals(lowest).join("\n   "),
             edges => table.numbers("edge").map(|edges| edges.len()),
-            epsilon => format!("{:#010x}", table.epsilon.unwrap_or(-1.0).to_bits()),
+            epsilon => format!("{:#010x}", table.epsilon.unwrap_or(f32::NAN).to_bits()),
             arrays => lookup.parts().into_iter().filter_map(array).collect::<Value>(),
         })
     };

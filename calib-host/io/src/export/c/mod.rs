@@ -9,6 +9,7 @@ use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_fit::artifact::{StoredArtifact, rule_sentences};
 use minijinja::{Environment, Error, context};
 
+use super::comment::comment_line;
 use super::example::{in_c, tables_in_words};
 use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
@@ -86,7 +87,7 @@ pub(super) fn header(
         is_by_label => matches!(header.reduction, Reduction::TopLabel | Reduction::TopKLabel { .. }),
         tolerance => format!("{tolerance:e}f"),
         has_tables => !tables.is_empty(),
-        rule => rule_sentences(artifact),
+        rule => rule_sentences(artifact).iter().map(|line| comment_line(line)).collect::<Vec<_>>(),
         points => artifact.operating_points().map(rules::points),
         sets => artifact.prediction_sets().and_then(|sets| rules::sets(artifact, sets)),
         score_words => match (header.encoding.is_quantized(), header.encoding.is_margin()) {
@@ -99,6 +100,7 @@ pub(super) fn header(
 
 /// Lines for a comment, of which the first stands where it begins.
 fn commented(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| comment_line(line)).collect();
     lines.join("\n   ").replace("   \n", "\n")
 }
 

@@ -10,7 +10,7 @@
 struct {{ name }}_result {
     float prob;
     /* The bin's true probability, which is the mean over all scores in it, is within epsilon of prob: under the conditions, and
-       but for the failure probability, that the first comment of this file states. -1: nothing is guaranteed. */
+       but for the failure probability, that the first comment of this file states. Not a number: nothing is guaranteed. */
     float epsilon;
     uint32_t bin;
 {% if has_interval %}

@@ -47,7 +47,7 @@ pub(crate) fn calibrator(
     let data = BinaryData::new(scores, labels).expect("scores are in [0, 1]").on_device();
     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(bins)), ALPHA).expect("there are points enough");
     let monitors = Some(Monitoring::default());
-    let options = ArtifactOptions { monitors, intervals, ..ArtifactOptions::default() };
+    let options = ArtifactOptions::default().monitors(monitors).intervals(intervals);
     let bytes = artifact_bytes(&fit, &options).expect("scores do not tie");
     StoredArtifact::from_bytes(&bytes).expect("just written")
 }

@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
-use super::{BY_BIN, Comparison, array, float, floats};
+use super::{Comparison, array, by_bin, float, floats};
 
 /// Both sides compute in f64 from the same logits.
 const TOLERANCE: f64 = 1e-12;
@@ -75,7 +75,7 @@ fn softmax(row: &[f32], temperature: f32) -> Vec<f64> {
 }
 
 fn equal(bins: usize) -> AssessOptions<'static> {
-    AssessOptions { binning: Binning::EqualWidth(bins), ..AssessOptions::default() }
+    AssessOptions::default().binning(Binning::EqualWidth(bins))
 }
 
 /// Reference and ours of every metric that a block gives.
@@ -226,7 +226,7 @@ fn coverage() -> Result<()> {
                 // Not the seed that the points were drawn with.
                 let bootstrap =
                     Some(Bootstrap { kind, resamples: RESAMPLES, seed: SETS + seed, alpha: ALPHA });
-                let options = AssessOptions { alpha: ALPHA, bootstrap, ..BY_BIN };
+                let options = by_bin().alpha(ALPHA).bootstrap(bootstrap);
                 let got = assess(&drawn, PredictionKind::Binary, &options);
                 let holds = |interval: Option<Interval>, truth: f64| {
                     u32::from(interval.is_some_and(|i| i.lo <= truth && truth <= i.hi))

@@ -5,7 +5,7 @@ use calib_host::binary::{BoundaryPoints, Model, Ums};
 use calib_host::fit::FittedTable;
 use calib_host::guarantee::gr21_theorem4_marginal;
 use calib_host::stats::clopper_pearson;
-use calib_host::{BinaryMethod, Fit, Umd, fit_binary};
+use calib_host::{BinaryMethod, Umd, fit_binary};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -62,13 +62,14 @@ fn row(
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED + set);
         let data = truth.draw(N, &mut rng);
         // A rare class may be missing altogether; then nothing is fitted and nothing promised.
-        let Ok(Fit { tables, guarantee: Some(_), .. }) = fit_binary(&data, &method(set), ALPHA) else {
+        let Ok(fit) = fit_binary(&data, &method(set), ALPHA) else { continue };
+        if fit.guarantee().is_none() {
             continue;
-        };
-        let table = tables[0].as_ref().context("a binary fit has a table")?;
+        }
+        let table = fit.tables()[0].as_ref().context("a binary fit has a table")?;
         stated += 1;
-        epsilons += table.epsilon.unwrap_or(f64::NAN);
-        failed += fails(table, &truth.bins(edges(&table.model)));
+        epsilons += table.epsilon().unwrap_or(f64::NAN);
+        failed += fails(table, &truth.bins(edges(table.model())));
     }
     if stated == 0 {
         println!("{:<34} {guarantee:<34} {:>8}", truth.name, "none is ever stated: scores tie");
@@ -99,17 +100,17 @@ fn edges(model: &Model) -> impl Iterator<Item = (f64, f64)> {
 
 /// Whether some bin with points and probability is off by more than epsilon.
 fn worst_bin(table: &FittedTable, truth: &[(f64, f64)]) -> f64 {
-    let epsilon = table.epsilon.unwrap_or(0.0);
+    let epsilon = table.epsilon().unwrap_or(0.0);
     let off = |(bin, &(mass, prob)): (&calib_host::binary::Bin, &(f64, f64))| {
         bin.n > 0 && mass > 0.0 && (bin.value - prob).abs() > epsilon
     };
-    f64::from(u8::from(table.model.bins().iter().zip(truth).any(off)))
+    f64::from(u8::from(table.model().bins().iter().zip(truth).any(off)))
 }
 
 /// The probability of the bins that are off by more than Theorem 4's marginal epsilon.
 fn marginal(table: &FittedTable, truth: &[(f64, f64)]) -> f64 {
     let epsilon = gr21_theorem4_marginal((N / BINS) as u64, ALPHA);
-    let bins = table.model.bins().iter().zip(truth);
+    let bins = table.model().bins().iter().zip(truth);
     bins.filter(|(bin, (_, prob))| (bin.value - prob).abs() > epsilon).map(|(_, (mass, _))| mass).sum()
 }
 
@@ -118,5 +119,5 @@ fn outside_interval(table: &FittedTable, truth: &[(f64, f64)]) -> f64 {
     let outside = |(interval, &(mass, prob)): (&calib_host::stats::Interval, &(f64, f64))| {
         mass > 0.0 && (prob < interval.lo || prob > interval.hi)
     };
-    f64::from(u8::from(table.intervals.iter().zip(truth).any(outside)))
+    f64::from(u8::from(table.intervals().iter().zip(truth).any(outside)))
 }

@@ -64,8 +64,8 @@ fn mean_error(truth: &Truth, n: usize, method: impl Fn(u64) -> BinaryMethod) -> 
     for seed in 0..SETS {
         let data = truth.draw(n, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         let fit = fit_binary(&data, &method(seed), 0.1)?;
-        let table = fit.tables[0].as_ref().context("a binary fit has a table")?;
-        let steps = table.model.steps().context("the method fits a step function")?;
+        let table = fit.tables()[0].as_ref().context("a binary fit has a table")?;
+        let steps = table.model().steps().context("the method fits a step function")?;
         let bins = truth.bins(steps.edges.iter().map(|&edge| (edge, 0.0)));
         errors.push(
             bins.iter().zip(&steps.bins).map(|((mass, prob), bin)| mass * (bin.value - prob).powi(2)).sum(),

@@ -26,8 +26,8 @@ pub(super) fn imbalance() -> Result<()> {
     let truth = Truth::uniform("underconfident", |score| score.sqrt());
     let umd = |bins| BinaryMethod::Umd(Umd::new(bins));
     let ways = [
-        ("points per bin", ReductionOptions { method: umd(1), points_per_bin: Some(POINTS_PER_BIN) }),
-        ("fixed bins", ReductionOptions { method: umd(BINS), points_per_bin: None }),
+        ("points per bin", ReductionOptions::new(umd(1)).points_per_bin(Some(POINTS_PER_BIN))),
+        ("fixed bins", ReductionOptions::new(umd(BINS))),
     ];
     let mut sums = [[0.0; SHARES.len()]; 2];
     let mut more_uniform = 0;

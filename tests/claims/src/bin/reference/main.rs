@@ -31,8 +31,9 @@ use serde_json::Value;
 const TOLERANCE: f64 = 1e-9;
 
 /// Groups by the calibrator's bins.
-const BY_BIN: AssessOptions<'static> =
-    AssessOptions { binning: Binning::ByBin, norm: 2.0, alpha: 0.05, bootstrap: None, clusters: None };
+fn by_bin() -> AssessOptions<'static> {
+    AssessOptions::default().binning(Binning::ByBin)
+}
 
 /// Lines of the comparison: reference, ours, difference.
 #[derive(Default)]
@@ -195,7 +196,7 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                     }
                 })
                 .collect();
-            let ours = assess(&predictions, PredictionKind::Binary, &BY_BIN).conf_ece.value;
+            let ours = assess(&predictions, PredictionKind::Binary, &by_bin()).conf_ece.value;
 
             let device = fit_binary(&calibration.clone().on_device(), &method, 0.1)?;
             let device = steps(&device, 0)?;
@@ -211,7 +212,7 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
                     }
                 })
                 .collect();
-            let device = assess(&predictions, PredictionKind::Binary, &BY_BIN).conf_ece.value;
+            let device = assess(&predictions, PredictionKind::Binary, &by_bin()).conf_ece.value;
             table.value(&title("l1-ECE"), float(&reference["l1_ECE"])?, ours, Some(device));
         }
     }
@@ -220,8 +221,8 @@ fn credit(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
 /// The step function of a table.
 fn steps(fit: &Fit, table: usize) -> Result<&BinnedModel> {
-    let fitted = fit.tables[table].as_ref().context("the class is calibrated")?;
-    fitted.model.steps().context("the method fits a step function")
+    let fitted = fit.tables()[table].as_ref().context("the class is calibrated")?;
+    fitted.model().steps().context("the method fits a step function")
 }
 
 /// `numpy.random.RandomState(seed).permutation(len)`.
@@ -271,7 +272,7 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
     let options = |bins, points_per_bin, boundary| {
         let method = BinaryMethod::Umd(Umd { boundary, ..Umd::new(bins) });
-        ReductionOptions { method, points_per_bin }
+        ReductionOptions::new(method).points_per_bin(points_per_bin)
     };
     for (suffix, boundary) in [("ceil", Boundary::Ceil), ("floor", Boundary::Floor)] {
         for (name, options) in [
@@ -303,7 +304,7 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
 
 fn compare_tables(table: &mut Comparison, title: &str, reference: &Value, fit: &Fit) -> Result<()> {
     let (mut edges, mut values) = (Vec::new(), Vec::new());
-    for class in 0..fit.tables.len() {
+    for class in 0..fit.tables().len() {
         let model = steps(fit, class)?;
         let reference = &reference[class.to_string()];
         let (their_edges, their_values) = (floats(&reference["edges"])?, floats(&reference["means"])?);
@@ -327,7 +328,7 @@ fn binned(fit: &Fit, test: &TopLabelData) -> Result<Assessment> {
         let bin = model.bin(score);
         rows.push(Prediction { class, prob: model.bins[bin].value, bin: bin as u32, hit: class == label });
     }
-    Ok(assess(&rows, PredictionKind::TopLabel, &BY_BIN))
+    Ok(assess(&rows, PredictionKind::TopLabel, &by_bin()))
 }
 
 fn compare_metrics(

@@ -167,7 +167,7 @@ fn one_threshold(scores: Scores, n: usize) -> Result<()> {
         let group = [GroupScores { name: None, scores: all }];
         let found = |sensitivity, specificity| find(&group, Aims { sensitivity, specificity }, Sharing::Own);
         if let Some(found) = found(aim(level), None)? {
-            let point = &found.points[0];
+            let point = &found.points()[0];
             let truth = (scores.sensitivity(point.lower), scores.specificity(point.lower));
             let m = point.counts.positives;
             sensitive.count(truth.0 < level, exact(point.positives_allowed, m, level));
@@ -181,12 +181,12 @@ fn one_threshold(scores: Scores, n: usize) -> Result<()> {
             values.count(ppv < promised.ppv - 1e-12 || npv < promised.npv - 1e-12, 0.0);
         }
         if let Some(found) = found(None, aim(level))? {
-            let point = &found.points[0];
+            let point = &found.points()[0];
             let m = point.counts.negatives;
             specific.count(scores.specificity(point.upper) < level, exact(point.negatives_allowed, m, level));
         }
         if let Some(found) = found(aim(level), aim(level))? {
-            let point = &found.points[0];
+            let point = &found.points()[0];
             both.count(
                 scores.sensitivity(point.lower) < level || scores.specificity(point.upper) < level,
                 0.0,
@@ -216,7 +216,7 @@ fn groups(scores: Scores) -> Result<()> {
                 let Some(found) = find(&[group("a", one), group("b", other)], aims, sharing)? else {
                     continue;
                 };
-                let keys = [found.points[0].lower, found.points[1].lower];
+                let keys = [found.points()[0].lower, found.points()[1].lower];
                 let is_broken = scores.sensitivity(keys[0]) < level || second.sensitivity(keys[1]) < level;
                 kept.count(is_broken, 0.0);
             }
@@ -308,7 +308,7 @@ fn label_shift() -> Result<()> {
                 for set in 0..SETS / 10 {
                     let data = truth.draw(n, &mut rng(set, n));
                     let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(8)), ALPHA)?;
-                    let positives = fit.positives.context("a binary fit counts them")?;
+                    let positives = fit.positives().context("a binary fit counts them")?;
                     let before =
                         StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default())?)?;
                     let estimate =
@@ -317,8 +317,7 @@ fn label_shift() -> Result<()> {
                         [(&mut known, CalibrationPrevalence::Stated(from)), (&mut counted, estimate)]
                     {
                         let shift = Shift::new(from_, to)?;
-                        let adjustment =
-                            Adjustment { shift, is_estimated: false, counter: 0, monitors: None };
+                        let adjustment = Adjustment::new(shift);
                         let after = StoredArtifact::from_bytes(&adjusted(&before, &adjustment)?)?;
                         kept.count(is_off(&after, truth, from, to)?, 0.0);
                     }

@@ -148,7 +148,7 @@ fn temperature(table: &mut Comparison, parts: &Parts<'_>, refs: &Value) -> Resul
 }
 
 fn options(boundary: Boundary) -> ReductionOptions {
-    ReductionOptions { method: BinaryMethod::Umd(Umd { boundary, ..Umd::new(BINS) }), points_per_bin: None }
+    ReductionOptions::new(BinaryMethod::Umd(Umd { boundary, ..Umd::new(BINS) }))
 }
 
 /// Fits and applies in f64.
@@ -207,7 +207,7 @@ fn on_device(parts: &Parts<'_>, reduction: Reduction, boundary: Boundary) -> Res
 }
 
 fn binned_by(binning: Binning) -> AssessOptions<'static> {
-    AssessOptions { binning, ..AssessOptions::default() }
+    AssessOptions::default().binning(binning)
 }
 
 /// The class-wise ECE of every class (equation 7 there).
