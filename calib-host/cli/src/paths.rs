@@ -33,22 +33,18 @@ pub(crate) fn check<C: Run>(matches: &ArgMatches) -> Result<(), Error> {
     }
     let is_streamed = |id: &str| paths(&|other| other == id).iter().any(|path| is_standard_output(path));
     let is_json = matches.try_get_one::<bool>("json").ok().flatten().is_some_and(|json| *json);
-    let refused = match (is_streamed("output"), C::NOT_STREAMED) {
-        _ if is_streamed("svg") => {
-            "standard output has the answer of the command: give --svg the name of a file"
+    let beside_answer = ["svg", "html", "csv"].into_iter().find(|id| is_streamed(id));
+    let refused = match (beside_answer, is_streamed("output"), C::NOT_STREAMED) {
+        (Some(id), ..) => {
+            format!("standard output has the answer of the command: give --{id} the name of a file")
         }
-        _ if is_streamed("html") => {
-            "standard output has the answer of the command: give --html the name of a file"
+        (None, true, Some(why)) => why.into(),
+        (None, true, None) if is_json => {
+            "-o - and --json both write on standard output: leave one of them out".into()
         }
-        _ if is_streamed("csv") => {
-            "standard output has the answer of the command: give --csv the name of a file"
-        }
-        (false, _) => return Ok(()),
-        (true, Some(why)) => why,
-        (true, _) if is_json => "-o - and --json both write on standard output: leave one of them out",
-        (true, _) => return Ok(()),
+        _ => return Ok(()),
     };
-    Err(Error::Usage(refused.into()))
+    Err(Error::Usage(refused))
 }
 
 /// What a command writes there, if it is always the same kind.

@@ -211,7 +211,7 @@ proptest! {
         for scores in keyed {
             let encoding = scores.encoding();
             let found = OperatingPoints::find(&[group(None, scores)], aims(0.9, None), Sharing::Own).unwrap();
-            let alone = on_device(&found, encoding).alone(9, "", &ArtifactOptions::default()).unwrap();
+            let alone = on_device(&found, encoding).alone(rows.len() as u64, "", &ArtifactOptions::default()).unwrap();
             let alone = stored(&alone);
             let points = *alone.artifact().operating_points().unwrap();
             let host = &found.points()[0];

@@ -9,6 +9,7 @@ use calib_io::files::{Place, read_artifact, write_file};
 use calib_io::input::{self, Source, read_fleet_log};
 use calib_io::report::{FileOrigin, FleetReport, Origin};
 use clap::Args;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::context::Context;
@@ -17,7 +18,7 @@ use crate::options::headings::{DATA, GUARANTEES, OUTPUT};
 use crate::options::parse_alpha;
 use crate::read::CounterFiles;
 use crate::run::Run;
-use crate::show::{ShownFleet, verified, verified_json};
+use crate::show::{ShownFleet, verified};
 
 /// Add up what the monitors of many devices counted.
 ///
@@ -131,11 +132,7 @@ impl FleetCommand {
         let doubts: Vec<String> = devices.iter().flat_map(VerifiedDevice::doubts).collect();
         cx.warn(&doubts)?;
         match self.json {
-            true => {
-                let mut value = verified_json(&devices);
-                value["warnings"] = doubts.into();
-                cx.print_json(&value)
-            }
+            true => cx.print_json(&json!({"verified": devices, "warnings": doubts})),
             false => Ok(verified(&devices, &mut cx.stdout())?),
         }
     }

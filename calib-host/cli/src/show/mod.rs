@@ -45,5 +45,5 @@ pub(crate) use recalibrated::ShownRecalibration;
 pub(crate) use sets::sets;
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;
-pub(crate) use verified::{verified, verified_json};
+pub(crate) use verified::verified;
 pub(crate) use warnings::Warnings;

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use calib_fit::fleet::{VerifiedDevice, VerifiedTable};
-use serde_json::{Value, json};
 
 /// Prints what was worked out again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
@@ -34,24 +33,6 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
         }
     }
     Ok(())
-}
-
-pub(crate) fn verified_json(devices: &[VerifiedDevice]) -> Value {
-    let table = |table: &VerifiedTable| {
-        json!({
-            "table": table.table,
-            "predictions": table.predictions,
-            "outcomes": table.outcomes,
-            "answers": table.answers,
-            "shift_alarm_at": table.shift_alarm_at,
-            "shift_due_at": table.shift_due_at,
-            "change_alarms_at": table.change_alarms_at,
-            "promise_alarm_at": table.promise_alarm_at,
-            "promise_due_at": table.promise_due_at,
-        })
-    };
-    let device = |device: &VerifiedDevice| json!({"device": device.device, "resets": device.resets, "looks_every": device.looks_every, "tables": device.tables.iter().map(table).collect::<Vec<_>>()});
-    json!({"verified": devices.iter().map(device).collect::<Vec<_>>()})
 }
 
 /// What was told of an alarm, and what was worked out.

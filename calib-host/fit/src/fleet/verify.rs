@@ -2,6 +2,7 @@
 
 use calib_core::Artifact;
 use calib_core::monitor::{ChangeMonitor, ShiftMonitor};
+use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::log::{
@@ -29,7 +30,7 @@ pub struct LogVerifier<'a> {
 }
 
 /// What the log of a device holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VerifiedDevice {
     /// Its name.
@@ -43,7 +44,7 @@ pub struct VerifiedDevice {
 }
 
 /// What the log of a table holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VerifiedTable {
     /// Which.

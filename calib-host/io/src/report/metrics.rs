@@ -6,89 +6,55 @@ use calib_fit::assess::{Assessment, BinnedEstimate, Change, EstimateWithInterval
 pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) meaning: &'static str,
-    pub(super) of: fn(&Assessment) -> Option<EstimateWithInterval>,
-    pub(super) change: fn(&Change) -> Option<EstimateWithInterval>,
+    pub(super) of: Of<Assessment>,
+    pub(super) change: Of<Change>,
+}
+
+type Of<T> = fn(&T) -> Option<EstimateWithInterval>;
+
+const fn metric(name: &'static str, meaning: &'static str, of: Of<Assessment>, change: Of<Change>) -> Metric {
+    Metric { name, meaning, of, change }
 }
 
 /// Of all predictions.
 pub(super) const METRICS: [Metric; 9] = [
-    Metric {
-        name: "accuracy",
-        meaning: "right decisions",
-        of: |a| Some(a.accuracy),
-        change: |change| Some(change.accuracy),
-    },
-    Metric {
-        name: "brier",
-        meaning: "mean squared error",
-        of: |a| Some(a.brier),
-        change: |change| Some(change.brier),
-    },
-    Metric {
-        name: "log_loss",
-        meaning: "mean negative log-likelihood, in nats",
-        of: |a| Some(a.log_loss),
-        change: |change| Some(change.log_loss),
-    },
-    Metric { name: "auc", meaning: "area under the ROC curve", of: |a| a.auc, change: |change| change.auc },
-    Metric {
-        name: "sharpness",
-        meaning: "variance of the probabilities",
-        of: |a| Some(a.sharpness),
-        change: |change| Some(change.sharpness),
-    },
-    Metric {
-        name: "c_emp",
-        meaning: "largest deviation over intervals of probabilities",
-        of: |a| Some(EstimateWithInterval { value: a.c_emp.value, interval: None }),
-        change: |change| Some(change.c_emp),
-    },
-    Metric {
-        name: "conf_ece",
-        meaning: "mean deviation of the bins",
-        of: |a| Some(a.conf_ece.plugin()),
-        change: |change| Some(change.conf_ece),
-    },
-    Metric {
-        name: "conf_ece, debiased",
-        meaning: "the same less its bias",
-        of: |a| debiased(&a.conf_ece),
-        change: |change| Some(change.conf_ece_debiased),
-    },
-    Metric {
-        name: "conf_mce",
-        meaning: "largest deviation of a bin",
-        of: |a| Some(a.conf_mce.plugin()),
-        change: |change| Some(change.conf_mce),
-    },
+    metric("accuracy", "right decisions", |a| Some(a.accuracy), |c| Some(c.accuracy)),
+    metric("brier", "mean squared error", |a| Some(a.brier), |c| Some(c.brier)),
+    metric("log_loss", "mean negative log-likelihood, in nats", |a| Some(a.log_loss), |c| Some(c.log_loss)),
+    metric("auc", "area under the ROC curve", |a| a.auc, |c| c.auc),
+    metric("sharpness", "variance of the probabilities", |a| Some(a.sharpness), |c| Some(c.sharpness)),
+    metric(
+        "c_emp",
+        "largest deviation over intervals of probabilities",
+        |a| Some(EstimateWithInterval { value: a.c_emp.value, interval: None }),
+        |c| Some(c.c_emp),
+    ),
+    metric("conf_ece", "mean deviation of the bins", |a| Some(a.conf_ece.plugin()), |c| Some(c.conf_ece)),
+    metric(
+        "conf_ece, debiased",
+        "the same less its bias",
+        |a| debiased(&a.conf_ece),
+        |c| Some(c.conf_ece_debiased),
+    ),
+    metric("conf_mce", "largest deviation of a bin", |a| Some(a.conf_mce.plugin()), |c| Some(c.conf_mce)),
 ];
 
 /// Of predicted classes besides.
 pub(super) const TOP_LABEL_METRICS: [Metric; 4] = [
-    Metric {
-        name: "tl_ece",
-        meaning: "mean deviation of the bins of each class",
-        of: |a| Some(a.tl_ece?.plugin()),
-        change: |change| change.tl_ece,
-    },
-    Metric {
-        name: "tl_ece, debiased",
-        meaning: "the same less its bias",
-        of: |a| debiased(a.tl_ece.as_ref()?),
-        change: |change| change.tl_ece_debiased,
-    },
-    Metric {
-        name: "tl_mce",
-        meaning: "largest deviation of a bin of a class",
-        of: |a| Some(a.tl_mce?.plugin()),
-        change: |change| change.tl_mce,
-    },
-    Metric {
-        name: "tl_mce_bin",
-        meaning: "largest over bins, averaged over classes",
-        of: |a| Some(a.tl_mce_bin?.plugin()),
-        change: |change| change.tl_mce_bin,
-    },
+    metric("tl_ece", "mean deviation of the bins of each class", |a| Some(a.tl_ece?.plugin()), |c| c.tl_ece),
+    metric(
+        "tl_ece, debiased",
+        "the same less its bias",
+        |a| debiased(a.tl_ece.as_ref()?),
+        |c| c.tl_ece_debiased,
+    ),
+    metric("tl_mce", "largest deviation of a bin of a class", |a| Some(a.tl_mce?.plugin()), |c| c.tl_mce),
+    metric(
+        "tl_mce_bin",
+        "largest over bins, averaged over classes",
+        |a| Some(a.tl_mce_bin?.plugin()),
+        |c| c.tl_mce_bin,
+    ),
 ];
 
 fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
