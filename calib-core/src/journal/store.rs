@@ -8,7 +8,7 @@ use super::layout::{JournalLayout, JournalLayoutError};
 use super::record::{Checksum, Head, UNIT_LEN, UNIT_WORDS, record_len};
 use crate::artifact::Identity;
 
-/// How often a read that fails is tried: a disturbance passes.
+/// How often a read that fails is tried, and one of a record that is not whole: a disturbance passes.
 const READ_TRIES: usize = 3;
 /// How often a record is written that the flash does not hold.
 const WRITE_TRIES: usize = 2;
@@ -76,6 +76,18 @@ struct Found {
     head: Head,
 }
 
+/// What became of what was saved before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Damage {
+    /// There is a record, or nothing was saved.
+    None,
+    /// No record is whole although the sectors are not blank: it was altered, or something else lies there.
+    Altered,
+    /// The sectors cannot be read, now at least.
+    Unreadable,
+}
+
 /// Why counters were not saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -117,11 +129,14 @@ impl<F: NorFlash> Journal<F> {
             if (head.calibrator, head.shape) != (calibrator, shape) {
                 return None;
             }
-            match self.read(at, &mut take) {
-                Some((again, taken)) if again == head => return Some(taken),
-                // A power cut left it, and now it reads otherwise than before: the one before it counts.
-                _ => (self.newest, self.next) = (self.newest_below(head.sequence), None),
+            for _ in 0..READ_TRIES {
+                match self.read(at, &mut take) {
+                    Some((again, taken)) if again == head => return Some(taken),
+                    _ => {}
+                }
             }
+            // A power cut left it, and now it reads otherwise than before: the one before it counts.
+            (self.newest, self.next) = (self.newest_below(head.sequence), None);
         }
         None
     }
@@ -158,6 +173,11 @@ impl<F: NorFlash> Journal<F> {
         result
     }
 
+    /// Lets the next save take a sector of its own, which is erased for it.
+    pub const fn take_next_sector(&mut self) {
+        self.next = None;
+    }
+
     /// Saves counters with which counting begins anew, and erases all that was saved before.
     ///
     /// # Errors
@@ -169,18 +189,38 @@ impl<F: NorFlash> Journal<F> {
         shape: u32,
         words: impl Iterator<Item = u32> + Clone,
     ) -> Result<(), JournalError<F::Error>> {
-        // In a sector that is its own.
-        self.next = None;
+        self.take_next_sector();
         self.save(calibrator, shape, words)?;
         let held = self.newest.map_or(0, |newest| newest.at / Self::SECTOR);
         let sectors = self.layout.len_bytes / Self::SECTOR;
         (0..sectors).filter(|&sector| sector != held).try_for_each(|sector| self.erase(sector * Self::SECTOR))
     }
 
-    /// Tells whether no record is whole although the sectors are not blank: what was saved cannot be read, or something else lies there.
-    pub fn is_damaged(&mut self) -> bool {
-        self.newest.is_none()
-            && (0..self.layout.len_bytes).step_by(F::ERASE_SIZE).any(|sector| !self.is_blank(sector))
+    /// Tells whether there is a record, of whichever calibrator.
+    pub const fn has_record(&self) -> bool {
+        self.newest.is_some()
+    }
+
+    /// Tells what became of what was saved before, if no record is whole.
+    ///
+    /// A sector that is blank but for the first record's place, beside sectors that are blank, is what a power cut leaves of the very first
+    /// save: before that nothing was.
+    pub fn damage(&mut self) -> Damage {
+        if self.newest.is_some() {
+            return Damage::None;
+        }
+        let (mut begun, mut further) = (0, 0);
+        for at in (0..self.layout.len_bytes).step_by(UNIT_LEN) {
+            match self.unit(at) {
+                Err(_) => return Damage::Unreadable,
+                Ok(unit) if unit == [self.layout.erased.byte(); UNIT_LEN] => {}
+                Ok(_) if at % Self::SECTOR < self.record_len() => {
+                    begun |= 1u64 << (at / Self::SECTOR).min(63)
+                }
+                Ok(_) => further += 1,
+            }
+        }
+        if further == 0 && begun.count_ones() < 2 { Damage::None } else { Damage::Altered }
     }
 
     /// Gives the flash back.
@@ -203,7 +243,8 @@ impl<F: NorFlash> Journal<F> {
                 if at + self.record_len() > sector + Self::SECTOR || self.is_blank(at) {
                     break;
                 }
-                let Some((head, ())) = self.read(at, |_| ()) else { continue };
+                let read = |journal: &mut Self| journal.read(at, |_| ());
+                let Some((head, ())) = (0..READ_TRIES).find_map(|_| read(self)) else { continue };
                 if head.sequence < below && newest.is_none_or(|newest| newest.head.sequence <= head.sequence)
                 {
                     newest = Some(Found { at, head });

@@ -188,6 +188,23 @@ mod tests {
         assert_eq!(change.since_alarm(), Some(1));
     }
 
+    /// A bet whose ratio is 1, of which a logarithm may be told too large.
+    #[test]
+    fn an_increment_is_rounded_down() {
+        let reference = Reference::new(&[500, 500]).unwrap();
+        let mut change = ChangeMonitor::<2>::resumed([1 << 20; 2], [0, LEAST_WEIGHT.into()]);
+        change.count(0, &ShiftMonitor::new(), &reference, LogEvidence::of_one_in(9));
+        assert_eq!(change.evidence().units(), -1);
+    }
+
+    #[test]
+    fn a_weight_that_was_never_saved_is_the_least() {
+        for saved in [0, 1, LEAST_WEIGHT - 1] {
+            let resumed = ChangeMonitor::<2>::resumed([0; 2], [0, saved.into()]);
+            assert_eq!((resumed.weight, resumed.since_alarm()), (LEAST_WEIGHT, None));
+        }
+    }
+
     #[test]
     fn what_is_in_no_bin_changes_nothing() {
         let reference = Reference::new(&[500, 500]).unwrap();

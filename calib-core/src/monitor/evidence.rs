@@ -113,6 +113,7 @@ mod tests {
             let exact = libm::log(rarity.into()) * LogEvidence::UNITS as f64;
             assert!(made.units() as f64 >= exact && made.units() as f64 <= exact + 3.0);
         }
+        assert_eq!(exp_of_minus(0), (1 << 32) - 1, "rounded down, also where it is exact");
         assert_eq!(LogEvidence::from_units(-1).odds(), 0);
         assert_eq!(LogEvidence::from_units(i64::MAX).odds(), u32::MAX);
         assert_eq!(LogEvidence::from_units(-5 << 24).odds(), 0);

@@ -271,6 +271,25 @@ mod tests {
         assert_eq!((scaled_down(0.5), scaled_up(0.5), scaled_up(1.0)), (ONE / 2, ONE / 2, ONE));
     }
 
+    /// By as much as the bound of a float: in units of 2^-30, 1.07 and 1.61 lie between 1 and 2.
+    #[test]
+    fn a_bet_is_against_the_bound_beyond_the_float() {
+        let monitor = PromiseMonitor::<1>::resumed([1000], [40], None);
+        let evidence = |bounds| monitor.evidence([interval(bounds)].into_iter());
+        let unit = 1.0 / ONE as f32;
+        assert_eq!(evidence((0.0, 1e-9)), evidence((0.0, 2.0 * unit)));
+        assert_ne!(evidence((0.0, 1e-9)), evidence((0.0, unit)));
+        assert_eq!(evidence((1.5e-9, 1.0)), evidence((unit, 1.0)));
+        assert_ne!(evidence((1.5e-9, 1.0)), evidence((2.0 * unit, 1.0)));
+    }
+
+    #[test]
+    fn a_mean_is_rounded_down() {
+        let mut mean = Mean::default();
+        (0..2).for_each(|_| mean.add(0));
+        assert_eq!(mean.logarithm().units(), -1);
+    }
+
     #[test]
     fn counters_stop_before_they_overflow() {
         let limit = u32::MAX / 2;

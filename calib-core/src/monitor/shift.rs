@@ -182,8 +182,11 @@ mod tests {
     fn large_counts_are_rounded_to_the_valid_side() {
         fn check<const B: usize>(gaps: [u32; B], counts: [u32; B], exact: i64) {
             let monitor = ShiftMonitor::resumed(counts, None);
-            let found = monitor.evidence(&Reference::new(&gaps).unwrap()).units();
+            let reference = Reference::new(&gaps).unwrap();
+            let found = monitor.evidence(&reference).units();
             let terms = B as i64 + 1;
+            let rounded = reference.ln_bet_to_urn(counts.into_iter(), monitor.total());
+            assert_eq!(rounded - found, SLACK * terms, "what every term may be too large by");
             assert!(found <= exact && exact - found <= terms * (LogEvidence::UNITS >> 14), "{found} {exact}");
             assert!(found + SLACK * terms > exact, "this case needs no slack: {found} {exact}");
         }

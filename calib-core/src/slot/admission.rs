@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{Artifact, ClassifierId, KeyId, ParseError};
+use crate::artifact::{Artifact, CRC_32C, ClassifierId, KeyId, ParseError};
 
 /// What the monitors of a device have room for: an artefact that asks for an [action](Artifact::monitor_action) on their alarms is refused
 /// by a device that could not see an alarm of every table.
@@ -125,6 +125,14 @@ impl<T: Trust> Admission<T> {
     /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
     pub fn trusted_key(&self) -> Option<KeyId> {
         self.trust.key()
+    }
+
+    /// Returns what tells apart notes about artefacts that are admitted here: those of another key or classifier do not count.
+    pub(super) fn whose(&self) -> u32 {
+        let mut digest = CRC_32C.digest();
+        digest.update(&self.classifier.0);
+        digest.update(&self.trusted_key().map_or([0; 8], |key| key.0));
+        digest.finalize()
     }
 
     /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity, on a device without monitors.

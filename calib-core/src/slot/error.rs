@@ -65,7 +65,8 @@ pub enum InstallError<E> {
         /// The offset in the slot of the first byte that differs.
         offset: u32,
     },
-    /// The calibrator in force needs another mark before the other slot may be erased, and no unit for one is blank.
+    /// The calibrator in force needs another mark before the other slot may be erased, no unit for one is blank, and none is read as complete every
+    /// time.
     NoMark,
     /// The artefact has no counter, or the counter 0: a device that demands signatures does not take it.
     NoCounter,
@@ -104,9 +105,9 @@ impl<E: fmt::Debug> fmt::Display for InstallError<E> {
             Self::Downgrade { held, offered } => {
                 write!(f, "the artefact's counter is {offered}, below {held} of the calibrator in force")
             }
-            Self::NoMark => f.write_str(
-                "the calibrator in force cannot be made sure of: no place for a mark of it is left",
-            ),
+            Self::NoMark => {
+                f.write_str("the calibrator in force cannot be made sure of: no mark of it is certain")
+            }
             Self::NoCounter => f.write_str("the artefact has no counter"),
             Self::SameCounter { counter } => {
                 write!(f, "the artefact's counter is {counter}, as that of another calibrator on the device")

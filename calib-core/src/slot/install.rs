@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::Trust;
 use super::error::InstallError;
-use super::layout::UNIT_LEN;
+use super::layout::{UNIT_LEN, When};
+use super::note::Note;
 use super::plan::Plan;
 use super::record::Record;
 use super::store::{Current, SlotStore};
@@ -32,6 +33,7 @@ enum Step {
     Sum,
     Record,
     Mark,
+    Firm,
     Clear { at: u32 },
     Done,
 }
@@ -101,7 +103,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ///
     /// If the flash fails, or does not hold the bytes that were written. The calibrator in force stays in force.
     pub fn step(&mut self, install: &mut Install, bytes: &[u8]) -> Result<Progress, F> {
-        let Install { plan: Plan { target, record, is_held, clears }, next, .. } = *install;
+        let Install { plan: Plan { target, record, is_held, clears, before }, next, .. } = *install;
         if u32::try_from(bytes.len()) != Ok(record.len_bytes) {
             return Err(InstallError::OtherArtifact);
         }
@@ -116,7 +118,14 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             }
             Step::Erase { at } => {
                 let at = self.region.erase_sector(target, at)?;
-                if at < self.region.layout.len_bytes { Step::Erase { at } } else { Step::Write { at: 0 } }
+                if at < self.region.layout.len_bytes {
+                    Step::Erase { at }
+                } else {
+                    if let Some(note) = before {
+                        self.region.write_note(target, When::Before, note, self.admission.whose());
+                    }
+                    Step::Write { at: 0 }
+                }
             }
             Step::Write { at } => {
                 let end = at + (len - at).min(STEP_LEN);
@@ -144,6 +153,10 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             }
             Step::Mark => {
                 self.region.write_first_mark(target)?;
+                Step::Firm
+            }
+            Step::Firm => {
+                self.region.make_sure(target)?;
                 completed
             }
             Step::Clear { at } => {
@@ -153,6 +166,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             Step::Done => Step::Done,
         };
         if install.next == Step::Done {
+            let whose = self.admission.whose();
+            self.region.write_note(1 - target.min(1), When::After, Note::of(&record), whose);
             self.current = Some(Current { slot: target, record });
         }
         Ok(self.progress(install))
@@ -184,7 +199,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 
     /// Returns how far an installation is.
     pub fn progress(&self, install: &Install) -> Progress {
-        let Install { identity, plan: Plan { target, record, is_held, clears }, next } = *install;
+        let Install { identity, plan: Plan { target, record, is_held, clears, .. }, next } = *install;
         let (len, slot_len) = (record.len_bytes, self.region.layout.len_bytes);
         let to_complete = if is_held { 0 } else { slot_len + 2 * len };
         let total_bytes = to_complete + if clears { slot_len } else { 0 };
@@ -193,7 +208,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             Step::Erase { at } => at,
             Step::Write { at } => slot_len + at,
             Step::Compare { at } => slot_len + len + at,
-            Step::Sum | Step::Record | Step::Mark => to_complete,
+            Step::Sum | Step::Record | Step::Mark | Step::Firm => to_complete,
             Step::Clear { at } => to_complete + at,
             Step::Done => {
                 let (slot, sequence) = (target as u8, record.sequence);

@@ -11,7 +11,18 @@ use crate::artifact::PREFIX_LEN;
 pub(super) const UNIT_LEN: u32 = 32;
 
 /// The number of units before the record that are kept for marks.
-const SPARE_MARKS: u32 = 7;
+const SPARE_MARKS: u32 = 5;
+/// The number of units before those, for notes.
+const NOTES: u32 = 2;
+
+/// When a note is written into a slot: each has a place of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Before an installation into the slot: of what is newest then.
+    Before,
+    /// After an installation into the other slot: of that.
+    After,
+}
 
 /// The value of an erased bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,9 +85,9 @@ pub enum LayoutError {
 
 impl SlotLayout {
     /// Returns the length of the longest artefact that fits a slot, in bytes: that of the slot except for 288 bytes, which hold the
-    /// record and the marks.
+    /// record, the marks and notes.
     pub const fn max_artifact_len_bytes(&self) -> u32 {
-        self.len_bytes.saturating_sub(TRAILER_LEN + SPARE_MARKS * MARK_LEN as u32)
+        self.len_bytes.saturating_sub(TRAILER_LEN + (SPARE_MARKS + NOTES) * MARK_LEN as u32)
     }
 
     /// Returns the offset of the record in a slot.
@@ -89,6 +100,15 @@ impl SlotLayout {
         let record_at = self.record_at();
         let spare = (1..=SPARE_MARKS).map(move |index| record_at.saturating_sub(index * UNIT_LEN));
         core::iter::once(record_at + RECORD_LEN as u32).chain(spare)
+    }
+
+    /// Returns the offset of the place of a note in a slot.
+    pub(super) const fn note_at(&self, when: When) -> u32 {
+        let first = self.max_artifact_len_bytes();
+        match when {
+            When::Before => first,
+            When::After => first + UNIT_LEN,
+        }
     }
 
     pub(super) fn check<F: NorFlash>(&self, flash: &F) -> Result<(), LayoutError> {

@@ -3,7 +3,10 @@
 //! ```text
 //! slot    0            artefact, its last write unit filled up with erased bytes
 //!         ...          erased
-//!         len - 288    7 units for spare marks, erased or every bit programmed
+//!         len - 288    note of what was newest before this installation: "CLST", counter u32, the artefact's CRC-32C u32,
+//!                      CRC-32C u32 of classifier and key, 12 zeros, CRC-32C u32 of the 28 bytes before; or erased
+//!         len - 256    note of an installation into the other slot, likewise
+//!         len - 224    5 units for marks: the first three beside the record in use, the others erased
 //!         len - 64     record: "CSLT", sequence u32, counter u32, artefact length u32, its CRC-32C u32, 8 zeros,
 //!                      CRC-32C u32 of the 28 bytes before
 //!         len - 32     first mark: every bit programmed
@@ -15,11 +18,11 @@
 //!
 //! ```text
 //!            erase, read back    write, read back        record, read back      mark, read back
-//!   any ───────────────► empty ──────────────────► whole ────────────────► recorded ─────────► valid
+//!   any ───────────────► empty ──────────────────► whole ────────────────► recorded ─────────► valid, then three marks more
 //! ```
 //!
-//! A slot is *complete* if one of its marks and the record are right to the last bit. It is *valid* if, too, the artefact is the
-//! record's, the bytes from there to the spare marks are erased, and the artefact is admitted. The *slot in force* is the valid slot
+//! A slot is *complete* if one of its marks is right but for 8 of 256 bits, and the record to the last bit. It is *valid* if, too, the artefact is the
+//! record's, the bytes from there to the notes are erased, and the artefact is admitted. The *slot in force* is the valid slot
 //! with the greater counter; of equal counters, with the greater sequence. An installation goes into the other slot, and nothing is
 //! ever copied back.
 //!
@@ -34,12 +37,14 @@
 //! The power may fail at any moment. An interrupted erase or write leaves each of its bits in either state, and such a bit may read
 //! otherwise every time, or not at all. A completed erase or write lasts. Then:
 //!
-//! 1. *A complete slot is whole.* A mark was read, so marking had begun, so record and artefact were complete.
-//! 2. *The slot in force is untouched until another is valid*, except for its spare marks. A mark that was cut short, but is read as
-//!    complete, might be gone at the next start. So an installation first makes sure of the slot in force: it writes spare marks
-//!    until four are complete. Each cut spoils at most one of them: up to three cuts within the marks of one calibrator do no harm.
-//!    If too few units are left for that, nothing is erased, and the installation is refused ([`InstallError::NoMark`]).
-//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its mark was read back, and after the
+//! 1. *A complete slot is whole.* A mark was read, so marking had begun, so record and artefact were complete. That is so of a mark with wrong bits,
+//!    too: bits that turn at rest do not unmark a slot, as it has four marks, and each may have eight.
+//! 2. *The slot in force is untouched until another is valid*, except for its marks and notes. A mark that was cut short, but is read as
+//!    complete, might be gone at the next start. So an installation first makes sure of the slot in force: unless four marks are right to
+//!    the last bit, as after an installation without cuts, it writes more. Each cut spoils at most one of six. If there is no place for another, one
+//!    mark suffices that is read as complete in 16 reads: then five cuts within the marks of one calibrator came before, and one
+//!    more within the installation may leave the device uncalibrated, in place of a device that takes no calibrator again.
+//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its marks were read back, and after the
 //!    other slot was erased if that might be in force at a later start: if its installation was cut short, it is damaged, or it
 //!    cannot be read. This goes for a calibrator that is in force and installed once more, too.
 //! 4. *The bytes in use are the bytes that were checked.* The artefact is copied to RAM and checked there, with its signature, so
@@ -49,9 +54,13 @@
 //! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut, and a start writes nothing.
 //! 6. *Nothing unseen is erased.* An installation reads the ends of both slots again. If one is complete that the store did not know
 //!    when it loaded the calibrator, because flash could not be read then, it erases nothing ([`InstallError::Reload`]). The
-//!    counters of all complete slots count, whether or not their artefacts are whole. Without a calibrator in force, the
+//!    counters of all complete slots count, whether or not their artefacts are whole, and those of the notes. Without a calibrator in force, the
 //!    installation goes into the slot whose loss costs less; one that cannot be read, though each read is tried three times, is
 //!    taken for torn.
+//!
+//! 7. *The newest counter is kept twice*: in its slot's record, and in a note in the other slot. A note counts where the key and the classifier are
+//!    those for which it was written. So whatever becomes of one slot, a lower counter is refused, and a calibrator that is in force in the place of a
+//!    newer one is told by [`SlotStore::passed_over`].
 //!
 //! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the one in force may be
 //! older than what is in the other slot, [`SlotStore::passed_over`] says so.
@@ -77,6 +86,7 @@ mod error;
 mod install;
 mod layout;
 mod marks;
+mod note;
 mod plan;
 mod record;
 mod region;

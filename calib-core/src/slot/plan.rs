@@ -4,6 +4,7 @@ use embedded_storage::nor_flash::{ErrorType, NorFlash};
 
 use super::admission::Trust;
 use super::error::{InstallError, SlotFault};
+use super::note::Note;
 use super::record::Record;
 use super::store::{Current, Found, SlotStore};
 use super::trailer::Trailer;
@@ -19,6 +20,8 @@ pub(super) struct Plan {
     pub(super) is_held: bool,
     /// Whether the other slot is erased before the installation is acknowledged: it might be in force at a later start.
     pub(super) clears: bool,
+    /// What is newest before the installation.
+    pub(super) before: Option<Note>,
 }
 
 type Result<T, F> = core::result::Result<T, InstallError<<F as ErrorType>::Error>>;
@@ -35,8 +38,11 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             return Err(InstallError::Reload);
         }
         let Record { counter, len_bytes, .. } = offered;
-        let newest = self.newest(trailers);
-        if let Some(held) = newest.map(|newest| newest.counter).filter(|&held| counter < held) {
+        let of_slots = self.newest(trailers).map(|record| Note::of(&record));
+        // The slots' own records come last: of equal counters they say what is there.
+        let noted = self.region.noted(self.admission.whose());
+        let before = [self.noted, noted, of_slots].into_iter().flatten().max_by_key(|note| note.counter);
+        if let Some(held) = before.map(|newest| newest.counter).filter(|&held| counter < held) {
             return Err(InstallError::Downgrade { held, offered: counter });
         }
         let [first, second] = trailers;
@@ -46,10 +52,10 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         {
             let other = if slot == 0 { second } else { first };
             let clears = !other.is_below(record.rank());
-            return Ok(Plan { target: slot, record, is_held: true, clears });
+            return Ok(Plan { target: slot, record, is_held: true, clears, before });
         }
         let is_keyed = self.admission.trusted_key().is_some();
-        if is_keyed && newest.is_some_and(|held| held.counter == counter && !held.is_of_same(&offered)) {
+        if is_keyed && before.is_some_and(|held| held.counter == counter && held.crc != offered.crc) {
             return Err(InstallError::SameCounter { counter });
         }
         let seen = self.current.map(|current| current.record).into_iter();
@@ -62,7 +68,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             None if first.worth() > second.worth() => (1, !first.is_below(record.rank())),
             None => (0, !second.is_below(record.rank())),
         };
-        Ok(Plan { target, record, is_held: false, clears })
+        Ok(Plan { target, record, is_held: false, clears, before })
     }
 
     /// Tells whether a slot is complete of which the store, when it loaded the calibrator, did not know that it is older than

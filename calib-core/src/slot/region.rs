@@ -6,8 +6,8 @@ use super::error::InstallError;
 use super::layout::{SlotLayout, UNIT_LEN};
 use super::record::MARK_LEN;
 
-/// How often a read that fails is tried.
-const READ_TRIES: usize = 3;
+/// How often a read that fails is tried, and one of what is not in order.
+pub(super) const READ_TRIES: usize = 3;
 
 /// A flash with two slots.
 #[derive(Debug)]

@@ -7,8 +7,9 @@ use super::admission::{Admission, Admitted, Trust};
 use super::buffer::ArtifactBuffer;
 use super::error::SlotFault;
 use super::layout::{LayoutError, SlotLayout, UNIT_LEN};
+use super::note::Note;
 use super::record::{Record, TRAILER_LEN};
-use super::region::Region;
+use super::region::{READ_TRIES, Region};
 use super::trailer::Trailer;
 use crate::artifact::{Artifact, CRC_32C, Identity};
 
@@ -49,6 +50,8 @@ pub struct SlotStore<F, T> {
     pub(super) current: Option<Current>,
     /// What the slots were when they were loaded last.
     pub(super) found: [Found; 2],
+    /// The greatest counter that a note said then.
+    pub(super) noted: Option<Note>,
 }
 
 /// The slot in force.
@@ -68,7 +71,7 @@ pub(super) struct Found {
 /// A slot that may hold a newer calibrator than the one in force, and is of no use.
 ///
 /// An installation into the slot was once completed. Its record is newer, or damaged, or cannot be read: then the calibrator may
-/// as well be an older one.
+/// as well be an older one. Or a note says that a newer one was there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PassedOver {
@@ -106,7 +109,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ) -> Result<(Self, Result<Admitted<'_>, [SlotFault; 2]>), LayoutError> {
         layout.check(&flash)?;
         let found = [Found { trailer: Trailer::Unreadable, fault: None }; 2];
-        let mut store = Self { region: Region { flash, layout }, admission, current: None, found };
+        let mut store =
+            Self { region: Region { flash, layout }, admission, current: None, found, noted: None };
         let loaded = store.load(buffer);
         Ok((store, loaded))
     }
@@ -121,10 +125,19 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         buffer: &'b mut ArtifactBuffer<WORDS>,
     ) -> Result<Admitted<'b>, [SlotFault; 2]> {
         self.current = None;
+        self.noted = self.region.noted(self.admission.whose());
         self.found = [0, 1].map(|slot| Found { trailer: self.region.trailer(slot), fault: None });
         let [first, second] = self.found.map(|found| found.trailer.complete().map(|record| record.rank()));
         for slot in if first >= second { [0, 1] } else { [1, 0] } {
-            match self.load_slot(slot, buffer) {
+            let mut loaded = self.load_slot(slot, buffer);
+            for _ in 1..READ_TRIES {
+                // A bit may have been read wrong.
+                if !matches!(loaded, Err(SlotFault::Altered | SlotFault::Tail { .. })) {
+                    break;
+                }
+                loaded = self.load_slot(slot, buffer);
+            }
+            match loaded {
                 Ok(record) => {
                     self.current = Some(Current { slot, record });
                     break;
@@ -165,15 +178,20 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     /// Returns the slot whose calibrator may be newer than the one in force and was of no use when the latter was
     /// [loaded](SlotStore::load); `None` if there is no such slot, or no calibrator in force.
     pub fn passed_over(&self) -> Option<PassedOver> {
-        let slot = 1 - self.current?.slot.min(1);
+        let current = self.current?;
+        let slot = 1 - current.slot.min(1);
+        // The newest is not there, whatever is in its slot.
+        let is_gone = self.noted.is_some_and(|noted| noted.counter > current.record.counter);
+        let gone = |fault| Some(fault).filter(|_| is_gone);
         let fault = match *self.found.get(slot)? {
             // One with an older calibrator is not looked at.
-            Found { trailer: Trailer::Complete(_), fault } => fault?,
-            Found { trailer: Trailer::Damaged, .. } => SlotFault::Altered,
-            Found { trailer: Trailer::Unreadable, .. } => SlotFault::Flash,
-            Found { trailer: Trailer::Blank | Trailer::Open(_), .. } => return None,
+            Found { trailer: Trailer::Complete(_), fault } => fault.or(gone(SlotFault::Uncommitted)),
+            Found { trailer: Trailer::Damaged, .. } => Some(SlotFault::Altered),
+            Found { trailer: Trailer::Unreadable, .. } => Some(SlotFault::Flash),
+            Found { trailer: Trailer::Blank, .. } => gone(SlotFault::Blank),
+            Found { trailer: Trailer::Open(_), .. } => gone(SlotFault::Uncommitted),
         };
-        Some(PassedOver { slot: slot as u8, fault })
+        fault.map(|fault| PassedOver { slot: slot as u8, fault })
     }
 
     /// Returns the slot in force, 0 or 1; `None` if neither is.

@@ -3,8 +3,9 @@
 use embedded_storage::nor_flash::NorFlash;
 
 use super::error::SlotFault;
+use super::layout::When;
 use super::record::{RECORD_LEN, Record};
-use super::region::Region;
+use super::region::{READ_TRIES, Region};
 
 /// What the end of a slot says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +52,25 @@ impl Trailer {
 }
 
 impl<F: NorFlash> Region<F> {
-    /// Reads record and marks of a slot.
-    pub(super) fn trailer(&mut self, slot: usize) -> Trailer {
+    /// Reads the record of a slot, and looks whether it is in order.
+    fn record_unit(&mut self, slot: usize) -> (Option<Record>, Option<[u8; RECORD_LEN]>) {
         let bytes: Option<[u8; RECORD_LEN]> = self.unit(slot, self.layout.record_at()).ok();
         let max = self.layout.max_artifact_len_bytes();
         let record = bytes.and_then(|bytes| Record::parse(&bytes)).filter(|record| record.len_bytes <= max);
+        (record, bytes)
+    }
+
+    /// Reads record and marks of a slot.
+    pub(super) fn trailer(&mut self, slot: usize) -> Trailer {
+        let mut found = self.record_unit(slot);
+        // A bit may have been read wrong.
+        for _ in 1..READ_TRIES {
+            if found.0.is_some() {
+                break;
+            }
+            found = self.record_unit(slot);
+        }
+        let (record, bytes) = found;
         let marks = self.marks(slot);
         match (record, bytes) {
             (Some(record), _) if marks.complete > 0 => Trailer::Complete(record),
@@ -82,9 +97,10 @@ impl<F: NorFlash> Region<F> {
             Trailer::Complete(record) => Ok(record),
             Trailer::Damaged => Err(SlotFault::Altered),
             Trailer::Unreadable => Err(SlotFault::Flash),
-            Trailer::Blank | Trailer::Open(_) => {
-                // What was torn may be unreadable: it is not blank then.
-                let blank = self.first_programmed(slot, 0, self.layout.len_bytes);
+            Trailer::Open(_) => Err(SlotFault::Uncommitted),
+            Trailer::Blank => {
+                // What was torn may be unreadable: it is not blank then. A note is no artefact.
+                let blank = self.first_programmed(slot, 0, self.layout.note_at(When::Before));
                 Err(if matches!(blank, Ok(None)) { SlotFault::Blank } else { SlotFault::Uncommitted })
             }
         }

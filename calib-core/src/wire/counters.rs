@@ -20,7 +20,8 @@ pub struct Counters {
     pub table: u16,
     /// How many tables the calibrator has.
     pub tables: u16,
-    /// The predictions in each bin of the monitors, since the counters began.
+    /// The predictions in each bin of the monitors, since the counters began. Of counters that survive a restart these and all else are as they
+    /// were saved last: what is not saved is neither looked at nor told.
     pub predictions: heapless::Vec<u32, MAX_COUNTED_BINS>,
     /// The outcomes in each bin of the table.
     pub outcomes: heapless::Vec<KnownOutcomes, MAX_COUNTED_BINS>,
@@ -87,13 +88,14 @@ pub enum Raised {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Kept {
-    /// They are in memory alone: the device began anew when it was switched on.
+    /// They are in memory alone: the device began anew when it was switched on, and the bound on false alarms is that of one start.
     No,
-    /// So many predictions and outcomes of all tables have been counted since they were saved last.
+    /// So many predictions and outcomes of all tables have been counted since they were saved last, and are not in what is told.
     But(u32),
     /// The flash failed when they were to be saved.
     Failed,
-    /// As [`Kept::But`], and what was saved before the device started could not be read: counting began anew then.
+    /// As [`Kept::But`], and what was saved before could not be read, or is a calibrator's that was passed over: whether there was an alarm is not
+    /// known, and what is done on one is done.
     Lost(u32),
 }
 
@@ -111,8 +113,8 @@ pub struct PredictionOutcome {
     pub bin: u16,
     /// Whether it was positive; for several classes, whether the prediction was right.
     pub is_positive: bool,
-    /// How many outcomes of this bin the device was told before: if it knows of one more, this one was sent again, and is not counted
-    /// twice.
+    /// How many outcomes of this bin the device was told before: if it knows of one more, and that was the same and the last of all, this one was
+    /// sent again, and is not counted twice.
     pub known: u32,
 }
 

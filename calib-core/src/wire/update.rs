@@ -169,7 +169,7 @@ impl fmt::Display for UpdateRefusal {
             }
             Self::SequenceExhausted => f.write_str("nothing can be installed on this device any more"),
             Self::NoMark => f.write_str(
-                "the calibrator in force cannot be made sure of before it is replaced: its slot has no place for a mark left",
+                "the calibrator in force cannot be made sure of before it is replaced: no mark of its slot is certain",
             ),
             Self::NoCounter => f.write_str("the artefact has no counter, which this device demands"),
             Self::SameCounter { counter } => {

@@ -17,6 +17,14 @@ pub(crate) struct Flash {
     pub(crate) lost: Vec<usize>,
     /// The word that cannot be written, by its offset.
     pub(crate) refuses: Option<usize>,
+    /// A word that cannot be read after so many reads of it, by its offset.
+    pub(crate) fades: Option<(usize, usize)>,
+    /// The offset of a byte that is read wrong once.
+    pub(crate) misreads: Option<usize>,
+    /// The offset of a byte of which a write loses a bit.
+    pub(crate) loses: Option<usize>,
+    /// How often something is erased or written before the power fails; the write in which it does leaves a bit.
+    pub(crate) cut: Option<usize>,
     /// How often something was erased or written.
     pub(crate) changes: usize,
 }
@@ -24,7 +32,40 @@ pub(crate) struct Flash {
 impl Flash {
     pub(crate) fn erased() -> Self {
         let bytes = vec![0xFF; 2 * SLOT_LEN];
-        Self { bytes, stuck: None, blind: 0, lost: Vec::new(), refuses: None, changes: 0 }
+        Self {
+            bytes,
+            stuck: None,
+            blind: 0,
+            lost: Vec::new(),
+            refuses: None,
+            fades: None,
+            misreads: None,
+            loses: None,
+            cut: None,
+            changes: 0,
+        }
+    }
+}
+
+impl Flash {
+    /// Nothing is changed any more once the power has failed.
+    fn spend(&mut self, written: Option<usize>) -> Result<(), NorFlashErrorKind> {
+        match &mut self.cut {
+            None => Ok(()),
+            Some(0) => {
+                // The first one leaves a bit.
+                self.cut = Some(usize::MAX);
+                if let Some(at) = written {
+                    self.bytes[at] &= 0xFE;
+                }
+                Err(NorFlashErrorKind::Other)
+            }
+            Some(usize::MAX) => Err(NorFlashErrorKind::Other),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+        }
     }
 }
 
@@ -41,7 +82,18 @@ impl ReadNorFlash for Flash {
             self.blind = self.blind.saturating_sub(1);
             return Err(NorFlashErrorKind::Other);
         }
+        if let Some((at, left)) = &mut self.fades
+            && range.contains(at)
+        {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                return Err(NorFlashErrorKind::Other);
+            }
+        }
         bytes.copy_from_slice(&self.bytes[offset as usize..][..bytes.len()]);
+        if let Some(at) = self.misreads.take_if(|at| range.contains(at)) {
+            bytes[at - range.start] ^= 1;
+        }
         Ok(())
     }
 
@@ -56,6 +108,7 @@ impl NorFlash for Flash {
 
     fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
         self.changes += 1;
+        self.spend(None)?;
         self.lost.retain(|lost| !(from as usize..to as usize).contains(lost));
         for at in from as usize..to as usize {
             if self.stuck != Some(at) {
@@ -68,13 +121,17 @@ impl NorFlash for Flash {
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         assert!(offset.is_multiple_of(4) && bytes.len().is_multiple_of(4), "not in units of the flash");
         self.changes += 1;
+        self.spend(Some(offset as usize))?;
         let range = offset as usize..offset as usize + bytes.len();
         if self.refuses.is_some_and(|refused| range.contains(&refused)) {
             return Err(NorFlashErrorKind::Other);
         }
-        let place = &mut self.bytes[range];
+        let place = &mut self.bytes[range.clone()];
         assert!(place.iter().all(|&byte| byte == 0xFF), "a word is written twice, at {offset}");
         place.copy_from_slice(bytes);
+        if let Some(lost) = self.loses.filter(|lost| range.contains(lost)) {
+            self.bytes[lost] ^= 1;
+        }
         Ok(())
     }
 }

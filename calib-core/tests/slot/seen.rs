@@ -127,12 +127,12 @@ fn what_is_installed_again_is_in_force_whatever_was_torn() {
     let old = artefact(2, 0.5, OURS);
     let mut flash = two();
     let mark = 2 * SLOT_LEN - 9;
-    flash.bytes[mark] = 0x20;
+    flash.bytes[mark..mark + 2].copy_from_slice(&[0xF0, 0xFF]);
     let mut buffer = Buffer::new();
     let mut store = open(flash, &mut buffer);
     assert_eq!(store.install(old.as_bytes()).unwrap().slot, 0);
     let mut flash = store.free();
-    flash.bytes[mark] = 0;
+    flash.bytes[mark..mark + 2].fill(0);
     assert_eq!(open(flash, &mut buffer).current_counter(), Some(2));
 
     // An older one beside it is no danger, and stays.
@@ -154,7 +154,9 @@ fn without_a_calibrator_the_slot_that_cannot_be_read_is_erased_last() {
         assert_eq!(store.current_slot(), None);
         assert_eq!(usize::from(store.install(new.as_bytes()).unwrap().slot), 1 - lost);
         let flash = store.free();
-        assert!(flash.bytes[lost * SLOT_LEN..][..SLOT_LEN].iter().all(|&byte| byte == 0xFF));
+        // But for the note of the other slot's counter.
+        let erased = &flash.bytes[lost * SLOT_LEN..][..SLOT_LEN];
+        assert!(erased[..SLOT_LEN - 256].iter().chain(&erased[SLOT_LEN - 224..]).all(|&byte| byte == 0xFF));
         assert_eq!(open(flash, &mut buffer).current_counter(), Some(1));
     }
 }
@@ -172,5 +174,149 @@ fn a_refused_calibrator_does_not_count() {
         assert_eq!(store.survey()[refused], Err(SlotFault::Blank));
         store.load(&mut buffer).unwrap();
         assert_eq!((store.current_counter(), store.passed_over()), (Some(2), None));
+    }
+}
+
+/// The newest, acknowledged, cannot be read for several starts, however often an older one is pushed.
+#[test]
+fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
+    let mut buffer = Buffer::new();
+    let mut store = open(Flash::erased(), &mut buffer);
+    store.install(artefact(2, 0.5, OURS).as_bytes()).unwrap();
+    store.install(artefact(5, 0.75, OURS).as_bytes()).unwrap();
+    let mut flash = store.free();
+    for start in 0..3 {
+        // Record and marks; from its second start on nothing of it.
+        flash.lost = (if start == 0 { 2 * SLOT_LEN - 224 } else { SLOT_LEN }..2 * SLOT_LEN).collect();
+        let mut store = open(flash, &mut buffer);
+        assert_eq!(store.current_counter(), Some(2));
+        assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+        for counter in [1, 2, 3, 4] {
+            let lower = store.install(artefact(counter, 0.875, OURS).as_bytes()).unwrap_err();
+            assert_eq!(lower, InstallError::Downgrade { held: 5, offered: counter });
+        }
+        flash = store.free();
+    }
+    let mut whole = flash.clone();
+    whole.lost.clear();
+    assert_eq!(open(whole, &mut buffer).current_counter(), Some(5));
+    // A newer one goes there. If that is cut short, the older one is in force, which is told, and the counter is known.
+    flash.cut = Some(6);
+    let mut store = open(flash, &mut buffer);
+    store.install(artefact(6, 0.875, OURS).as_bytes()).unwrap_err();
+    let mut flash = store.free();
+    flash.cut = None;
+    let mut store = open(flash, &mut buffer);
+    assert_eq!(store.current_counter(), Some(2));
+    assert_eq!(store.passed_over().map(|over| over.slot), Some(1));
+    let lower = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+    assert_eq!(lower, InstallError::Downgrade { held: 5, offered: 4 });
+    store.install(artefact(5, 0.75, OURS).as_bytes()).unwrap();
+    store.load(&mut buffer).unwrap();
+    assert_eq!((store.current_counter(), store.passed_over()), (Some(5), None));
+}
+
+/// Nothing is in force: the slot of the newest cannot be read, and the other one was being written.
+#[test]
+fn the_newest_counter_is_known_with_nothing_in_force() {
+    let mut buffer = Buffer::new();
+    let mut store = open(Flash::erased(), &mut buffer);
+    store.install(artefact(2, 0.5, OURS).as_bytes()).unwrap();
+    store.install(artefact(5, 0.75, OURS).as_bytes()).unwrap();
+    let mut flash = store.free();
+    flash.cut = Some(6);
+    let mut store = open(flash, &mut buffer);
+    store.install(artefact(6, 0.875, OURS).as_bytes()).unwrap_err();
+    let mut flash = store.free();
+    (flash.cut, flash.lost) = (None, (SLOT_LEN..2 * SLOT_LEN).collect());
+    let mut store = open(flash, &mut buffer);
+    assert_eq!(store.current_counter(), None);
+    let lower = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+    assert_eq!(lower, InstallError::Downgrade { held: 5, offered: 4 });
+    store.install(artefact(6, 0.875, OURS).as_bytes()).unwrap();
+}
+
+/// A bit that is read wrong once brings no older calibrator into force.
+#[test]
+fn what_is_not_in_order_is_read_again() {
+    for at in [SLOT_LEN + 40, SLOT_LEN + 700, 2 * SLOT_LEN - 50] {
+        let mut flash = two();
+        flash.misreads = Some(at);
+        let mut buffer = Buffer::new();
+        let store = open(flash, &mut buffer);
+        assert_eq!((store.current_counter(), store.passed_over()), (Some(3), None), "{at}");
+    }
+}
+
+/// A note of another classifier's calibrators says nothing of ours.
+#[test]
+fn notes_count_for_the_classifier_that_wrote_them() {
+    let mut buffer = Buffer::new();
+    let others = calib_core::Admission::new(calib_core::Anybody, OTHERS);
+    let (mut store, _) =
+        calib_core::SlotStore::open(Flash::erased(), crate::LAYOUT, others, &mut buffer).unwrap();
+    store.install(artefact(7, 0.5, OTHERS).as_bytes()).unwrap();
+    store.install(artefact(8, 0.75, OTHERS).as_bytes()).unwrap();
+    let mut store = open(store.free(), &mut buffer);
+    store.install(artefact(1, 0.5, OURS).as_bytes()).unwrap();
+    store.load(&mut buffer).unwrap();
+    assert_eq!((store.current_counter(), store.passed_over()), (Some(1), None));
+}
+
+/// Whatever the other slot may turn out to be one day, it is erased before the one in force is acknowledged again.
+#[test]
+fn what_might_be_in_force_one_day_is_erased() {
+    let newest = artefact(3, 0.75, OURS);
+    let (record, mark) = (SLOT_LEN - 64, SLOT_LEN - 32);
+    // The record is not right, and the mark torn, or whole; and one of the same rank.
+    for case in 0..3 {
+        let mut flash = two();
+        if case < 2 {
+            flash.bytes[record + 8] ^= 1;
+        } else {
+            put(&mut flash, 0, &newest, 2);
+        }
+        if case == 0 {
+            flash.bytes[mark..mark + 16].fill(0xFF);
+        }
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let slot = store.install(newest.as_bytes()).unwrap().slot;
+        assert_eq!(store.survey()[usize::from(1 - slot)], Err(SlotFault::Blank), "{case}");
+        assert_eq!(store.survey()[usize::from(slot)].map(|held| held.counter), Ok(3));
+    }
+}
+
+/// A record that cannot be read, beside any mark that can.
+#[test]
+fn a_slot_of_which_only_a_spare_mark_is_read_is_told() {
+    let mut flash = two();
+    flash.bytes[2 * SLOT_LEN - 32..].fill(0xFF);
+    flash.bytes[2 * SLOT_LEN - 160..2 * SLOT_LEN - 128].fill(0);
+    let mut buffer = Buffer::new();
+    assert_eq!(open(flash.clone(), &mut buffer).current_counter(), Some(3));
+    flash.lost = vec![2 * SLOT_LEN - 50];
+    let store = open(flash, &mut buffer);
+    assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+}
+
+/// Every byte of the record is read back; a mark with a wrong bit is one, and others have none.
+#[test]
+fn a_bit_that_a_write_loses_is_not_acknowledged_unless_it_is_a_marks() {
+    for at in SLOT_LEN - 32..SLOT_LEN {
+        let mut flash = two();
+        flash.bytes[..SLOT_LEN].fill(0xFF);
+        flash.loses = Some(at);
+        let mut buffer = Buffer::new();
+        assert_eq!(open(flash, &mut buffer).install(artefact(4, 0.875, OURS).as_bytes()).unwrap().slot, 0);
+    }
+    for at in (SLOT_LEN - 64..SLOT_LEN - 32).chain([0, 100]) {
+        let mut flash = two();
+        flash.bytes[..SLOT_LEN].fill(0xFF);
+        flash.loses = Some(at);
+        let mut buffer = Buffer::new();
+        let mut store = open(flash, &mut buffer);
+        let lost = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+        assert_eq!(lost, InstallError::ReadBack { offset: at as u32 });
     }
 }

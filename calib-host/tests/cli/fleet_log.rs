@@ -22,12 +22,19 @@ struct Device {
     shift: ShiftMonitor<4>,
     change: ChangeMonitor<4>,
     labelled: u32,
+    /// What it has saved, if it does: it tells nothing else.
+    saved: Option<(ShiftMonitor<4>, ChangeMonitor<4>)>,
 }
 
 impl Device {
     fn new(place: &Workplace) -> Self {
         let stored = StoredArtifact::from_bytes(&fs::read(place.path().join("cal.bin")).unwrap()).unwrap();
-        Self { stored, shift: ShiftMonitor::new(), change: ChangeMonitor::new(), labelled: 0 }
+        Self { stored, shift: ShiftMonitor::new(), change: ChangeMonitor::new(), labelled: 0, saved: None }
+    }
+
+    /// The same, with counters in flash.
+    fn keeping(place: &Workplace) -> Self {
+        Self { saved: Some((ShiftMonitor::new(), ChangeMonitor::new())), ..Self::new(place) }
     }
 
     /// Counts a prediction, as the firmware does.
@@ -37,8 +44,14 @@ impl Device {
         let (reference, alarms) = (monitors.reference(0).unwrap(), monitors.alarms());
         self.change.count(bin.into(), &self.shift, &reference, alarms.change);
         self.shift.count(bin.into());
-        if self.shift.total().is_multiple_of(16) {
+        let is_time = match &mut self.saved {
+            None => self.shift.total().is_multiple_of(16),
+            // After 1, 3, 7 and so on.
+            Some(_) => (self.shift.total() + 1).is_power_of_two(),
+        };
+        if is_time {
             self.shift.look(&reference, alarms.shift);
+            self.saved = self.saved.as_ref().map(|_| (self.shift.clone(), self.change.clone()));
         }
         let (prob, flags) = (0.5, BinFlags::NONE);
         let outcome = Outcome::Calibrated(Calibrated { prob, bin, epsilon: None, flags, interval: None });
@@ -52,19 +65,23 @@ impl Device {
         let (reference, alarms) = (monitors.reference(0).unwrap(), monitors.alarms());
         let watched =
             |evidence, alarm, at: Option<u32>| Watched { evidence, alarm, raised: at.map(Raised::At) };
-        let evidence = self.shift.look(&reference, alarms.shift);
-        let changed = self.change.since_alarm().map(|since| self.shift.total() - u32::from(since));
+        if self.saved.is_none() {
+            self.shift.look(&reference, alarms.shift);
+        }
+        let (shift, change) = self.saved.as_ref().map_or((&self.shift, &self.change), |(a, b)| (a, b));
+        let changed = change.since_alarm().map(|since| shift.total() - u32::from(since));
+        let kept = self.saved.as_ref().map_or(Kept::No, |_| Kept::But(self.shift.total() - shift.total()));
         ReplyBody::Counters(Counters {
             calibrator: artifact.identity(),
             table: 0,
             tables: 1,
-            predictions: self.shift.counts().iter().copied().collect(),
+            predictions: shift.counts().iter().copied().collect(),
             outcomes: (0..4).map(|_| KnownOutcomes { labelled: self.labelled, positives: 0 }).collect(),
-            shift: watched(evidence, alarms.shift, self.shift.alarm_at()),
-            change: watched(self.change.evidence(), alarms.change, changed),
+            shift: watched(shift.evidence(&reference), alarms.shift, shift.alarm_at()),
+            change: watched(change.evidence(), alarms.change, changed),
             promise: Some(watched(LogEvidence::NONE, alarms.promise, None)),
             is_full: false,
-            kept: Kept::No,
+            kept,
             takes_outcomes: true,
             action: None,
         })
@@ -129,6 +146,30 @@ fn what_a_device_counts_and_answers_is_worked_out_again() {
     Device::new(&place).says(&place, &format!("{WRITE} --force --name a --lines 1"), &[]);
     assert_eq!(place.json("calib fleet cal.bin --verify ward-3.jsonl --json")["verified"][0]["device"], "a");
     said!();
+}
+
+/// What came since its last save is written when it is saved.
+#[test]
+fn of_a_device_that_tells_what_it_has_saved_nothing_else_is_in_the_log() {
+    let place = place();
+    let bins: Vec<Option<u16>> = (0..40).map(|at| Some(at % 4)).chain([Some(3); 60]).collect();
+    let run = Device::keeping(&place).run(&place, &format!("{WRITE} --lines 102"), &bins);
+    assert_eq!(run.code, 0, "{run:?}");
+    let log = log(&place);
+    assert_eq!(log[0]["begin"]["looks_every"], u32::MAX);
+    let predicted = log.iter().filter(|line| line["predictions"]["bins"][0].is_u64()).count();
+    assert_eq!(predicted, 63);
+    assert_eq!(log[log.len() - 1]["counters"]["predictions"], serde_json::json!([10, 10, 10, 33]));
+    let alarms = log.iter().filter(|line| line["answer"]["alarm_at"] == 63).count();
+    assert!(alarms > 0, "{log:?}");
+    let verified = place.ok("calib fleet cal.bin --verify ward-3.jsonl").stdout;
+    assert!(verified.contains("63 predictions"), "{verified}");
+    // A device that answers has looked: an alarm that it keeps to itself is noticed.
+    let text = fs::read_to_string(place.path().join("ward-3.jsonl")).unwrap();
+    fs::write(place.path().join("silent.jsonl"), text.replace("\"alarm_at\":63", "\"alarm_at\":null"))
+        .unwrap();
+    let silent = place.run("calib fleet cal.bin --verify silent.jsonl");
+    assert_ne!(silent.code, 0, "{silent:?}");
 }
 
 #[test]

@@ -11,11 +11,12 @@ const BINS: usize = 15;
 #[cfg(monitored)]
 const TABLES: usize = if crate::classifier::OUTPUTS < 10 { crate::classifier::OUTPUTS } else { 10 };
 
-/// After how many predictions and outcomes all counters are saved: what is lost with the power, and how long the flash lasts.
+/// After how many predictions all counters are saved: what is lost with the power, how long the flash lasts, and how soon an alarm is seen. With 1
+/// the bound on false alarms holds against whoever sees each prediction and has the switch, too.
 #[cfg(all(monitored, feature = "slots"))]
 const SAVE_EVERY: u32 = 64;
 
-/// The monitors, in memory that is theirs: 256 bytes for each output of the classifier, and 32 more.
+/// The monitors, in memory that is theirs: 256 bytes for each output of the classifier, and 40 more.
 #[cfg(all(monitored, not(feature = "slots")))]
 pub(crate) fn take() -> impl Watch {
     calib_firmware::Monitors::<BINS, TABLES>::new()
@@ -26,7 +27,7 @@ pub(crate) fn take() -> impl Watch {
 pub(crate) fn take() -> impl Watch {
     use crate::board;
     // The sectors of every board have this many bytes or more.
-    const { assert!(board::COUNTERS.records(4096, calib_firmware::Monitors::<BINS, TABLES>::WORDS) > 1) }
+    const { assert!(board::COUNTERS.records(4096, calib_firmware::Monitors::<BINS, TABLES>::WORDS + 1) > 1) }
     // SAFETY: this is called once. Nothing is done in these sectors while the slots are worked on: there is one thread.
     let flash = unsafe { board::counters() };
     match calib_firmware::KeptMonitors::<_, BINS, TABLES>::open(flash, board::COUNTERS, SAVE_EVERY) {

@@ -1112,8 +1112,8 @@ typedef struct {
      */
     uint32_t len_bytes;
     /**
-     * After how many predictions and outcomes all is saved, at least 1; an alarm is saved at once. What was counted since is lost with
-     * the power.
+     * After how many predictions all is saved, at least 1, and sooner after a start; an outcome is saved at once. What was counted since is
+     * lost with the power, and neither looked at nor told before. With 1, whoever switches the power cannot choose what is counted.
      */
     uint32_t every;
     /**
@@ -1566,7 +1566,8 @@ const char *calib_error_text(int32_t error);
  * Makes monitors of one table of up to 32 bins: those of a binary calibrator, or of one by confidence.
  *
  * `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
- * They are in memory alone, unless they are saved by `calib_monitors_save`. Counting begins with `calib_monitors_begin`, or with the device
+ * They are in memory alone, unless they are saved by `calib_monitors_save`: every start is a test of its own then, and the bound on false
+ * alarms that of one start. `calib_monitors_open_kept` holds it over all starts. Counting begins with `calib_monitors_begin`, or with the device
  * that is given the monitors.
  *
  * # Safety

@@ -63,10 +63,10 @@ impl OpenMonitors {
 
     /// Goes on for this calibrator or begins anew, and sees that there is room for all of its monitors.
     fn begin_with(&mut self, artifact: &Artifact<'_>) -> Result<()> {
-        self.begin(Some(artifact));
+        self.begin(Some(artifact), false);
         let begun = self.has_room(artifact);
         if begun.is_err() {
-            self.begin(None);
+            self.begin(None, false);
         }
         begun
     }
@@ -85,9 +85,9 @@ impl OpenMonitors {
     }
 
     /// Sees that it is begun with: the caller may have opened the monitors again, or begun with another calibrator.
-    fn go_on_with(&mut self, artifact: Option<&Artifact<'_>>) {
+    fn go_on_with(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool) {
         if self.of != artifact.map(Artifact::identity) {
-            self.begin(artifact);
+            self.begin(artifact, is_stand_in);
         }
     }
 
@@ -117,9 +117,9 @@ impl OpenMonitors {
 }
 
 impl Watch for OpenMonitors {
-    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool) {
         let of = artifact.map(Artifact::identity);
-        self.counters().begin(artifact);
+        self.counters().begin(artifact, is_stand_in);
         if self.of != of {
             // No number is given out twice, also if a journal goes on.
             self.told = self.told.anew(self.counted().total());
@@ -179,6 +179,8 @@ pub(crate) unsafe fn count(
 pub(crate) struct Watching {
     /// Null counts nothing.
     monitors: *mut calib_monitors_t,
+    /// Whether the calibrator that was begun with stands in for one that was passed over.
+    is_stand_in: bool,
 }
 
 impl Watching {
@@ -188,7 +190,7 @@ impl Watching {
     ///
     /// As [`calib_monitors_open`], as long as the device is used.
     pub(crate) unsafe fn new(monitors: *mut calib_monitors_t) -> Result<Self> {
-        let watching = Self { monitors };
+        let watching = Self { monitors, is_stand_in: false };
         watching.check()?;
         Ok(watching)
     }
@@ -231,8 +233,9 @@ impl Watching {
 }
 
 impl Watch for Watching {
-    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
-        self.with(|opened| opened.begin(artifact));
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool) {
+        self.is_stand_in = is_stand_in;
+        self.with(|opened| opened.begin(artifact, is_stand_in));
     }
 
     fn room(&self) -> MonitorRoom {
@@ -244,15 +247,17 @@ impl Watch for Watching {
     }
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
+        let is_stand_in = self.is_stand_in;
         self.with(|opened| {
-            opened.go_on_with(Some(artifact));
+            opened.go_on_with(Some(artifact), is_stand_in);
             opened.count(artifact, group, prediction);
         });
     }
 
     fn answer(&mut self, artifact: Option<&Artifact<'_>>, request: &RequestBody, takes: bool) -> ReplyBody {
+        let is_stand_in = self.is_stand_in;
         let answered = self.with(|opened| {
-            opened.go_on_with(artifact);
+            opened.go_on_with(artifact, is_stand_in);
             opened.answer(artifact, request, takes)
         });
         answered.unwrap_or_else(|| NoMonitors.answer(artifact, request, takes))
@@ -262,7 +267,8 @@ impl Watch for Watching {
 /// Makes monitors of one table of up to 32 bins: those of a binary calibrator, or of one by confidence.
 ///
 /// `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
-/// They are in memory alone, unless they are saved by `calib_monitors_save`. Counting begins with `calib_monitors_begin`, or with the device
+/// They are in memory alone, unless they are saved by `calib_monitors_save`: every start is a test of its own then, and the bound on false
+/// alarms that of one start. `calib_monitors_open_kept` holds it over all starts. Counting begins with `calib_monitors_begin`, or with the device
 /// that is given the monitors.
 ///
 /// # Safety

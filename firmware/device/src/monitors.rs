@@ -12,11 +12,16 @@ use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 
 use crate::{Watch, log};
 
-/// How many predictions there are from one look at the evidence of a shift to the next, unless somebody asks in between.
+/// How many predictions there are from one look at the evidence of a shift to the next, unless somebody asks in between, where counters are in
+/// memory alone.
 pub const LOOK_EVERY: u32 = 16;
 
 /// The counters and alarms of up to `TABLES` tables of up to `BINS` bins, at most 32: 16 bytes a bin and 16 more for each table, and
-/// 24 for all.
+/// 32 for all.
+///
+/// They are in memory alone, and begin anew with every start: each start is a test of its own, and the bound on false alarms is that of one
+/// start. Of a device that is switched off often, many a start raises one. [`KeptMonitors`](crate::KeptMonitors) hold the bound over all
+/// starts.
 ///
 /// Counted are the predictions that a calibrator of one probability answers, with its monitors' section, from what the device's own
 /// classifier says. Not counted are, as they say nothing about the population that the device meets:
@@ -34,9 +39,12 @@ pub struct Monitors<const BINS: usize, const TABLES: usize> {
     of: Option<Identity>,
     /// What an alarm of a change takes: it is asked at every prediction.
     change: LogEvidence,
-    /// How many predictions and outcomes were counted since all was saved, and whether an alarm was raised since.
+    /// How many predictions and outcomes were counted since all was saved.
     unsaved: u32,
-    is_urgent: bool,
+    /// The tables of which something was counted since they were looked at: a bit each, of which several tables may share one.
+    unseen: u32,
+    /// The outcome that was counted last since the start, with its table: what is sent again is the same.
+    last: Option<(u16, u16, bool)>,
     /// Whether there may be tables that are not counted, as where a score falls is not told of every bin.
     has_untold: bool,
     tables: [TableMonitors<BINS>; TABLES],
@@ -50,7 +58,8 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
     pub const fn new() -> Self {
         const { assert!(BINS <= MAX_COUNTED_BINS && TABLES <= u16::MAX as usize) };
         let tables = [const { TableMonitors::new() }; TABLES];
-        Self { of: None, change: LogEvidence::NONE, unsaved: 0, is_urgent: false, has_untold: false, tables }
+        let change = LogEvidence::NONE;
+        Self { of: None, change, unsaved: 0, unseen: 0, last: None, has_untold: false, tables }
     }
 
     /// Returns whose predictions are counted.
@@ -79,12 +88,8 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             };
             *table = restored;
         }
+        self.unseen = u32::MAX;
         true
-    }
-
-    /// Tells whether so many predictions and outcomes were counted since all was saved, or an alarm was raised.
-    pub const fn is_due(&self, every: u32) -> bool {
-        self.is_urgent || self.unsaved >= every
     }
 
     /// Returns how many predictions and outcomes were counted since all was saved, or could not be.
@@ -92,19 +97,30 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         self.unsaved
     }
 
-    /// Takes note that all is saved, or could not be: it is due again when as many were counted once more.
-    pub const fn set_saved(&mut self) {
-        (self.unsaved, self.is_urgent) = (0, false);
+    /// Takes note that all is saved, or could not be.
+    pub(crate) const fn set_saved(&mut self) {
+        self.unsaved = 0;
     }
 
     /// Begins to count anew.
     pub fn clear(&mut self) {
         self.tables = [const { TableMonitors::new() }; TABLES];
-        self.set_saved();
+        (self.unsaved, self.unseen, self.last) = (0, 0, None);
     }
 
-    /// Counts a prediction; `None` if its table is not monitored.
-    fn count_in(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) -> Option<()> {
+    #[cfg(test)]
+    pub(crate) const fn tables_mut(&mut self) -> &mut [TableMonitors<BINS>; TABLES] {
+        &mut self.tables
+    }
+
+    /// Counts a prediction, and returns its table; `None` if that is not monitored, or counts no more. Nothing is looked at but the monitor of a
+    /// change.
+    pub(crate) fn count_in(
+        &mut self,
+        artifact: &Artifact<'_>,
+        group: Option<u8>,
+        prediction: &Ranked,
+    ) -> Option<usize> {
         let section = artifact.monitors()?;
         let table = table_of(artifact.header(), group, prediction.class)?;
         let reference = section.to_count(table).filter(|reference| reference.bins() <= BINS)?;
@@ -120,63 +136,59 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         let monitors = self.tables.get_mut(table)?;
         // Of counters that are full nothing is new, to be looked at or to be saved.
         if monitors.shift().is_full() {
-            return Some(());
-        }
-        self.unsaved = self.unsaved.saturating_add(1);
-        if monitors.count(bin, &reference, self.change) {
-            self.is_urgent = true;
-            log::alarm("change", table, monitors.shift().total());
-        }
-        if monitors.shift().total().is_multiple_of(LOOK_EVERY) {
-            self.look(&section, table);
-        }
-        Some(())
-    }
-
-    /// Works the evidence of a shift out.
-    fn look(&mut self, section: &Section<'_>, table: usize) -> LogEvidence {
-        let Some((monitors, reference)) = self.tables.get_mut(table).zip(section.to_count(table)) else {
-            return LogEvidence::NONE;
-        };
-        let before = monitors.shift().alarm_at();
-        let evidence = monitors.look_for_shift(&reference, section.alarms().shift);
-        if let (None, Some(at)) = (before, monitors.shift().alarm_at()) {
-            self.is_urgent = true;
-            log::alarm("shift", table, at);
-        }
-        evidence
-    }
-
-    /// Works the evidence against the promise out; `None` if nothing is promised that outcomes could break.
-    fn look_at_promise(
-        &mut self,
-        artifact: &Artifact<'_>,
-        section: &Section<'_>,
-        table: usize,
-    ) -> Option<LogEvidence> {
-        let bins = bins_of(artifact, table);
-        let promised = (0..bins).map(|bin| artifact.tables().promised(table, bin));
-        let can_break = |promised: ProbInterval| promised.lo > 0.0 || promised.hi < 1.0;
-        if usize::from(bins) > BINS || !promised.clone().flatten().any(can_break) {
             return None;
         }
-        let monitors = self.tables.get_mut(table)?;
-        let before = monitors.promise().alarm_at();
-        let evidence = monitors.look_at_promise(promised, section.alarms().promise);
-        if let (None, Some(at)) = (before, monitors.promise().alarm_at()) {
-            self.is_urgent = true;
-            log::alarm("promise", table, at);
+        self.unsaved = self.unsaved.saturating_add(1);
+        self.unseen |= bit(table);
+        if monitors.count(bin, &reference, self.change) {
+            log::alarm("change", table, monitors.shift().total());
         }
-        Some(evidence)
+        Some(table)
+    }
+
+    /// Works the evidence of every table out of which something was counted since, raises the alarms that it is enough for, and tells whether
+    /// there is one that was not.
+    pub(crate) fn look_at_all(&mut self, artifact: &Artifact<'_>) -> bool {
+        let unseen = core::mem::take(&mut self.unseen);
+        let Some(section) = artifact.monitors() else { return false };
+        let mut is_raised = false;
+        for table in (0..TABLES.min(section.count())).filter(|&table| unseen & bit(table) != 0) {
+            is_raised |= self.look(artifact, &section, table);
+        }
+        is_raised
+    }
+
+    /// The same of one table.
+    fn look(&mut self, artifact: &Artifact<'_>, section: &Section<'_>, table: usize) -> bool {
+        let Some((monitors, reference)) = self.tables.get_mut(table).zip(section.to_count(table)) else {
+            return false;
+        };
+        let alarms = section.alarms();
+        let mut is_raised = false;
+        if reference.bins() <= BINS && monitors.shift().alarm_at().is_none() {
+            monitors.look_for_shift(&reference, alarms.shift);
+            if let Some(at) = monitors.shift().alarm_at() {
+                is_raised = true;
+                log::alarm("shift", table, at);
+            }
+        }
+        // Without outcomes there is nothing to look at, which takes longest.
+        if monitors.promise().total() > 0
+            && monitors.promise().alarm_at().is_none()
+            && let Some(promised) = promised::<BINS>(artifact, table)
+        {
+            monitors.look_at_promise(promised, alarms.promise);
+            if let Some(at) = monitors.promise().alarm_at() {
+                is_raised = true;
+                log::alarm("promise", table, at);
+            }
+        }
+        is_raised
     }
 
     /// The section of a calibrator, one of whose tables is asked about and counted.
-    fn monitored<'a>(
-        &self,
-        artifact: Option<&Artifact<'a>>,
-        table: usize,
-    ) -> Result<Section<'a>, CountersRefusal> {
-        let section = self.compared(artifact, table)?;
+    fn monitored<'a>(artifact: Option<&Artifact<'a>>, table: usize) -> Result<Section<'a>, CountersRefusal> {
+        let section = Self::compared(artifact, table)?;
         match artifact.is_some_and(|artifact| is_untold(artifact, &section, table)) {
             true => Err(CountersRefusal::Table { tables: tables(&section) }),
             false => Ok(section),
@@ -184,11 +196,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
     }
 
     /// The section of a calibrator, one of whose tables there is room for, whether it is counted or not.
-    fn compared<'a>(
-        &self,
-        artifact: Option<&Artifact<'a>>,
-        table: usize,
-    ) -> Result<Section<'a>, CountersRefusal> {
+    fn compared<'a>(artifact: Option<&Artifact<'a>>, table: usize) -> Result<Section<'a>, CountersRefusal> {
         let artifact = artifact.ok_or(CountersRefusal::NotMonitored)?;
         let section = artifact.monitors().ok_or(CountersRefusal::NotMonitored)?;
         let is_counted = |class| table_of(artifact.header(), Some(0), class).is_some();
@@ -205,26 +213,29 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
 
     const ROOM: CountersRefusal = CountersRefusal::Room { tables: TABLES as u16, bins: BINS as u16 };
 
-    fn counters(
-        &mut self,
+    /// Looks at the counters of a table, and tells of them.
+    pub(crate) fn told(
+        monitors: &mut TableMonitors<BINS>,
         artifact: Option<&Artifact<'_>>,
         table: u16,
         takes_outcomes: bool,
     ) -> Result<Counters, CountersRefusal> {
         // What was set back is told of a table that is not counted, too.
-        let section = self.compared(artifact, table.into())?;
+        let section = Self::compared(artifact, table.into())?;
         let artifact = artifact.ok_or(CountersRefusal::NotMonitored)?;
         let at = usize::from(table);
-        let (shift, promise) = (self.look(&section, at), self.look_at_promise(artifact, &section, at));
-        let monitors = self.tables.get(at).ok_or(Self::ROOM)?;
         let alarms = section.alarms();
-        let bins = section.to_count(at).map_or(0, |reference| reference.bins());
+        let reference = section.to_count(at);
+        let look = |reference| monitors.look_for_shift(&reference, alarms.shift);
+        let shift = reference.map_or(LogEvidence::NONE, look);
+        let look = |promised| monitors.look_at_promise(promised, alarms.promise);
+        let promise = promised::<BINS>(artifact, at).map(look);
+        let bins = reference.map_or(0, |reference| reference.bins());
         let outcomes = match usize::from(bins_of(artifact, at)) {
             bins if bins <= BINS => bins,
             _ => 0,
         };
         let known = |(labelled, positives)| KnownOutcomes { labelled, positives };
-        let is_done = self.is_alarmed();
         Ok(Counters {
             calibrator: artifact.identity(),
             table,
@@ -241,8 +252,38 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             is_full: monitors.shift().is_full() || monitors.promise().is_full(),
             kept: Kept::No,
             takes_outcomes,
-            action: artifact.monitor_action().map(|action| ActionOnAlarm { action, is_done }),
+            action: artifact.monitor_action().map(|action| ActionOnAlarm { action, is_done: false }),
         })
+    }
+
+    /// The same of the counters in memory.
+    pub(crate) fn told_now(
+        &mut self,
+        artifact: Option<&Artifact<'_>>,
+        table: u16,
+        takes_outcomes: bool,
+    ) -> Result<Counters, CountersRefusal> {
+        let monitors = self.tables.get_mut(usize::from(table)).ok_or(Self::ROOM)?;
+        Self::told(monitors, artifact, table, takes_outcomes)
+    }
+
+    /// Does what a request about counters asks for, and returns the table that is to be told of.
+    pub(crate) fn done(
+        &mut self,
+        artifact: Option<&Artifact<'_>>,
+        request: &RequestBody,
+    ) -> Result<u16, Refusal> {
+        match request {
+            RequestBody::Counters { table } => {
+                let asked = Self::monitored(artifact, (*table).into());
+                asked.map(|_| *table).map_err(Refusal::Counters)
+            }
+            RequestBody::Outcome(told) => self.tell(artifact, told),
+            RequestBody::ResetCounters { calibrator } => {
+                self.reset(artifact, *calibrator).map_err(Refusal::Counters)
+            }
+            _ => Err(Refusal::Unknown),
+        }
     }
 
     /// Counts an outcome; returns the table that it is of.
@@ -256,7 +297,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             return Err(Refusal::Group(names.count() as u8));
         }
         let table = table_of(header, told.group, told.class).ok_or(refusal(CountersRefusal::NotMonitored))?;
-        let section = self.monitored(Some(artifact), table).map_err(refusal)?;
+        let section = Self::monitored(Some(artifact), table).map_err(refusal)?;
         let bins = bins_of(artifact, table);
         if told.bin >= bins {
             return Err(refusal(CountersRefusal::Bin));
@@ -264,21 +305,26 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         let monitors = self.tables.get_mut(table).filter(|_| usize::from(bins) <= BINS);
         let monitors = monitors.ok_or(refusal(Self::ROOM))?;
         let (known, _) = monitors.promise().counts().nth(told.bin.into()).unwrap_or_default();
-        // Sent again, because the reply was lost.
-        if known.checked_sub(1) != Some(told.known) {
-            if known != told.known {
-                return Err(refusal(CountersRefusal::Known(known)));
-            }
-            if !monitors.tell(told.bin.into(), told.is_positive) {
-                let is_full = monitors.promise().is_full();
-                let cause = if is_full { CountersRefusal::Full } else { CountersRefusal::NoPrediction };
-                return Err(refusal(cause));
-            }
-            self.unsaved = self.unsaved.saturating_add(1);
-            self.look_at_promise(artifact, &section, table);
-        }
         // There are no more tables than a number of two bytes tells apart.
-        Ok(table as u16)
+        let (at, this) = (table as u16, (table as u16, told.bin, told.is_positive));
+        // Sent again, because the reply was lost. Another one, as of a second host, is not.
+        if known.checked_sub(1) == Some(told.known) && self.last == Some(this) {
+            return Ok(at);
+        }
+        if known != told.known {
+            return Err(refusal(CountersRefusal::Known(known)));
+        }
+        // In which of the table's bins predictions fell is known where the monitor has the same.
+        let is_without = |&predictions: &u32| section.own_edges(table).is_none() && known >= predictions;
+        let is_without = monitors.shift().counts().get(usize::from(told.bin)).is_some_and(is_without);
+        if is_without || !monitors.tell(told.bin.into(), told.is_positive) {
+            let is_full = monitors.promise().is_full();
+            let cause = if is_full { CountersRefusal::Full } else { CountersRefusal::NoPrediction };
+            return Err(refusal(cause));
+        }
+        (self.unsaved, self.last) = (self.unsaved.saturating_add(1), Some(this));
+        self.unseen |= bit(table);
+        Ok(at)
     }
 
     fn reset(
@@ -290,9 +336,9 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         let section = artifact.monitors().ok_or(CountersRefusal::NotMonitored)?;
         self.clear();
         let mut tables = (0..u16::MAX).take(section.count());
-        let told = tables.find(|&table| self.compared(Some(artifact), table.into()).is_ok());
+        let told = tables.find(|&table| Self::compared(Some(artifact), table.into()).is_ok());
         // Why none can be told.
-        told.map_or_else(|| self.compared(Some(artifact), 0).map(|_| 0), Ok)
+        told.map_or_else(|| Self::compared(Some(artifact), 0).map(|_| 0), Ok)
     }
 
     /// The calibrator in force, if it is this one.
@@ -318,7 +364,7 @@ impl<const BINS: usize, const TABLES: usize> Default for Monitors<BINS, TABLES> 
 }
 
 impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
-    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>, _: bool) {
         let of = artifact.map(Artifact::identity);
         if self.of != of {
             *self = Self { of, ..Self::new() };
@@ -343,7 +389,11 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         // What is not counted is said when somebody asks for the counters.
-        let _ = self.count_in(artifact, group, prediction);
+        let Some(table) = self.count_in(artifact, group, prediction) else { return };
+        let is_time = |table: &TableMonitors<BINS>| table.shift().total().is_multiple_of(LOOK_EVERY);
+        if let Some(section) = artifact.monitors().filter(|_| self.tables.get(table).is_some_and(is_time)) {
+            self.look(artifact, &section, table);
+        }
     }
 
     // Not inlined: what it needs of the stack lies below that of a prediction's answer otherwise.
@@ -354,27 +404,43 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
         request: &RequestBody,
         takes_outcomes: bool,
     ) -> ReplyBody {
-        let table = match request {
-            RequestBody::Counters { table } => {
-                let asked = self.monitored(artifact, (*table).into());
-                asked.map(|_| *table).map_err(Refusal::Counters)
+        let told = self
+            .done(artifact, request)
+            .and_then(|table| self.told_now(artifact, table, takes_outcomes).map_err(Refusal::Counters));
+        reply(told, self.is_alarmed())
+    }
+}
+
+/// The reply to a request about counters, of a device that does what is done on an alarm, or does not.
+pub(crate) fn reply(counters: Result<Counters, Refusal>, is_done: bool) -> ReplyBody {
+    match counters {
+        Ok(mut counters) => {
+            if let Some(action) = &mut counters.action {
+                action.is_done = is_done;
             }
-            RequestBody::Outcome(told) => self.tell(artifact, told),
-            RequestBody::ResetCounters { calibrator } => {
-                self.reset(artifact, *calibrator).map_err(Refusal::Counters)
-            }
-            _ => Err(Refusal::Unknown),
-        };
-        let counters =
-            table.and_then(|table| self.counters(artifact, table, takes_outcomes).map_err(Refusal::Counters));
-        match counters {
-            Ok(counters) => ReplyBody::Counters(counters),
-            Err(refusal) => {
-                log::refused(refusal);
-                ReplyBody::Refused(refusal)
-            }
+            ReplyBody::Counters(counters)
+        }
+        Err(refusal) => {
+            log::refused(refusal);
+            ReplyBody::Refused(refusal)
         }
     }
+}
+
+/// The bit of a table among those that were not looked at.
+const fn bit(table: usize) -> u32 {
+    1 << (table % 32)
+}
+
+/// What is promised of each bin of a table; `None` if nothing that outcomes could break, or of more bins than there is room for.
+fn promised<'a, 'b, const BINS: usize>(
+    artifact: &'a Artifact<'b>,
+    table: usize,
+) -> Option<impl Iterator<Item = Option<ProbInterval>> + Clone + use<'a, 'b, BINS>> {
+    let bins = bins_of(artifact, table);
+    let promised = (0..bins).map(move |bin| artifact.tables().promised(table, bin));
+    let can_break = |promised: ProbInterval| promised.lo > 0.0 || promised.hi < 1.0;
+    (usize::from(bins) <= BINS && promised.clone().flatten().any(can_break)).then_some(promised)
 }
 
 /// The table that a prediction is calibrated by; `None` if a calibrator of this reduction gives more than one probability, or there is

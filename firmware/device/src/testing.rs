@@ -364,7 +364,7 @@ pub(crate) fn values(values: &[f32]) -> Values {
 }
 
 /// Flash in RAM, of sectors of 512 bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TestFlash {
     bytes: Vec<u8>,
     /// Whether erasing fails.
@@ -382,6 +382,11 @@ impl TestFlash {
     /// Clears bits by another way than the driver.
     pub(crate) fn spoil(&mut self, offset: u32, len: usize) {
         self.bytes[offset as usize..][..len].fill(0);
+    }
+
+    /// Turns a bit, as happens at rest.
+    pub(crate) fn flip(&mut self, bit: usize) {
+        self.bytes[bit / 8] ^= 1 << (bit % 8);
     }
 }
 

@@ -497,14 +497,16 @@ mod tests {
     #[test]
     fn a_device_with_a_key_answers_no_trials_unless_it_is_told_to() {
         let mut staged = ArtifactBuffer::<WORDS>::new();
-        assert_eq!(updater(&mut staged).questions(), Questions::All);
+        let open = updater(&mut staged);
+        assert_eq!((open.questions(), open.takes_outcomes()), (Questions::All, true));
         let admission = Admission::new(Owner, ID);
         let flash = TestFlash::new(2048);
         let mut keyed = Updater::open(flash, LAYOUT, admission, Task::Binary, &mut staged).unwrap();
-        assert_eq!(keyed.questions(), Questions::NoTrials);
+        assert_eq!((keyed.questions(), keyed.takes_outcomes()), (Questions::NoTrials, false));
         let artifact = binary_artifact(Some(ID));
         assert_eq!(push(&mut keyed, artifact.as_bytes(), 64), Err(UpdateRefusal::NoCounter));
-        assert_eq!(keyed.answering(Questions::All).questions(), Questions::All);
+        let allowing = keyed.answering(Questions::All).taking_outcomes(true);
+        assert_eq!((allowing.questions(), allowing.takes_outcomes()), (Questions::All, true));
     }
 
     #[test]

@@ -9,14 +9,16 @@ use calib_core::predict::Ranked;
 /// Counts predictions and their outcomes, or does not: [`Monitors`](crate::Monitors), or [`NoMonitors`] where every byte of memory
 /// counts.
 pub trait Watch {
-    /// Goes on for this calibrator, or begins anew if it is another one than before; `None` if there is none.
-    fn begin(&mut self, artifact: Option<&Artifact<'_>>);
+    /// Goes on for this calibrator, or begins anew if it is another one than before; `None` if there is none. `is_stand_in` if a calibrator that may
+    /// be newer [was passed over](crate::Slot::passed_over): nothing that was counted of that may be given up then.
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool);
 
     /// The room that there is: for the [admission](calib_core::Admission::watched) of calibrators that ask for an action on an alarm, and
     /// for [`Slot::read_watched`](crate::Slot::read_watched).
     fn room(&self) -> MonitorRoom;
 
-    /// Whether an alarm of a shift or of the promise was raised, of any table, since counting began.
+    /// Whether an alarm of a shift or of the promise was raised, of any table, since counting began; or whether it is not known, as what was
+    /// counted is lost: what is done on an alarm is done then, too.
     fn is_alarmed(&self) -> bool;
 
     /// Counts a prediction by the calibrator that was begun with. `group` is the one whose tables were used.
@@ -33,8 +35,8 @@ pub trait Watch {
 }
 
 impl<W: Watch> Watch for &mut W {
-    fn begin(&mut self, artifact: Option<&Artifact<'_>>) {
-        (**self).begin(artifact);
+    fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool) {
+        (**self).begin(artifact, is_stand_in);
     }
 
     fn room(&self) -> MonitorRoom {
@@ -64,7 +66,7 @@ impl<W: Watch> Watch for &mut W {
 pub struct NoMonitors;
 
 impl Watch for NoMonitors {
-    fn begin(&mut self, _: Option<&Artifact<'_>>) {}
+    fn begin(&mut self, _: Option<&Artifact<'_>>, _: bool) {}
 
     fn room(&self) -> MonitorRoom {
         MonitorRoom::NONE

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use crate::faults::{Failure, Flash, FlashFault, Loaded, Store};
 use calib_c::{
     CALIB_BUFFER_WORDS, CALIB_CALIBRATOR_WORDS, CALIB_ERASED_ONES, CALIB_ERASED_ZEROS, CALIB_ERROR_DOWNGRADE,
-    CALIB_ERROR_FLASH, CALIB_ERROR_READ_BACK, CALIB_ERROR_RELOAD, CALIB_ERROR_WORN, CALIB_OK,
+    CALIB_ERROR_FLASH, CALIB_ERROR_READ_BACK, CALIB_ERROR_RELOAD, CALIB_ERROR_WORN, CALIB_NO_SLOT, CALIB_OK,
     CALIB_STORE_WORDS, calib_calibrator_t, calib_flash_t, calib_info, calib_info_t, calib_layout_t,
     calib_receipt_t, calib_slots_t, calib_store_install, calib_store_load, calib_store_open,
     calib_store_survey, calib_store_t,
@@ -143,6 +143,10 @@ impl Store for Device {
 
     fn survey(&mut self) -> [bool; 2] {
         self.slots().slots.map(|slot| slot.status == CALIB_OK)
+    }
+
+    fn is_passed_over(&mut self) -> bool {
+        self.slots().passed_over != CALIB_NO_SLOT
     }
 
     fn flash(&mut self) -> &mut Flash {

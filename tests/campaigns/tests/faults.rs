@@ -1,7 +1,7 @@
 //! A sample of what `cargo xtask faults` runs.
 
 use calib_campaigns::faults::{
-    Geometry, Scale, counters, cuts, forgeries, half_erased, pairs, sequences, worn,
+    Geometry, Scale, counters, cuts, forgeries, half_erased, pairs, rest, sequences, worn,
 };
 
 #[test]
@@ -32,6 +32,13 @@ fn what_flash_does_not_hold_is_not_acknowledged() {
     let report = worn(Scale::Sample);
     assert_eq!(report.violations, [""; 0]);
     assert!(report.refused > 200, "{report}");
+}
+
+#[test]
+fn no_bit_at_rest_brings_an_older_calibrator_without_a_word() {
+    let report = rest(Scale::Sample);
+    assert_eq!(report.violations, [""; 0]);
+    assert!(report.newest > 500 && report.told > 100 && report.blind > 100, "{report}");
 }
 
 #[test]

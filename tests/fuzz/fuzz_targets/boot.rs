@@ -81,8 +81,9 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(&slot[..artifact.len()], artifact);
         let tail = artifact.len()..artifact.len().next_multiple_of(32).max(SLOT_LEN - 288);
         assert!(slot[tail.clone()].iter().all(|&byte| byte == erased.byte()), "the tail is not erased");
-        let mut marks = slot[tail.end..SLOT_LEN - 64].chunks(32).chain([&slot[SLOT_LEN - 32..]]);
-        let is_whole = |mark: &[u8]| mark.iter().all(|&byte| byte == !erased.byte());
+        let mut marks = slot[SLOT_LEN - 224..SLOT_LEN - 64].chunks(32).chain([&slot[SLOT_LEN - 32..]]);
+        let wrong = |byte: &u8| (!(byte ^ erased.byte())).count_ones();
+        let is_whole = |mark: &[u8]| mark.iter().map(wrong).sum::<u32>() <= 8;
         assert!(marks.any(is_whole), "no mark is whole");
     }
     match store.install(bytemuck::cast_slice(&OFFERED)) {
@@ -91,8 +92,6 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!(now.artifact().identity(), receipt.identity);
         }
         Err(InstallError::SequenceExhausted) => {}
-        // Of four complete marks one may be there, and the places of the others be full of other bytes.
-        Err(InstallError::NoMark) => assert!(loaded.is_some()),
         Err(error) => panic!("{error}"),
     }
 });

@@ -17,6 +17,8 @@ pub(crate) enum Part {
     Flash,
     /// Power cuts against the counters that a device keeps, on the same model: a part of those on flash.
     Counters,
+    /// Lives of devices with monitors that are switched off all the time.
+    Lives,
     /// Power cuts and half-erased flash, through the callbacks of the library for C.
     C,
     /// The emulator, killed during updates over a terminal.
@@ -32,10 +34,11 @@ impl FromStr for Part {
         match name {
             "flash" => Ok(Self::Flash),
             "counters" => Ok(Self::Counters),
+            "lives" => Ok(Self::Lives),
             "c" => Ok(Self::C),
             "kills" => Ok(Self::Kills),
             "load" => Ok(Self::Load),
-            _ => Err("there are flash, counters, c, kills and load"),
+            _ => Err("there are flash, counters, lives, c, kills and load"),
         }
     }
 }
@@ -65,6 +68,9 @@ pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::F
     }
     if *only == Some(Part::Counters) {
         suite(&["counters"])?;
+    }
+    if wanted(Part::Lives) {
+        suite(&["lives"])?;
     }
     if wanted(Part::Kills) {
         measure(["kills", if long { "1000" } else { "350" }])?;

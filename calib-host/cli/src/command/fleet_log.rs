@@ -1,11 +1,12 @@
 //! The log of what a device counted and answered, which `calib fleet --verify` works out again.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::artifact::{HeaderFlags, MonitorAction, Reduction};
-use calib_core::wire::{Answer, Counters, Raised, ReplyBody, ScoreEcho};
+use calib_core::wire::{Answer, Counters, Kept, Raised, ReplyBody, ScoreEcho};
 use calib_core::{Artifact, BinFlags};
 use calib_fit::StoredArtifact;
 use calib_fit::fleet::{
@@ -22,8 +23,12 @@ pub(super) struct FleetLog {
     path: PathBuf,
     file: File,
     has_begun: bool,
-    /// The predictions of every table by bin, so far.
+    /// Whether the device tells what it has saved alone: what it predicted since is written once it is saved.
+    is_kept: bool,
+    /// The predictions of every table by bin that are written.
     predictions: Vec<Vec<u64>>,
+    /// Those that are not, in their order: the bin of each.
+    pending: Vec<VecDeque<u16>>,
 }
 
 impl FleetLog {
@@ -42,7 +47,18 @@ impl FleetLog {
             std::io::ErrorKind::AlreadyExists => OutputError::Exists(path.into()),
             _ => OutputError::Io { path: path.into(), source },
         })?;
-        Ok(Self { calibrator: stored, device, path: path.into(), file, has_begun: false, predictions })
+        let pending = vec![VecDeque::new(); predictions.len()];
+        let path = path.into();
+        Ok(Self {
+            calibrator: stored,
+            device,
+            path,
+            file,
+            has_begun: false,
+            is_kept: false,
+            predictions,
+            pending,
+        })
     }
 
     /// Writes what a reply says, if it is about what the monitors count.
@@ -57,12 +73,22 @@ impl FleetLog {
 
     fn predicted(&mut self, answer: &Answer) -> Result<(), Error> {
         let Some((table, bin)) = place_of(&self.calibrator.artifact(), answer) else { return Ok(()) };
-        if let Some(count) =
-            self.predictions.get_mut(table).and_then(|counts| counts.get_mut(usize::from(bin)))
+        let Some(pending) = self.pending.get_mut(table) else { return Ok(()) };
+        pending.push_back(bin);
+        if self.is_kept { Ok(()) } else { self.write_up_to(table, u64::MAX) }
+    }
+
+    /// Writes predictions of a table until there are so many.
+    fn write_up_to(&mut self, table: usize, total: u64) -> Result<(), Error> {
+        while self.predictions[table].iter().sum::<u64>() < total
+            && let Some(bin) = self.pending[table].pop_front()
         {
-            *count += 1;
+            if let Some(count) = self.predictions[table].get_mut(usize::from(bin)) {
+                *count += 1;
+            }
+            self.write(&LogLine::Predictions(LoggedPredictions { table, bins: vec![bin], time: None }))?;
         }
-        self.write(&LogLine::Predictions(LoggedPredictions { table, bins: vec![bin], time: None }))
+        Ok(())
     }
 
     fn counted(&mut self, counters: &Counters) -> Result<(), Error> {
@@ -75,6 +101,10 @@ impl FleetLog {
         }
         let table = usize::from(counters.table);
         let found: Vec<u64> = counters.predictions.iter().map(|&count| count.into()).collect();
+        self.is_kept = counters.kept != Kept::No;
+        if table < self.pending.len() {
+            self.write_up_to(table, found.iter().sum())?;
+        }
         let logged = self.predictions.get(table).map_or(&[][..], Vec::as_slice);
         let has_outcomes = counters.outcomes.iter().any(|known| known.labelled > 0);
         if found != logged || has_outcomes {
@@ -99,7 +129,7 @@ impl FleetLog {
                 calib_log: LOG_VERSION,
                 device: self.device.clone(),
                 calibrator: identity.to_string(),
-                looks_every: LOOKS_EVERY,
+                looks_every: if self.is_kept { u32::MAX } else { LOOKS_EVERY },
                 time: None,
             }))?;
         }

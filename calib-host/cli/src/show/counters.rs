@@ -74,12 +74,15 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
     let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
     writeln!(out, "{}", holds(tables))?;
     let kept = match counters.kept {
-        Kept::No => "in memory alone: counting begins anew when the device is switched on".into(),
+        Kept::No => "in memory alone: every start counts anew, and may raise a false alarm anew".into(),
         Kept::But(0) => "all in flash".into(),
-        Kept::But(lost) => format!("in flash but for the last {lost} predictions and outcomes"),
-        Kept::Failed => "in memory alone: the flash failed when they were to be saved".into(),
+        Kept::But(lost) => format!("in flash but for the last {lost}, which are not in these numbers"),
+        Kept::Failed => {
+            "the flash failed when they were to be saved: no alarm is raised until it saves again".into()
+        }
         Kept::Lost(lost) => format!(
-            "counting began anew at the last start: what was saved could not be read; {lost} predictions and outcomes are not saved yet"
+            "what was saved could not be read, or is of a calibrator that was passed over: whether there was an alarm is not known; \
+             {lost} predictions and outcomes are not in these numbers"
         ),
         _ => "as a later version of calib knows".into(),
     };
@@ -105,7 +108,9 @@ fn holds(tables: &[Option<Counters>]) -> String {
     let scores = about("scores", of_device(|counters| Some(counters.shift)));
     let outcomes = about("outcomes", of_device(|counters| counters.promise));
     let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
-    format!("{HOLDS}: then there is ever a false alarm {}, or fewer", rare.join(", and "))
+    let is_in_memory = tables.iter().flatten().any(|counters| counters.kept == Kept::No);
+    let each = if is_in_memory { ", in each start" } else { "" };
+    format!("{HOLDS}: then there is ever a false alarm {}, or fewer{each}", rare.join(", and "))
 }
 
 /// What the monitors of a table say, as JSON.
@@ -220,7 +225,7 @@ mod tests {
             change: watched(10_000),
             promise: Some(watched(100)),
             is_full: is_full && table == 0,
-            kept: Kept::No,
+            kept: Kept::But(0),
             takes_outcomes: true,
             action: None,
         };
@@ -244,6 +249,9 @@ mod tests {
         let mut unpromised = counters(1, 1, false);
         unpromised[0].as_mut().unwrap().promise = None;
         assert!(holds(&unpromised).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
+        // Counters in memory hold that for one start.
+        unpromised[0].as_mut().unwrap().kept = Kept::No;
+        assert!(holds(&unpromised).ends_with("in 1 of 20 devices, or fewer, in each start"));
     }
 
     #[test]

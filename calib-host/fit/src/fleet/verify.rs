@@ -321,9 +321,14 @@ impl TableLog {
         if self.due[due].is_some() || !at.is_multiple_of(looks_every) {
             return;
         }
+        self.due[due] = self.certain_after(monitor, at);
+    }
+
+    /// The evidence after so many, if it suffices for certain.
+    fn certain_after(&self, monitor: MonitorName, at: u64) -> Option<Due> {
         let (evidence, slack) = self.evidence_after(monitor, at);
         let is_certain = |e: &Evidence| e.log - slack >= f64::from(e.rarity).ln();
-        self.due[due] = evidence.filter(is_certain).map(|e| Due { at, odds: e.odds(), rarity: e.rarity });
+        evidence.filter(is_certain).map(|e| Due { at, odds: e.odds(), rarity: e.rarity })
     }
 
     /// How many a monitor has counted.
@@ -368,7 +373,8 @@ impl TableLog {
     fn check_evidence(&self, monitor: MonitorName, alarm_at: Option<u64>) -> Result<(), LogError> {
         let due = self.due[usize::from(monitor == MonitorName::Promise)];
         let Some(at) = alarm_at else {
-            return match due {
+            // A device that answers has looked.
+            return match due.or_else(|| self.certain_after(monitor, self.counted(monitor))) {
                 Some(Due { at, odds, rarity }) => Err(LogError::Missed { monitor, at, odds, rarity }),
                 None => Ok(()),
             };

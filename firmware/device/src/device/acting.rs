@@ -277,7 +277,7 @@ fn a_bin_without_probability_raises_no_alarm() {
 fn counting_begins_anew_where_counters_are_refused() {
     let bytes = with_an_empty_bin(None);
     let mut monitors = Monitors::<3, 1>::new();
-    monitors.begin(Some(&Artifact::parse(bytes.as_bytes()).unwrap()));
+    monitors.begin(Some(&Artifact::parse(bytes.as_bytes()).unwrap()), false);
     // Three counts and an alarm of a shift.
     let words = [100, 0, 100, 38].into_iter().chain(core::iter::repeat(0));
     assert!(monitors.restore(&mut words.take(Monitors::<3, 1>::WORDS)));

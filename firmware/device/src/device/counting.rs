@@ -287,6 +287,68 @@ fn each_class_and_each_group_has_counters_of_its_own() {
     }
 }
 
+/// The tables of a group stand together.
+#[test]
+fn each_class_of_each_group_has_counters_of_its_own() {
+    let gaps: &[&[u32]] = &[&GAPS[..]; 6];
+    let parts = MonitorParts { gaps, ..ALARMS };
+    let slot = monitored_with(Reduction::TopLabel, 3, HeaderFlags::GROUPED, &parts);
+    let mut device = counting(&TERNARY, slot.as_bytes(), Monitors::<3, 6>::new());
+    // Classes 0, 2, 1 and 1.
+    for (features, group) in [([9.0, -9.0], 0), ([-9.0, -9.0], 1), ([-9.0, 9.0], 1), ([-9.0, 9.0], 1)] {
+        let scores = Scores::Features(values(&features));
+        ask(&mut device, RequestBody::Predict(Question { group: Some(group), word: None, scores }));
+    }
+    for (table, expected) in [1, 0, 0, 0, 2, 1].into_iter().enumerate() {
+        let found = counters(&mut device, RequestBody::Counters { table: table as u16 });
+        assert_eq!(found.predictions.iter().sum::<u32>(), expected, "{table}");
+    }
+    let of_group =
+        |group, class| RequestBody::Outcome(PredictionOutcome { group: Some(group), ..told(class, 2, 0) });
+    assert_eq!(counters(&mut device, of_group(1, 2)).table, 5);
+    assert_eq!(counters(&mut device, of_group(0, 0)).table, 0);
+}
+
+/// A second host that knows as many outcomes and tells another is not taken for the first one, which repeats itself.
+#[test]
+fn of_two_hosts_no_outcome_is_dropped_without_a_word() {
+    let slot = binary();
+    let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<3, 1>::new());
+    (0..4).for_each(|_| _ = ask(&mut device, in_bin(2)));
+    let positive = RequestBody::Outcome(told(1, 2, 0));
+    let negative = RequestBody::Outcome(PredictionOutcome { is_positive: false, ..told(1, 2, 0) });
+    let once = counters(&mut device, positive.clone());
+    assert_eq!(counters(&mut device, positive.clone()), once, "sent again");
+    assert_eq!(refused(&mut device, negative), CountersRefusal::Known(1));
+    let negative = PredictionOutcome { is_positive: false, known: 1, ..told(1, 2, 0) };
+    let both = counters(&mut device, RequestBody::Outcome(negative));
+    assert_eq!((both.outcomes[2].labelled, both.outcomes[2].positives), (2, 1));
+    // Since then the first one has no other to repeat.
+    assert_eq!(refused(&mut device, positive), CountersRefusal::Known(2));
+    // In the lowest bin there was no prediction.
+    assert_eq!(refused(&mut device, RequestBody::Outcome(told(1, 0, 0))), CountersRefusal::NoPrediction);
+}
+
+/// An alarm of a change so long ago that it is not known when is told as that.
+#[test]
+fn an_alarm_of_a_change_long_ago_was_by_then() {
+    let slot = binary();
+    let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<3, 1>::new());
+    for since in [1u32, 65_534, 65_535, 65_536] {
+        // 200 000 predictions in all, the last alarm so many of `since` less one ago.
+        let weights = since.min(0xFFFF) << 16 | 0x8000;
+        let words = [200_000, 0, 0, 0, 0, 0, 0, 0, 0, weights].into_iter().chain(core::iter::repeat(0));
+        assert!(device.watch_mut().restore(&mut words.take(Monitors::<3, 1>::WORDS)));
+        let found = counters(&mut device, FIRST).change.raised;
+        let expected = match since {
+            1 => Raised::At(200_000),
+            65_534 => Raised::At(200_000 - 65_533),
+            _ => Raised::By(200_000 - 65_534),
+        };
+        assert_eq!(found, Some(expected), "{since}");
+    }
+}
+
 #[test]
 fn monitors_may_have_bins_of_their_own() {
     let edges: &[&[u32]] = &[&[0.5f32.to_bits()]];
@@ -366,7 +428,7 @@ fn a_full_counter_stops_all_and_says_so() {
     let limit = u32::MAX / 3;
     words[0] = limit - 1;
     words[1] = 5;
-    monitors.begin(Some(&Artifact::parse(slot.as_bytes()).unwrap()));
+    monitors.begin(Some(&Artifact::parse(slot.as_bytes()).unwrap()), false);
     assert!(!monitors.restore(&mut words[1..].iter().copied()) && monitors.total() == 0);
     assert!(monitors.restore(&mut words.into_iter()));
     let mut device = counting(&BINARY, slot.as_bytes(), &mut monitors);

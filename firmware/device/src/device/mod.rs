@@ -61,7 +61,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
     pub fn with_parts(parts: (C, Alarm<P>, M, E, W), slot: Slot<'a>) -> Self {
         let (classifier, alarm, meter, entropy, mut watch) = parts;
         log::start(classifier.name(), slot.status());
-        watch.begin(slot.artifact());
+        watch.begin(slot.artifact(), slot.passed_over().is_some());
         Self {
             classifier,
             slot,
@@ -86,6 +86,11 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
     #[must_use]
     pub fn taking_outcomes(self, takes_outcomes: bool) -> Self {
         Self { takes_outcomes, ..self }
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn watch_mut(&mut self) -> &mut W {
+        &mut self.watch
     }
 
     /// Gives the parts back but for the slot. The alarm stays as it is.

@@ -6,26 +6,38 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use calib_campaigns::faults::{
-    Scale, counters, cuts, forgeries, half_erased, pairs, sequences, use_device, worn,
+    Scale, counters, cuts, forgeries, half_erased, pairs, rest, sequences, use_device, worn,
 };
+use calib_campaigns::lives::lives;
 use calib_campaigns::start_c;
 
 fn main() -> ExitCode {
-    let (mut scale, mut is_in_c, mut is_of_counters) = (Scale::Full, false, false);
+    let (mut scale, mut is_in_c, mut is_of_counters, mut is_of_lives) = (Scale::Full, false, false, false);
     for argument in std::env::args().skip(1) {
         match &*argument {
             "--long" => scale = Scale::Long,
             "--sample" => scale = Scale::Sample,
             "c" => is_in_c = true,
             "counters" => is_of_counters = true,
+            "lives" => is_of_lives = true,
             other => {
-                eprintln!("error: {other} is unknown\n  hint: --long, --sample, c, counters, or nothing");
+                eprintln!(
+                    "error: {other} is unknown\n  hint: --long, --sample, c, counters, lives, or nothing"
+                );
                 return ExitCode::from(2);
             }
         }
     }
     if is_of_counters {
         return exit_code(part(|| counters(scale), |report| &report.violations).violations.is_empty());
+    }
+    if is_of_lives {
+        let start = Instant::now();
+        let report = lives(scale);
+        println!("{report}({:.0} s)", start.elapsed().as_secs_f64());
+        let violations = report.violations();
+        violations.iter().for_each(|violation| println!("  VIOLATION: {violation}"));
+        return exit_code(violations.is_empty());
     }
     if is_in_c {
         use_device(start_c);
@@ -36,7 +48,9 @@ fn main() -> ExitCode {
     let sequences = part(|| sequences(scale), |report| &report.violations);
     println!("power cuts in all: {}", cuts.total() + 2 * pairs.pairs + sequences.cuts);
     let half_erased = part(|| half_erased(scale), |report| &report.violations);
-    let violations = [cuts.violations, pairs.violations, sequences.violations, half_erased.violations];
+    let rest = part(|| rest(scale), |report| &report.violations);
+    let violations =
+        [rest.violations, cuts.violations, pairs.violations, sequences.violations, half_erased.violations];
     let mut is_clean = violations.concat().is_empty();
     // What is left of the campaigns needs no other device: these parts are of calib-core.
     if !is_in_c {

@@ -94,15 +94,16 @@ fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> HalfErasedReport 
     report
 }
 
-/// Whether a slot is as it was, to the last bit, but for marks: one that is complete suffices, the others may be torn.
+/// Whether a slot is as it was, to the last bit, but for marks and notes: one mark that is complete suffices, the others may be torn.
 fn is_whole(before: &Rig, after: &Rig, slot: usize) -> bool {
     let Range { start, end } = after.range(slot);
     let is_same = |part: Range<usize>| {
         !after.flash.is_unstable(part.clone()) && before.flash.raw()[part.clone()] == after.flash.raw()[part]
     };
-    let programmed = !after.layout.erased.byte();
-    let is_complete = |at: usize| after.flash.raw()[at..at + 32].iter().all(|&byte| byte == programmed);
-    let mut marks = (end - 288..end - 64).step_by(32).chain([end - 32]);
+    let erased = after.layout.erased.byte();
+    let wrong = |byte: &u8| (!(byte ^ erased)).count_ones();
+    let is_complete = |at: usize| after.flash.raw()[at..at + 32].iter().map(wrong).sum::<u32>() <= 8;
+    let mut marks = (end - 224..end - 64).step_by(32).chain([end - 32]);
     is_same(start..end - 288) && is_same(end - 64..end - 32) && marks.any(is_complete)
 }
 

@@ -34,6 +34,9 @@ pub trait Store {
     /// Whether each slot holds a valid artefact.
     fn survey(&mut self) -> [bool; 2];
 
+    /// Whether a calibrator that may be newer than the one in force was passed over.
+    fn is_passed_over(&mut self) -> bool;
+
     /// The flash.
     fn flash(&mut self) -> &mut Flash;
 
@@ -54,6 +57,10 @@ impl<const WRITE: usize, const SECTOR: usize> Store for SlotStore<Chip<WRITE, SE
 
     fn survey(&mut self) -> [bool; 2] {
         self.survey().map(|slot| slot.is_ok())
+    }
+
+    fn is_passed_over(&mut self) -> bool {
+        self.passed_over().is_some()
     }
 
     fn flash(&mut self) -> &mut Flash {

@@ -229,7 +229,7 @@ impl<const BINS: usize, const TABLES: usize> Both<'_, BINS, TABLES> {
         self.step([4]);
         let words: Vec<u32> = self.monitors.words().collect();
         self.monitors = Monitors::new();
-        self.monitors.begin(Some(&self.artifact));
+        self.monitors.begin(Some(&self.artifact), false);
         assert!(self.monitors.restore(&mut words.into_iter()));
         self.expected.push(0);
     }
@@ -256,7 +256,7 @@ fn played<const BINS: usize, const TABLES: usize>(case: &Case) -> (Vec<u32>, Vec
     };
     let slot = Slot::read(case.stored.as_bytes(), Anybody, ClassifierId([0; 8]), kind);
     let mut monitors = Monitors::<BINS, TABLES>::new();
-    monitors.begin(Some(&artifact));
+    monitors.begin(Some(&artifact), false);
     let (sent, expected) = (Vec::new(), Vec::new());
     let mut both =
         Both { artifact, slot, monitors, sent, expected, steps: 0, alarms: [0; 3], known: BTreeMap::new() };

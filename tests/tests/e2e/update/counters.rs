@@ -84,23 +84,23 @@ fn counters_are_shown_stored_and_told_outcomes() {
     assert!(quiet.contains("counters    all in flash"), "{quiet}");
 
     // All in the highest bin.
-    predict(&device, &[2.0; 20]);
+    predict(&device, &[2.0; 15]);
     let status = run(&["status", "--json", "--counters", "ward-3.json"]);
     assert!(
-        words(&status).contains("do not come from where the reference scores did: alarm since prediction 16")
+        words(&status).contains("do not come from where the reference scores did: alarm since prediction 15")
     );
     let table = json(&status)["monitors"][0].clone();
-    assert_eq!(table["predictions"], serde_json::json!([0, 0, 0, 20]));
+    assert_eq!(table["predictions"], serde_json::json!([0, 0, 0, 15]));
     assert_eq!(
         (table["shift"]["standing"].as_str(), table["shift"]["raised_at"].as_u64()),
-        (Some("alarm"), Some(16))
+        (Some("alarm"), Some(15))
     );
     assert_eq!(
         (table["promise"]["standing"].as_str(), table["takes_outcomes"].as_bool()),
         (Some("quiet"), Some(true))
     );
     let shown = String::from_utf8(run(&["status"]).stdout).unwrap();
-    assert!(shown.contains("  scores    alarm since prediction 16, evidence 1 : "), "{shown}");
+    assert!(shown.contains("  scores    alarm since prediction 15, evidence 1 : "), "{shown}");
     let again = run(&["status", "--counters", "ward-3.json"]);
     assert_eq!(again.status.code(), Some(4), "it is there already: {}", words(&again));
 
@@ -123,7 +123,7 @@ fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
     assert!(
-        said.contains("outcomes.csv, line 13") && said.contains("the 11 outcomes before this one are told"),
+        said.contains("outcomes.csv, line 8") && said.contains("the 6 outcomes before this one are told"),
         "{said}"
     );
     assert!(said.contains("as many outcomes as it counted predictions"), "{said}");
@@ -163,13 +163,13 @@ fn monitor_asks_for_the_counters() {
     let artifact = monitored();
     let (folder, device) = setting(virt(), &artifact);
     json(&run(folder.path(), &["push", "cal.bin", "--json"], &device));
-    predict(&device, &[0.0; 5]);
+    predict(&device, &[0.0; 7]);
     let watched =
         run(folder.path(), &["monitor", "--watch", "0.2", "--format", "json", "--lines", "2"], &device);
     let lines = String::from_utf8(watched.stdout).unwrap();
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(line["reply"]["monitors"]["predictions"], serde_json::json!([0, 0, 5, 0]), "{line}");
+        assert_eq!(line["reply"]["monitors"]["predictions"], serde_json::json!([0, 0, 7, 0]), "{line}");
     }
     assert_eq!(lines.lines().count(), 2);
 }

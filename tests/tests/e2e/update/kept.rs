@@ -15,8 +15,16 @@ use serde_json::Value;
 use super::counters::{monitored, monitored_with, predict, run, setting, setting_on};
 use super::setting::{firmware, json, owner, signed, virt, words};
 
-/// After how many predictions the boards save their counters.
-const SAVE_EVERY: u64 = 64;
+/// How many of so many predictions since a start the boards have saved: after 1, 2 more, 4 more and so on, and then 64 more each.
+fn saved_of(predictions: u64) -> u64 {
+    let mut steps = (0..6).map(|power| 1 << power).chain(std::iter::repeat(64));
+    let mut saved = 0;
+    while let Some(step) = steps.next().filter(|step| saved + step <= predictions) {
+        saved += step;
+    }
+    saved
+}
+
 /// A logit in the middle of each bin: nothing is like a shift.
 const EVEN: [f32; 4] = [-2.0, -0.5, 0.5, 2.0];
 
@@ -59,29 +67,31 @@ fn counters_outlive_restarts(board: Board, elf: &Path) {
     push(folder, &device);
     // The emulated nRF51's flash is zeros at first, as no chip's is.
     assert_eq!(table(folder, &device)["saved_were_lost"], board == Board::Microbit);
+    if board == Board::Microbit {
+        json(&run(folder, &["label", "--reset", "--json"], &device));
+    }
     // The same calibrator once more is no other.
     predict(&device, &even(3));
     push(folder, &device);
     predict(&device, &even(97));
     let before = table(folder, &device);
-    assert_eq!((sum(&before), before["not_yet_saved"].as_u64()), (100, Some(100 - SAVE_EVERY)));
+    assert_eq!((sum(&before), before["not_yet_saved"].as_u64()), (63, Some(37)));
     let shown = String::from_utf8(run(folder, &["status"], &device).stdout).unwrap();
-    let tail = "36 predictions and outcomes";
+    let tail = "the last 37, which are not in these numbers";
     assert!(shown.contains(tail) && shown.contains("counters    "), "{shown}");
 
     restart(board, &mut device);
     let kept = table(folder, &device);
-    assert_eq!((sum(&kept), kept["not_yet_saved"].as_u64()), (SAVE_EVERY, Some(0)));
+    assert_eq!((sum(&kept), kept["not_yet_saved"].as_u64()), (63, Some(0)));
     assert_eq!((&kept["survive_restart"], &kept["saved_were_lost"]), (&true.into(), &false.into()));
     // More starts than there are sectors, each with a tail that is lost.
-    for _ in 0..3 {
+    for start in 1..=3 {
         predict(&device, &even(30));
-        assert_eq!(total(folder, &device), SAVE_EVERY + 30);
+        assert_eq!(total(folder, &device), 63 + 15 * start);
         restart(board, &mut device);
-        assert_eq!(total(folder, &device), SAVE_EVERY);
+        assert_eq!(total(folder, &device), 63 + 15 * start);
     }
-    // An alarm is saved at once.
-    predict(&device, &[2.0; 48]);
+    predict(&device, &[2.0; 127]);
     let raised = table(folder, &device)["shift"]["raised_at"].clone();
     assert!(raised.is_u64(), "{raised}");
     restart(board, &mut device);
@@ -121,14 +131,14 @@ fn outcomes_are_kept_and_counters_of_a_device_with_a_key_too() {
     let (folder, mut device) = setting(&signed(Board::Virt), &artifact);
     fs::write(folder.path().join("cal.bin"), owner().sign(&artifact).unwrap()).unwrap();
     push(folder.path(), &device);
-    predict(&device, &even(64));
+    predict(&device, &even(63));
     for args in [&["label", "--reset"][..], &["label", "outcomes.csv"]] {
         fs::write(folder.path().join("outcomes.csv"), "class,bin,label\n1,3,0\n").unwrap();
         let refused = run(folder.path(), args, &device);
         assert!(words(&refused).contains("switched off"), "{}", words(&refused));
     }
     restart(Board::Virt, &mut device);
-    assert_eq!(total(folder.path(), &device), 64);
+    assert_eq!(total(folder.path(), &device), 63);
 }
 
 /// Neither with a restart nor without, neither while it is in force nor when the first is back.
@@ -168,16 +178,16 @@ fn damaged_counters_begin_at_zero_and_a_damaged_save_with_the_one_before() {
     push(folder, &device);
     predict(&device, &even(130));
     let whole = device.counters().unwrap();
-    // The beginning and two saves, behind which the sector is blank.
+    // The beginning and seven saves, behind which the sector is blank.
     let end = whole.chunks(32).position(|unit| unit.iter().all(|&byte| byte == 0xFF)).unwrap() * 32;
-    let record = end / 3;
+    let record = end / 8;
     let mut torn = whole.clone();
     torn[end - record + 40] ^= 4;
     device.set_counters(&torn).unwrap();
     device.switch_on().unwrap();
     device.slots().unwrap();
     let found = table(folder, &device);
-    assert_eq!((sum(&found), &found["saved_were_lost"]), (SAVE_EVERY, &false.into()));
+    assert_eq!((sum(&found), &found["saved_were_lost"]), (63, &false.into()));
 
     let mut damaged = whole.clone();
     damaged[..end].chunks_mut(record).for_each(|record| record[40] ^= 4);
@@ -189,10 +199,13 @@ fn damaged_counters_begin_at_zero_and_a_damaged_save_with_the_one_before() {
         assert_eq!((sum(&found), &found["saved_were_lost"]), (0, &true.into()));
         let shown = String::from_utf8(run(folder, &["status"], &device).stdout).unwrap();
         assert!(shown.contains("what was saved could not be read"), "{shown}");
-        predict(&device, &even(64));
+        predict(&device, &even(63));
         restart(Board::Virt, &mut device);
         let found = table(folder, &device);
-        assert_eq!((sum(&found), &found["saved_were_lost"]), (SAVE_EVERY, &false.into()));
+        assert_eq!((sum(&found), &found["saved_were_lost"]), (63, &true.into()));
+        json(&run(folder, &["label", "--reset", "--json"], &device));
+        restart(Board::Virt, &mut device);
+        assert_eq!(table(folder, &device)["saved_were_lost"], false);
     }
 }
 
@@ -227,7 +240,7 @@ fn killed_in_the_middle_of_counting_it_goes_on_from_a_save() {
         device.switch_on().unwrap();
         device.slots().unwrap();
         let after = total(folder, &device);
-        let saved = answered / SAVE_EVERY * SAVE_EVERY;
+        let saved = saved_of(answered);
         assert!((before + saved..=before + sent).contains(&after), "{before} {answered} {sent} {after}");
         before = after;
     }
