@@ -105,11 +105,10 @@ def write_rows(folder: Path) -> dict[str, np.ndarray]:
 BINARY = ["--scores", "scores.npy", "--labels", "labels.npy"]
 MARGINS = ["--margins", "margins.npy", "--labels", "labels.npy"]
 ROUNDED = ["--scores", "rounded.npy", "--labels", "labels.npy"]
-CODES = ["--scores", "codes.npy", "--labels", "labels.npy", "--score-encoding", "u8", "--scale", "1/255", "--zero-point", "0"]
+CODES = ["--scores", "codes.npy", "--labels", "labels.npy", "--score-encoding", "u8,1/255,0"]
 LOGITS = ["--logits", "logits.npy", "--labels", "classes.npy"]
 PROBS = ["--probs", "probs.npy", "--labels", "classes.npy"]
-LOGIT_CODES = ["--logits", "logit_codes.npy", "--labels", "classes.npy", "--score-encoding", "i8", "--scale", "0.05",
-               "--zero-point", "0"]
+LOGIT_CODES = ["--logits", "logit_codes.npy", "--labels", "classes.npy", "--score-encoding", "i8,0.05,0"]
 
 #: How Python names the same rows.
 DATA: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -206,9 +205,9 @@ BAD: dict[str, list[str]] = {
     "alpha 0": ["fit", *BINARY, "--alpha", "0"], "alpha 2": ["fit", *BINARY, "--alpha", "2"], "epsilon 0": ["fit", *BINARY, "--epsilon", "0"],
     "epsilon out of reach": ["fit", *BINARY, "--epsilon", "0.001"], "logits as scores": ["fit", "--scores", "logits.npy", "--labels", "classes.npy"],
     "labels of classes": ["fit", "--scores", "scores.npy", "--labels", "classes.npy"], "labels too short": ["fit", "--scores", "scores.npy", "--labels", "few_labels.npy"],
-    "margins as scores": ["fit", "--scores", "margins.npy", "--labels", "labels.npy"], "scores as codes": ["fit", "--scores", "scores.npy", "--labels", "labels.npy", "--score-encoding", "u8", "--scale", "1/255", "--zero-point", "0"],
+    "margins as scores": ["fit", "--scores", "margins.npy", "--labels", "labels.npy"], "scores as codes": ["fit", "--scores", "scores.npy", "--labels", "labels.npy", "--score-encoding", "u8,1/255,0"],
     "codes without scale": ["fit", "--scores", "codes.npy", "--labels", "labels.npy", "--score-encoding", "u8"],
-    "scale 0": ["fit", "--scores", "codes.npy", "--labels", "labels.npy", "--score-encoding", "u8", "--scale", "0", "--zero-point", "0"],
+    "scale 0": ["fit", "--scores", "codes.npy", "--labels", "labels.npy", "--score-encoding", "u8,0,0"],
     "no column": ["fit", "--scores", "rows.csv", "--score-column", "nothing"], "no label column": ["fit", "--scores", "rows.csv", "--label-column", "nothing"],
     "text as scores": ["fit", "--scores", "rows.csv", "--score-column", "group"], "no weight column": ["fit", "--scores", "rows.csv", "--weight-column", "nothing"],
     "weights and clusters": ["fit", "--scores", "rows.csv", "--weight-column", "weight", "--cluster-column", "patient"],

@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 SEED = 20_260
-CODES = ["--score-encoding", "i8", "--scale", "1/256", "--zero-point", "-128"]
+CODES = ["--score-encoding", "i8,1/256,-128"]
 UMD = ["--method", "umd", "--bins", "15"]
 ISOTONIC = ["--method", "isotonic"]
 FIXED = ["--method", "fixed-width", "--bins", "12"]
@@ -183,7 +183,7 @@ class Bench:
         second = engine.ask(path, second_sql, stem.with_name(stem.name + "-2"))
         end = time.perf_counter()
         counted, all_rows = stem.with_name(stem.name + "-counted.bin"), self.folder / f"{case}.bin".replace(" ", "-")
-        self.run("fit", *method, *group, "--pass1", first, "--pass2", second, "-o", counted, "--force")
+        self.run("fit", *method, *group, "--passes", first, second, "-o", counted, "--force")
         same = self.artefact(counted) == self.artefact(all_rows)
         said = f"pass 1 {middle - begin:6.1f} s, {first.stat().st_size >> 10:5} KiB; pass 2 {end - between:6.1f} s, "
         said += f"{second.stat().st_size >> 10:5} KiB; {'same bytes' if same else 'OTHER BYTES'}"
@@ -204,7 +204,7 @@ class Bench:
         stem = self.folder / f"{engine.name}-faults"
         sql = self.run("sql", "--dialect", engine.name, "--from", "scored", *group, *UMD)
         answer = engine.ask(path, sql.rstrip().rstrip(";"), stem)
-        words = ["fit", *UMD, *group, "--pass1", answer, "-o", stem.with_suffix(".bin")]
+        words = ["fit", *UMD, *group, "--passes", answer, "-o", stem.with_suffix(".bin")]
         done = subprocess.run([self.calib, *map(str, words)], capture_output=True, text=True)
         wanted = "5 with no score, or NaN, 3 with a score that is out of range, 4 with a label other than 0 and 1"
         wanted += of_groups

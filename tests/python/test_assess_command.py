@@ -96,7 +96,7 @@ def test_margins_before_and_after(how, binary, tmp_path):
 def test_codes_before_and_after(how, kind, binary, tmp_path):
     options, words = HOW[how]
     codes, labels = (binary[0] * 255).astype(np.int64), binary[1]
-    what = {"score_encoding": "u8", "scale": 1 / 255 if kind == "scores" else 0.1, "zero_point": 0 if kind == "scores" else 128}
+    what = {"score_encoding": ("u8", 1 / 255 if kind == "scores" else 0.1, 0 if kind == "scores" else 128)}
     calibrator = calib_host.fit(codes[:1000], labels[:1000], "isotonic", kind=kind, **what)
     assert calibrator.takes_codes and calibrator.kind == kind
     calibrator.save(tmp_path / "cal.bin")
@@ -125,10 +125,10 @@ def test_vectors_before_and_after(reduction, kind, how, logits, tmp_path):
 @pytest.mark.parametrize("kind", ["probs", "logits"])
 def test_vectors_of_codes_before_and_after(kind, logits, tmp_path):
     labels = logits[1]
-    what = {"score_encoding": "i8", "scale": 1 / 256, "zero_point": -128, "reduction": "top-label"}
+    what = {"score_encoding": ("i8", 1 / 256, -128), "reduction": "top-label"}
     codes = np.rint(softmax(logits[0]) * 255).astype(np.int64) - 128
     if kind == "logits":
-        what |= {"scale": 0.1, "zero_point": 0, "class_score": "margin"}
+        what |= {"score_encoding": ("i8", 0.1, 0), "class_score": "margin"}
         codes = np.clip(np.rint(logits[0] * 10), -128, 127).astype(np.int64)
     calibrator = calib_host.fit(codes[:800], labels[:800], "umd", kind=kind, points_per_bin=50, **what)
     calibrator.save(tmp_path / "cal.bin")
@@ -187,7 +187,7 @@ def test_prediction_sets_beside_a_calibrator_are_judged(binary, tmp_path):
 FITTED = {
     "scores": {"method": "isotonic"},
     "margins": {"method": "isotonic"},
-    "codes": {"method": "isotonic", "score_encoding": "u8", "scale": 1 / 255, "zero_point": 0},
+    "codes": {"method": "isotonic", "score_encoding": ("u8", 1 / 255, 0)},
     "probs": {"method": "umd", "reduction": "top-label", "points_per_bin": 50},
     "logits": {"method": "temperature"},
 }

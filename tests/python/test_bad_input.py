@@ -5,7 +5,6 @@ import pytest
 
 import calib_host
 from calib_host import CalibError, DataError, UsageError
-from calib_host._native import in_python
 
 SCORES = np.linspace(0.01, 0.99, 60)
 LABELS = np.arange(60) % 3 == 0
@@ -269,17 +268,19 @@ def test_what_goes_beside_the_labels_has_a_row_for_each():
             ask()
 
 
-@pytest.mark.parametrize(
-    ("said", "in_words_of_python"),
-    [
-        ("leave --points-per-bin out", "leave points_per_bin out"),
-        ("--cluster-column names them; --logits or --probs", 'clusters names them; kind="logits" or kind="probs"'),
-        ("with --margins, not --scores.", 'with kind="margins", not kind="scores".'),
-        ("a -- b, c--d", "a -- b, c--d"),
-    ],
-)
-def test_options_have_the_names_of_python(said, in_words_of_python):
-    assert in_python(said) == in_words_of_python
+def test_what_is_said_has_the_names_of_python():
+    """Errors and hints name keywords, and no options of the command."""
+    cases = [
+        ({"method": "umd"}, "umd needs bins or points_per_bin, such as bins=10"),
+        ({"method": "isotonic", "points_per_bin": 50}, "isotonic chooses its bins itself: leave out points_per_bin"),
+        ({"method": "isotonic", "monitor": True}, "hint: add monitor_bins with a number"),
+        ({"method": "vector"}, 'use kind="logits" or kind="probs", without reduction'),
+        ({"method": "umd", "bins": 59}, "hint: use bins 1 or fewer"),
+    ]
+    for options, words in cases:
+        with pytest.raises(CalibError) as caught:
+            calib_host.fit(SCORES, LABELS, **options)
+        assert words in str(caught.value) and "--" not in str(caught.value), str(caught.value)
 
 
 def test_what_is_assessed_are_probabilities():

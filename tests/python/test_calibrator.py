@@ -163,7 +163,7 @@ def test_codes_are_calibrated_as_codes():
     rng = np.random.default_rng(3)
     codes = rng.integers(-128, 128, 3000).astype(np.int8)
     labels = rng.random(3000) < (codes.astype(float) + 128) / 256
-    calibrator = calib_host.fit(codes, labels, "isotonic", score_encoding="i8", scale=1 / 256, zero_point=-128)
+    calibrator = calib_host.fit(codes, labels, "isotonic", score_encoding=("i8", 1 / 256, -128))
     assert calibrator.takes_codes and calibrator.kind == "scores"
     probs = calibrator.predict(np.arange(-128, 128, dtype=np.int8))
     assert (np.diff(probs) >= 0).all()
@@ -177,7 +177,7 @@ def test_codes_are_calibrated_as_codes():
 def test_codes_of_logits_are_calibrated_as_codes(logits):
     values, labels = logits
     codes = np.clip(np.round(values / 0.1), -128, 127).astype(np.int8)
-    how = {"score_encoding": "i8", "scale": 0.1, "zero_point": 0, "class_score": "margin"}
+    how = {"score_encoding": ("i8", 0.1, 0), "class_score": "margin"}
     calibrator = calib_host.fit(codes, labels, "umd", kind="logits", reduction="top-label", points_per_bin=50, **how)
     assert calibrator.takes_codes
     said = calibrator.predict(codes)

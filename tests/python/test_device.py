@@ -89,7 +89,7 @@ def test_codes(encoding, dtype, scale, zero_point, tmp_path):
     scores, labels = scores_and_labels()
     ends = np.iinfo(dtype)
     codes = np.clip(np.round(scores / scale) + zero_point, ends.min, ends.max).astype(dtype)
-    how = {"score_encoding": encoding, "scale": scale, "zero_point": zero_point}
+    how = {"score_encoding": (encoding, scale, zero_point)}
     calibrator = calib_host.fit(codes, labels, "isotonic", classifier_id=CLASSIFIER, **how)
     asked = np.arange(ends.min, ends.max + 1, max(1, (ends.max - ends.min) // 1000)).astype(dtype)
     same_bits(calibrator.predict(asked), answers(calibrator, "code", asked, tmp_path)[1][:, 0])
@@ -125,7 +125,7 @@ def test_vectors_of_codes(logits, tmp_path):
     values, labels = logits
     probs = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
     codes = np.clip(np.round(probs * 256) - 128, -128, 127).astype(np.int8)
-    how = {"score_encoding": "i8", "scale": 1 / 256, "zero_point": -128}
+    how = {"score_encoding": ("i8", 1 / 256, -128)}
     calibrator = calib_host.fit(
         codes, labels, "isotonic", kind="probs", reduction="top-label", classifier_id=CLASSIFIER, **how
     )

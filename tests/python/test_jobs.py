@@ -57,7 +57,7 @@ def test_thresholds_that_cannot_be(binary):
         ({}, UsageError, "neither a sensitivity nor a specificity"),
         ({"sensitivity": 1.0}, UsageError, "the sensitivity is 1.0"),
         ({"sensitivity": 0.9999}, DataError, "it takes 29956 positives, there are"),
-        ({"sensitivity": 0.9, "scale": 0.5}, UsageError, "score_encoding, scale and zero_point go together"),
+        ({"sensitivity": 0.9, "score_encoding": "u8"}, UsageError, "a type, a scale and a zero point"),
         ({"sensitivity": 0.9, "classifier_id": "xy"}, UsageError, "16 hex digits"),
         ({"sensitivity": 0.9, "groups": ["a"] * 5}, UsageError, "2000 rows of scores but 5 groups"),
     ]:
@@ -168,6 +168,108 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     ]:
         with pytest.raises(error, match=words):
             calib_host.decide(actions, **options)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Nothing else is run."""
+
+    def refuse(*words, **options):
+        raise AssertionError(f"{words} is run")
+
+    return lambda: monkeypatch.setattr("subprocess.Popen", refuse)
+
+
+def test_comparisons_are_those_of_the_command(binary, logits, tmp_path, alone):
+    scores, labels = binary[0].astype(np.float32), binary[1]
+    clusters = np.arange(2000) // 2
+    words = files(tmp_path, "scores", scores, labels)[:4]
+    np.save(tmp_path / "clusters.npy", clusters)
+    expected = asked(tmp_path, "compare", *words, "--methods=umd,irp,platt,beta", "--bins=5", "--folds=3", "--repeats=1")
+    clustered = asked(tmp_path, "compare", *words, "--clusters=clusters.npy", "--methods=umd", "--repeats=1", "--seed=3", "--metric=log-loss")
+    values, classes = logits[0].astype(np.float32), logits[1]
+    for name, rows in [("all", slice(None)), ("test", slice(700, None)), ("fit", slice(700))]:
+        np.save(tmp_path / f"{name}-logits.npy", values[rows])
+        np.save(tmp_path / f"{name}-classes.npy", classes[rows])
+    of_classes = asked(
+        tmp_path, "compare", "--logits=fit-logits.npy", "--labels=fit-classes.npy", "--test=test-logits.npy",
+        "--test-labels=test-classes.npy", "--claim=top-label", "--reductions=top-label", "--methods=umd,isotonic,temperature",
+        "--points-per-bin=100",
+    )  # fmt: skip
+    alone()
+    found = calib_host.compare(scores, labels, methods=["umd", "irp", "platt", "beta"], bins=5, folds=3, repeats=1)
+    assert dict(found) == expected
+    found = calib_host.compare(scores, labels, clusters=clusters, methods=["umd"], repeats=1, seed=3, metric="log-loss")
+    assert dict(found) == clustered
+    found = calib_host.compare(
+        values[:700], classes[:700], kind="logits", test=(values[700:], classes[700:]), claim="top-label",
+        reductions=["top-label"], methods=["umd", "isotonic", "temperature"], points_per_bin=100,
+    )  # fmt: skip
+    assert dict(found) == of_classes
+
+
+def test_comparisons_that_cannot_be(binary, logits):
+    scores, labels = binary
+    values, classes = logits
+    for rows, options, error, words in [
+        ((scores, labels), {"claim": "top-label"}, UsageError, 'claim needs a matrix: kind="logits" or kind="probs" instead of'),
+        ((scores, labels), {"methods": ["vector"]}, UsageError, "vector calibrates whole vectors"),
+        ((scores, labels), {"points_per_bin": 50}, UsageError, "reductions and points_per_bin need a matrix"),
+        ((scores[:3], labels[:3]), {}, UsageError, "3 points are fewer than the 5 folds: choose fewer with folds"),
+        ((scores, labels), {"folds": 1}, UsageError, "folds is 1"),
+        ((scores, labels), {"metric": "l2"}, UsageError, 'there is no metric "l2"'),
+        ((scores, labels), {"test": (scores, labels)}, DataError, "the rows that every method is fitted to"),
+        ((values, classes, ), {"kind": "logits", "reductions": ["top-k-label"]}, UsageError, 'reductions="top-k-label" is not compared'),
+        ((values, classes), {"kind": "logits", "test": (values[:, :2], classes % 2)}, MismatchError, "2 classes in place of"),
+    ]:
+        with pytest.raises(error, match=words):
+            calib_host.compare(*rows, **options)
+    found = calib_host.compare(scores, labels, test=(scores, labels), methods=["platt"], same_rows=True)
+    assert found["split"]["kind"] == "test"
+
+
+def test_reports_are_those_of_the_command(binary, logits, tmp_path, alone):
+    scores, labels = binary[0].astype(np.float32), binary[1]
+    rounded = (np.round(scores * 16) / 16).astype(np.float32)
+    codes = np.round(scores * 255).astype(np.int64)
+    values, classes = logits[0].astype(np.float32), logits[1]
+    of_codes = {"score_encoding": ("u8", 1 / 255, 0)}
+    cases = [
+        (scores, labels, {"method": "umd", "bins": 5}, []),
+        # Random words are drawn in the order of the rows.
+        (rounded, labels, {"method": "umd-randomized", "bins": 5}, []),
+        (20 * scores - 10, labels, {"method": "platt", "kind": "margins"}, []),
+        (codes, labels, {"method": "isotonic", **of_codes}, []),
+        (values, classes, {"method": "umd", "kind": "logits", "reduction": "top-label", "bins": 3}, ["--logits"]),
+    ]
+    expected = []
+    for number, (rows, truth, options, words) in enumerate(cases):
+        half = len(rows) // 2
+        calibrator = calib_host.fit(rows[:half], truth[:half], **options)
+        calibrator.save(tmp_path / f"{number}.bin")
+        for name, part in [("fit", slice(half)), ("test", slice(half, None))]:
+            np.save(tmp_path / f"{name}.npy", rows[part])
+            np.save(tmp_path / f"{name}-labels.npy", truth[part])
+        words = [*words, "--calibration=fit.npy", "--calibration-labels=fit-labels.npy", "--test=test.npy", "--test-labels=test-labels.npy"]
+        said = asked(tmp_path, "report", f"{number}.bin", *words, "--bootstrap=20", "--title=Ward 3", "--seed=5", "--bins=8")
+        expected.append((calibrator, [(rows[:half], truth[:half]), (rows[half:], truth[half:])], said))
+    alone()
+    for calibrator, halves, said in expected:
+        found = calib_host.report(calibrator, *halves, bootstrap=20, title="Ward 3", seed=5, bins=8)
+        origin = found.pop("origin")
+        assert dict(found) == {name: value for name, value in said.items() if name != "origin"}
+        assert origin["calibration_is_the_artefacts"] and not origin["test_is_calibration"]
+        assert origin["command"].endswith("calibration, test, title='Ward 3', bins=8, bootstrap=20, seed=5)")
+    calibrator, halves, _ = expected[0]
+    with_costs = calib_host.report(calibrator, *halves, bootstrap=20, actions=ACTIONS, uncalibrated="refer")
+    assert with_costs["decision"] is not None and found["decision"] is None
+    for options, error, words in [
+        ({"bins": 0}, UsageError, "bins is a number from 1 to 1000"),
+        ({"alpha": 1.0}, UsageError, "alpha is a fraction"),
+        ({"extreme_probs": "drop"}, UsageError, "leave-out and clip"),
+    ]:
+        with pytest.raises(error, match=words):
+            calib_host.report(calibrator, *halves, **options)
 
 
 def test_plans_are_those_of_the_command(tmp_path):

@@ -63,7 +63,7 @@ def test_the_codes_are_those_of_the_interpreter(data):
     assert by_hand.dtype == np.int8 and len(np.unique(by_hand)) > 100
     np.testing.assert_array_equal(tflite_codes(interpreter(content), X), by_hand)
     calibrator = from_tflite(interpreter(content), X, y, "isotonic")
-    direct = calib_host.fit(by_hand[:, 0], y, "isotonic", score_encoding="i8", scale=1 / 256, zero_point=-128)
+    direct = calib_host.fit(by_hand[:, 0], y, "isotonic", score_encoding=("i8", 1 / 256, -128))
     assert calibrator == direct and calibrator.takes_codes and calibrator.warnings == direct.warnings
     # They are better than what the network says.
     said = (by_hand[:, 0].astype(float) + 128) / 256
@@ -115,7 +115,7 @@ def test_of_two_outputs_the_second_is_class_1(data):
     calibrator = from_tflite(interpreter(content), X, y, "isotonic")
     codes = tflite_codes(interpreter(content), X)
     assert codes.shape == (1500, 2)
-    direct = calib_host.fit(codes[:, 1], y, "isotonic", score_encoding="i8", scale=1 / 256, zero_point=-128)
+    direct = calib_host.fit(codes[:, 1], y, "isotonic", score_encoding=("i8", 1 / 256, -128))
     assert calibrator == direct
     both = from_tflite(interpreter(content), X, y, "isotonic", kind="probs", reduction="confidence")
     assert both.reduction == "confidence" and both.n_classes == 2
@@ -126,7 +126,7 @@ def test_several_classes(several):
     content = networks.dense(weights, np.zeros(4), X, SOFTMAX)
     calibrator = from_tflite(interpreter(content), X, y, "umd", reduction="top-label", points_per_bin=50)
     codes = tflite_codes(interpreter(content), X)
-    how = {"score_encoding": "i8", "scale": 1 / 256, "zero_point": -128}
+    how = {"score_encoding": ("i8", 1 / 256, -128)}
     direct = calib_host.fit(codes, y, "umd", kind="probs", reduction="top-label", points_per_bin=50, **how)
     assert calibrator == direct and calibrator.n_classes == 4
     said = calibrator.predict(codes)

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use calib_fit::adjust::AdjustError;
-use calib_fit::artifact::{CompileError, MonitorError, RuleError};
+use calib_fit::artifact::{CompileError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
 use calib_fit::job::{AssessError, Finding, JobError, Mismatch, NotFitted};
@@ -293,9 +293,7 @@ impl Error {
             Self::Pass { cause, .. } if is_about_method(cause) => 2,
             Self::Pass { .. } => 3,
             Self::Promise { cause, .. } if cause.is_about_options() => 2,
-            Self::Compile(CompileError::Codes(_) | CompileError::NoDirectTable(_)) => 2,
-            // Ties are of the data; the others are of what was asked.
-            Self::Compile(CompileError::Monitors(cause)) if *cause != MonitorError::Ties => 2,
+            Self::Compile(cause) if cause.is_about_options() => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
             Self::Log { cause, .. } if cause.is_difference() => 1,

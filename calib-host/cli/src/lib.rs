@@ -17,7 +17,6 @@ mod out;
 mod paths;
 mod progress;
 mod read;
-mod refused;
 mod run;
 mod show;
 mod spinner;
@@ -30,8 +29,6 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use command::Command;
 use context::Context;
 use error::Error;
-
-pub use refused::{Fault, Refused};
 
 /// More threads help nobody, whatever `RAYON_NUM_THREADS` says.
 const MOST_THREADS: usize = 256;
@@ -73,7 +70,7 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(MOST_THREADS).build_global();
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let program = options::apart_from_rows(tables::with_options(Cli::command()));
+    let program = tables::with_options(Cli::command());
     let program = help::laid_out(program.color(color(&arguments)));
     let matches = program.clone().try_get_matches_from(&arguments);
     let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));

@@ -49,17 +49,18 @@ impl Drop for Cleared {
 /// Shows how many fits of a comparison are done, and how long the others will take.
 pub(crate) struct FitBar {
     bar: Cleared,
-    contenders: usize,
+    fits_of_each: usize,
     start: Instant,
 }
 
 impl FitBar {
-    pub(crate) fn new(contenders: usize, quiet: bool) -> Self {
+    /// For a comparison in which each method is fitted so often.
+    pub(crate) fn new(fits_of_each: usize, quiet: bool) -> Self {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {msg}{elapsed}");
         let bar = bar.with_style(style.expect("a valid template"));
         bar.enable_steady_tick(TICK);
-        Self { bar: Cleared(bar), contenders, start: Instant::now() }
+        Self { bar: Cleared(bar), fits_of_each, start: Instant::now() }
     }
 
     /// Takes how many fits are done, and how many there will be.
@@ -67,7 +68,7 @@ impl FitBar {
         let bar = &self.bar.0;
         bar.set_length(total as u64);
         bar.set_position(done as u64);
-        bar.set_message(match left(self.start.elapsed(), done, total, self.contenders) {
+        bar.set_message(match left(self.start.elapsed(), done, total, total / self.fits_of_each) {
             _ if done == total => "resampling, ".into(),
             Some(left) => format!("about {} left, ", FormattedDuration(left)),
             None => String::new(),

@@ -31,11 +31,8 @@ pub trait Named: Copy + PartialEq + Send + Sync + 'static {
     /// If no value has it; the error lists the names that there are.
     fn named(name: &str) -> Result<Self, UnknownName> {
         let named = Self::NAMES.iter().find(|(_, own, _)| *own == name);
-        named.map(|(value, ..)| *value).ok_or_else(|| UnknownName {
-            what: Self::WHAT,
-            given: name.into(),
-            names: Self::NAMES.iter().map(|(_, name, _)| *name).collect(),
-        })
+        let names = || Self::NAMES.iter().map(|(_, name, _)| *name);
+        named.map(|(value, ..)| *value).ok_or_else(|| UnknownName::new(Self::WHAT, name, names()))
     }
 }
 
@@ -46,6 +43,17 @@ pub struct UnknownName {
     what: &'static str,
     given: String,
     names: Vec<&'static str>,
+}
+
+impl UnknownName {
+    /// That nothing of this sort goes by the name that was given.
+    pub(crate) fn new(
+        what: &'static str,
+        given: &str,
+        names: impl IntoIterator<Item = &'static str>,
+    ) -> Self {
+        Self { what, given: given.into(), names: names.into_iter().collect() }
+    }
 }
 
 impl fmt::Display for UnknownName {

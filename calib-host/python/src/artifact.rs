@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
-use crate::errors::{DataError, UsageError, in_python};
+use crate::errors::{DataError, UsageError};
 
 /// An artefact: what a device reads.
 #[pyclass(frozen, name = "Artifact", module = "calib_host._native")]
@@ -91,7 +91,7 @@ impl PyArtifact {
             "statement": promised.statement,
             "assumptions": promised.full_assumptions(),
             "limits": promised.full_limits(),
-            "warnings": flaws(&artifact).iter().map(|flaw| in_python(&flaw.to_string())).collect::<Vec<_>>(),
+            "warnings": flaws(&artifact).iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
         .to_string()
     }

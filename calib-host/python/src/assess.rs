@@ -81,7 +81,7 @@ fn found(py: Python<'_>, assess: impl FnOnce() -> PyResult<Assessed> + Send) -> 
 }
 
 /// Why nothing was assessed.
-fn of_assess(cause: &AssessError) -> PyErr {
+pub(crate) fn of_assess(cause: &AssessError) -> PyErr {
     match cause {
         AssessError::Options(cause) => UsageError::new_err(cause.with_names(name)),
         AssessError::NoGroups { .. } => UsageError::new_err(cause.to_string()),
@@ -232,8 +232,8 @@ pub(crate) fn assess_calibrated(
     found(py, || {
         let artifact = stored.artifact();
         let scores = scores_for(&artifact, values, kind, classes.unwrap_or(2))?;
-        let mut rows = Rows::new(labels).clusters(clusters).groups(groups);
-        rows.in_order = artifact.is_randomized();
+        let rows =
+            Rows::new(labels).clusters(clusters).groups(groups).in_any_order(!artifact.is_randomized());
         let data = Dataset::new(scores, rows).map_err(|cause| of_data(&cause))?;
         job::assess(&data, Some(stored), &options).map_err(|cause| of_assess(&cause))
     })

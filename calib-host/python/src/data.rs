@@ -4,15 +4,18 @@ use calib_core::ScoreEncoding;
 use calib_fit::artifact::CodeType;
 use calib_fit::data::{self, RowGroups, device_scores};
 use calib_fit::dataset::{Dataset, Rows, Scores};
-use calib_fit::job::is_fitted_to;
+use calib_fit::job::{Finding, is_fitted_to};
 use calib_fit::stats::Clusters;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, UsageError, named, of_data};
+use crate::errors::{DataError, UsageError, name, named, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
+
+/// The type, the scale and the zero point of codes.
+pub(crate) type Codes = (String, f32, i32);
 
 /// Labelled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artefact's encoding, or
 /// of one that is named by its type, its scale and its zero point.
@@ -35,7 +38,7 @@ impl PyDataset {
         clusters: Option<PyReadonlyArray1<'_, i64>>,
         groups: Option<Vec<String>>,
         artifact: Option<&Bound<'_, PyArtifact>>,
-        codes: Option<(String, f32, i32)>,
+        codes: Option<Codes>,
     ) -> PyResult<Self> {
         let numbers = Numbers::of(scores)?;
         let (kind, values, labels) = (Kind::named(kind)?, numbers.borrowed()?, labels.as_slice()?);
@@ -44,10 +47,11 @@ impl PyDataset {
             (None, Some(artifact)) => Some(artifact.get().stored.artifact().header().encoding),
             (None, None) => None,
         };
-        let mut rows = Rows::new(labels)
+        let draws = artifact.is_some_and(|artifact| artifact.get().stored.artifact().is_randomized());
+        let rows = Rows::new(labels)
             .clusters(clusters.map(|names| names.as_slice().map(Clusters::new)).transpose()?)
-            .groups(groups.map(RowGroups::new));
-        rows.in_order = artifact.is_some_and(|artifact| artifact.get().stored.artifact().is_randomized());
+            .groups(groups.map(RowGroups::new))
+            .in_any_order(!draws);
         let made = working(py, || {
             let scores = scores_of(kind, values, classes.unwrap_or(2), encoding)?;
             Dataset::new(scores, rows)
@@ -64,12 +68,19 @@ impl PyDataset {
     /// What is doubtful about the rows, in sentences.
     fn doubts(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
-        let repeats = self.data.repeats().ok().flatten();
-        repeats.map(|noticed| format!("{noticed} Then name the patient with clusters.")).into_iter().collect()
+        let repeats = self.data.repeats().ok().flatten().map(Finding::Dependence);
+        self.doubt().into_iter().chain(repeats.map(|doubt| doubt.with_names(name))).collect()
     }
 }
 
-fn encoding_of(name: &str, scale: f32, zero_point: i32) -> PyResult<ScoreEncoding> {
+impl PyDataset {
+    /// What is doubtful about the scores.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        Finding::of_scores(&self.data).map(|doubt| doubt.with_names(name))
+    }
+}
+
+pub(crate) fn encoding_of(name: &str, scale: f32, zero_point: i32) -> PyResult<ScoreEncoding> {
     let encoding = named::<CodeType>(name)?.encoding(scale, zero_point);
     encoding.map_err(|cause| UsageError::new_err(cause.to_string()))
 }

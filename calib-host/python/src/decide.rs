@@ -45,7 +45,7 @@ pub(crate) fn decide(
     delta: f64,
     artifact: Option<&Bound<'_, PyArtifact>>,
 ) -> PyResult<(Option<PyArtifact>, String)> {
-    let costs = Costs { stated: stated(&actions)?, actions: costed(actions, uncalibrated, unsure)?, cases };
+    let costs = costs_of(actions, (uncalibrated, unsure), cases)?;
     let rows = rows.map(decided_rows).transpose()?;
     let validation = validation.map(decided_rows).transpose()?;
     let job = || decided(&costs, rows.as_ref(), validation.as_ref(), delta);
@@ -53,6 +53,15 @@ pub(crate) fn decide(
     let with = artifact.map(|artifact| with_rule(&artifact.get().stored, &decision)).transpose();
     let with = with.map_err(|cause| of_job(&cause))?;
     Ok((with.map(PyArtifact::new), json!(decision).to_string()))
+}
+
+/// Actions with their costs, and the rule if they state one; named are the actions where there is no probability, and where it is unsure.
+pub(crate) fn costs_of(
+    actions: Vec<Action>,
+    (uncalibrated, unsure): (Option<&str>, Option<&str>),
+    cases: Option<u64>,
+) -> PyResult<Costs> {
+    Ok(Costs { stated: stated(&actions)?, actions: costed(actions, uncalibrated, unsure)?, cases })
 }
 
 fn costed(actions: Vec<Action>, uncalibrated: Option<&str>, unsure: Option<&str>) -> PyResult<Actions> {

@@ -1,9 +1,8 @@
 //! Errors as Python's exceptions, in the words of Python.
 
-use calib_cli::{Fault, Refused};
 use calib_fit::adjust::AdjustError;
 use calib_fit::artifact::RuleError;
-use calib_fit::job::JobError;
+use calib_fit::job::{JobError, NotFitted};
 use calib_fit::names::Named;
 use calib_fit::operating::OperatingError;
 use calib_fit::sets::SetError;
@@ -17,23 +16,19 @@ create_exception!(calib_host, UsageError, CalibError, "What is asked for makes n
 create_exception!(calib_host, DataError, CalibError, "The data are of no use.");
 create_exception!(calib_host, MismatchError, CalibError, "A calibrator is for scores of another kind.");
 
-/// Options that have other names in Python.
-const NAMES: [(&str, &str); 6] = [
-    ("cluster-column", "clusters"),
-    ("group-column", "groups"),
-    ("logits", "kind=\"logits\""),
-    ("margins", "kind=\"margins\""),
-    ("probs", "kind=\"probs\""),
-    ("scores", "kind=\"scores\""),
-];
-
-/// Why nothing was fitted.
-pub(crate) fn of_refused(refused: &Refused) -> PyErr {
-    let text = in_python(&refused.to_string());
-    match refused.fault {
-        Fault::Options => UsageError::new_err(text),
-        Fault::Data => DataError::new_err(text),
-        Fault::Mismatch => MismatchError::new_err(text),
+/// Why nothing was fitted, and what to do about it.
+pub(crate) fn of_not_fitted(cause: &NotFitted) -> PyErr {
+    let sentence = match (cause, cause.of_options()) {
+        (NotFitted::Options(cause), _) => cause.with_names(name),
+        (_, Some(cause)) => format!("scores: {}", cause.with_names(name)),
+        (NotFitted::Fit(fit), _) if !fit.is_about_options() => format!("scores: {cause}"),
+        (NotFitted::ReferenceScores(_), _) => format!("monitor_scores: {cause}"),
+        _ => cause.to_string(),
+    };
+    let hint = cause.hint().map_or(String::new(), |hint| format!("\n  hint: {}", hint.with_names(name)));
+    match cause.is_about_options() {
+        true => UsageError::new_err(sentence + &hint),
+        false => DataError::new_err(sentence + &hint),
     }
 }
 
@@ -52,7 +47,7 @@ pub(crate) fn name(field: &str) -> String {
 
 /// What is wrong with data, or with what goes beside them.
 pub(crate) fn of_data(error: &data::DataError) -> PyErr {
-    let text = in_python(&error.to_string());
+    let text = error.to_string();
     match error {
         data::DataError::RowCount { .. }
         | data::DataError::MatrixWeights
@@ -72,9 +67,9 @@ pub(crate) fn of_options(error: &OptionsError) -> PyErr {
 pub(crate) fn of_job(error: &JobError) -> PyErr {
     let text = error.to_string();
     match error {
-        JobError::Mismatch(_) | JobError::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => {
-            MismatchError::new_err(text)
-        }
+        JobError::Mismatch(_)
+        | JobError::OtherClasses { .. }
+        | JobError::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => MismatchError::new_err(text),
         JobError::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => {
             MismatchError::new_err(text)
         }
@@ -91,24 +86,4 @@ pub(crate) fn of_job(error: &JobError) -> PyErr {
 /// The value of a name.
 pub(crate) fn named<T: Named>(name: &str) -> PyResult<T> {
     T::named(name).map_err(|cause| UsageError::new_err(cause.to_string()))
-}
-
-/// A sentence of the command with the names of options as Python has them: `points_per_bin` for `--points-per-bin`.
-#[pyfunction]
-pub(crate) fn in_python(text: &str) -> String {
-    let mut parts = text.split("--");
-    let mut said = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(part.len());
-        let option = part[..end].trim_end_matches('-');
-        if option.is_empty() || said.ends_with(|c: char| c.is_alphanumeric()) {
-            said += "--";
-            said += part;
-            continue;
-        }
-        let renamed = NAMES.iter().find(|(name, _)| *name == option).map(|(_, name)| (*name).to_owned());
-        said += &renamed.unwrap_or_else(|| option.replace('-', "_"));
-        said += &part[option.len()..];
-    }
-    said
 }

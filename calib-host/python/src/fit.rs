@@ -1,6 +1,5 @@
 //! Fitting.
 
-use calib_cli::Refused;
 use calib_fit::ScoreKind;
 use calib_fit::data::device_scores;
 use calib_fit::dataset::{Dataset, Rows, Scores};
@@ -11,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::artifact::PyArtifact;
-use crate::errors::{DataError, UsageError, name, of_data, of_refused};
+use crate::errors::{DataError, UsageError, name, of_data, of_not_fitted};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 use crate::options::Options;
@@ -42,7 +41,9 @@ pub(crate) fn fit(
     let (encoding, labels) = (options.encoding()?, labels.as_slice()?);
     let are_codes = matches!(values, Slice::I64(_));
     if are_codes && encoding.is_none() {
-        return Err(UsageError::new_err("integer codes need score_encoding, scale and zero_point"));
+        return Err(UsageError::new_err(
+            "integer codes need score_encoding: a type, a scale and a zero point",
+        ));
     }
     let (of, of_others) = match kind {
         Kind::Binary(kind) => (ScoresOf::Binary { kind, encoding, by_group: false }, kind),
@@ -60,7 +61,8 @@ pub(crate) fn fit(
     let rows = Rows::new(labels)
         .weights(weights.as_ref().map(PyReadonlyArray1::as_slice).transpose()?)
         .clusters(clusters.as_ref().map(|names| names.as_slice().map(Clusters::new)).transpose()?)
-        .classifiers(classifiers);
+        .classifiers(classifiers)
+        .in_any_order(true);
     let fitted = working(py, || {
         let scores = match (kind, values, encoding) {
             (Kind::Binary(kind), Slice::I64(codes), Some(encoding)) => {
@@ -77,7 +79,7 @@ pub(crate) fn fit(
             }
         };
         let data = scores.and_then(|scores| Dataset::new(scores, rows)).map_err(|cause| of_data(&cause))?;
-        job::fit(&data, &options).map_err(|cause| of_refused(&Refused::of_fit(cause)))
+        job::fit(&data, &options).map_err(|cause| of_not_fitted(&cause))
     })??;
     let warnings = fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
     let chosen = fitted.chosen.map(|chosen| chosen.with_names(name));

@@ -9,6 +9,7 @@ mod artifact;
 mod assess;
 mod codes;
 mod command;
+mod compare;
 mod data;
 mod decide;
 mod errors;
@@ -19,6 +20,7 @@ mod interrupt;
 mod jobs;
 mod options;
 mod plan;
+mod report;
 
 use pyo3::prelude::*;
 
@@ -34,7 +36,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<artifact::PyArtifact>()?;
     module.add_class::<assess::PyHow>()?;
     module.add_class::<data::PyDataset>()?;
-    module.add_function(wrap_pyfunction!(errors::in_python, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(apply::apply, module)?)?;
     module.add_function(wrap_pyfunction!(assess::assess, module)?)?;

@@ -1,14 +1,14 @@
 //! Options that Python gives by name.
 
-use calib_core::artifact::MonitorAction;
-use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
+use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::OptionsError;
-use calib_fit::job::{FitOptions, MonitorOptions, NamedMethod, ScoresOf, Smoothing};
+use calib_fit::job::{AlarmAction, FitOptions, MonitorOptions, NamedMethod, ScoresOf, Smoothing};
 use calib_fit::names::Named;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::data::{Codes, encoding_of};
 use crate::errors::{UsageError, of_options};
 
 /// Options by their names; those that are missing or None are left to calib.
@@ -69,12 +69,10 @@ impl<'py> Options<'py> {
             scaling: self.named("scaling")?,
             loss: self.named("loss")?,
             range: self.get("range", "two numbers, the lower first,")?,
-            one_set: self.flag("one_set")?,
             log_probs: self.flag("log_probs")?,
             odir,
             folds: self.count("folds")?,
             resolution: self.count("resolution")?,
-            directions: self.named("directions")?,
             reduction: self.named("reduction")?,
             k: self.count("k")?,
             class_score: self.named("class_score")?.unwrap_or_default(),
@@ -84,30 +82,11 @@ impl<'py> Options<'py> {
 
     /// The encoding of codes.
     pub(crate) fn encoding(&self) -> PyResult<Option<ScoreEncoding>> {
-        let name = self.get::<String>("score_encoding", "a name")?;
-        let (scale, zero_point) = (self.number("scale")?, self.count::<i32>("zero_point")?);
-        let (name, scale, zero_point) = match (name, scale, zero_point) {
-            (None, None, None) => return Ok(None),
-            (Some(name), Some(scale), Some(zero_point)) => (name, scale as f32, zero_point),
-            _ => {
-                return Err(UsageError::new_err("integer codes need score_encoding, scale and zero_point"));
-            }
+        let what = "a type, a scale and a zero point, such as (\"i8\", 1 / 256, -128),";
+        let Some((name, scale, zero_point)) = self.get::<Codes>("score_encoding", what)? else {
+            return Ok(None);
         };
-        let encoding = match &*name {
-            "u8" => ScoreEncoding::U8 { scale, zero_point },
-            "i8" => ScoreEncoding::I8 { scale, zero_point },
-            "u16" => ScoreEncoding::U16 { scale, zero_point },
-            "i16" => ScoreEncoding::I16 { scale, zero_point },
-            _ => {
-                return Err(UsageError::new_err(format!(
-                    "score_encoding={name:?}: there are \"u8\", \"i8\", \"u16\" and \"i16\""
-                )));
-            }
-        };
-        match QuantizedScore::from_key(encoding, 0) {
-            Ok(_) => Ok(Some(encoding)),
-            Err(_) => Err(UsageError::new_err("scale is not a number above 0, or zero_point is no code")),
-        }
+        encoding_of(&name, scale, zero_point).map(Some)
     }
 
     /// What is fitted to such scores, and how it is written.
@@ -150,16 +129,7 @@ impl<'py> Options<'py> {
         let refuse = |text: &str| Err(UsageError::new_err(text.to_owned()));
         let (bins, rarity) =
             (self.count("monitor_bins")?, self.get("monitor_rarity", "three whole numbers")?);
-        let action = match self.get::<String>("monitor_action", "a name")?.as_deref() {
-            None | Some("flag") => None,
-            Some("alarm") => Some(MonitorAction::Alarm),
-            Some("uncalibrated") => Some(MonitorAction::Uncalibrated),
-            Some(other) => {
-                return refuse(&format!(
-                    "monitor_action={other:?}: there are \"flag\", \"alarm\" and \"uncalibrated\""
-                ));
-            }
-        };
+        let action = self.named::<AlarmAction>("monitor_action")?.unwrap_or_default().get();
         if !self.flag("monitor")? {
             if scores.is_some() {
                 return refuse("scores that monitors compare with go with monitor: add it");

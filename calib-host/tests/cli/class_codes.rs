@@ -5,7 +5,7 @@ use crate::npy::{Npy, f32s, i8s, i64s, u16s};
 use crate::transcript::refused;
 use crate::workplace::Workplace;
 
-const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
+const SOFTMAX: &str = "--score-encoding i8,1/256,-128";
 const COLUMNS: &str = "c0,c1,c2,c3";
 const ROWS: usize = 1200;
 const CLASSES: usize = 4;
@@ -87,7 +87,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
             "fixed-width --bins 10",
             "isotonic",
             "isotonic-interpolated",
-            "scaling-binning --bins 4 --one-set",
+            "scaling-binning-one-set --bins 4",
             "platt",
             "beta",
         ] {
@@ -134,7 +134,7 @@ fn equal_codes_predict_the_lowest_class() {
 #[test]
 fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
     let place = place();
-    let wide = "--score-encoding u16 --scale 1/65280 --zero-point 0";
+    let wide = "--score-encoding u16,1/65280,0";
     let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs wide_probs.npy -o probs.bin"));
     place.ok(&format!("calib fit {what} --probs wide.npy {wide} -o wide.bin"));
@@ -264,7 +264,7 @@ fn bad_codes_are_refused_with_row_and_column() {
     bad("bad.csv", table(""), "--score-column a,b,d");
     bad("bad.csv", table(""), "--score-column a");
     let signed = "calib fit --method isotonic --reduction top-label --probs bad.csv --score-column a,b,c \
-                  --score-encoding i8 --scale 1/128 --zero-point 0 -o out";
+                  --score-encoding i8,1/128,0 -o out";
     refused(&[("bad.csv", table("").into_bytes())], signed);
     said!();
 }
@@ -358,7 +358,7 @@ fn an_array_of_an_archive_is_a_matrix_of_codes() {
     assert_eq!(fit("--probs codes.npz --score-column probs"), expected);
     place.says(
         "calib fit --method isotonic --reduction top-label --probs codes.npz --score-column other --labels labels.npy \
-         --score-encoding i8 --scale 1/128 --zero-point -128 -o none",
+         --score-encoding i8,1/128,-128 -o none",
     );
     said!();
 }

@@ -6,7 +6,7 @@ use crate::npy::{f32s, i8s, i64s};
 use crate::transcript::refused;
 use crate::workplace::Workplace;
 
-const LOGITS: &str = "--score-encoding i8 --scale 0.125 --zero-point 10";
+const LOGITS: &str = "--score-encoding i8,0.125,10";
 const ROWS: usize = 1500;
 const CLASSES: usize = 4;
 

@@ -4,7 +4,7 @@ use crate::data::Json;
 use crate::transcript::refused;
 use crate::workplace::Workplace;
 
-const SOFTMAX: &str = "--score-encoding i8 --scale 1/256 --zero-point -128";
+const SOFTMAX: &str = "--score-encoding i8,1/256,-128";
 
 /// So many rows of codes: label 1 about as often as the score says.
 fn table(codes: impl Iterator<Item = i32>) -> String {
@@ -97,12 +97,11 @@ fn tables_in_16_bits_have_no_direct_ones() {
 #[test]
 fn sixteen_bits_take_steps_and_no_long_function() {
     let place = place();
-    let encoding = "--score-encoding u16 --scale 1/65536 --zero-point 0";
+    let encoding = "--score-encoding u16,1/65536,0";
     let fit = |method: &str| {
         place.says(&format!("calib fit --method {method} --scores u16.csv {encoding} -o out --force"))
     };
-    for method in ["ums --bins 5", "isotonic", "scaling-binning --bins 5 --one-set", "fixed-width --bins 10"]
-    {
+    for method in ["ums --bins 5", "isotonic", "scaling-binning-one-set --bins 5", "fixed-width --bins 10"] {
         fit(method);
         assert_eq!(applied(&place, "out", "u16.csv").len(), 2048);
         assert!(place.inspect("out")["tables"][0]["direct_table_len_bytes"].is_null());
@@ -130,7 +129,7 @@ fn bad_codes_are_refused_with_their_place() {
     };
     fit("5,1\n128,0\n", SOFTMAX);
     fit("0.5,1\n1,0\n", SOFTMAX);
-    fit("5,1\n-3,0\n", "--score-encoding i8 --scale 0.01 --zero-point 0");
+    fit("5,1\n-3,0\n", "--score-encoding i8,0.01,0");
     said!();
 }
 
@@ -138,10 +137,12 @@ fn bad_codes_are_refused_with_their_place() {
 fn impossible_encodings_are_usage_errors() {
     let place = place();
     for encoding in [
-        "--score-encoding i8 --scale 1/256",
-        "--scale 1/256",
-        "--score-encoding i8 --scale 0 --zero-point 0",
-        "--score-encoding i8 --scale 1/256 --zero-point 128",
+        "--score-encoding i8,1/256",
+        "--score-encoding i8,1/256,0,0",
+        "--score-encoding i9,1/256,0",
+        "--score-encoding i8,1/256,0.5",
+        "--score-encoding i8,0,0",
+        "--score-encoding i8,1/256,128",
         "--table direct",
     ] {
         place.says(&format!("calib fit --method isotonic --scores cal.csv {encoding} -o none"));
@@ -154,7 +155,7 @@ fn codes_that_do_not_occur_are_clamped() {
     // Codes from 0 up only; those below stand for scores below 0.
     let rows = table((0..400).map(|i| i % 101));
     let place = Workplace::new().with("cal.csv", rows).with("new.csv", "score\n-100\n0\n100\n127\n");
-    place.ok("calib fit --method platt-prob --scores cal.csv --score-encoding i8 --scale 0.01 --zero-point 0 -o out");
+    place.ok("calib fit --method platt-prob --scores cal.csv --score-encoding i8,0.01,0 -o out");
     let got = applied(&place, "out", "new.csv");
     assert!(got[0] == got[1] && got[2] == got[3] && got[0] != got[3], "{got:?}");
 }

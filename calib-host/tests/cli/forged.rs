@@ -61,7 +61,7 @@ fn place() -> Workplace {
         ("isotonic", "--method isotonic"),
         ("venn", "--method venn-abers"),
         ("platt", "--method platt"),
-        ("codes", "--method umd --bins 5 --score-encoding u8 --scale 1/256 --zero-point 0"),
+        ("codes", "--method umd --bins 5 --score-encoding u8,1/256,0"),
     ] {
         let scores = if name == "codes" { "codes.csv" } else { "cal.csv" };
         if name == "codes" {

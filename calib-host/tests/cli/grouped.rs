@@ -154,7 +154,7 @@ fn codes_are_calibrated_by_the_table_of_their_group() {
     };
     let coded = |text: &str| text.lines().map(code).collect::<String>();
     let place = Workplace::new().with("rows.csv", coded(&csv())).with("f.csv", coded(&part("f")));
-    let fit = "calib fit --score-encoding i8 --scale 1/256 --zero-point -128 --score-column code --method";
+    let fit = "calib fit --score-encoding i8,1/256,-128 --score-column code --method";
     for method in ["umd --bins 4", "platt", "umd --bins 4 --table direct"] {
         place.ok(&format!("{fit} {method} --scores rows.csv --group-column sex -o all.bin --force"));
         place.ok(&format!("{fit} {method} --scores f.csv -o f.bin --force"));

@@ -52,6 +52,10 @@ fn examples_folder() -> Workplace {
     place.ok("calib fit --method umd --bins 10 --scores cal.csv --monitor -o before.cal");
     let identity = place.inspect("before.cal")["identity"].clone();
     let begin = serde_json::json!({"begin": {"calib_log": 1, "device": "ward-3", "calibrator": identity}});
+    let table =
+        serde_json::json!({"predictions": vec![90; 10], "labelled": vec![40; 10], "positives": vec![8; 10]});
+    let counters = serde_json::json!({"calib_counters": 1, "device": "ward-3", "calibrator": identity, "tables": [table]});
+    let place = place.with("counters.json", counters.to_string());
     place.with("ward-3.jsonl", format!("{begin}\n{{\"predictions\": {{\"bins\": [3, 9, 0]}}}}\n"))
 }
 

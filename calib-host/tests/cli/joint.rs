@@ -62,7 +62,7 @@ const METHODS: [(&str, u64, bool); 16] = [
     ("sierpinski --resolution 2", 13, false),
     ("grid --resolution 4", 16, false),
     ("projection --bins 12", 12, false),
-    ("projection --bins 9 --directions random --seed 2", 9, false),
+    ("projection-random --bins 9 --seed 2", 9, false),
     ("multiclass-irp --max-bins 1", 1, false),
     ("multiclass-irp --max-bins 3 --resolution 9", 3, false),
     ("multiclass-irp --max-bins 5 --smoothing paper --resolution 12", 5, false),
@@ -74,6 +74,7 @@ fn every_method_is_fitted_and_applied() {
     let place = place();
     for (method, cells, logits_only) in METHODS {
         let name = method.split(' ').next().unwrap();
+        let name = name.strip_suffix("-random").unwrap_or(name);
         for file in ["--logits logits.npy", "--probs probs.npy"] {
             let line = fit(&format!("--method {method} {file}"));
             let report = place.json(&format!("{line} --json"));

@@ -91,7 +91,7 @@ fn functions_of_a_margin_are_fitted_and_applied() {
         "platt --loss bayes",
         "platt --loss squared",
         "temperature",
-        "scaling-binning --bins 5 --one-set",
+        "scaling-binning-one-set --bins 5",
         "scaling-binning --bins 5 --scaling temperature --seed 3",
         "isotonic-interpolated",
         "fixed-width --bins 8 --range -4,4",
@@ -159,10 +159,10 @@ fn codes_stand_for_any_finite_number() {
         .with("floats16.npy", f32s(&[ROWS], rows.iter().map(|row| 0.01 * f32::from(wide(row)))).bytes())
         .with("labels.npy", labels("|u1", &classes).bytes());
     for (floats, codes, encoding) in [
-        ("floats8", "i8", "i8 --scale 0.05 --zero-point 0"),
-        ("floats8", "u8", "u8 --scale 0.05 --zero-point 128"),
-        ("floats16", "i16", "i16 --scale 0.01 --zero-point 0"),
-        ("floats16", "u16", "u16 --scale 0.01 --zero-point 32768"),
+        ("floats8", "i8", "i8,0.05,0"),
+        ("floats8", "u8", "u8,0.05,128"),
+        ("floats16", "i16", "i16,0.01,0"),
+        ("floats16", "u16", "u16,0.01,32768"),
     ] {
         for method in
             ["ums --bins 5", "isotonic", "fixed-width --bins 20 --range -4,4", "scaling-binning --bins 4"]
@@ -187,7 +187,7 @@ fn codes_stand_for_any_finite_number() {
         place.says(&format!("calib apply out.bin --scores {codes}.npy -o none"));
     }
     // Wider codes than the artefact's.
-    place.ok("calib fit --method isotonic --margins i8.npy --labels labels.npy --score-encoding i8 --scale 0.05 --zero-point 0 -o out.bin --force");
+    place.ok("calib fit --method isotonic --margins i8.npy --labels labels.npy --score-encoding i8,0.05,0 -o out.bin --force");
     place.says("calib apply out.bin --margins i16.npy -o none");
     said!();
 }
@@ -251,12 +251,12 @@ fn what_is_no_margin_is_refused_with_its_place() {
     }
     let place = fitted();
     for options in [
-        "--score-encoding i16 --scale 0 --zero-point 0",
-        "--score-encoding i16 --scale -0.5 --zero-point 0",
-        "--score-encoding i16 --scale inf --zero-point 0",
-        "--score-encoding i16 --scale nan --zero-point 0",
-        "--score-encoding i16 --scale 1 --zero-point 32768",
-        "--score-encoding i16 --scale 1 --zero-point -32769",
+        "--score-encoding i16,0,0",
+        "--score-encoding i16,-0.5,0",
+        "--score-encoding i16,inf,0",
+        "--score-encoding i16,nan,0",
+        "--score-encoding i16,1,32768",
+        "--score-encoding i16,1,-32769",
     ] {
         place.says(&format!("calib fit --method isotonic --margins cal.csv {options} -o none"));
     }

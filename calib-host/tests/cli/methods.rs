@@ -47,7 +47,7 @@ fn every_method_is_fitted_and_applied() {
         ("isotonic --smoothing 1", "isotonic", false),
         ("isotonic-interpolated", "isotonic-interpolated", false),
         ("scaling-binning --bins 5 --scaling beta", "scaling-binning", false),
-        ("scaling-binning --bins 5 --one-set", "scaling-binning", false),
+        ("scaling-binning-one-set --bins 5", "scaling-binning", false),
         ("scaling-binning --bins 5 --loss squared", "scaling-binning", false),
         ("platt", "platt", false),
         ("platt --loss squared", "platt", false),
@@ -139,7 +139,7 @@ fn a_method_refuses_what_it_does_not_take() {
         "umd --bins 5 --max-bins 3",
         "beta --smoothing 1",
         "isotonic --loss squared",
-        "platt --one-set",
+        "platt --folds 3",
         "fixed-width",
     ] {
         place.says(&format!("calib fit --method {options} --scores cal.csv -o out.bin"));
@@ -264,7 +264,7 @@ fn few_events_in_a_bin_are_told() {
 fn bayesian_targets_fit_what_labels_do_not() {
     let place = Workplace::new().with("cal.csv", scored(20, |row| (f64::from(row) / 20.0, row >= 12)));
     let fit = |options: &str| format!("calib fit {options} --scores cal.csv -o cal.bin --force");
-    for method in ["platt", "beta", "temperature", "scaling-binning --bins 2 --one-set"] {
+    for method in ["platt", "beta", "temperature", "scaling-binning-one-set --bins 2"] {
         // Without an intercept the threshold would have to be 1/2.
         let is_separated = !method.starts_with("temperature");
         let run = place.says(&fit(&format!("--method {method}")));

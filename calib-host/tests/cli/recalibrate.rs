@@ -1,4 +1,4 @@
-//! `calib fit --from-counters`: a new calibrator from what devices counted.
+//! `calib recalibrate`: a new calibrator from what devices counted.
 
 use serde_json::{Value, json};
 
@@ -31,8 +31,7 @@ fn outcomes_of_all_devices_make_a_calibrator() {
     let place = place();
     write(&place, "a.json", "cal.bin", &[("a", table([300; 4], [60; 4], [5, 20, 38, 50]))]);
     write(&place, "b.json", "cal.bin", &[("b", table([300; 4], [40; 4], [3, 10, 22, 40]))]);
-    let run =
-        place.says("calib fit --from-counters a.json b.json --calibrator cal.bin --counter 3 -o new.bin");
+    let run = place.says("calib recalibrate cal.bin a.json b.json --counter 3 -o new.bin");
     let before = place.inspect("cal.bin");
     let (parent, values) = (before["identity"].text(), &before["tables"][0]["values"]);
     for (bin, row, rest) in
@@ -56,16 +55,14 @@ fn outcomes_of_all_devices_make_a_calibrator() {
     let column = |name: &str| header.iter().position(|found| found == name).unwrap();
     let probs: std::collections::BTreeSet<&str> = rows.iter().map(|row| &*row[column("prob")]).collect();
     assert_eq!(probs.len(), 4, "{probs:?}");
-    let json = place
-        .json("calib fit --from-counters a.json b.json --calibrator cal.bin --counter 3 -o n.bin --json");
+    let json = place.json("calib recalibrate cal.bin a.json b.json --counter 3 -o n.bin --json");
     assert_eq!((&json["n"], &json["devices"], &json["parent"]), (&json!(400), &json!(2), &json!(parent)));
     assert_eq!(json["tables"][0]["bins"][3]["prob"], json!(0.9));
     assert_eq!((&json["warnings"], &json["has_monitors"]), (&json!([]), &json!(true)), "{json}");
     assert_eq!(place.bytes("n.bin"), place.bytes("new.bin"));
     // As does one device with the counters of both.
     write(&place, "c.json", "cal.bin", &[("c", table([600; 4], [100; 4], [8, 30, 60, 90]))]);
-    let json =
-        place.json("calib fit --from-counters c.json --calibrator cal.bin --counter 3 -o c.bin --json");
+    let json = place.json("calib recalibrate cal.bin c.json --counter 3 -o c.bin --json");
     assert_eq!(json["tables"][0]["bins"][3]["prob"], json!(0.9));
     said!();
 }
@@ -75,20 +72,18 @@ fn what_makes_it_worth_less_is_told() {
     let place = place();
     // The outcomes of the uppermost bin broke the promise, and no outcome of the lowest is known.
     write(&place, "then.json", "cal.bin", &[("a", table([300; 4], [0, 60, 60, 60], [0, 22, 37, 6]))]);
-    let line = "calib fit --from-counters then.json --calibrator cal.bin --counter 2 -o x.bin";
+    let line = "calib recalibrate cal.bin then.json --counter 2 -o x.bin";
     place.says(line);
     place.says(&format!("{line} --force --fail-on-warning"));
     // Only what was told later.
     write(&place, "now.json", "cal.bin", &[("a", table([900; 4], [50, 110, 110, 110], [5, 40, 67, 21]))]);
-    place.says(
-        "calib fit --from-counters now.json --since then.json --calibrator cal.bin --counter 2 -o y.bin",
-    );
+    place.says("calib recalibrate cal.bin now.json --since then.json --counter 2 -o y.bin");
     // Scores from elsewhere: the monitors would go on comparing with the old ones.
     write(&place, "moved.json", "cal.bin", &[("a", table([0, 0, 20, 280], [0, 0, 20, 80], [0, 0, 11, 70]))]);
-    place.says("calib fit --from-counters moved.json --calibrator cal.bin --counter 2 -o z.bin");
+    place.says("calib recalibrate cal.bin moved.json --counter 2 -o z.bin");
     assert!(place.inspect("z.bin")["monitors"].is_null());
     // A device that holds the parent refuses one with a lower counter.
-    place.says("calib fit --from-counters now.json --calibrator cal.bin -o low.bin");
+    place.says("calib recalibrate cal.bin now.json --counter 0 -o low.bin");
     said!();
 }
 
@@ -141,19 +136,18 @@ fn what_is_not_sound_is_refused() {
         ("good.json", "cal.bin", "--candidates 3"),
         ("good.json", "cal.bin", "--scores data.csv"),
     ] {
-        let line = format!(
-            "calib fit --from-counters {counters} --calibrator {calibrator} --counter 3 -o new.bin {more}"
-        );
+        let line = format!("calib recalibrate {calibrator} {counters} --counter 3 -o new.bin {more}");
         place.says(&line);
         assert!(!place.path().join("new.bin").exists(), "{line}");
     }
     for line in [
-        "--from-counters good.json --calibrator cal.bin",
-        "--from-counters good.json -o new.bin",
-        "data.csv --calibrator cal.bin -o new.bin",
-        "data.csv --since good.json -o new.bin",
+        "calib recalibrate cal.bin good.json --counter 3",
+        "calib recalibrate cal.bin good.json -o new.bin",
+        "calib recalibrate cal.bin --counter 3 -o new.bin",
+        "calib fit data.csv --calibrator cal.bin -o new.bin",
+        "calib fit data.csv --since good.json -o new.bin",
     ] {
-        place.says(&format!("calib fit {line}"));
+        place.says(line);
     }
     said!();
 }

@@ -130,9 +130,8 @@ fn vectors_codes_counts_and_weights_are_known_again() {
     let mut other = codes.clone();
     other[0].1 = 1 - other[0].1;
     let place = place.with("codes.csv", table(&codes)).with("other.csv", table(&other));
-    place.ok(
-        "calib fit --method ums --bins 3 --scores codes.csv --score-encoding i8 --scale 1/256 --zero-point -128 -o codes.bin",
-    );
+    place
+        .ok("calib fit --method ums --bins 3 --scores codes.csv --score-encoding i8,1/256,-128 -o codes.bin");
     judges(&place, "calib assess codes.bin --scores ROWS", "codes.csv", "other.csv");
 
     // Of the score 0.25 two rows, of which one has label 1; and so on.

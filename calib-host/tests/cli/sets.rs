@@ -102,7 +102,7 @@ fn what_cannot_be_left_out_is_in_the_set() {
 #[test]
 fn codes_and_binary_scores_have_sets_too() {
     let place = place();
-    let codes = "--score-encoding i8 --scale 0.1 --zero-point 0 --score-column a,b,c";
+    let codes = "--score-encoding i8,0.1,0 --score-column a,b,c";
     let found = place.json(&format!("calib sets --logits codes.csv {codes} -o s.bin --json"));
     assert_eq!(found["prediction_sets"]["conformity"], "margin");
     // -1.1 in tenths, of which the key is 65 536 higher.
@@ -116,7 +116,7 @@ fn codes_and_binary_scores_have_sets_too() {
             (&"prediction-set".into(), &"binary".into())
         );
     }
-    let whole = "--score-encoding u8 --scale 1/255 --zero-point 0";
+    let whole = "--score-encoding u8,1/255,0";
     let place = place.with("u8.csv", scored(100, |row| (2 * row, row > 40)));
     let found = place.json(&format!("calib sets --scores u8.csv {whole} -o s.bin --force --json"));
     assert!(found["prediction_sets"]["quantiles"][0]["key"].whole() < 256);
@@ -148,7 +148,7 @@ fn what_is_no_question_is_refused() {
         refused(&format!("{LOGITS} --confidence {alpha}"));
     }
     refused("--scores binary.csv --class-score margin");
-    let codes = "--score-encoding i8 --scale 0.1 --zero-point 0 --score-column a,b,c";
+    let codes = "--score-encoding i8,0.1,0 --score-column a,b,c";
     refused(&format!("--logits codes.csv {codes} --class-score softmax"));
     refused("--logits logits.npy");
     let place = place.with("bad.npy", i64s((0..200).map(|row| row % 4)).bytes());
@@ -160,7 +160,7 @@ fn what_is_no_question_is_refused() {
 #[test]
 fn sets_are_applied_and_judged() {
     let place = place();
-    let codes = "--score-encoding i8 --scale 0.1 --zero-point 0";
+    let codes = "--score-encoding i8,0.1,0";
     let cases = [
         (LOGITS, "", LOGITS),
         (LOGITS, "--class-score margin --by-class", LOGITS),

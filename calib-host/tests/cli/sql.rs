@@ -1,4 +1,4 @@
-//! Scores that are counted where they are: `calib sql`, a database, and `calib fit --pass1 --pass2`. `cargo xtask engines` asks real ones.
+//! Scores that are counted where they are: `calib sql`, a database, and `calib fit --passes`. `cargo xtask engines` asks real ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -102,7 +102,7 @@ fn both_passes_give_the_artefact_of_all_rows() {
         std::fs::write(place.path().join("pass2.csv"), pass2(&rows, |bucket| open.contains(&bucket)))
             .unwrap();
         place.ok(&format!("calib fit {method} --scores all.csv -o all.bin --force"));
-        place.says(&format!("calib fit {method} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin --force"));
+        place.says(&format!("calib fit {method} --passes pass1.csv pass2.csv -o counted.bin --force"));
         assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
     }
     // The hash of the rows is that of none.
@@ -120,7 +120,7 @@ fn monitors_count_in_the_bins_of_all_rows() {
     let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
     let fit = "calib fit --method isotonic --monitor --monitor-bins 5";
     place.ok(&format!("{fit} --scores all.csv -o all.bin"));
-    place.ok(&format!("{fit} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin"));
+    place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
 
@@ -142,7 +142,7 @@ fn monitors_of_other_scores_take_nothing_of_the_passes() {
     let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
     let fit = "calib fit --method isotonic --monitor --monitor-bins 5 --monitor-scores there.csv";
     place.ok(&format!("{fit} --scores all.csv -o all.bin"));
-    place.ok(&format!("{fit} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin"));
+    place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
 
@@ -156,7 +156,7 @@ fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
         .with("other.csv", pass2(&rows[1..], |_| true))
         .with("faulty.csv", pass1(&rows) + "1,0,65536,12,0,0,0,0,1\n2,0,65536,3,0,0,0,0,1\n")
         .with("rows.csv", csv(&rows));
-    let both = "--pass1 pass1.csv --pass2 pass2.csv -o out.bin";
+    let both = "--passes pass1.csv pass2.csv -o out.bin";
     for line in [
         format!("calib fit {both}"),
         format!("calib fit --method ums --bins 5 {both}"),
@@ -164,13 +164,13 @@ fn what_two_passes_cannot_tell_is_refused_with_the_reason() {
         format!("calib fit --method platt {both}"),
         format!("calib fit --method umd --bins 5 --cluster-column patient {both}"),
         format!("calib fit --method umd --bins 5 --table u16 {both}"),
-        "calib fit --method umd --bins 40 --pass1 pass1.csv -o out.bin".into(),
-        "calib fit --method umd --bins 40 --pass1 pass1.csv --pass2 none.csv -o out.bin".into(),
-        "calib fit --method umd --bins 5 --pass1 pass1.csv --pass2 other.csv -o out.bin".into(),
-        "calib fit --method umd --bins 5 --pass1 faulty.csv --pass2 pass2.csv -o out.bin".into(),
-        "calib fit --method umd --bins 5 --pass1 rows.csv -o out.bin".into(),
+        "calib fit --method umd --bins 40 --passes pass1.csv -o out.bin".into(),
+        "calib fit --method umd --bins 40 --passes pass1.csv none.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes pass1.csv other.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes faulty.csv pass2.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes rows.csv -o out.bin".into(),
         format!("calib fit --method umd --bins 5 --scores rows.csv {both}"),
-        "calib fit --method umd --bins 5 --pass2 pass2.csv -o out.bin".into(),
+        "calib fit --method umd --bins 5 --passes 1.csv 2.csv 3.csv -o out.bin".into(),
         "calib sql --dialect duckdb --from t --method ums --bins 5".into(),
         "calib sql --dialect duckdb --from t --method beta".into(),
         "calib sql --dialect oracle --from t".into(),
@@ -198,7 +198,7 @@ fn of_codes_one_pass_is_enough() {
     let place = Workplace::new()
         .with("rows.csv", format!("code,label\n{rows}"))
         .with("counts.csv", format!("code,n,positives\n{counted}"));
-    let encoding = "--score-encoding i8 --scale 1/256 --zero-point -128";
+    let encoding = "--score-encoding i8,1/256,-128";
     place.says(&format!(
         "calib sql --dialect postgres --from scored --score-column code {encoding} --method platt"
     ));

@@ -1,4 +1,4 @@
-//! Scores that are counted by group where they are: `calib sql --group-column`, a database, and `calib fit --pass1 --pass2 --group-column`.
+//! Scores that are counted by group where they are: `calib sql --group-column`, a database, and `calib fit --passes --group-column`.
 //! `cargo xtask engines` asks real ones.
 
 use std::collections::BTreeMap;
@@ -157,7 +157,7 @@ fn both_passes_give_the_artefact_of_all_rows_by_group() {
                 .with("pass2.csv", pass2(kind, &rows, &run.stdout));
             let fit = format!("calib fit {method} --group-column sex");
             place.ok(&format!("{fit} {source} -o all.bin"));
-            place.ok(&format!("{fit} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin"));
+            place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
             assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
             let groups = place.inspect("counted.bin")["groups"].clone();
             assert_eq!(groups, serde_json::json!(["7", "f", "it's, \"m\"", "true"]), "{method}");
@@ -176,7 +176,7 @@ fn monitors_of_groups_are_those_of_all_rows() {
     let place = place.with("pass2.csv", pass2(Kind::Probability, &rows, &sql));
     let fit = format!("calib fit {method} --group-column sex --monitor");
     place.ok(&format!("{fit} --scores all.csv -o all.bin"));
-    place.ok(&format!("{fit} --pass1 pass1.csv --pass2 pass2.csv -o counted.bin"));
+    place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
 
@@ -209,13 +209,11 @@ fn what_cannot_be_counted_by_group_is_refused_with_what_to_do() {
         .with("faulty.csv", first.clone() + ",4,0,65536,12,0,0,0,0,1\nf,1,0,65536,3,0,0,0,0,1\n")
         .with("nobody.csv", first.clone() + ",0,9,65536,1,0,0.00014,0.00014,0,1\n")
         .with("spaces.csv", first.replacen("f,0,", " f ,0,", 1) + first.lines().nth(1).unwrap());
-    let both = "--method umd --bins 40 --group-column sex --pass1 pass1.csv --pass2 pass2.csv -o out.bin";
+    let both = "--method umd --bins 40 --group-column sex --passes pass1.csv pass2.csv -o out.bin";
     place.ok(&format!("calib fit {both} --force"));
     std::fs::remove_file(place.path().join("out.bin")).unwrap();
     let fit = |first: &str, second: &str| {
-        format!(
-            "calib fit --method umd --bins 40 --group-column sex --pass1 {first} --pass2 {second} -o out.bin"
-        )
+        format!("calib fit --method umd --bins 40 --group-column sex --passes {first} {second} -o out.bin")
     };
     for line in [
         fit("pass1.csv", "others.csv"),
@@ -232,7 +230,7 @@ fn what_cannot_be_counted_by_group_is_refused_with_what_to_do() {
         fit("pass1.csv", "pass2.csv") + " --monitor --monitor-bins 5",
         fit("pass1.csv", "pass2.csv") + " --cluster-column sex",
         fit("pass1.csv", "pass2.csv") + " --table u16",
-        "calib fit --method umd --bins 40 --pass1 pass1.csv --pass2 pass2.csv -o out.bin".into(),
+        "calib fit --method umd --bins 40 --passes pass1.csv pass2.csv -o out.bin".into(),
         fit("pass1.csv", "pass2.csv").replace("umd", "ums"),
         fit("pass1.csv", "pass2.csv").replace("umd --bins 40", "platt"),
         format!("{SQL} --method ums --bins 5"),
@@ -254,7 +252,7 @@ fn a_group_too_small_for_a_table_is_not_asked_for() {
     let place = Workplace::new().with("pass1.csv", pass1(Kind::Probability, &rows));
     let sql = place.says(&format!("{SQL} --method umd --points-per-bin 60 --pass1 pass1.csv")).stdout;
     let place = place.with("pass2.csv", pass2(Kind::Probability, &rows, &sql));
-    let fit = "calib fit --method umd --points-per-bin 60 --group-column sex --pass1 pass1.csv --pass2 pass2.csv -o out.bin";
+    let fit = "calib fit --method umd --points-per-bin 60 --group-column sex --passes pass1.csv pass2.csv -o out.bin";
     place.says(fit);
     said!();
 }
@@ -262,7 +260,7 @@ fn a_group_too_small_for_a_table_is_not_asked_for() {
 /// Counts by group, of codes and of floats, are as good as their rows, for methods that two passes are not enough for, too.
 #[test]
 fn counts_by_group_give_the_artefact_of_all_rows() {
-    let encoding = "--score-encoding i8 --scale 1/256 --zero-point -128";
+    let encoding = "--score-encoding i8,1/256,-128";
     let rows: Vec<(&str, i32, u8)> = rows(4000)
         .iter()
         .map(|&(group, score, label)| (group, (score * 255.0) as i32 - 128, label))

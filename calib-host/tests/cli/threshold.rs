@@ -34,7 +34,7 @@ const SENSITIVITY: &str = "--sensitivity 0.95 --confidence 0.95";
 fn a_sensitivity_is_kept_for_every_kind_of_score() {
     let place = place();
     let fifth = 0.25 + 1.5 * 4.0 / 400.0;
-    let codes = "--score-encoding i8 --scale 1/255 --zero-point -128 --score-column code";
+    let codes = "--score-encoding i8,1/255,-128 --score-column code";
     let cases = [
         ("--scores", String::new(), (fifth as f32).to_bits(), format!("a score of {}", fifth as f32)),
         (
@@ -240,7 +240,7 @@ fn thresholds_are_applied_and_judged() {
     let place = place();
     place.ok("calib fit --method umd --bins 4 --scores rows.csv -o cal.bin");
     let both = "--sensitivity 0.9 --specificity 0.9 --confidence 0.9";
-    let codes = "--score-column code --score-encoding i8 --scale 1/255 --zero-point -128";
+    let codes = "--score-column code --score-encoding i8,1/255,-128";
     for (source, column, fit) in [
         ("--scores", "score", String::new()),
         ("--scores", "score", "--calibrator cal.bin --counter 1".into()),

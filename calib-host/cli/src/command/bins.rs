@@ -161,8 +161,13 @@ impl Bins {
     /// Points to fit to, and points to judge with.
     fn read(&self, doubts: &mut Vec<String>, cx: &Context) -> Result<(BinaryData, TestPoints), Error> {
         let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
-            let columns =
-                ColumnNames { score: &self.score_column, label: &self.label_column, clusters, groups: None };
+            let columns = ColumnNames {
+                score: &self.score_column,
+                label: &self.label_column,
+                clusters,
+                groups: None,
+                points: None,
+            };
             let paths: Vec<&Path> = std::iter::once(path).chain(labels).collect();
             let sources = read_all(&paths, cx)?;
             let ScoreColumns { scores, labels, clusters } = score_columns(&sources, columns)?;

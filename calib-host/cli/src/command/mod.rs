@@ -24,6 +24,7 @@ mod plan;
 mod plot;
 #[cfg(feature = "serial")]
 mod push;
+mod recalibrate;
 mod report;
 mod sets;
 mod sql;
@@ -65,6 +66,7 @@ commands! {
     Threshold(Box<threshold::ThresholdCommand>),
     Sets(Box<sets::Sets>),
     Adjust(adjust::Adjust),
+    Recalibrate(recalibrate::Recalibrate),
     Inspect(inspect::Inspect),
     Plan(plan::PlanCommand),
     #[cfg(feature = "serial")]

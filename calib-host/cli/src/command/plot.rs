@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::ReportedOptions;
-use crate::read::{NamedArtifact, Reported, question_predictions};
+use crate::options::headings::{DATA, METHOD, OUTPUT};
+use crate::read::{Labelled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
 /// Draw one of the plots of a report as SVG or PNG.
@@ -27,28 +28,28 @@ pub(crate) struct PlotCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The class of a class's diagram.
-    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = "Method and bins")]
+    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
     class: Option<u16>,
     /// The scores that the artefact was fitted to, for the occupancy.
-    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = "Data")]
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA)]
     calibration: Option<PathBuf>,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
     /// Where to write the file.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// The format; without it PNG if the name ends so, otherwise SVG.
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, value_enum, help_heading = OUTPUT)]
     format: Option<FormatName>,
     /// How many pixels of a PNG image make one of the SVG's 360 in width.
-    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = OUTPUT, hide_short_help = true)]
     scale: f32,
     /// Replace an existing file.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -105,19 +106,19 @@ impl Run for PlotCommand {
         let format = self.format()?;
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
-            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
+            self.data.read(&artifact, (scores, labels), (clusters, groups), cx)
         };
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let groups = artifact.needed(self.data.group_column.name());
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, groups)?;
-        let same = artifact.is_fitted_to(test.hash, &test.sources);
+        let same = test.are_of_the_fit(&artifact)?;
         self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
         let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
         let calibration = self.calibration.as_deref();
         let calibration = calibration
             .map(|path| read(path, self.calibration_labels.as_deref(), None, groups))
             .transpose()?;
-        warnings.extend(calibration.iter().chain([&test]).filter_map(Reported::doubt));
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Labelled::doubt));
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
         let test = test.calibrated(&artifact)?;
@@ -147,7 +148,8 @@ impl Run for PlotCommand {
         warnings.extend(evidence.iter().map(ToString::to_string));
         cx.warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);
-        let plot = plot(figure, &artifact.stored, &data, &self.data.assess_options(resamples, clusters));
+        let plot =
+            plot(figure, &artifact.stored, &data, &self.data.request().assess_options(resamples, clusters));
         let plot = plot.ok_or_else(|| Error::Usage(absent.into()))?;
         let bytes = match format {
             FormatName::Svg => plot.file.into_bytes(),

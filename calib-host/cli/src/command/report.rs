@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_fit::decide::{Envelope, ReportedRule, Rule};
-use calib_io::input::{self, Source, read_costs};
-use calib_io::report::{FileOrigin, Labels, Origin, Report, ReportData, report};
+use calib_fit::decide::ReportedRule;
+use calib_io::input::{self, read_costs};
+use calib_io::report::{FileOrigin, Labels, Origin, Report, report_of};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
@@ -13,12 +13,10 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, OUTPUT};
 use crate::options::{ReportedOptions, count};
-use crate::read::{NamedArtifact, Reported};
+use crate::read::{Labelled, NamedArtifact};
 use crate::run::Run;
-
-/// With this many drawn rows in all, resampling takes a few seconds.
-const DRAWS: usize = 100_000_000;
 
 /// Write a page about a calibrator that can be handed over.
 ///
@@ -28,40 +26,40 @@ pub(crate) struct ReportCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The scores that the artefact was fitted to, as for --test.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration: PathBuf,
     /// Their labels, if not in the same table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
     /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = "Guarantees and intervals", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
     /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
-    #[arg(long, value_name = "FILE", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
     /// At most so many classes get diagrams of their own, those with the most rows.
-    #[arg(long, default_value_t = 12, value_name = "N", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, default_value_t = 12, value_name = "N", help_heading = OUTPUT, hide_short_help = true)]
     drawn_classes: usize,
     /// The title of the page.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     title: Option<String>,
     /// The model that the scores come from, for the head of the page.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     model: Option<String>,
     /// The date, for the head of the page. Nothing is dated by itself, so that the same command gives the same page.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     date: Option<String>,
     /// A note for the head of the page: purpose, author, data.
-    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     note: Option<String>,
     /// Where to write the page.
-    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing page.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print the report as JSON on standard output; `calib_io::report::REPORT_KEYS` documents its names.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -72,43 +70,22 @@ impl Run for ReportCommand {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = NamedArtifact::read(&self.data.artifact, self.data.seed)?;
         let read = |scores, labels, clusters, groups| {
-            Reported::read(&self.data, &artifact, (scores, labels), (clusters, groups), cx)
+            self.data.read(&artifact, (scores, labels), (clusters, groups), cx)
         };
         let of_tables = artifact.needed(self.data.group_column.name());
         let calibration = read(&self.calibration, self.calibration_labels.as_deref(), None, of_tables)?;
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let test =
             read(&self.data.test, self.data.test_labels.as_deref(), clusters, self.data.group_column.name())?;
-        let same = test.hash == calibration.hash || artifact.is_fitted_to(test.hash, &test.sources);
-        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
-        let mut origin = self.origin(&artifact, [&calibration.sources, &test.sources], cx);
-        origin.test_is_calibration |= same;
-        // The same rows in another file, or in another order, are the same data.
-        origin.calibration_is_the_artefacts |= artifact.is_fitted_to(calibration.hash, &calibration.sources);
-        let doubts: Vec<String> =
-            [&calibration, &test].into_iter().filter_map(Reported::doubt).chain(cx.left_out()).collect();
-        let (calibration, test) = (calibration.calibrated(&artifact)?, test.calibrated(&artifact)?);
-        let parsed = artifact.stored.artifact();
-        let refuse = |cause| artifact.refuse(cause);
-        let calibration_rows = calibration.predictions(&parsed).map_err(refuse)?;
-        let test_rows = test.predictions(&parsed).map_err(refuse)?;
-        let resamples = match self.bootstrap {
-            Some(resamples) => resamples as usize,
-            None => (DRAWS / test_rows.after.len()).clamp(100, 1000),
-        };
-        let options = self.data.assess_options(Some(resamples), test_rows.clusters.as_ref());
-        let rule = self.rule(&artifact)?;
-        let data = ReportData {
-            calibration: calibration_rows,
-            test: test_rows,
-            class_probs: test.class_probs.as_ref(),
-            doubts: &doubts,
-            rule: rule.as_ref(),
-            operating: &test.operating(&parsed, options.alpha),
-            extremes: self.data.clinical.extreme_probs,
-            drawn_classes: self.drawn_classes,
-        };
-        let mut report = report(&artifact.stored, &data, origin, &options);
+        let origin = self.origin(&artifact, [&calibration, &test], cx)?;
+        let mut request = self.data.request();
+        request.bootstrap = self.bootstrap.map(|resamples| resamples as usize);
+        request.drawn_classes = self.drawn_classes;
+        request.rule = self.rule(&artifact)?;
+        request.doubts =
+            [&calibration, &test].into_iter().filter_map(Labelled::doubt).chain(cx.left_out()).collect();
+        let report = report_of(&artifact.stored, [&calibration.data, &test.data], origin, &request);
+        let mut report = report.map_err(|cause| Error::assess(cause, &self.data.test, artifact.path))?;
         let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
         report.labels = Labels { title, model, date, note };
         self.write(&report, cx)
@@ -122,52 +99,46 @@ impl Run for ReportCommand {
 }
 
 impl ReportCommand {
-    /// Which files the report comes from.
+    /// Which files the report comes from, and what their bytes say of the rows.
     fn origin(
         &self,
         artifact: &NamedArtifact<'_>,
-        [calibration, test]: [&[Source]; 2],
+        [calibration, test]: [&Labelled; 2],
         cx: &Context,
-    ) -> Origin {
-        let artifact_file = FileOrigin {
-            role: "Artefact file".into(),
-            name: self.data.artifact.display().to_string(),
-            sha256: hex::encode(Sha256::digest(artifact.stored.as_bytes())),
+    ) -> Result<Origin, Error> {
+        let file = |role: &str, path: &Path, sha256: &[u8]| FileOrigin {
+            role: role.into(),
+            name: path.display().to_string(),
+            sha256: hex::encode(sha256),
         };
-        let data_sha256 = |files: &[Source]| input::sha256(&files.iter().collect::<Vec<_>>());
-        let (of_calibration, of_test) = (data_sha256(calibration), data_sha256(test));
-        let roles = ["Calibration scores", "Calibration labels", "Test scores", "Test labels"];
-        let named = calibration.iter().zip(&roles[..2]).chain(test.iter().zip(&roles[2..]));
-        let files = named.map(|(source, role)| FileOrigin {
-            role: (*role).into(),
-            name: source.path().display().to_string(),
-            sha256: hex::encode(input::sha256(&[source])),
-        });
-        Origin {
-            files: std::iter::once(artifact_file).chain(files).collect(),
-            calibration_is_the_artefacts: of_calibration
-                == artifact.stored.artifact().header().provenance.data_sha256,
-            test_is_calibration: of_calibration == of_test,
+        let sha256 = Sha256::digest(artifact.stored.as_bytes());
+        let roles = [["Calibration scores", "Calibration labels"], ["Test scores", "Test labels"]];
+        let named = [calibration, test]
+            .into_iter()
+            .zip(roles)
+            .flat_map(|(rows, roles)| rows.sources.iter().zip(roles));
+        let files = named.map(|(source, role)| file(role, source.path(), &input::sha256(&[source])));
+        Ok(Origin {
+            files: std::iter::once(file("Artefact file", &self.data.artifact, &sha256))
+                .chain(files)
+                .collect(),
+            calibration_is_the_artefacts: calibration.are_of_the_fit(artifact)?
+                || calibration.sha256() == artifact.stored.artifact().header().provenance.data_sha256,
+            test_is_calibration: test.are_of_the_fit(artifact)? || calibration.sha256() == test.sha256(),
             command: cx.command_line(),
-        }
+        })
     }
 
     /// The artefact's rule with its costs, or that of the costs file.
     fn rule(&self, artifact: &NamedArtifact<'_>) -> Result<Option<ReportedRule>, Error> {
         let costs = self.actions.as_deref().map(read_costs).transpose()?;
-        let actions = costs.as_ref().map(|costs| &costs.actions);
-        let own = ReportedRule::of_artifact(&artifact.stored.artifact(), actions).map_err(|cause| {
+        ReportedRule::of(&artifact.stored.artifact(), costs.as_ref()).map_err(|cause| {
             Error::Mismatch(format!(
                 "the costs file does not fit the artefact: {cause}\n  artefact  {}\n  costs     {}",
                 artifact.path.display(),
                 self.actions.as_deref().unwrap_or(Path::new("-")).display()
             ))
-        })?;
-        Ok(own.or_else(|| {
-            let costs = costs?;
-            let bayes = || Rule::bayes(&Envelope::new(&costs.actions, |_| true));
-            Some(ReportedRule::of_costs(costs.stated.clone().unwrap_or_else(bayes), &costs.actions))
-        }))
+        })
     }
 
     fn write(&self, report: &Report, cx: &Context) -> Result<(), Error> {

@@ -1,23 +1,18 @@
 //! `calib sets`
 
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
-use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::job::{SetOptions, sets};
 use calib_fit::sets::ConformityScore;
-use calib_io::files::{Place, read_artifact};
 use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
-use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD, OUTPUT};
-use crate::options::{
-    ChildOptions, EncodingOptions, SCORE_COLUMN, ScoreSource, named, parse_alpha, parse_classifier,
-    parse_share,
-};
-use crate::read::{LabelledFiles, ScoresAre};
+use crate::options::headings::{GUARANTEES, METHOD};
+use crate::options::{RuleOptions, ScoreSource, named, parse_alpha, parse_share};
 use crate::run::Run;
 use crate::show;
 
@@ -33,18 +28,6 @@ use crate::show;
 pub(crate) struct Sets {
     #[command(flatten)]
     source: ScoreSource,
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    labels: Option<PathBuf>,
-    /// The column of scores or margins in a table; in an NPZ archive the array. For codes of several classes in a table the columns of
-    /// all, in their order, separated by commas.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
-    score_column: String,
-    /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
-    label_column: String,
-    #[command(flatten)]
-    codes: EncodingOptions,
     /// What is compared: the class's own probability, or its logit less the largest other one, which takes no exponential. Codes of
     /// logits take margin.
     #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = METHOD)]
@@ -61,23 +44,8 @@ pub(crate) struct Sets {
     /// The predicted class is always in the set: coverage only grows by that.
     #[arg(long, help_heading = METHOD, hide_short_help = true)]
     never_empty: bool,
-    /// A calibrator that takes such scores: the sets go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    calibrator: Option<PathBuf>,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
-    classifier_id: Option<ClassifierId>,
     #[command(flatten)]
-    child: ChildOptions,
-    /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = OUTPUT)]
-    force: bool,
-    /// Print JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
-    json: bool,
+    rule: RuleOptions,
 }
 
 impl Run for Sets {
@@ -86,29 +54,15 @@ impl Run for Sets {
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {
-        let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
-        let rows = LabelledFiles {
-            scores: self.scores(),
-            labels: self.labels.as_deref(),
-            score_column: &self.score_column,
-            label_column: &self.label_column,
-            clusters: None,
-            group_column: None,
-            encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
-        };
-        let rows = rows.read(cx)?;
-        cx.warn(rows.doubt.as_slice())?;
-        let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
-        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
+        let parent = self.rule.parent()?;
+        let rows = self.rule.rows(self.source.or(None), (None, None), parent.as_ref(), cx)?;
+        let doubt = rows.doubt();
+        cx.warn(doubt.as_slice())?;
+        let target = self.rule.target(parent.as_ref(), &rows, cx)?;
         let found = sets(&rows.data, &self.options(), &target)
-            .map_err(|cause| Error::job(Place::file(self.scores().0), cause))?;
-        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
-        match (self.json, cx.quiet) {
-            (true, _) => cx.print_made(&self.output, &found.summary, Some(rows.doubt.as_slice())),
-            (false, true) => Ok(()),
-            (false, false) => Ok(show::sets(&found, &self.output, &mut cx.stderr())?),
-        }
+            .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
+        let show = |output: &Path, err: &mut dyn Write| show::sets(&found, output, err);
+        self.rule.write((&found.artifact, &found.summary), doubt.as_slice(), show, cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
@@ -117,13 +71,6 @@ impl Run for Sets {
 }
 
 impl Sets {
-    /// The file of scores, and what a row is.
-    fn scores(&self) -> (&Path, ScoresAre) {
-        let binary = self.source.binary().map(|(path, kind)| (path, ScoresAre::Binary(kind)));
-        let vectors = || self.source.vectors().map(|(path, kind)| (path, ScoresAre::Vectors(kind)));
-        binary.or_else(vectors).expect("clap asks for one of the sources")
-    }
-
     fn options(&self) -> SetOptions {
         let mut options = SetOptions::default();
         (options.alpha, options.confidence) = (self.alpha, self.confidence);

@@ -20,7 +20,7 @@ use crate::run::Run;
 /// Print the SQL that counts scores where they are.
 ///
 /// Scores need not leave the database that holds them. What pass 1 counts tells which few of them matter, and pass 2 counts those: with both
-/// answers `calib fit --pass1 --pass2` writes the calibrator that all rows would have given, byte for byte but for their hash. For umd,
+/// answers `calib fit --passes` writes the calibrator that all rows would have given, byte for byte but for their hash. For umd,
 /// fixed-width and isotonic regression; of integer codes one pass is enough, for any method that does not draw rows.
 ///
 /// Rows without a score, with NaN, with a score that is out of range or with a label other than 0 and 1 are counted, and refused by what reads the
@@ -198,7 +198,7 @@ impl Sql {
 
 const FIRST: &str = "save the answer as a table, such as pass1.csv; then the same command with --method and --pass1 pass1.csv prints pass 2";
 const SECOND: &str =
-    "save the answer as pass2.csv; then `calib fit --pass1 pass1.csv --pass2 pass2.csv` with the same method";
+    "save the answer as pass2.csv; then `calib fit --passes pass1.csv pass2.csv` with the same method";
 const SAME_GROUPS: &str = "; every step with the same --group-column";
 const CODES: &str = "save the answer as a table, such as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
                      --positives-column positives` with the same encoding and method";

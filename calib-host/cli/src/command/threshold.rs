@@ -1,22 +1,19 @@
 //! `calib threshold`
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::job::{ThresholdOptions, threshold};
 use calib_fit::operating::Sharing;
-use calib_io::files::{Place, read_artifact};
 use clap::Args;
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
-use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD, OUTPUT, ROWS};
-use crate::options::{
-    ChildOptions, ClusterColumn, EncodingOptions, SCORE_COLUMN, binary_source, parse_classifier, parse_share,
-};
-use crate::read::{LabelledFiles, ScoresAre};
+use crate::options::headings::{DATA, GUARANTEES, METHOD, ROWS};
+use crate::options::{ClusterColumn, RuleOptions, binary_source, parse_share};
+use crate::read::ScoresAre;
 use crate::run::Run;
 use crate::show;
 
@@ -35,17 +32,6 @@ pub(crate) struct ThresholdCommand {
     /// Margins of class 1 of a binary classifier: scores of any size.
     #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
     margins: Option<PathBuf>,
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    labels: Option<PathBuf>,
-    /// The column of scores or margins in a table.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
-    score_column: String,
-    /// The column of labels in a table.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
-    label_column: String,
-    #[command(flatten)]
-    codes: EncodingOptions,
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores.
@@ -76,23 +62,8 @@ pub(crate) struct ThresholdCommand {
     /// A score between two thresholds raises the alarm, too.
     #[arg(long, help_heading = METHOD, hide_short_help = true)]
     refer_raises: bool,
-    /// A binary calibrator that takes such scores: the thresholds go beside it. Without one the device has no probabilities.
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    calibrator: Option<PathBuf>,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
-    #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
-    classifier_id: Option<ClassifierId>,
     #[command(flatten)]
-    child: ChildOptions,
-    /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = OUTPUT)]
-    force: bool,
-    /// Print JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
-    json: bool,
+    rule: RuleOptions,
 }
 
 impl Run for ThresholdCommand {
@@ -103,30 +74,16 @@ impl Run for ThresholdCommand {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let (path, kind) = binary_source(self.scores.as_deref(), self.margins.as_deref())
             .expect("clap asks for one of them");
-        let parent = self.calibrator.as_deref().map(read_artifact).transpose()?;
-        let of_parent = parent.as_ref().map(|parent| parent.artifact().header().encoding);
-        let rows = LabelledFiles {
-            scores: (path, ScoresAre::Binary(kind)),
-            labels: self.labels.as_deref(),
-            score_column: &self.score_column,
-            label_column: &self.label_column,
-            clusters: self.cluster_column.source(self.clusters.as_ref()),
-            group_column: self.group_column.as_deref(),
-            encoding: self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized)),
-        };
-        let rows = rows.read(cx)?;
+        let parent = self.rule.parent()?;
+        let beside = (self.cluster_column.source(self.clusters.as_ref()), self.group_column.as_deref());
+        let rows = self.rule.rows((path, ScoresAre::Binary(kind)), beside, parent.as_ref(), cx)?;
         let doubts = rows.doubts();
         cx.warn(&doubts)?;
-        let calibrator = self.calibrator.as_deref().zip(parent.as_ref());
-        let target = self.child.target(calibrator, rows.sha256(), self.classifier_id, cx)?;
+        let target = self.rule.target(parent.as_ref(), &rows, cx)?;
         let found = threshold(&rows.data, &self.options(), &target)
-            .map_err(|cause| Error::job(Place::file(path), cause))?;
-        cx.write_output(&self.output, self.force, found.artifact.as_bytes())?;
-        match (self.json, cx.quiet) {
-            (true, _) => cx.print_made(&self.output, &found.summary, Some(&doubts)),
-            (false, true) => Ok(()),
-            (false, false) => Ok(show::thresholds(&found, &self.output, &mut cx.stderr())?),
-        }
+            .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
+        let show = |output: &Path, err: &mut dyn Write| show::thresholds(&found, output, err);
+        self.rule.write((&found.artifact, &found.summary), &doubts, show, cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {

@@ -6,7 +6,7 @@ use clap::Command;
 
 /// The commands in the order in which they are needed.
 pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
-    ("Calibrate", &["fit", "sql", "apply", "inspect"]),
+    ("Calibrate", &["fit", "sql", "apply", "inspect", "recalibrate"]),
     ("Judge", &["assess", "report", "plot"]),
     ("Choose", &["compare", "bins", "plan"]),
     ("Decide", &["threshold", "sets", "decide", "adjust"]),

@@ -6,10 +6,7 @@ mod device;
 use std::io;
 
 use calib_core::ParseError;
-use calib_fit::FitError;
-use calib_fit::artifact::{CodesError, CompileError, MonitorError};
 use calib_fit::decide::{ActionsError, CostError};
-use calib_fit::error::{CanonicalError, ScalingError, VectorScalingError};
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
@@ -20,7 +17,7 @@ use calib_io::files::{
 use calib_io::input::are_thousands;
 
 use self::columns::{list, missing_column};
-use crate::error::{Error, PromiseError};
+use crate::error::{Error, PromiseError, option};
 
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
@@ -29,9 +26,8 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Some("judge by rows that nothing was fitted to; --same-rows goes on all the same".into())
         }
         Error::File(error) => of_file(error),
-        Error::Fit { cause, .. } => of_fit(cause),
-        Error::Compile(CompileError::Codes(cause)) => of_codes(cause),
-        Error::Compile(CompileError::Monitors(cause)) => of_monitors(cause),
+        Error::Fit { cause, .. } => cause.hint().map(|hint| hint.with_names(option)),
+        Error::Compile(cause) => cause.hint().map(|hint| hint.with_names(option)),
         Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
         Error::Recalibrate { cause: RecalibrateError::NoOutcome, .. } => Some(
             "`calib label` tells a device outcomes; `calib status --counters` reads what it counted".into(),
@@ -49,23 +45,6 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Flash(error) => device::of_flash(error),
         _ => None,
     }
-}
-
-/// What to do where there is nothing that monitors could compare with.
-fn of_monitors(error: &MonitorError) -> Option<String> {
-    Some(match error {
-        MonitorError::NeedsBins(_) => {
-            "add --monitor-bins with a number that is set without a look at the labels, such as 10".into()
-        }
-        MonitorError::Ties => "take scores with more digits, or fewer bins; or leave --monitor out".into(),
-        MonitorError::Encoding(_) => "leave --monitor out, or take floats, and --table f32".into(),
-        MonitorError::Weighted => "leave --monitor out".into(),
-        MonitorError::Action(_) => "leave --monitor-action out".into(),
-        MonitorError::Reduction => {
-            "leave --monitor-bins out, and take --method umd, whose bins the monitors then have".into()
-        }
-        _ => return None,
-    })
 }
 
 /// What to do where counts do not stand for all rows.
@@ -135,8 +114,8 @@ fn of_file(error: &FileError) -> Option<String> {
 }
 
 /// What codes are.
-const CHECK_SCALE: &str = "a score is scale * (code - zero point): check --scale and --zero-point; for TFLite's int8 softmax they \
-                           are 1/256 and -128";
+const CHECK_SCALE: &str = "a score is scale * (code - zero point): check the scale and the zero point of --score-encoding; for \
+                           TFLite's int8 softmax it is i8,1/256,-128";
 
 /// What to do about a row that lacks a value.
 const DROP: &str =
@@ -461,66 +440,6 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
     })
 }
 
-/// Fewer points in a bin than this promise next to nothing: no hint proposes such.
-const USEFUL_POINTS: u64 = 50;
-
-fn of_fit(error: &FitError) -> Option<String> {
-    Some(match error {
-        FitError::TooFewPoints { n, .. } if *n >= USEFUL_POINTS => {
-            format!("use --bins {} or fewer, or add calibration data", n / USEFUL_POINTS)
-        }
-        FitError::NoClass { most: n, .. } | FitError::FewerThanABin { n, .. } if *n >= USEFUL_POINTS => {
-            format!("use --points-per-bin {USEFUL_POINTS} to {n}, or fewer --bins, or add calibration data")
-        }
-        FitError::TooFewPoints { .. } | FitError::NoClass { .. } | FitError::FewerThanABin { .. } => {
-            "add calibration data".into()
-        }
-        FitError::OneClass { .. } => "calibration data must hold both labels, 0 and 1".into(),
-        FitError::OneOfSeveral { .. } => "calibration data must hold several classes".into(),
-        FitError::Alpha(_) => "alpha is a fraction such as 0.1, not a percentage".into(),
-        FitError::Scaling(ScalingError::NoLeastSquares) => {
-            "use --loss log, or a method that fits no slope, such as umd or isotonic".into()
-        }
-        FitError::Scaling(ScalingError::Separated) => {
-            "fit with --loss bayes, or use a method that fits no slope, such as umd or isotonic".into()
-        }
-        FitError::Scaling(_) => "use a method that fits no slope, such as umd or isotonic".into(),
-        FitError::VectorScaling(error) => return of_vector_scaling(error).map(Into::into),
-        FitError::Canonical(error) => return of_canonical(error),
-        FitError::RealWeights(_) => "use isotonic without smoothing, platt, beta or temperature".into(),
-        _ => return None,
-    })
-}
-
-fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
-    Some(match error {
-        VectorScalingError::AbsentClass(_) => {
-            "use temperature scaling, or add calibration data of that class"
-        }
-        VectorScalingError::OneClass(_) => "calibration data must hold several classes",
-        VectorScalingError::Separated => {
-            "add calibration rows that are predicted wrongly; or bin the predicted class's probability: --method umd --reduction top-label"
-        }
-        VectorScalingError::AllEqual | VectorScalingError::Reversed => {
-            "check that logits and labels belong together"
-        }
-        _ => return None,
-    })
-}
-
-fn of_canonical(error: &CanonicalError) -> Option<String> {
-    Some(match error {
-        CanonicalError::TooManyCells { .. } => "use a smaller --resolution, or --method projection".into(),
-        CanonicalError::TooManyClasses { .. } => "use --method projection, or dirichlet".into(),
-        CanonicalError::TooFewPoints { n, .. } if *n as u64 >= USEFUL_POINTS => {
-            format!("use --bins {} or fewer, or add calibration data", *n as u64 / USEFUL_POINTS)
-        }
-        CanonicalError::TooFewPoints { .. } => "add calibration data".into(),
-        CanonicalError::OneClass(_) => "calibration data must hold several classes".into(),
-        _ => return None,
-    })
-}
-
 fn of_export(error: &ExportError) -> Option<String> {
     match error {
         ExportError::EmptyBins { .. } => Some(
@@ -533,25 +452,6 @@ fn of_export(error: &ExportError) -> Option<String> {
         ),
         _ => None,
     }
-}
-
-fn of_codes(error: &CodesError) -> Option<String> {
-    Some(match error {
-        CodesError::Encoding => {
-            "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
-                .into()
-        }
-        CodesError::Method("umd-randomized") => {
-            "use ums or fixed-width, whose guarantee holds however often codes repeat".into()
-        }
-        CodesError::Method(_) => {
-            "use a method that gives one probability per code, such as ums, isotonic or platt".into()
-        }
-        CodesError::TooManySteps(_) => {
-            "use a method with bins, such as umd or isotonic, or scaling-binning over the function".into()
-        }
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

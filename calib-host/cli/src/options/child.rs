@@ -21,11 +21,6 @@ pub(crate) struct ChildOptions {
 }
 
 impl ChildOptions {
-    /// As new as this.
-    pub(crate) fn at(counter: u32) -> Self {
-        Self { counter: Some(counter) }
-    }
-
     /// Where a rule goes: beside a calibrator, or into an artefact that is made from these files alone.
     pub(crate) fn target<'a>(
         &self,

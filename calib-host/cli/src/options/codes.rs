@@ -2,44 +2,44 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::artifact::CodeType;
+use calib_fit::names::Named;
 use clap::Args;
 
-use super::parse::named;
 use crate::error::Error;
 
 /// What kind of number a score is on the device.
 #[derive(Args)]
 #[command(next_help_heading = "Scores as integers")]
 pub(crate) struct EncodingOptions {
-    /// What kind of number a score is on the device, if not a float: the column of scores or margins, or the matrix of
-    /// probabilities, then holds integer codes, which stand for scale * (code - zero point). The device looks them up without floating
-    /// point. A matrix takes --reduction confidence or top-label, and may be columns of a table.
-    #[arg(long, value_name = "TYPE", value_parser = named::<CodeType>(), requires = "scale", requires = "zero_point", hide_short_help = true)]
-    score_encoding: Option<CodeType>,
-    /// The difference between the scores of neighbouring codes, as a number or as 1/256. For TFLite's int8 softmax: 1/256.
-    #[arg(long, value_name = "S", value_parser = parse_scale, allow_negative_numbers = true, requires = "score_encoding", hide_short_help = true)]
-    scale: Option<f32>,
-    /// The code that stands for the score 0. For TFLite's int8 softmax: -128.
-    #[arg(
-        long,
-        value_name = "Z",
-        allow_negative_numbers = true,
-        requires = "score_encoding",
-        hide_short_help = true
-    )]
-    zero_point: Option<i32>,
+    /// The integers that scores are on the device: their type (u8, i8, u16 or i16), scale and zero point.
+    ///
+    /// The column of scores or margins, or the matrix of probabilities, then holds integer codes, which stand for scale * (code - zero
+    /// point). The scale is a number, or a fraction such as 1/256. For TFLite's int8 softmax: i8,1/256,-128. The device looks codes up
+    /// without floating point. A matrix needs --reduction confidence or top-label, and may be columns of a table.
+    #[arg(long, value_name = "TYPE,SCALE,ZERO", value_parser = parse_encoding, hide_short_help = true)]
+    score_encoding: Option<Encoding>,
 }
+
+/// A type, a scale and a zero point, which may not go together.
+type Encoding = (CodeType, f32, i32);
 
 impl EncodingOptions {
     /// The encoding; `None` for floats.
     pub(crate) fn encoding(&self) -> Result<Option<ScoreEncoding>, Error> {
-        let (Some(name), Some(scale), Some(zero_point)) = (self.score_encoding, self.scale, self.zero_point)
-        else {
-            return Ok(None);
-        };
+        let Some((name, scale, zero_point)) = self.score_encoding else { return Ok(None) };
         let encoding = name.encoding(scale, zero_point);
         encoding.map(Some).map_err(|cause| Error::Compile(cause.into()))
     }
+}
+
+fn parse_encoding(text: &str) -> Result<Encoding, String> {
+    let [name, scale, zero_point] = text.split(',').map(str::trim).collect::<Vec<_>>()[..] else {
+        return Err("a type, a scale and a zero point are expected, such as i8,1/256,-128".into());
+    };
+    let name = CodeType::named(name).map_err(|cause| cause.to_string())?;
+    let zero_point =
+        zero_point.parse().map_err(|_| "the zero point is a whole number, such as -128".to_owned())?;
+    Ok((name, parse_scale(scale)?, zero_point))
 }
 
 /// A number, or one divided by another.

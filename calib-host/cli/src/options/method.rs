@@ -1,9 +1,7 @@
 //! The options that choose a method.
 
 use calib_fit::binary::Loss;
-use calib_fit::job::{
-    ClassScore, DirectionsName, MethodName, NamedMethod, ReductionName, ScalingName, Smoothing,
-};
+use calib_fit::job::{ClassScore, MethodName, NamedMethod, ReductionName, ScalingName, Smoothing};
 use clap::Args;
 
 use super::headings::{DETAILS, GUARANTEES, METHOD, WHOLE_VECTORS};
@@ -53,9 +51,6 @@ pub(crate) struct MethodOptions {
     /// What a scaling function is fitted to, on its own or under scaling-binning: the log-loss by default.
     #[arg(long, value_parser = named::<Loss>(), help_heading = DETAILS, hide_short_help = true)]
     loss: Option<Loss>,
-    /// Scaling-binning: use all points for each of its three steps, instead of a third each.
-    #[arg(long, help_heading = DETAILS, hide_short_help = true)]
-    one_set: bool,
     /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artefact.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
@@ -74,9 +69,6 @@ pub(crate) struct MethodOptions {
     /// of the simplex whose entries are multiples of 1/STEPS, not next to calibration points.
     #[arg(long, value_name = "STEPS", help_heading = WHOLE_VECTORS, hide_short_help = true)]
     resolution: Option<u16>,
-    /// The directions of projection-based binning.
-    #[arg(long, value_parser = named::<DirectionsName>(), help_heading = WHOLE_VECTORS, hide_short_help = true)]
-    directions: Option<DirectionsName>,
 }
 
 /// How a multi-class problem becomes binary ones.
@@ -112,12 +104,10 @@ impl MethodOptions {
             scaling: self.scaling,
             loss: self.loss,
             range: self.range,
-            one_set: self.one_set,
             log_probs: self.log_probs,
             odir: self.odir,
             folds: self.folds,
             resolution: self.resolution,
-            directions: self.directions,
             seed: self.seed,
             ..NamedMethod::default()
         }

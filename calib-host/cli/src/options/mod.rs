@@ -12,7 +12,6 @@ pub(crate) mod headings;
 #[cfg(feature = "serial")]
 mod line;
 mod method;
-mod method_name;
 mod monitors;
 mod parse;
 mod passes;
@@ -20,8 +19,8 @@ mod planned_thresholds;
 mod points;
 #[cfg(feature = "probe")]
 mod probe;
-mod recalibrated;
 mod reported;
+mod rule;
 mod same_rows;
 mod source;
 mod validation;
@@ -32,20 +31,20 @@ pub(crate) use child::ChildOptions;
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::EncodingOptions;
-pub(crate) use contenders::{Contenders, MethodChoice};
+pub(crate) use contenders::MethodChoice;
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};
 pub(crate) use method::{MethodOptions, ReductionOption};
 pub(crate) use monitors::MonitorOptions;
-pub(crate) use parse::{any_number, count, named, parse_alpha, parse_classifier, parse_number, parse_share};
+pub(crate) use parse::{any_number, count, named, parse_alpha, parse_number, parse_share};
 pub(crate) use passes::PassOptions;
 pub(crate) use planned_thresholds::PlannedThresholds;
 pub(crate) use points::PointOptions;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;
-pub(crate) use recalibrated::{CounterOptions, apart_from_rows};
 pub(crate) use reported::ReportedOptions;
+pub(crate) use rule::RuleOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};
 pub(crate) use validation::{ValidationArgs, parse_prevalence};
-pub(crate) use written::WrittenOptions;
+pub(crate) use written::{WrittenOptions, parse_spent};

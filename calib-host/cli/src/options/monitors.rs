@@ -1,14 +1,13 @@
 //! The options of what the monitors on a device compare with.
 
-use calib_core::artifact::MonitorAction;
 use calib_fit::ScoreKind;
 use calib_fit::artifact::{CompileError, MonitorBins, MonitorError, Monitoring};
-use calib_fit::job::MonitorOptions as FitMonitors;
+use calib_fit::job::{AlarmAction, MonitorOptions as FitMonitors};
 use calib_io::files::Place;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::headings::DEVICE;
-use super::parse::count;
+use super::parse::{count, named};
 use crate::error::Error;
 
 /// Whether the device notices that scores or outcomes have changed.
@@ -34,19 +33,8 @@ pub(crate) struct MonitorOptions {
     /// the calibrator.
     ///
     /// An alarm of a change is told alone: one comes every CHANGE predictions of --monitor-rarity with nothing wrong.
-    #[arg(long, requires = "monitor", value_enum, default_value_t = ActionName::Flag, value_name = "ACTION", hide_short_help = true)]
-    monitor_action: ActionName,
-}
-
-/// What a device does on an alarm.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ActionName {
-    /// Tells it when it is asked.
-    Flag,
-    /// Keeps its own alarm raised, too.
-    Alarm,
-    /// Answers "uncalibrated" from then on, and keeps its own alarm raised.
-    Uncalibrated,
+    #[arg(long, requires = "monitor", value_parser = named::<AlarmAction>(), default_value = "flag", value_name = "ACTION", hide_short_help = true)]
+    monitor_action: AlarmAction,
 }
 
 /// How rare false alarms are: of a shift, of a change and of the promise.
@@ -78,7 +66,7 @@ impl MonitorOptions {
             return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
         }
         let [shift, change, promise] = self.monitor_rarity;
-        let (bins, action) = (self.monitor_bins, self.action());
+        let (bins, action) = (self.monitor_bins, self.monitor_action.get());
         Ok(self.monitor.then_some(FitMonitors { bins, scores, shift, change, promise, action }))
     }
 
@@ -112,15 +100,7 @@ impl MonitorOptions {
                 .change(change)
                 .promise(promise)
                 .bins(bins)
-                .action(self.action()),
+                .action(self.monitor_action.get()),
         )
-    }
-
-    fn action(&self) -> Option<MonitorAction> {
-        match self.monitor_action {
-            ActionName::Flag => None,
-            ActionName::Alarm => Some(MonitorAction::Alarm),
-            ActionName::Uncalibrated => Some(MonitorAction::Uncalibrated),
-        }
     }
 }

@@ -72,7 +72,13 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
 
 /// A value by its name.
 pub(crate) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
-    let names = T::NAMES.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    named_among(|_: T| true)
+}
+
+/// As [`named`], of some of the values.
+pub(crate) fn named_among<T: Named>(is_taken: impl Fn(T) -> bool) -> impl TypedValueParser<Value = T> {
+    let taken = T::NAMES.iter().filter(|(value, ..)| is_taken(*value));
+    let names = taken.map(|(_, name, help)| PossibleValue::new(*name).help(*help));
     PossibleValuesParser::new(names).try_map(|name| T::named(&name.to_ascii_lowercase()))
 }
 

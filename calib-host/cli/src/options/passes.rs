@@ -10,24 +10,21 @@ use super::headings::DATA;
 #[derive(Args)]
 #[command(next_help_heading = DATA)]
 pub(crate) struct PassOptions {
-    /// What a database counted: the answer to pass 1.
+    /// What a database counted: the answer to pass 1, and the answer to pass 2 if pass 1 left anything open.
     ///
     /// `calib sql` prints the queries of both passes. The fit is that of all rows.
-    #[arg(long, value_name = "FILE", group = "ScoreSource", hide_short_help = true)]
-    pass1: Option<PathBuf>,
-    /// The answer to pass 2.
-    #[arg(long, value_name = "FILE", requires = "pass1", hide_short_help = true)]
-    pass2: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 1..=2, group = "ScoreSource", hide_short_help = true)]
+    passes: Vec<PathBuf>,
 }
 
 impl PassOptions {
     /// The table of the first pass.
     pub(crate) fn first(&self) -> Option<&Path> {
-        self.pass1.as_deref()
+        self.passes.first().map(PathBuf::as_path)
     }
 
     /// The table of the second pass, which is not needed where the first left nothing open.
     pub(crate) fn second(&self) -> Option<&Path> {
-        self.pass2.as_deref()
+        self.passes.get(1).map(PathBuf::as_path)
     }
 }

@@ -1,19 +1,21 @@
 //! The options of a report and of its plots.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use calib_fit::VectorKind;
-use calib_fit::assess::{AssessOptions, Binning, Bootstrap, IntervalKind};
-use calib_fit::stats::Clusters;
+use calib_io::report::ReportRequest;
 use clap::Args;
 
 use super::clinical::ClinicalArgs;
-use super::clusters::ClusterColumn;
+use super::clusters::{ClusterColumn, ClusterSource};
 use super::groups::GroupColumn;
 use super::headings::{DATA, GUARANTEES, METHOD, ROWS};
 use super::parse::{count, parse_alpha};
 use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
+use crate::context::Context;
+use crate::error::Error;
+use crate::read::{ColumnNames, For, Labelled, NamedArtifact, RowFiles, ScoresAre};
 
 /// An artefact, and rows that it is judged on.
 #[derive(Args)]
@@ -65,29 +67,33 @@ pub(crate) struct ReportedOptions {
 
 impl ReportedOptions {
     /// What the matrices hold, if the user says so.
-    pub(crate) fn kind(&self) -> Option<VectorKind> {
+    fn kind(&self) -> Option<VectorKind> {
         match self.logits {
             true => Some(VectorKind::Logits),
             false => self.probs.then_some(VectorKind::Probs),
         }
     }
 
-    /// How rows are assessed, with so many resamples.
-    pub(crate) fn assess_options<'c>(
+    /// Reads scores and their labels, and if asked for which rows belong together and of which group they are.
+    pub(crate) fn read(
         &self,
-        resamples: Option<usize>,
-        clusters: Option<&'c Clusters>,
-    ) -> AssessOptions<'c> {
-        let bootstrap = resamples.map(|resamples| Bootstrap {
-            kind: IntervalKind::Percentile,
-            resamples,
-            seed: self.seed,
-            alpha: self.alpha,
-        });
-        AssessOptions::default()
-            .binning(Binning::EqualWidth(self.bins as usize))
-            .alpha(self.alpha)
-            .bootstrap(bootstrap)
-            .clusters(clusters)
+        artifact: &NamedArtifact<'_>,
+        (scores, labels): (&Path, Option<&Path>),
+        (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
+        cx: &Context,
+    ) -> Result<Labelled, Error> {
+        let (score, label) = (&*self.score_column, &*self.label_column);
+        let columns = ColumnNames { score, label, clusters, groups, points: None };
+        let scores = (scores, ScoresAre::of_artifact(artifact, self.kind()));
+        RowFiles { scores, labels, columns }.read(For::Artifact(artifact), cx)
+    }
+
+    /// How a report is made.
+    pub(crate) fn request(&self) -> ReportRequest {
+        let mut request = ReportRequest::default();
+        (request.bins, request.alpha, request.seed) = (self.bins as usize, self.alpha, self.seed);
+        request.extremes = self.clinical.extreme_probs;
+        request.same_rows = self.same_rows.are_allowed();
+        request
     }
 }

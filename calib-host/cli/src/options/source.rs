@@ -6,6 +6,7 @@ use calib_fit::{ScoreKind, VectorKind};
 use clap::Args;
 
 use super::headings::DATA;
+use crate::read::ScoresAre;
 
 /// Where scores come from: exactly one of the four.
 #[derive(Args)]
@@ -42,6 +43,14 @@ impl ScoreSource {
     /// Probabilities of several classes.
     pub(crate) fn of_probs(probs: Option<PathBuf>) -> Self {
         Self { scores: None, margins: None, logits: None, probs }
+    }
+
+    /// The file of scores and what these are, or a table of scores of class 1 that was named without an option.
+    pub(crate) fn or<'a>(&'a self, data: Option<&'a Path>) -> (&'a Path, ScoresAre) {
+        let of_binary = |(path, kind)| (path, ScoresAre::Binary(kind));
+        let of_vectors = |(path, kind)| (path, ScoresAre::Vectors(Some(kind)));
+        let data = data.map(|path| (path, ScoreKind::Probability)).or(self.binary()).map(of_binary);
+        data.or(self.vectors().map(of_vectors)).expect("clap asks for one of the sources")
     }
 
     /// The file with binary scores and what these are; `None` if vectors were given.

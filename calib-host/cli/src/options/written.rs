@@ -21,8 +21,7 @@ pub(crate) struct WrittenOptions {
     /// the guarantee is then for alpha / M, so that it holds for any of them.
     #[arg(long, default_value_t = 1, value_name = "M", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) candidates: u32,
-    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells. With --from-counters it is at least
-    /// what the calibrator and those before it spent.
+    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
     /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
@@ -62,7 +61,7 @@ impl WrittenOptions {
     }
 }
 
-fn parse_spent(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_spent(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(spent) if (0.0..1.0).contains(&spent) => Ok(spent),
         _ => Err("what was spent is a probability below 1, such as 0.2".into()),

@@ -2,21 +2,17 @@
 
 use std::path::Path;
 
-use calib_core::ScoreEncoding;
 use calib_core::score::MAX_CLASSES;
 use calib_fit::assess::{Prediction, PredictionKind};
-use calib_fit::data::{BinaryData, ExactCollector};
-use calib_fit::job::{
-    AssessOptions, Predictions, codes_of_classes, reads_points, scores_encoding, vectors_encoding,
-};
+use calib_fit::data::ExactCollector;
+use calib_fit::job::{AssessOptions, Predictions, codes_of_classes, reads_points};
 use calib_fit::{Dataset, ScoreKind, VectorKind};
 use calib_io::files::{FileError, Problem};
 use calib_io::input::{self, BinaryFiles, Source, Table, counted_probs};
 
-use super::class_labels::row_labels;
-use super::columns::{read_code_vectors, read_vectors};
+use super::dataset::{For, ScoresAre, dataset};
 use super::files::{open_binary, read_all};
-use super::rows::{ColumnNames, NamedArtifact, binary_labels, table_labels};
+use super::rows::{ColumnNames, NamedArtifact, table_labels};
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
@@ -36,15 +32,6 @@ pub(crate) struct Assessed<'a> {
 pub(crate) enum Read {
     Data(Box<Dataset>),
     Predictions(Predictions),
-}
-
-/// What rows are.
-#[derive(Clone, Copy)]
-pub(crate) enum RowKind {
-    /// Scores of class 1 of two.
-    Binary(ScoreKind),
-    /// Vectors, of what the artefact takes if it is not said.
-    Vectors(Option<VectorKind>),
 }
 
 impl Assessed<'_> {
@@ -109,8 +96,8 @@ impl Assessed<'_> {
         let names_classes =
             self.options.score_column.contains(',') || self.options.score_column.contains("..");
         let kind = match source {
-            _ if source.logits.is_some() => RowKind::Vectors(Some(VectorKind::Logits)),
-            _ if source.probs.is_none() => RowKind::Binary(match source.margins {
+            _ if source.logits.is_some() => ScoresAre::Vectors(Some(VectorKind::Logits)),
+            _ if source.probs.is_none() => ScoresAre::Binary(match source.margins {
                 Some(_) => ScoreKind::Margin,
                 None => ScoreKind::Probability,
             }),
@@ -118,7 +105,7 @@ impl Assessed<'_> {
                 || names_classes
                 || input::is_matrix(&sources[0], &self.options.prob_column)? =>
             {
-                RowKind::Vectors(Some(VectorKind::Probs))
+                ScoresAre::Vectors(Some(VectorKind::Probs))
             }
             _ if self.artifact.is_some() => {
                 return Err(usage(
@@ -129,7 +116,8 @@ impl Assessed<'_> {
             _ => return self.read_predictions(sources).map(Read::Predictions),
         };
         self.check_no_table_columns()?;
-        Ok(read_dataset(self.artifact, sources, kind, columns)?.into())
+        let of = self.artifact.map_or(For::Nobody, For::Artifact);
+        Ok(dataset(sources, kind, of, columns)?.0.into())
     }
 
     /// A table of probabilities of predictions.
@@ -232,7 +220,8 @@ impl Assessed<'_> {
         let options = self.options;
         let clusters = options.cluster_column.source(options.clusters.as_ref());
         let groups = options.group_column.name();
-        ColumnNames { score: &options.score_column, label: &options.label_column, clusters, groups }
+        let (score, label) = (&*options.score_column, &*options.label_column);
+        ColumnNames { score, label, clusters, groups, points: None }
     }
 
     fn check_no_table_columns(&self) -> Result<(), Error> {
@@ -249,84 +238,6 @@ impl From<Dataset> for Read {
     fn from(data: Dataset) -> Self {
         Self::Data(Box::new(data))
     }
-}
-
-/// Reads rows with their labels, as an artefact takes them if there is one.
-pub(crate) fn read_dataset(
-    artifact: Option<&NamedArtifact<'_>>,
-    sources: &[Source],
-    kind: RowKind,
-    columns: ColumnNames<'_>,
-) -> Result<Dataset, Error> {
-    match kind {
-        RowKind::Binary(kind) => read_scores(artifact, sources, kind, columns),
-        RowKind::Vectors(kind) => read_matrix(artifact, sources, kind, columns),
-    }
-}
-
-fn read_scores(
-    artifact: Option<&NamedArtifact<'_>>,
-    sources: &[Source],
-    kind: ScoreKind,
-    columns: ColumnNames<'_>,
-) -> Result<Dataset, Error> {
-    let (encoding, kind) = match artifact {
-        Some(named) => {
-            scores_encoding(&named.stored.artifact(), kind).map_err(|cause| named.refuse(cause.into()))?
-        }
-        None => (ScoreEncoding::F32, kind),
-    };
-    let encoding = Some(encoding).filter(ScoreEncoding::is_quantized);
-    let table = Table::read_only(&sources[0], &[columns.score, columns.label])?;
-    let scores = match encoding {
-        Some(encoding) => input::scores_of_codes(&table.codes(columns.score)?, encoding, kind)?,
-        None => table.numbers(columns.score)?,
-    };
-    scores.check_scores(kind)?;
-    let labels = binary_labels(sources, &table, columns.label, scores.len())?;
-    let clusters = columns.clusters(sources, scores.len())?;
-    let groups = columns.groups(sources, scores.len())?;
-    let points = match artifact {
-        Some(_) => input::binary_data(&scores, &labels, kind)?,
-        // A device never saw them: they are assessed to the last digit.
-        None => BinaryData::new(scores.values, labels.values.iter().map(|&label| label == 1).collect())?,
-    };
-    Ok(Dataset::from(points).in_codes(encoding).with_clusters(clusters)?.with_groups(groups)?)
-}
-
-fn read_matrix(
-    artifact: Option<&NamedArtifact<'_>>,
-    sources: &[Source],
-    kind: Option<VectorKind>,
-    columns: ColumnNames<'_>,
-) -> Result<Dataset, Error> {
-    columns.check_no_groups()?;
-    let labels = |rows, classes| Ok::<_, Error>(row_labels(sources, columns.into(), rows, classes)?.values);
-    let codes = match artifact {
-        Some(named) => {
-            vectors_encoding(&named.stored.artifact(), kind).map_err(|cause| named.refuse(cause.into()))?
-        }
-        None => None,
-    };
-    let data = match (codes, artifact) {
-        (Some((encoding, kind)), _) => {
-            let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
-            let labels = labels(codes.len(), codes.classes())?;
-            Dataset::of_codes(codes, labels)?
-        }
-        (None, artifact) => {
-            let vectors = match (artifact, kind) {
-                (Some(artifact), kind) => artifact.matrix(&sources[0], kind, columns.score)?,
-                (None, kind) => {
-                    read_vectors(&sources[0], kind.expect("only an artefact tells"), columns.score)?
-                }
-            };
-            let labels = labels(vectors.len(), vectors.classes())?;
-            Dataset::of_vectors(vectors, labels)?
-        }
-    };
-    let clusters = columns.clusters(sources, data.len() as usize)?;
-    Ok(data.with_clusters(clusters)?)
 }
 
 /// Reads points that may be more than fit into memory.

@@ -4,19 +4,13 @@ use calib_io::files::Format;
 use calib_io::input::{self, Column, Source, Table};
 
 use super::columns::class_list;
+use super::rows::ColumnNames;
 use crate::error::Error;
-
-/// The columns of a matrix and of its labels.
-#[derive(Clone, Copy)]
-pub(crate) struct MatrixColumns<'a> {
-    pub(crate) score: &'a str,
-    pub(crate) label: &'a str,
-}
 
 /// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
 pub(crate) fn row_labels(
     sources: &[Source],
-    columns: MatrixColumns<'_>,
+    columns: ColumnNames<'_>,
     rows: usize,
     classes: usize,
 ) -> Result<Column<i64>, Error> {
@@ -35,15 +29,4 @@ pub(crate) fn row_labels(
     input::check_rows(&labels, rows, matrix.path())?;
     labels.check_classes(classes)?;
     Ok(labels)
-}
-
-/// As [`row_labels`], as classes.
-pub(crate) fn matrix_labels(
-    sources: &[Source],
-    columns: MatrixColumns<'_>,
-    rows: usize,
-    classes: usize,
-) -> Result<Vec<u16>, Error> {
-    let labels = row_labels(sources, columns, rows, classes)?.values;
-    Ok(labels.iter().map(|&label| u16::try_from(label).expect("labels were checked")).collect())
 }

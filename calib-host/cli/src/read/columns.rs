@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::data::CodeVectors;
-use calib_fit::job::{Finding, Looks};
+use calib_fit::job::Finding;
 use calib_fit::{ScoreKind, VectorKind, Vectors};
 use calib_io::files::FileError;
 use calib_io::input::{self, Column, Source, Table};
@@ -63,10 +63,4 @@ pub(crate) fn question_margins<'s>(
     let mut scores = scores.into_iter();
     let is_doubtful = kind == ScoreKind::Margin && scores.all(|score| (0.0..=1.0).contains(score));
     is_doubtful.then(|| sentence(&Finding::RawScoresInUnitInterval, source.path()))
-}
-
-/// Questions logits that could be probabilities: any probabilities are finite numbers, so nothing else tells. Logits that are
-/// given as probabilities are refused when they are read.
-pub(crate) fn question_kind(source: &Source, vectors: &Vectors) -> Option<String> {
-    Looks::like_anything().and(vectors).finding().map(|finding| sentence(&finding, source.path()))
 }

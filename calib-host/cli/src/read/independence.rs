@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use calib_core::TopLabel;
-use calib_fit::Vectors;
 use calib_fit::assess::Prediction;
 use calib_fit::data::{BinaryData, Repeats};
 use calib_fit::job::Finding;
@@ -22,18 +20,6 @@ pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Cluster
 
 pub(super) fn with_hint(noticed: Repeats) -> String {
     sentence(&Finding::Dependence(noticed), Path::new("-"))
-}
-
-/// What vectors predict, with what came of it.
-pub(crate) fn predictions(vectors: &Vectors, labels: &[i64]) -> Vec<Prediction> {
-    let rows = vectors.top_labels().zip(labels);
-    let prediction = |(top, &label): (TopLabel, &i64)| Prediction {
-        class: top.class,
-        prob: top.score.get().into(),
-        bin: 0,
-        hit: i64::from(top.class) == label,
-    };
-    rows.map(prediction).collect()
 }
 
 /// As [`question_independence`], of predictions.

@@ -5,25 +5,20 @@ mod binary_rows;
 mod class_labels;
 mod columns;
 mod counters;
+mod dataset;
 mod files;
 mod independence;
-mod labelled;
 mod passes;
 mod reference;
-mod reported;
 mod rows;
 
 pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
-pub(crate) use class_labels::{MatrixColumns, matrix_labels, row_labels};
-pub(crate) use columns::{labels_of, question_kind, question_margins, read_code_vectors, read_vectors};
+pub(crate) use columns::{labels_of, question_margins, read_code_vectors};
 pub(crate) use counters::CounterFiles;
-pub(crate) use files::{open_matrix, open_table, read_all, read_binary};
-pub(crate) use independence::{predictions, question_independence, question_predictions};
-pub(crate) use labelled::{LabelledFiles, ScoresAre};
+pub(crate) use dataset::{For, Labelled, RowFiles, ScoresAre};
+pub(crate) use files::{open_matrix, open_table, read_all};
+pub(crate) use independence::{question_independence, question_predictions};
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reference::{device_scores, monitors_of_scores};
-pub(crate) use reported::Reported;
-pub(crate) use rows::{
-    ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, read_groups, score_columns,
-};
+pub(crate) use rows::{ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, score_columns};

@@ -10,13 +10,12 @@ use calib_fit::data::{RowGroups, RowsHash};
 use calib_fit::job::{AssessError, binary_encoding, is_fitted_to, mismatch, needs_logits};
 use calib_fit::stats::Clusters;
 use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
-use calib_io::files::{Format, read_artifact};
+use calib_io::files::read_artifact;
 use calib_io::input::{self, Column, Source, Table};
 
-use super::class_labels::MatrixColumns;
 use super::columns::{labels_of, read_any_vectors, read_vectors};
 use crate::error::Error;
-use crate::options::ClusterSource;
+use crate::options::{ClusterSource, PointOptions};
 
 /// An artefact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -35,15 +34,23 @@ pub(crate) struct ColumnNames<'a> {
     pub(crate) clusters: Option<ClusterSource<'a>>,
     /// The column of groups, if it says of which every row is.
     pub(crate) groups: Option<&'a str>,
-}
-
-impl<'a> From<ColumnNames<'a>> for MatrixColumns<'a> {
-    fn from(names: ColumnNames<'a>) -> Self {
-        Self { score: names.score, label: names.label }
-    }
+    /// How many points a row is, if not one.
+    pub(crate) points: Option<&'a PointOptions>,
 }
 
 impl ColumnNames<'_> {
+    /// All columns of a table of binary scores that are read together.
+    pub(super) fn named(&self) -> Vec<&str> {
+        let points = self.points.into_iter().flat_map(PointOptions::columns);
+        [self.score, self.label].into_iter().chain(self.groups).chain(points).collect()
+    }
+
+    /// Whether rows are scores with labels, and nothing is known of them besides.
+    pub(super) fn are_scores_and_labels(&self) -> bool {
+        let are_aggregated = self.points.is_some_and(PointOptions::are_aggregated);
+        self.groups.is_none() && self.clusters.is_none() && !are_aggregated
+    }
+
     /// Reads which of so many rows belong together.
     pub(super) fn clusters(&self, sources: &[Source], rows: usize) -> Result<Option<Clusters>, Error> {
         self.clusters.map(|clusters| clusters.read(&sources[0], rows)).transpose()
@@ -146,12 +153,22 @@ const MOST_GROUPS: usize = 255;
 
 /// Reads a column of groups.
 pub(crate) fn read_groups(source: &Source, column: &str, rows: usize) -> Result<RowGroups, Error> {
-    if matches!(source.format(), Format::Npy) {
-        return Err(Error::Usage("--group-column needs a table: an array has no columns".into()));
+    groups_beside(&Table::read_only(source, &[column])?, column, rows, source.path())
+}
+
+/// Reads a column of groups from a table of so many rows of a file.
+pub(super) fn groups_beside(
+    table: &Table,
+    column: &str,
+    rows: usize,
+    path: &Path,
+) -> Result<RowGroups, Error> {
+    let groups = groups_of(table, column)?;
+    match groups.rows() == rows {
+        true => Ok(groups),
+        // Of arrays in an archive each has a length of its own.
+        false => input::check_rows(&table.names(column)?, rows, path).map(|()| groups).map_err(Error::from),
     }
-    let names = Table::read_only(source, &[column])?.names(column)?;
-    input::check_rows(&names, rows, source.path())?;
-    few_groups(names.values, column)
 }
 
 /// Reads a column of groups from a table that was read.

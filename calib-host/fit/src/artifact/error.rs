@@ -59,3 +59,15 @@ pub enum CompileError {
     #[error(transparent)]
     Write(#[from] WriteError),
 }
+
+impl CompileError {
+    /// Returns whether what was asked for is wrong, whatever the data.
+    pub fn is_about_options(&self) -> bool {
+        match self {
+            // Ties are of the data.
+            Self::Monitors(cause) => *cause != MonitorError::Ties,
+            Self::Codes(_) | Self::NoDirectTable(_) => true,
+            _ => false,
+        }
+    }
+}

@@ -7,6 +7,7 @@ use super::actions::Actions;
 use super::distribution::ProbDistribution;
 use super::expected_cost::{CostInterval, Validation, actual_cost, cost_interval, expected_cost};
 use super::rule::Rule;
+use super::{Costs, Envelope};
 use crate::assess::{AssessOptions, CalibratedRows, DiagnosticAccuracy, Prediction, RuleInterval};
 
 /// The probability with which the interval of the expected cost may fail.
@@ -101,6 +102,21 @@ pub struct ReportedRule {
 }
 
 impl ReportedRule {
+    /// The rule that an artifact carries, with the costs of its actions if they are known, or else the rule of these costs; `None` without
+    /// either.
+    ///
+    /// # Errors
+    ///
+    /// If the costs lack an action of the artifact's rule.
+    pub fn of(artifact: &Artifact<'_>, costs: Option<&Costs>) -> Result<Option<Self>, DecisionMismatch> {
+        let own = Self::of_artifact(artifact, costs.map(|costs| &costs.actions))?;
+        let of_costs = |costs: &Costs| {
+            let bayes = || Rule::bayes(&Envelope::new(&costs.actions, |_| true));
+            Self::of_costs(costs.stated.clone().unwrap_or_else(bayes), &costs.actions)
+        };
+        Ok(own.or_else(|| costs.map(of_costs)))
+    }
+
     /// The rule that an artefact carries, with the costs of its actions if they are known; `None` if it carries none.
     ///
     /// # Errors

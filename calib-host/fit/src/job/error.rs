@@ -25,6 +25,14 @@ pub enum JobError {
         "the test data are the rows that every method is fitted to, and every figure would be too good to be true"
     )]
     SameRows,
+    /// The test rows are not by the classifier of the others.
+    #[error("the test data are of another classifier, with {test} classes in place of {classes}")]
+    OtherClasses {
+        /// How many classes there are.
+        classes: usize,
+        /// How many the test rows have.
+        test: usize,
+    },
     /// No row has a calibrated probability.
     #[error("no row has a probability: all are uncalibrated")]
     AllUncalibrated,

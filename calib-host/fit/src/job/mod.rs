@@ -4,11 +4,14 @@
 
 mod adjust;
 mod assess;
+mod compare;
+mod contenders;
 mod decide;
 mod error;
 mod facts;
 mod finding;
 mod fit;
+mod hint;
 mod plan;
 mod rows;
 mod sets;
@@ -23,12 +26,14 @@ pub use assess::{
     assess_matrix, assess_predictions, binary_encoding, codes_of_classes, got_vectors, is_fitted_to,
     mismatch, needs_logits, reads_points, scores_encoding, vectors_encoding,
 };
+pub use compare::{CompareOptions, compare};
+pub use contenders::{ContenderName, ContenderOptions};
 pub use decide::{DecideRows, Decided, decide, with_rule};
 pub use error::JobError;
 pub use facts::Written;
 pub use finding::{Finding, Looks};
 pub use fit::{
-    Chosen, ClassScore, DirectionsName, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
+    AlarmAction, Chosen, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
     MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
     TableWidth, fit,
 };

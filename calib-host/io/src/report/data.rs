@@ -28,7 +28,7 @@ pub struct FileOrigin {
 }
 
 /// Where a report comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The files.
     pub files: Vec<FileOrigin>,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._assess import assess, calibration_curve
     from ._calibrator import Calibrator, CalibrationWarning, Guarantee, fit, load
-    from ._command import Comparison, Report, compare, report
+    from ._report import Comparison, Report, compare, report
     from ._imports import Proof, from_betacal, from_sklearn, from_temperature, from_venn_abers
     from ._jobs import Adjusted, Decision, PredictionSets, Thresholds, adjust, decide, sets, threshold
     from ._native import CalibError, DataError, MismatchError, UsageError, __version__
@@ -39,10 +39,10 @@ _MODULES = {
     "load": "_calibrator",
     "assess": "_assess",
     "calibration_curve": "_assess",
-    "compare": "_command",
-    "Comparison": "_command",
-    "report": "_command",
-    "Report": "_command",
+    "compare": "_report",
+    "Comparison": "_report",
+    "report": "_report",
+    "Report": "_report",
     "adjust": "_jobs",
     "Adjusted": "_jobs",
     "decide": "_jobs",

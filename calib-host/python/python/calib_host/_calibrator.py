@@ -335,22 +335,6 @@ def load(path: str | PathLike[str], kind: str | None = None) -> Calibrator:
     return calibrator
 
 
-def words_of(options: dict[str, Any]) -> list[str]:
-    """Options as the command has them."""
-    words = []
-    for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
-        if value is None or value is False:
-            continue
-        if value is True:
-            words.append(option)
-        elif isinstance(value, (list, tuple)):
-            words.append(f"{option}={','.join(str(one) for one in value)}")
-        else:
-            words.append(f"{option}={value}")
-    return words
-
-
 def fit(
     scores: Any,
     y: Any,
@@ -370,18 +354,14 @@ def fit(
     scaling: str | None = None,
     range: tuple[float, float] | None = None,
     loss: str | None = None,
-    one_set: bool = False,
     seed: int | None = None,
     log_probs: bool = False,
     odir: float | tuple[float, float] | None = None,
     folds: int | None = None,
     resolution: int | None = None,
-    directions: str | None = None,
     k: int | None = None,
     class_score: str | None = None,
-    score_encoding: str | None = None,
-    scale: float | None = None,
-    zero_point: int | None = None,
+    score_encoding: tuple[str, float, int] | None = None,
     candidates: int | None = None,
     alpha_spent: float | None = None,
     intervals: bool = False,
@@ -398,13 +378,13 @@ def fit(
 
     ``scores`` are those of class 1 in [0, 1], one a row. ``kind="margins"`` takes scores of any size, such as those of a
     ``decision_function``; ``kind="logits"`` and ``kind="probs"`` take a matrix with a column for each class. ``y`` holds class indices
-    from 0 on. Integer codes, as a quantised network gives them, are named with ``score_encoding`` ("u8", "i8", "u16" or "i16"), ``scale``
-    and ``zero_point``.
+    from 0 on. Integer codes, as a quantised network gives them, are named with
+    ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
 
-    ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, scaling-binning, platt,
+    ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, scaling-binning, scaling-binning-one-set, platt,
     platt-prob, beta, temperature and venn-abers; without it umd, with bins that suit the number of points. A matrix takes one of these with a
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
-    matrix, dirichlet, sierpinski, grid, projection or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
+    matrix, dirichlet, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
 
     ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about

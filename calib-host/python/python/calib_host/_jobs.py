@@ -23,15 +23,14 @@ def _dataset(
     clusters: Any = None,
     groups: Any = None,
     calibrator: Calibrator | None = None,
-    codes: tuple[str | None, float | None, int | None] = (None, None, None),
+    codes: tuple[str, float, int] | None = None,
 ) -> Dataset:
     """Labelled rows: of what a calibrator takes if there is one."""
-    if any(one is None for one in codes) and any(one is not None for one in codes):
-        raise UsageError("score_encoding, scale and zero_point go together")
-    named = None if codes[0] is None else codes
+    if codes is not None and (not isinstance(codes, tuple) or len(codes) != 3):
+        raise UsageError(f'score_encoding={codes!r}: a type, a scale and a zero point, such as ("i8", 1 / 256, -128), is expected')
     kind = kind or (None if calibrator is None else calibrator.kind)
-    of_parent = calibrator._artifact if named is None and calibrator is not None and calibrator.takes_codes else None
-    array, kind, classes = scores_of(scores, kind, (named or of_parent) is not None)
+    are_codes = codes is not None or (calibrator is not None and calibrator.takes_codes)
+    array, kind, classes = scores_of(scores, kind, are_codes)
     return Dataset(
         kind,
         array,
@@ -39,8 +38,8 @@ def _dataset(
         classes=classes,
         clusters=None if clusters is None else clusters_of(clusters, "clusters"),
         groups=None if groups is None else names_of(groups, "groups"),
-        artifact=of_parent,
-        codes=named,
+        artifact=None if calibrator is None else calibrator._artifact,
+        codes=codes,
     )
 
 
@@ -108,9 +107,7 @@ def threshold(
     common_threshold: bool = False,
     prevalence: float | None = None,
     refer_raises: bool = False,
-    score_encoding: str | None = None,
-    scale: float | None = None,
-    zero_point: int | None = None,
+    score_encoding: tuple[str, float, int] | None = None,
     seed: int = 0,
 ) -> Thresholds:
     """Thresholds that promise a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
@@ -125,8 +122,7 @@ def threshold(
     >>> found["sentences"][0]
     'the device raises at a score of 0.47230035 or more: at least 80 % of class 1, with 95 % confidence'
     """
-    codes = (score_encoding, scale, zero_point)
-    data = _dataset(scores, y, kind, clusters=clusters, groups=groups, calibrator=calibrator, codes=codes)
+    data = _dataset(scores, y, kind, clusters=clusters, groups=groups, calibrator=calibrator, codes=score_encoding)
     made = _native.threshold(
         data,
         None if calibrator is None else calibrator._artifact,
@@ -156,9 +152,7 @@ def sets(
     confidence: float | None = None,
     never_empty: bool = False,
     class_score: str | None = None,
-    score_encoding: str | None = None,
-    scale: float | None = None,
-    zero_point: int | None = None,
+    score_encoding: tuple[str, float, int] | None = None,
 ) -> PredictionSets:
     """Sets of classes that contain the true one with a probability of at least ``1 - alpha``, on rows that nothing was fitted to.
 
@@ -172,8 +166,7 @@ def sets(
     >>> found["rows_needed"]
     4
     """
-    codes = (score_encoding, scale, zero_point)
-    data = _dataset(scores, y, kind, calibrator=calibrator, codes=codes)
+    data = _dataset(scores, y, kind, calibrator=calibrator, codes=score_encoding)
     made = _native.sets(
         data,
         None if calibrator is None else calibrator._artifact,

@@ -54,7 +54,7 @@ def from_tflite(
     # Running the network may take long: what is wrong with labels is said before.
     check_classes(labels, max(network.outputs, 2))
     codes, kind = _scores(network.run(shaped), output, kind)
-    quantised = {"score_encoding": encoding, "scale": output.scale, "zero_point": output.zero_point}
+    quantised = {"score_encoding": (encoding, output.scale, output.zero_point)}
     calibrator = fit(codes, labels, method, kind=kind, **quantised, **options)
     calibrator.warnings = (*network.warnings, *calibrator.warnings)
     return calibrator
@@ -83,7 +83,7 @@ class _Tensor:
             names = ", ".join(repr(str(each["name"])) for each in details)
             raise UsageError(
                 f"the network has {len(details)} {what}s ({names}): from_tflite takes one; run it yourself, and give the codes to "
-                "calib_host.fit with score_encoding, scale and zero_point"
+                "calib_host.fit with score_encoding"
             )
         (one,) = details
         quantisation = one["quantization_parameters"]

@@ -114,10 +114,7 @@ impl Files {
         let mut options =
             ["--logits", &relative(scores), "--labels", &relative(&self.labels)].map(str::to_owned).to_vec();
         if let (Takes::Codes, ScoreEncoding::I8 { scale, zero_point }) = (takes, encoding) {
-            let zero_point = format!("--zero-point={zero_point}");
-            options.extend(
-                ["--score-encoding", "i8", "--scale", &scale.to_string(), &zero_point].map(str::to_owned),
-            );
+            options.extend(["--score-encoding".to_owned(), format!("i8,{scale},{zero_point}")]);
             options.extend(["--class-score", "margin"].map(str::to_owned));
         }
         options

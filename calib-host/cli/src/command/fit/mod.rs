@@ -1,6 +1,5 @@
 //! `calib fit`
 
-mod recalibrated;
 mod rows;
 
 use std::io::Write;
@@ -15,17 +14,17 @@ use calib_io::files::{Place, check_output};
 use calib_io::input::{Costs, holds_classes, read_costs};
 use clap::Args;
 
-use self::rows::Rows;
 use crate::context::Context;
 use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, UNSEEN, on, words};
+use crate::options::headings::{DATA, DEVICE, OUTPUT, ROWS};
 use crate::options::{
-    ClusterColumn, ClusterSource, CounterOptions, EncodingOptions, MethodOptions, PassOptions, PointOptions,
-    ReductionOption, SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
+    ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, PointOptions, ReductionOption,
+    SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::out::shown_path;
-use crate::read::device_scores;
+use crate::read::{Labelled, ScoresAre, device_scores};
 use crate::run::Run;
 use crate::show::{ShownFit, Warnings, joint_json, joint_summary};
 
@@ -40,30 +39,28 @@ pub(crate) struct FitCommand {
     /// Scores of class 1 in [0, 1], and labels: a table.
     ///
     /// The same as --scores FILE.
-    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = "Data")]
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
     #[command(flatten)]
     passes: PassOptions,
-    #[command(flatten)]
-    counters: CounterOptions,
     /// Labels, if not in the table of scores.
     ///
     /// A NumPy array of integers, or a table.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// The column of scores in a table.
     ///
     /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. Of several classes in a table the columns of all, in
     /// their order, separated by commas; `p0..p9` are all from p0 to p9. Without it columns with a usual name are found, such as y_prob,
     /// or of several classes p0 to p9, and that is told.
-    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// The column of labels in a table.
     ///
     /// Without it a column with a usual name is found, such as y_true, and that is told.
-    #[arg(long, default_value = "label", value_name = "NAME", help_heading = "Data")]
+    #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     method: MethodOptions,
@@ -72,13 +69,13 @@ pub(crate) struct FitCommand {
     #[command(flatten)]
     cluster_column: ClusterColumn,
     /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
-    #[arg(long, value_name = "FILE", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// A column of groups: a table of numbers for each.
     ///
     /// Such as the sex or the site, of a table of scores or codes or of what `calib sql` counted: each has a table of its own,
     /// and the guarantee holds for the bins of all of them together. The device is then told the group with every score.
-    #[arg(long, value_name = "NAME", help_heading = "What rows are", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     #[command(flatten)]
     points: PointOptions,
@@ -92,23 +89,23 @@ pub(crate) struct FitCommand {
         long,
         requires = "monitor_bins",
         value_name = "FILE",
-        help_heading = "The device",
+        help_heading = DEVICE,
         hide_short_help = true
     )]
     monitor_scores: Option<PathBuf>,
     /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
-    #[arg(long, value_name = "FILE", help_heading = "The device", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
     /// Where to write; of data.csv to data.cal if not said.
     ///
     /// `-` is standard output.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing output.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     force: bool,
     /// Print the summary as JSON on standard output.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     json: bool,
 }
 
@@ -118,9 +115,6 @@ impl Run for FitCommand {
     const TELLS: bool = true;
 
     fn run(mut self, cx: &Context) -> Result<(), Error> {
-        if let counters @ [_, ..] = self.counters.files()? {
-            return self.recalibrate(counters, cx);
-        }
         if self.data.as_deref().is_some_and(|file| self.holds_classes(file, cx)) {
             self.source = ScoreSource::of_probs(self.data.take());
         }
@@ -157,15 +151,14 @@ impl FitCommand {
         // A mistake there is found before a long fit.
         let decision = self.actions.as_deref().map(decision).transpose()?;
         let (rows, options) = self.rows(cx)?;
-        let options = options.data_sha256(rows.sha256).decision(decision);
-        let fitted =
-            fit(&rows.data, &options).map_err(|cause| rows.refused(cause, self.monitor_scores.as_deref()))?;
+        let options = options.data_sha256(rows.sha256()).decision(decision);
+        let fitted = fit(&rows.data, &options).map_err(|cause| self.refused(&rows, cause))?;
         cx.write_output(&self.output(), self.force, fitted.artifact.as_bytes())?;
         self.report(&fitted, &rows.scores, cx)
     }
 
     /// Reads the rows that were named, and says what is fitted to them.
-    fn rows(&self, cx: &Context) -> Result<(Rows, FitOptions), Error> {
+    fn rows(&self, cx: &Context) -> Result<(Labelled, FitOptions), Error> {
         let encoding = self.codes.encoding()?;
         if let Some((path, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
@@ -174,7 +167,7 @@ impl FitCommand {
             }
             let of = ScoresOf::Classes { kind, are_codes: encoding.is_some() };
             let options = self.options(of, cx)?;
-            let rows = self.matrix_rows((path, kind), encoding, cx)?;
+            let rows = self.labelled((path, ScoresAre::Vectors(Some(kind))), encoding, cx)?;
             FitCommand::check_classes(&rows, &options.method, options.reduction.is_some())?;
             return Ok((rows, options));
         }
@@ -185,7 +178,7 @@ impl FitCommand {
         let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
         let of = ScoresOf::Binary { kind, encoding, by_group: self.group_column.is_some() };
         let options = self.options(of, cx)?;
-        Ok((self.binary_rows((path, kind), encoding, cx)?, options))
+        Ok((self.labelled((path, ScoresAre::Binary(kind)), encoding, cx)?, options))
     }
 
     /// What is fitted to such scores.

@@ -47,7 +47,8 @@ impl NotFitted {
         match self {
             Self::Options(_) | Self::NoBinsKeep { .. } | Self::TiesAtEdges { .. } => true,
             Self::Fit(cause) => cause.is_about_options(),
-            Self::Data(_) | Self::ReferenceScores(_) | Self::Compile(_) => false,
+            Self::Compile(cause) => cause.is_about_options(),
+            Self::Data(_) | Self::ReferenceScores(_) => false,
         }
     }
 

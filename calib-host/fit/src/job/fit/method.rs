@@ -4,7 +4,7 @@ use calib_core::ScoreEncoding;
 use calib_core::artifact::Reduction;
 use calib_core::score::MAX_TOP_K;
 
-use super::method_name::{ClassScore, DirectionsName, MethodName, ReductionName, ScalingName};
+use super::method_name::{ClassScore, MethodName, ReductionName, ScalingName};
 use super::options::{MethodChoice, POINTS_PER_BIN, range_of_codes};
 use crate::binary::{
     BinaryMethod, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
@@ -12,7 +12,7 @@ use crate::binary::{
 };
 use crate::data::{ScoreKind, VectorKind};
 use crate::joint::{
-    CanonicalMethod, JointMethod, MulticlassIrp, Odir, ProjectionBinning, RegionValues, Splits,
+    CanonicalMethod, Directions, JointMethod, MulticlassIrp, Odir, ProjectionBinning, RegionValues, Splits,
     VectorScalingMethod,
 };
 use crate::names::Named;
@@ -58,8 +58,6 @@ pub struct NamedMethod {
     pub loss: Option<Loss>,
     /// The raw scores between which fixed-width has its bins.
     pub range: Option<(f32, f32)>,
-    /// Whether scaling-binning uses all points for each of its three steps.
-    pub one_set: bool,
     /// Whether log-probabilities are scaled although there are logits.
     pub log_probs: bool,
     /// The penalties of off-diagonal weights, and of intercepts if it is another one.
@@ -69,8 +67,6 @@ pub struct NamedMethod {
     /// The depth of Sierpinski binning, the number of steps from 0 to 1 of grid-style binning, or of the grid on which multiclass-irp
     /// splits.
     pub resolution: Option<u16>,
-    /// The directions of projection-based binning.
-    pub directions: Option<DirectionsName>,
     /// The reduction of several classes.
     pub reduction: Option<ReductionName>,
     /// The number of first classes of top-k-label and top-k-confidence.
@@ -141,10 +137,7 @@ impl NamedMethod {
             Some(ReductionName::TopKLabel) => Some(Reduction::TopKLabel { k: k()? }),
             Some(ReductionName::TopKConfidence) => Some(Reduction::TopKConfidence { k: k()? }),
             Some(name) if self.k.is_some() => return Err(unused(name.name(), "k")),
-            Some(ReductionName::Confidence) => Some(Reduction::Confidence),
-            Some(ReductionName::TopLabel) => Some(Reduction::TopLabel),
-            Some(ReductionName::ClassWise) => Some(Reduction::ClassWise),
-            Some(ReductionName::Normalized) => Some(Reduction::Normalized),
+            Some(name) => name.without_k(),
         };
         match (of, asked) {
             (ScoresOf::Binary { .. }, Some(_)) => Err(refused(
@@ -265,20 +258,22 @@ impl NamedMethod {
             },
             MethodName::Isotonic => BinaryMethod::Isotonic(isotonic()),
             MethodName::IsotonicInterpolated => BinaryMethod::IsotonicInterpolated(isotonic()),
-            MethodName::ScalingBinning => BinaryMethod::ScalingBinning(ScalingBinning {
-                scaling: on_kind(
-                    kind,
-                    match self.scaling.unwrap_or_default() {
-                        ScalingName::Platt => ScalingMethod::PlattLogit,
-                        ScalingName::PlattProb => ScalingMethod::PlattProb,
-                        ScalingName::Beta => ScalingMethod::Beta,
-                        ScalingName::Temperature => ScalingMethod::Temperature,
-                    },
-                ),
-                loss: self.loss.unwrap_or_default(),
-                bins,
-                split_seed: (!self.one_set).then_some(seed),
-            }),
+            name @ (MethodName::ScalingBinning | MethodName::ScalingBinningOneSet) => {
+                BinaryMethod::ScalingBinning(ScalingBinning {
+                    scaling: on_kind(
+                        kind,
+                        match self.scaling.unwrap_or_default() {
+                            ScalingName::Platt => ScalingMethod::PlattLogit,
+                            ScalingName::PlattProb => ScalingMethod::PlattProb,
+                            ScalingName::Beta => ScalingMethod::Beta,
+                            ScalingName::Temperature => ScalingMethod::Temperature,
+                        },
+                    ),
+                    loss: self.loss.unwrap_or_default(),
+                    bins,
+                    split_seed: (name == MethodName::ScalingBinning).then_some(seed),
+                })
+            }
             MethodName::Platt => scaling(ScalingMethod::PlattLogit),
             MethodName::PlattProb => scaling(ScalingMethod::PlattProb),
             MethodName::Beta => scaling(ScalingMethod::Beta),
@@ -290,12 +285,13 @@ impl NamedMethod {
             | MethodName::Sierpinski
             | MethodName::Grid
             | MethodName::Projection
+            | MethodName::ProjectionRandom
             | MethodName::MulticlassIrp => return None,
         })
     }
 
     /// The method for whole vectors.
-    fn joint(&self) -> Result<JointMethod, OptionsError> {
+    pub(in crate::job) fn joint(&self) -> Result<JointMethod, OptionsError> {
         let name = self.name();
         let needs = |parameter: &str| refused(format!("{name} needs `{parameter}`"));
         let cross_validation = self.folds.map(|folds| CrossValidation { folds, seed: self.seed });
@@ -315,8 +311,11 @@ impl NamedMethod {
                 JointMethod::Canonical(CanonicalMethod::Sierpinski(depth))
             }
             MethodName::Grid => JointMethod::Canonical(CanonicalMethod::Grid(resolution()?)),
-            MethodName::Projection => {
-                let directions = self.directions.unwrap_or_default().get(self.seed);
+            MethodName::Projection | MethodName::ProjectionRandom => {
+                let directions = match name {
+                    MethodName::Projection => Directions::Rotate,
+                    _ => Directions::Random(self.seed),
+                };
                 let bins = self.bins.ok_or_else(|| needs("bins"))?;
                 JointMethod::Canonical(CanonicalMethod::Projection(ProjectionBinning { bins, directions }))
             }
@@ -338,13 +337,13 @@ impl NamedMethod {
                 ));
             }
         };
-        let (bins, irp) = (name == MethodName::Projection, name == MethodName::MulticlassIrp);
+        let bins = matches!(name, MethodName::Projection | MethodName::ProjectionRandom);
+        let irp = name == MethodName::MulticlassIrp;
         let binary = [
             (self.bins.is_some() && !bins, "bins"),
             (self.points_per_bin.is_some(), "points_per_bin"),
             (self.max_bins.is_some() && !irp, "max_bins"),
             (self.smoothing.is_some() && !irp, "smoothing"),
-            (self.one_set, "one_set"),
             (self.loss == Some(Loss::Squared), "loss=squared"),
             (self.loss == Some(Loss::LogOfBayesianTargets), "loss=bayes"),
         ];
@@ -357,16 +356,13 @@ impl NamedMethod {
 
     /// The first parameter of methods of whole vectors that was given although this one does not have it.
     fn unused_of_joint(&self) -> Option<&'static str> {
-        use MethodName::{
-            Dirichlet, Grid, Matrix, MulticlassIrp, Projection, Sierpinski, Temperature, Vector,
-        };
+        use MethodName::{Dirichlet, Grid, Matrix, MulticlassIrp, Sierpinski, Temperature, Vector};
         let is = |methods: &[MethodName]| self.method.is_some_and(|method| methods.contains(&method));
         let given = [
             (self.log_probs, is(&[Temperature, Vector, Matrix]), "log_probs"),
             (self.odir.is_some(), is(&[Matrix, Dirichlet]), "odir"),
             (self.folds.is_some(), is(&[Matrix, Dirichlet, MulticlassIrp]), "folds"),
             (self.resolution.is_some(), is(&[Sierpinski, Grid, MulticlassIrp]), "resolution"),
-            (self.directions.is_some(), is(&[Projection]), "directions"),
         ];
         given.into_iter().find(|(given, allowed, _)| *given && !allowed).map(|(.., parameter)| parameter)
     }
@@ -409,9 +405,7 @@ impl NamedMethod {
 
     /// Refuses parameters that the binary method does not have.
     fn check_parameters(&self) -> Result<(), OptionsError> {
-        use MethodName::{
-            Beta, Isotonic, IsotonicInterpolated, Platt, PlattProb, ScalingBinning, Temperature,
-        };
+        use MethodName::{Beta, Isotonic, IsotonicInterpolated, Platt, PlattProb, Temperature};
         let name = self.name();
         let Some(method) = self.binary(1, ScoreKind::Probability, None) else {
             return Err(refused(format!(
@@ -423,7 +417,6 @@ impl NamedMethod {
             (self.odir.is_some(), "odir"),
             (self.folds.is_some(), "folds"),
             (self.resolution.is_some(), "resolution"),
-            (self.directions.is_some(), "directions"),
         ];
         if let Some((_, parameter)) = of_vectors.into_iter().find(|(given, _)| *given) {
             return Err(unused(name.name(), parameter));
@@ -432,14 +425,13 @@ impl NamedMethod {
             return Err(chooses_bins_itself(name, "bins"));
         }
         let isotonic = matches!(name, Isotonic | IsotonicInterpolated);
-        let scaling = matches!(name, Platt | PlattProb | Beta | Temperature | ScalingBinning);
+        let scaling = name.bins_scaling() || matches!(name, Platt | PlattProb | Beta | Temperature);
         let is_of_paper = self.smoothing == Some(Smoothing::Paper);
         let given = [
             (self.max_bins.is_some(), isotonic, "max_bins"),
             (self.smoothing.is_some(), isotonic && !is_of_paper, "smoothing"),
             (self.loss == Some(Loss::Squared), scaling, "loss=squared"),
             (self.loss == Some(Loss::LogOfBayesianTargets), scaling, "loss=bayes"),
-            (self.one_set, name == ScalingBinning, "one_set"),
         ];
         match given.into_iter().find(|(given, allowed, _)| *given && !allowed) {
             Some((.., parameter)) => Err(unused(name.name(), parameter)),
@@ -458,7 +450,7 @@ impl NamedMethod {
                 None => Ok(()),
             };
         }
-        let of_binning = self.scaling.filter(|_| name == MethodName::ScalingBinning);
+        let of_binning = self.scaling.filter(|_| name.bins_scaling());
         Err(refused(if name == MethodName::Beta || of_binning == Some(ScalingName::Beta) {
             "beta calibration is a function of a probability's logarithms, which margins have none of: use platt, or give probabilities \
              with `kind=scores`"

@@ -1,7 +1,8 @@
 //! The names of methods.
 
+use calib_core::artifact::{MonitorAction, Reduction};
+
 use crate::binary::Loss;
-use crate::joint::Directions;
 use crate::names::names;
 
 /// A method, by the name that users give it.
@@ -16,6 +17,7 @@ pub enum MethodName {
     Isotonic,
     IsotonicInterpolated,
     ScalingBinning,
+    ScalingBinningOneSet,
     Platt,
     PlattProb,
     Beta,
@@ -27,6 +29,7 @@ pub enum MethodName {
     Sierpinski,
     Grid,
     Projection,
+    ProjectionRandom,
     MulticlassIrp,
 }
 
@@ -40,6 +43,7 @@ names! {
     Isotonic "isotonic" "Isotonic regression; with a largest number of bins isotonic recursive partitioning (IRP), which can stop early",
     IsotonicInterpolated "isotonic-interpolated" "The same, interpolated linearly instead of stepping",
     ScalingBinning "scaling-binning" "Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019)",
+    ScalingBinningOneSet "scaling-binning-one-set" "The same with all points for each of its three steps, instead of a third each",
     Platt "platt" "Platt scaling: a logistic function of the logit; of a raw score that of Platt (1999)",
     PlattProb "platt-prob" "A logistic function of the probability itself",
     Beta "beta" "Beta calibration: a logistic function of both logarithms (Kull et al. 2017)",
@@ -51,7 +55,15 @@ names! {
     Sierpinski "sierpinski" "Sierpinski binning of the simplex, for a few classes (Gupta and Ramdas 2022)",
     Grid "grid" "Grid-style binning of the simplex, for a few classes (Gupta and Ramdas 2022)",
     Projection "projection" "Projection-based histogram binning of the simplex (Gupta and Ramdas 2022)",
+    ProjectionRandom "projection-random" "The same with directions that are drawn at random, instead of the classes in turn",
     MulticlassIrp "multiclass-irp" "Multi-class isotonic recursive partitioning, for up to 16 classes (Berta et al. 2024)",
+}
+
+impl MethodName {
+    /// Whether it bins the outputs of a scaling function.
+    pub(super) fn bins_scaling(self) -> bool {
+        matches!(self, Self::ScalingBinning | Self::ScalingBinningOneSet)
+    }
 }
 
 /// The scaling function under scaling-binning.
@@ -78,31 +90,6 @@ names! {
     Log "log" "The log-loss: convex, with one optimum, and none where a threshold separates the labels",
     LogOfBayesianTargets "bayes" "The log-loss of Platt's (1999) Bayesian targets, as in scikit-learn: (P + 1) / (P + 2) for each of the P positives, 1 / (N + 2) for each of the N negatives. It always has an optimum",
     Squared "squared" "The squared loss (Brier score), which bounds what a single label costs: the minimum that is reached downhill from the log-loss's optimum. There may be none",
-}
-
-/// The directions of projection-based binning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DirectionsName {
-    /// [`Directions::Rotate`].
-    #[default]
-    Rotate,
-    /// [`Directions::Random`].
-    Random,
-}
-
-names! {
-    DirectionsName, "choice of directions":
-    Rotate "rotate" "The classes in turn: each cell has the largest scores of its class",
-    Random "random" "Drawn at random with the seed",
-}
-
-impl DirectionsName {
-    pub(super) fn get(self, seed: u64) -> Directions {
-        match self {
-            Self::Rotate => Directions::Rotate,
-            Self::Random => Directions::Random(seed),
-        }
-    }
 }
 
 /// What the score of a predicted class is.
@@ -142,6 +129,19 @@ names! {
     TopKConfidence "top-k-confidence" "The same from one calibrator per rank",
 }
 
+impl ReductionName {
+    /// The reduction; `None` for one that gives a number of classes.
+    pub(in crate::job) fn without_k(self) -> Option<Reduction> {
+        match self {
+            Self::Confidence => Some(Reduction::Confidence),
+            Self::TopLabel => Some(Reduction::TopLabel),
+            Self::ClassWise => Some(Reduction::ClassWise),
+            Self::Normalized => Some(Reduction::Normalized),
+            Self::TopKLabel | Self::TopKConfidence => None,
+        }
+    }
+}
+
 /// The numbers in an artifact's tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it, below")]
@@ -157,4 +157,32 @@ names! {
     F32 "f32" "32-bit floats, or integer codes",
     U16 "u16" "16-bit numbers, at half the size, for methods that fit steps. The device rounds scores to the nearest 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie, which voids a guarantee as all ties do",
     Direct "direct" "The bin of each of the 256 codes of an 8-bit encoding: the device looks up instead of searching, at 256 bytes a table and 8 more",
+}
+
+/// What a device does on an alarm of its monitors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum AlarmAction {
+    #[default]
+    Flag,
+    Alarm,
+    Uncalibrated,
+}
+
+names! {
+    AlarmAction, "action of monitors":
+    Flag "flag" "Tells it when it is asked",
+    Alarm "alarm" "Keeps its own alarm raised, too",
+    Uncalibrated "uncalibrated" "Answers \"uncalibrated\" from then on, and keeps its own alarm raised",
+}
+
+impl AlarmAction {
+    /// Returns the action as an artifact has it; `None` if the device only tells.
+    pub fn get(self) -> Option<MonitorAction> {
+        match self {
+            Self::Flag => None,
+            Self::Alarm => Some(MonitorAction::Alarm),
+            Self::Uncalibrated => Some(MonitorAction::Uncalibrated),
+        }
+    }
 }

@@ -13,5 +13,5 @@ pub use auto::Chosen;
 pub use error::NotFitted;
 pub use fitted::{Fitted, FittedModel, fit};
 pub use method::{NamedMethod, ScoresOf, Smoothing};
-pub use method_name::{ClassScore, DirectionsName, MethodName, ReductionName, ScalingName, TableWidth};
+pub use method_name::{AlarmAction, ClassScore, MethodName, ReductionName, ScalingName, TableWidth};
 pub use options::{FitOptions, MethodChoice, MonitorOptions, POINTS_PER_BIN};
