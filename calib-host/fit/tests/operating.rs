@@ -36,7 +36,7 @@ fn what_may_fail_is_divided_among_the_groups() {
         GroupScores { name: Some(name.into()), scores: scores(&positives, &negatives) }
     };
     let groups = [group("f", 4), group("m", 9)];
-    let delta = complement_of(0.95) / 2.0;
+    let delta = 0.05 / 2.0;
     let found = OperatingPoints::find(&groups, aims(Some(0.9), None, 0.95), Sharing::Own).unwrap();
     for point in found.points() {
         let counts = point.counts;
@@ -68,11 +68,6 @@ fn what_may_fail_is_divided_among_the_groups() {
         assert_eq!(found.specificity_bounds(point), None);
         assert!(found.sensitivity_bounds(point).is_some());
     }
-}
-
-/// One minus a share, in decimals as the promises have it.
-fn complement_of(share: f64) -> f64 {
-    Aim { level: 0.5, confidence: share }.delta()
 }
 
 /// All samples of `n` scores, with their probabilities.

@@ -138,7 +138,7 @@ mod tests {
     /// The interval has the order statistics at half of alpha from either end, rounded to the nearest.
     #[test]
     fn the_interval_leaves_half_of_alpha_on_either_side() {
-        let probs: Vec<f64> = (0..300).map(|row| f64::from((row * 37) % 300) / 400.0).collect();
+        let probs: Vec<f64> = (0..300).map(|row| f64::from((row * 37) % 300) / 300.0).collect();
         let found = EstimatedPrevalence::of(&probs, 0.5, BOOTSTRAP).unwrap();
         let mut counts: Vec<(f64, u64)> = probs.iter().map(|&prob| (prob, 1)).collect();
         counts.sort_by(|one, other| one.0.total_cmp(&other.0));

@@ -185,7 +185,8 @@ mod tests {
             encoding,
             classes,
             bins: 0,
-            n: 9,
+            // As many as any of the rules here counts.
+            n: 400,
             guarantee: None,
             flags: HeaderFlags::NONE,
             provenance: ArtifactOptions::default().provenance(""),
