@@ -185,6 +185,13 @@ mod tests {
         }
     }
 
+    /// A fourth of the scores tie at the upper end: two or three bins of umd keep 0.1, and no bins of ums do.
+    #[test]
+    fn few_bins_that_keep_the_guarantee_come_before_a_wider_one() {
+        let fit = taken(&data(1_240, 748, (0, 25)), None).unwrap();
+        assert!(epsilon_of(&fit) <= 0.1, "{}", epsilon_of(&fit));
+    }
+
     /// Each end holds 7 % of the scores: the outermost edge of 15 bins is there, and that of 14 is not.
     #[test]
     fn another_number_of_bins_is_tried_where_an_edge_has_a_tie() {

@@ -47,7 +47,7 @@ pub(super) struct Candidate {
 /// most. A larger epsilon takes less of each: all candidates of a smaller one are among those of a larger one. The shares of `ums` do
 /// not depend on epsilon. Hence whatever keeps an epsilon is taken for any larger one, too, or something before it is.
 pub(super) struct Candidates {
-    /// In turn; the last may be one of the others, which is taken with a wider guarantee.
+    /// In turn; the last may be taken with a wider guarantee.
     in_turn: Vec<Candidate>,
     count: u32,
     epsilon: f64,
@@ -88,15 +88,19 @@ impl Candidates {
         let is_in_reach =
             half / FEWEST_BINS >= 1 && sample_split(half / FEWEST_BINS, FEWEST_BINS, share) <= epsilon;
         let of_ums: Vec<Candidate> = match asked {
-            None if !is_in_reach => vec![ums(of_fifty(half), rounded(rest, f64::floor), wide)],
+            None if !is_in_reach => Vec::new(),
             _ => (FEWEST_BINS..=MOST_BINS).rev().map(|bins| ums(bins, share, epsilon)).collect(),
         };
-        let count = (of_umd.len() + of_ums.len()) as u32;
+        // With a wider guarantee, after all that keep epsilon: one of the others, or else the only one of `ums`.
+        let last = asked.is_none().then(|| {
+            let alpha = if is_in_reach { share } else { rounded(rest, f64::floor) };
+            ums(of_fifty(half), alpha, wide)
+        });
+        let count = (of_umd.len() + of_ums.len() + usize::from(last.is_some() && !is_in_reach)) as u32;
         // A few bins of `umd` say less than more bins of `ums`, which has the half of the points.
         let most = of_umd.first().map_or(0, |first| first.bins);
         let (many, few): (Vec<_>, Vec<_>) =
             of_umd.into_iter().partition(|candidate| candidate.bins >= most.div_ceil(2));
-        let last = (asked.is_none() && is_in_reach).then(|| ums(of_fifty(half), share, wide));
         let in_turn = many.into_iter().chain(of_ums).chain(few).chain(last).collect();
         Self { in_turn, count, epsilon, points_per_bin }
     }
