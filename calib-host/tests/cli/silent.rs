@@ -341,7 +341,7 @@ fn scores_that_cannot_be_scores_are_told() {
         ),
         (
             |row, _| format!("{}", f64::from(row) / 400.0),
-            "The scores say nothing about the labels: the area under the ROC curve is ",
+            "The scores hardly tell the labels apart: the area under the ROC curve is ",
         ),
     ] {
         let place = Workplace::new().with("t.csv", table(score));
@@ -424,8 +424,8 @@ fn what_has_no_end_is_refused() {
     refused(&place.with("t.csv", long), READERS[0], &["t.csv, line 2: a row is longer than 64 MiB"]);
     let place = self::place();
     for (line, words) in [
-        ("calib inspect /dev/zero", "larger than 64 MiB"),
-        ("calib apply /dev/zero --scores fit.csv -o out.csv", "larger than 64 MiB"),
+        ("calib inspect /dev/zero", "larger than any artefact, which has at most 64 MiB"),
+        ("calib apply /dev/zero --scores fit.csv -o out.csv", "larger than any artefact"),
         ("calib decide cal.bin --actions /dev/zero --scores fit.csv", "larger than 1 MiB"),
         ("calib fleet cal.bin /dev/zero", "larger than 64 MiB"),
         ("calib fit --method isotonic --scores /dev/zero -o new.bin", "larger than 64 MiB"),

@@ -366,7 +366,7 @@ fn of_format(problem: &Problem) -> Option<String> {
         Problem::NoCounter => {
             "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
         }
-        Problem::Artifact(_) | Problem::Identity => {
+        Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
             "write the artefact again with `calib fit`".into()
         }
         Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),

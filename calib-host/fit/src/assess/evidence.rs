@@ -424,7 +424,7 @@ impl fmt::Display for Evidence {
             ),
             Self::Unrelated { auc } => write!(
                 f,
-                "The scores say nothing about the labels: the area under the ROC curve is {auc:.3}, as by chance. Are scores and labels \
+                "The scores hardly tell the labels apart: the area under the ROC curve is {auc:.3}, as chance may make it. Are scores and labels \
                  of the same rows, in the same order?"
             ),
             Self::Turned { before, after } => write!(

@@ -300,11 +300,11 @@ impl BinaryData {
     pub(crate) fn classes_as_scores(&self) -> Option<bool> {
         let mut counts = ClassScores::default();
         match &self.form {
-            Form::Rows(rows) => rows.iter().for_each(|&row| counts.add(row)),
-            Form::Packed(points) => points.iter().for_each(|&point| counts.add(row_of(point))),
+            Form::Rows(rows) => counts.add_all(rows.iter().copied()),
+            Form::Packed(points) => counts.add_all(points.iter().map(|&point| row_of(point))),
             Form::Sorted(points) => {
                 let add = |counts: &mut ClassScores, points: &[Packed]| {
-                    points.iter().for_each(|&p| counts.add(row_of(p)))
+                    counts.add_all(points.iter().map(|&p| row_of(p)))
                 };
                 counts = points.fold(&ClassScores::default, &add, &ClassScores::merge).ok()?;
             }
@@ -402,6 +402,16 @@ struct ClassScores {
 }
 
 impl ClassScores {
+    /// Adds rows up to the first with another score, which says all.
+    fn add_all(&mut self, rows: impl Iterator<Item = (f64, u64, u64)>) {
+        for row in rows {
+            if self.others > 0 {
+                return;
+            }
+            self.add(row);
+        }
+    }
+
     fn add(&mut self, (score, n, positives): (f64, u64, u64)) {
         match score {
             0.0 => {

@@ -29,7 +29,10 @@ const MAX_LEN_BYTES: u64 = 64 << 20;
 /// If it cannot be read, is too large to be an artefact, or is not one.
 pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
     let fail = |problem| FileError::input(Place::file(path), problem);
-    let bytes = read_limited(path, MAX_LEN_BYTES)?;
+    let bytes = read_limited(path, MAX_LEN_BYTES).map_err(|error| match error {
+        FileError::Input { .. } => fail(Problem::ArtifactTooLarge { max: MAX_LEN_BYTES }),
+        error => error,
+    })?;
     let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| {
         // Numbers that contradict each other are most often bytes that were altered.
         let is_altered = cause == ParseError::Counts && !has_own_identity(&bytes);

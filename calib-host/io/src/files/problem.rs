@@ -317,6 +317,12 @@ pub enum Problem {
         /// The number there.
         expected: usize,
     },
+    /// The file is larger than any artefact.
+    #[error("the file is larger than any artefact, which has at most {}", size(*max))]
+    ArtifactTooLarge {
+        /// The limit.
+        max: u64,
+    },
     /// The file is not an artefact.
     #[error("{}", no_artifact(.0))]
     Artifact(ParseError),

@@ -312,6 +312,8 @@ pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
 fn has_whole_header(bytes: &[u8]) -> bool {
     match bytes.get(6..) {
         Some([1, _, low, high, rest @ ..]) => rest.len() >= usize::from(u16::from_le_bytes([*low, *high])),
+        // Of another version npyz says so.
+        Some([0 | 4.., ..]) => true,
         Some([_, _, length @ ..]) => length
             .split_first_chunk()
             .is_some_and(|(length, rest)| rest.len() as u64 >= u64::from(u32::from_le_bytes(*length))),
