@@ -30,6 +30,9 @@ use command::Command;
 use context::Context;
 use error::Error;
 
+/// More threads help nobody, whatever `RAYON_NUM_THREADS` says.
+const MOST_THREADS: usize = 256;
+
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;
 
@@ -61,6 +64,11 @@ struct Cli {
 /// assert_eq!(code, 0);
 /// ```
 pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let threads = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse::<usize>().ok());
+    if threads.is_some_and(|threads| threads > MOST_THREADS) {
+        // It fails where the threads are there already.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(MOST_THREADS).build_global();
+    }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let program = tables::with_options(Cli::command());
     let program = help::laid_out(program.color(color(&arguments)));

@@ -68,6 +68,7 @@ mod report_warnings;
 mod same_rows;
 mod sets;
 mod signing;
+mod silent;
 mod spreadsheets;
 mod sql;
 mod sql_groups;

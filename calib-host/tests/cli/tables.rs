@@ -103,7 +103,7 @@ fn what_is_guessed_is_told_once_and_not_where_all_is_quiet() {
     // What runs next reads the table in the same way.
     place.says(&format!("calib --quiet {} --force", line.strip_prefix("calib ").unwrap()));
     let notes = place.json(&format!("{line} --force --json"))["notes"].clone();
-    assert_eq!(notes.list().len(), 3);
+    assert_eq!(notes.list().len(), 5);
     said!();
 }
 

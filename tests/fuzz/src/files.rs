@@ -4,10 +4,11 @@ use std::panic;
 use std::process;
 use std::sync::Once;
 
-use calib_fit::ScoreKind;
-use calib_fit::VectorKind;
+use calib_fit::{BinaryData, ScoreKind, VectorKind};
 use calib_io::files::FileError;
-use calib_io::input::{BinaryFiles, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors};
+use calib_io::input::{
+    Chunks, ColumnUse, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors,
+};
 
 /// Reads a file of these bytes: it is refused with words, or what it holds is what it has to be.
 ///
@@ -17,8 +18,8 @@ use calib_io::input::{BinaryFiles, Source, Table, binary_data, code_vectors, cod
 pub fn read(name: &str, bytes: &[u8]) {
     static OWN_PANICS: Once = Once::new();
     OWN_PANICS.call_once(end_at_own_panics);
-    in_chunks(name, bytes);
     let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
+    in_chunks(&source);
     if let Some(table) = told(Table::read(&source)) {
         look_at(&table);
     }
@@ -46,29 +47,35 @@ pub fn read(name: &str, bytes: &[u8]) {
 ///
 /// # Panics
 ///
-/// If it has others, or the folder of temporary files cannot be written.
-fn in_chunks(name: &str, bytes: &[u8]) {
-    let folder = std::env::temp_dir().join(format!("calib-fuzz-{}", process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder can be made");
-    let path = folder.join(name);
-    std::fs::write(&path, bytes).expect("the folder can be written");
-    let files = BinaryFiles { scores: &path, labels: None, score_column: "score", label_column: "label" };
-    let chunks = files.read(&std::sync::Arc::default(), &|_| ());
-    let whole = Source::from_bytes(&path, bytes.to_vec())
-        .and_then(|source| Table::read_only(&source, &["score", "label"]))
-        .and_then(|table| {
+/// If it has others.
+fn in_chunks(source: &Source) {
+    let collected = || {
+        let columns = [("score", ColumnUse::Numbers), ("label", ColumnUse::Labels)];
+        let mut chunks = Chunks::of_source(source, &columns)?;
+        let (mut scores, mut labels) = (Vec::new(), Vec::new());
+        while let Some(table) = chunks.read_next()? {
             if table.is_lone_array() {
                 return Err(FileError::NoLabels);
             }
-            let labels = table.labels("label")?;
-            labels.check_classes(2)?;
-            binary_data(&table.numbers("score")?, &labels, ScoreKind::Probability)
-        });
-    std::fs::remove_dir_all(&folder).expect("the folder was made");
-    match (told(chunks), told(whole)) {
+            labels.extend(table.binary_labels("label")?.values);
+            scores.extend(table.device_scores("score", ScoreKind::Probability)?.values);
+        }
+        Ok(BinaryData::from_device_scores(&scores, &labels)
+            .expect("as many scores as labels, and at least one"))
+    };
+    let whole = || {
+        let table = Table::read_only(source, &["score", "label"])?;
+        if table.is_lone_array() {
+            return Err(FileError::NoLabels);
+        }
+        let labels = table.labels("label")?;
+        labels.check_classes(2)?;
+        binary_data(&table.numbers("score")?, &labels, ScoreKind::Probability)
+    };
+    match (told(collected()), told(whole())) {
         (Some(chunks), Some(whole)) => {
-            assert_eq!(chunks.data.len(), whole.len());
-            assert_eq!(chunks.data.rows_hash(), whole.rows_hash());
+            assert_eq!(chunks.len(), whole.len());
+            assert_eq!(chunks.rows_hash(), whole.rows_hash());
         }
         (chunks, whole) => assert_eq!(chunks.is_some(), whole.is_some(), "in chunks, and as a whole"),
     }

@@ -43,7 +43,7 @@ pub(crate) struct Assess {
     #[arg(long, value_name = "K", value_parser = count::<u16>(1..), help_heading = METHOD, hide_short_help = true)]
     top_k: Option<u16>,
     /// Give bootstrap intervals from this many resamples.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
     /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
     /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.

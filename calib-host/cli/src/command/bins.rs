@@ -80,7 +80,7 @@ pub(crate) struct Bins {
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// The number of bootstrap resamples.
-    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..), help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
     /// The seed of everything random.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]

@@ -32,7 +32,7 @@ pub(crate) struct ReportCommand {
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
     /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
-    #[arg(long, value_name = "N", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
     /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
     #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]

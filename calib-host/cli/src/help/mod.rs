@@ -17,6 +17,7 @@ use std::process;
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 
+use crate::error::Error;
 use crate::out::Plain;
 
 pub(crate) use pages::{Completions, Manual};
@@ -45,8 +46,14 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
 
 /// Ends the program with what clap says, and an example where something is missing that the command cannot do without.
 pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString]) -> ! {
-    // Nothing is left to be told when standard error is closed.
-    let _ = error.print();
+    let printed = error.print();
+    if let (Err(cause), false) = (printed, error.use_stderr())
+        && cause.kind() != io::ErrorKind::BrokenPipe
+    {
+        let cause = Error::Stdout(cause);
+        let _ = writeln!(Plain(io::stderr().lock()), "error: {cause}");
+        process::exit(cause.exit_code().into());
+    }
     if error.kind() == ErrorKind::MissingRequiredArgument {
         let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
         if let Some(command) = names.map(Command::get_name).find(|name| !topics::is_one(name)) {

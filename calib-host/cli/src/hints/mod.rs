@@ -14,6 +14,7 @@ use calib_io::export::ExportError;
 use calib_io::files::{
     CostsError, FileError, Format, OutputError, Place, Problem, Row, UnsupportedFormat, is_missing,
 };
+use calib_io::input::are_thousands;
 
 use self::columns::{list, missing_column};
 use crate::error::{Error, PromiseError, option};
@@ -102,6 +103,9 @@ fn of_output(error: &OutputError) -> Option<String> {
 fn of_file(error: &FileError) -> Option<String> {
     match error {
         FileError::Input { problem, place } => of_problem(problem, place),
+        FileError::Read { path, .. } if path.is_dir() => Some(
+            "give the name of one file; of a folder of parts make one, as pandas does with read_parquet(folder).to_parquet(file)".into(),
+        ),
         FileError::Spill { .. } => {
             Some("set TMPDIR to a folder on a disk with 4 bytes a row to spare".into())
         }
@@ -151,10 +155,23 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NotANumber(text) if text.ends_with('%') => {
             "write percent as fractions: 87.3 % is 0.873".into()
         }
+        Problem::NotAName(_) => "write an empty cell where nobody knows the name; or another name, if this is one".into(),
+        Problem::Thousands(text) => of_thousands(text),
+        Problem::NotANumber(text) if are_thousands(text) => of_thousands(text),
+        Problem::TextAfterQuote { .. } if place.row == Some(Row::Line(1)) => {
+            "separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\"); or write each quote in a field twice"
+                .into()
+        }
+        Problem::OpenQuote | Problem::TextAfterQuote { .. } => {
+            "remove the quote; or write the whole field in quotes, and each quote in it twice: \"5\"\" pipe\"".into()
+        }
         Problem::NotANumber(text) if text.replacen(',', ".", 1).parse::<f64>().is_ok() => format!(
             "write {} for {text}; decimal commas are read where ; or a tab separates the fields, and no number has a point",
             text.replacen(',', ".", 1)
         ),
+        Problem::ScoreOutOfRange(score) if (-1e-6..=1.000_001).contains(score) => {
+            "rounding took the score out of [0, 1]: clip it, as NumPy does with scores.clip(0, 1)".into()
+        }
         Problem::ScoreOutOfRange(score) => {
             // Percent may begin with one that is as small as a logit.
             let percent = if *score > 1.0 { "percent are to be divided by 100, " } else { "" };
@@ -165,6 +182,11 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
             "name the column of probabilities with --prob-column".into()
+        }
+        // Of two decimals each, or of codes of 8 bits.
+        Problem::Sum(sum) if (0.79..=1.21).contains(sum) => {
+            "if rounding did it, write more decimals, or divide each row by its sum; if these are logits, use --logits instead of --probs"
+                .into()
         }
         Problem::ProbOutOfRange(_) | Problem::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
         Problem::AllUncalibrated => {
@@ -272,6 +294,7 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
             format!("the arrays are {}: choose with --score-column", list(there))
         }
         Problem::ColumnTwice => "rename one of the two".into(),
+        Problem::NotUtf16 => "copy or write the file again; its end may be missing".into(),
         Problem::NotUtf8 => "save the file as UTF-8: in Excel as \"CSV UTF-8\", or with `iconv -f latin1 -t utf8`".into(),
         Problem::Spreadsheet => {
             "save the sheet as \"CSV UTF-8\", or in Python with pandas.read_excel(FILE).to_csv(\"scores.csv\", index=False)".into()
@@ -329,7 +352,10 @@ fn of_format(problem: &Problem) -> Option<String> {
             "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
         }
         Problem::TooManyRows { .. } => "aggregate the rows by score".into(),
-        Problem::TooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
+        Problem::RowTooLong { .. } | Problem::TooManyColumns { .. } => {
+            "give a table with a line for each row, and only the columns that are needed".into()
+        }
+        Problem::TooLarge { .. } | Problem::TableTooLarge { .. } => "give fewer rows, or only the columns that are needed".into(),
         Problem::Artifact(ParseError::Blank | ParseError::Magic) => "give a file that `calib fit` wrote".into(),
         Problem::Artifact(ParseError::FormatVersion(_) | ParseError::UnknownSection(_)) => {
             "install a newer version of calib".into()
@@ -340,7 +366,7 @@ fn of_format(problem: &Problem) -> Option<String> {
         Problem::NoCounter => {
             "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
         }
-        Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
+        Problem::Artifact(_) | Problem::Identity => {
             "write the artefact again with `calib fit`".into()
         }
         Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),
@@ -351,6 +377,17 @@ fn of_format(problem: &Problem) -> Option<String> {
 /// Whether it is NumPy's name of a type of integers.
 fn is_integer(dtype: &str) -> bool {
     dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
+}
+
+/// What to do about a number whose comma may separate thousands.
+fn of_thousands(text: &str) -> String {
+    let thousands = text.replace(',', "");
+    match text.matches(',').count() {
+        1 if !text.contains('.') => {
+            format!("write {thousands} for {text}; or {}, if it is a decimal comma", text.replace(',', "."))
+        }
+        _ => format!("write {thousands} for {text}: no sign separates thousands"),
+    }
 }
 
 /// What to do about a row of another number of fields than the header.

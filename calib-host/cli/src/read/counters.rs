@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use calib_fit::fleet::{DeviceCounters, FleetError};
-use calib_io::files::Place;
-use calib_io::input::{Source, counters_of};
+use calib_io::files::{Place, quoted};
+use calib_io::input::{MAX_COUNTERS_BYTES, Source, counters_of, similar_names};
 
 use crate::context::Context;
 use crate::error::Error;
@@ -20,11 +20,21 @@ impl CounterFiles {
     pub(crate) fn read(files: &[PathBuf], cx: &Context) -> Result<Self, Error> {
         let mut all = Self { sources: Vec::new(), devices: Vec::new(), paths: Vec::new() };
         for path in files {
-            let source = Source::read(path, &cx.reading())?;
+            let source = match path.as_os_str() == "-" {
+                true => Source::read(path, &cx.reading())?,
+                false => Source::read_limited(path, MAX_COUNTERS_BYTES, &cx.reading())?,
+            };
             let devices = counters_of(&source)?;
             all.paths.extend(devices.iter().map(|_| path.clone()));
             all.devices.extend(devices);
             all.sources.push(source);
+        }
+        if let Some([one, other]) = similar_names(all.devices.iter().map(|device| &device.device)) {
+            cx.warn(&[format!(
+                "{} and {} are two devices, though their names differ in case, spaces or invisible signs only.",
+                quoted(&one),
+                quoted(&other)
+            )])?;
         }
         Ok(all)
     }

@@ -4,6 +4,7 @@ use calib_core::ScoreEncoding;
 use calib_core::artifact::WriteError;
 
 use super::monitors::MonitorError;
+use super::rules::RuleError;
 
 /// Why a fit has no table over codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +52,9 @@ pub enum CompileError {
     /// There is nothing that monitors could compare with.
     #[error(transparent)]
     Monitors(#[from] MonitorError),
+    /// A group has no name that an artefact can hold.
+    #[error(transparent)]
+    Groups(RuleError),
     /// The tables or the header do not fit the format.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -55,6 +55,18 @@ impl From<WriteError> for RuleError {
     }
 }
 
+/// Refuses names of groups that an artefact has no room for, or that are no plain text.
+pub(super) fn check_names(names: &[&str]) -> Result<(), RuleError> {
+    let is_name = |name: &&&str| {
+        !name.is_empty() && name.len() <= Groups::MAX_NAME_BYTES && !name.chars().any(char::is_control)
+    };
+    match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(RuleError::Names(format!("{name:?}"))),
+        None if names.len() > u8::MAX.into() => Err(RuleError::Names(format!("{} groups", names.len()))),
+        None => Ok(()),
+    }
+}
+
 /// Operating points with what the device does with them.
 #[derive(Clone, Copy, Debug)]
 pub struct PointsOnDevice<'p> {
@@ -150,16 +162,9 @@ impl PointsOnDevice<'_> {
     /// The names of the groups; none if there is one group.
     fn names(&self) -> Result<Vec<&str>, RuleError> {
         let names: Vec<&str> = self.points.points.iter().filter_map(|point| point.group.as_deref()).collect();
-        let is_name = |name: &&&str| {
-            !name.is_empty() && name.len() <= Groups::MAX_NAME_BYTES && !name.chars().any(char::is_control)
-        };
-        match names.iter().find(|name| !is_name(name)) {
-            Some(name) => Err(RuleError::Names(format!("{name:?}"))),
-            None if names.len() > u8::MAX.into() => Err(RuleError::Names(format!("{} groups", names.len()))),
-            // A single group needs no code.
-            None if names.len() == 1 => Ok(Vec::new()),
-            None => Ok(names),
-        }
+        check_names(&names)?;
+        // A single group needs no code.
+        Ok(if names.len() == 1 { Vec::new() } else { names })
     }
 
     fn thresholds(&self) -> Result<Vec<Thresholds>, RuleError> {

@@ -11,6 +11,7 @@ use calib_core::{BinFlags, Margin, ProbInterval, ScoreEncoding, StepTable};
 use super::compact::edge_key;
 use super::error::CompileError;
 use super::options::ArtifactOptions;
+use super::rules::check_names;
 use super::sample::{SAMPLE_SECTION, SampleFacts};
 use super::score_range::device_range;
 use super::write::written;
@@ -53,6 +54,8 @@ struct Numbers {
 ///
 /// If a number has no `f32`, or the artefact would be larger than the format allows.
 pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, CompileError> {
+    let names: Vec<&str> = fit.groups.iter().map(String::as_str).collect();
+    check_names(&names).map_err(CompileError::Groups)?;
     let numbers: Vec<Option<Numbers>> = fit
         .tables
         .iter()
@@ -94,7 +97,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
             writer.direct_table(&tables)?;
         }
         if !fit.groups.is_empty() {
-            writer.groups(&fit.groups.iter().map(String::as_str).collect::<Vec<_>>())?;
+            writer.groups(&names)?;
         }
         if let Some((monitors, tables)) = options.monitors.as_ref().zip(monitored.as_ref()) {
             monitors.write(tables, writer)?;

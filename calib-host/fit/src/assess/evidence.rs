@@ -48,6 +48,11 @@ pub enum Evidence {
         /// The area under the ROC curve of the scores.
         auc: f64,
     },
+    /// The scores do not order the rows, as far as many rows tell.
+    Unrelated {
+        /// The area under the ROC curve of the scores.
+        auc: f64,
+    },
     /// The scores order the rows, and the calibrated probabilities order them the other way round.
     Turned {
         /// The area under the ROC curve of the scores.
@@ -270,23 +275,34 @@ impl MeanChange {
 /// If points on a disk cannot be read back.
 pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> {
     match data.form() {
-        Form::Packed(points) => reversed(&Counted::new(&points[..])?),
-        Form::Sorted(points) => reversed(points),
-        Form::Spilled(points) => reversed(&Counted::new(&**points)?),
-        Form::Rows(rows) => reversed(&group(rows.clone())[..]),
+        Form::Packed(points) => disorder(&Counted::new(&points[..])?),
+        Form::Sorted(points) => disorder(points),
+        Form::Spilled(points) => disorder(&Counted::new(&**points)?),
+        Form::Rows(rows) => disorder(&group(rows.clone())[..]),
     }
 }
 
-/// Whether the scores of points order their labels the wrong way round, for sure.
-fn reversed(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitError> {
+/// Whether the scores of points order their labels the wrong way round, for sure, or not at all.
+fn disorder(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitError> {
     let (n, positives) = points.totals();
-    let least = 0.5 - chance(n as f64, positives as f64);
+    let chance = chance(n as f64, positives as f64);
     // Most scores are in order, and that can be told without sorting them.
-    if points.auc_at_least() >= least {
+    if points.auc_at_least() > 0.5 + chance {
         return Ok(None);
     }
-    let auc = Concordance::of(points)?.auc().filter(|auc| *auc < least);
-    Ok(auc.map(|auc| Evidence::Reversed { auc }))
+    Ok(Concordance::of(points)?.auc().and_then(|auc| of_auc(auc, chance)))
+}
+
+/// What an area under the ROC curve says that by chance is as far from one half as `chance`.
+fn of_auc(auc: f64, chance: f64) -> Option<Evidence> {
+    /// Fewer rows, of which this is farther from one half, say nothing of scores without a relation.
+    const FAR: f64 = 0.1;
+    match auc {
+        _ if auc < 0.5 - chance => Some(Evidence::Reversed { auc }),
+        // Equal scores, of which that is said elsewhere, have one half.
+        _ if auc <= 0.5 + chance && chance < FAR && auc != 0.5 => Some(Evidence::Unrelated { auc }),
+        _ => None,
+    }
 }
 
 /// The mean of the rows' differences in squared error: clusters are independent of each other, their rows need not be.
@@ -360,11 +376,8 @@ fn order(both: &BeforeAfter, only: Option<f64>, effective: u64) -> Option<Eviden
     let auc = both.before.auc?.value;
     let n = effective as f64;
     let chance = chance(n, both.before.hits as f64 * n / both.before.n as f64);
-    if auc < 0.5 - chance {
-        return Some(Evidence::Reversed { auc });
-    }
     if auc <= 0.5 + chance {
-        return None;
+        return of_auc(auc, chance);
     }
     if let Some(prob) = only {
         return Some(Evidence::Constant { prob, before: auc });
@@ -408,6 +421,11 @@ impl fmt::Display for Evidence {
                 f,
                 "High scores are rather of class 0: the area under the ROC curve is {auc:.3}. Was the score of class 0 taken for the \
                  score of class 1, or label 0 for label 1?"
+            ),
+            Self::Unrelated { auc } => write!(
+                f,
+                "The scores say nothing about the labels: the area under the ROC curve is {auc:.3}, as by chance. Are scores and labels \
+                 of the same rows, in the same order?"
             ),
             Self::Turned { before, after } => write!(
                 f,

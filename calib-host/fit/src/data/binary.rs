@@ -296,6 +296,25 @@ impl BinaryData {
         }
     }
 
+    /// Whether every score is 0 or 1 and both occur, and then whether each is its label; not looked at are points on a disk.
+    pub(crate) fn classes_as_scores(&self) -> Option<bool> {
+        let mut counts = ClassScores::default();
+        match &self.form {
+            Form::Rows(rows) => rows.iter().for_each(|&row| counts.add(row)),
+            Form::Packed(points) => points.iter().for_each(|&point| counts.add(row_of(point))),
+            Form::Sorted(points) => {
+                let add = |counts: &mut ClassScores, points: &[Packed]| {
+                    points.iter().for_each(|&p| counts.add(row_of(p)))
+                };
+                counts = points.fold(&ClassScores::default, &add, &ClassScores::merge).ok()?;
+            }
+            Form::Spilled(_) => return None,
+        }
+        let ClassScores { agree, differ, others } = counts;
+        let both_occur = (0..2).all(|class| agree[class] + differ[class] > 0);
+        (others == 0 && both_occur).then_some(differ == [0; 2])
+    }
+
     /// The number of rows; `None` if the points were sorted.
     pub(crate) fn row_count(&self) -> Option<usize> {
         match &self.form {
@@ -368,6 +387,39 @@ impl BinaryData {
             Form::Spilled(points) => points.len(),
             Form::Rows(rows) => rows.iter().map(|row| row.1).sum(),
         }
+    }
+}
+
+/// How many points have the score 0 or 1.
+#[derive(Default)]
+struct ClassScores {
+    /// By score, and with the label that is the same.
+    agree: [u64; 2],
+    /// By score, and with the other label.
+    differ: [u64; 2],
+    /// With another score.
+    others: u64,
+}
+
+impl ClassScores {
+    fn add(&mut self, (score, n, positives): (f64, u64, u64)) {
+        match score {
+            0.0 => {
+                (self.agree[0], self.differ[0]) = (self.agree[0] + n - positives, self.differ[0] + positives)
+            }
+            1.0 => {
+                (self.agree[1], self.differ[1]) = (self.agree[1] + positives, self.differ[1] + n - positives)
+            }
+            _ => self.others += n,
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for class in 0..2 {
+            self.agree[class] += other.agree[class];
+            self.differ[class] += other.differ[class];
+        }
+        self.others += other.others;
     }
 }
 

@@ -22,6 +22,10 @@ pub enum Finding {
     LogitsSumToOne,
     /// Logits look like probabilities of each class by itself.
     LogitsInUnitInterval,
+    /// The score of every row is its label.
+    ScoresAreLabels,
+    /// Every score is 0 or 1, as the class that was predicted is.
+    ScoresAreClasses,
     /// The rows do not look independent.
     Dependence(Repeats),
     /// The rows speak against the artefact.
@@ -39,6 +43,25 @@ impl Finding {
                 points.rows()?.all(could_be_prob).then_some(Self::RawScoresInUnitInterval)
             }
             Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
+            _ => None,
+        }
+    }
+
+    /// Looks whether scores are labels, or classes that were predicted.
+    pub fn of_classes_as_scores(data: &Dataset) -> Option<Self> {
+        let found = |are_labels| if are_labels { Self::ScoresAreLabels } else { Self::ScoresAreClasses };
+        match data.content() {
+            Content::Points(points)
+                if points.kind() == ScoreKind::Probability && data.encoding().is_none() =>
+            {
+                points.classes_as_scores().map(found)
+            }
+            Content::Vectors(vectors, labels) if vectors.kind() == VectorKind::Probs => {
+                let are_classes = vectors.rows().all(|row| row.iter().all(|prob| [0.0, 1.0].contains(prob)));
+                let are_labels =
+                    || vectors.top_labels().zip(labels).all(|(top, label)| i64::from(top.class) == *label);
+                are_classes.then(|| found(are_labels()))
+            }
             _ => None,
         }
     }
@@ -84,6 +107,15 @@ impl Finding {
             Self::LogitsInUnitInterval => {
                 "Every entry of `data` is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
                  itself, or rounded? Then divide each row by its sum, and use `kind=probs`."
+                    .into()
+            }
+            Self::ScoresAreLabels => {
+                "The score of every row of `data` is its label: was the column of labels taken for the scores? Then nothing here says \
+                 anything about a classifier."
+                    .into()
+            }
+            Self::ScoresAreClasses => {
+                "Every score of `data` is 0 or 1: are these predicted classes? Calibration needs probabilities, as predict_proba gives them."
                     .into()
             }
             Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),

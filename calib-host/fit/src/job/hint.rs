@@ -73,7 +73,7 @@ fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
         }
         VectorScalingError::OneClass(_) => "calibration data must hold several classes",
         VectorScalingError::Separated => {
-            "regularise with `odir`, or use temperature scaling, or add calibration data"
+            "add calibration rows that are predicted wrongly; or bin the predicted class's probability: `method=umd` with `reduction=top-label`"
         }
         VectorScalingError::AllEqual | VectorScalingError::Reversed => {
             "check that logits and labels belong together"

@@ -9,6 +9,7 @@ use calib_fit::artifact::{StoredArtifact, identity};
 use super::error::FileError;
 use super::place::Place;
 use super::problem::Problem;
+use super::read::read_limited;
 
 /// The largest artefact file that is read: 65 535 classes of 64 bins take 33 MB.
 const MAX_LEN_BYTES: u64 = 64 << 20;
@@ -28,12 +29,7 @@ const MAX_LEN_BYTES: u64 = 64 << 20;
 /// If it cannot be read, is too large to be an artefact, or is not one.
 pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
     let fail = |problem| FileError::input(Place::file(path), problem);
-    let read_error = |source| FileError::Read { path: path.into(), source };
-    let len_bytes = std::fs::metadata(path).map_err(read_error)?.len();
-    if len_bytes > MAX_LEN_BYTES {
-        return Err(fail(Problem::ArtifactTooLarge { len_bytes, max: MAX_LEN_BYTES }));
-    }
-    let bytes = std::fs::read(path).map_err(read_error)?;
+    let bytes = read_limited(path, MAX_LEN_BYTES)?;
     let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| {
         // Numbers that contradict each other are most often bytes that were altered.
         let is_altered = cause == ParseError::Counts && !has_own_identity(&bytes);

@@ -1,7 +1,7 @@
 //! Keys in files, and signatures on artefacts.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
@@ -18,6 +18,7 @@ use super::error::FileError;
 use super::output::{OutputError, PUBLIC, Prepared, SECRET};
 use super::place::Place;
 use super::problem::Problem;
+use super::read::read_limited;
 
 /// The longest file that is read as a key.
 const MAX_KEY_LEN: u64 = 1 << 16;
@@ -70,7 +71,7 @@ impl PrivateKey {
     ///
     /// If the file cannot be read, or holds no private Ed25519 key.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let pem = read_pem(path)?;
+        let pem = read_pem(path, true)?;
         match SigningKey::from_pkcs8_pem(&pem) {
             Ok(key) => Ok(Self(key)),
             Err(_) => {
@@ -104,6 +105,14 @@ impl PrivateKey {
         // either is in its place.
         let private = Prepared::new(SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
         let public = self.public().prepare(public_path, overwrite)?;
+        // Whoever else writes the same pair waits; where folders cannot be locked, nobody does.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::File::open(folder.unwrap_or(Path::new("."))).ok();
+        let _waiting = folder.as_ref().map(fs::File::lock);
+        // Interrupted in between, a private key has no public one rather than that of another.
+        if overwrite {
+            let _ = fs::remove_file(public_path);
+        }
         private.commit()?;
         public.commit().inspect_err(|_| {
             if !overwrite {
@@ -145,7 +154,7 @@ impl PublicKey {
     ///
     /// If the file cannot be read, or holds no public Ed25519 key.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let pem = read_pem(path)?;
+        let pem = read_pem(path, false)?;
         let key = VerifyingKey::from_public_key_pem(&pem).ok();
         let trusted = key.and_then(|key| TrustedKey::new(key.as_bytes()).ok());
         match key.zip(trusted) {
@@ -206,16 +215,13 @@ fn mode(_: &fs::Metadata) -> u32 {
     0
 }
 
-fn read_pem(path: &Path) -> Result<String, FileError> {
-    let read_error = |source| FileError::Read { path: path.into(), source };
-    let mut bytes = Vec::new();
-    // A device has no length, and no end.
-    let mut limited = fs::File::open(path).map_err(read_error)?.take(MAX_KEY_LEN + 1);
-    limited.read_to_end(&mut bytes).map_err(read_error)?;
-    if bytes.len() as u64 > MAX_KEY_LEN {
-        return Err(FileError::input(Place::file(path), Problem::Key { private: false }));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
+fn read_pem(path: &Path, private: bool) -> Result<String, FileError> {
+    let no_key = || FileError::input(Place::file(path), Problem::Key { private });
+    let bytes = read_limited(path, MAX_KEY_LEN).map_err(|error| match error {
+        FileError::Input { .. } => no_key(),
+        error => error,
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| no_key())?;
     // RFC 7468 allows text before the first line of the key.
     let start = text.find("-----BEGIN ").unwrap_or(0);
     Ok(text[start..].to_owned())

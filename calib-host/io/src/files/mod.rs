@@ -16,6 +16,7 @@ mod output;
 mod place;
 mod problem;
 mod progress;
+mod read;
 mod unsupported;
 
 pub use artifact::read_artifact;
@@ -25,11 +26,12 @@ pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
 pub use keys::{PrivateKey, PublicKey, RandomError};
 pub use missing::is_missing;
-pub(crate) use missing::is_missing_code;
+pub(crate) use missing::{is_missing_code, may_be_missing};
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
 };
 pub use place::{Place, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
+pub(crate) use read::{read_limited, read_to_limit};
 pub use unsupported::UnsupportedFormat;

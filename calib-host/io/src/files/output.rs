@@ -125,12 +125,19 @@ impl OutputError {
 ///
 /// # Errors
 ///
-/// If the output is one of the inputs, by whatever name or link.
+/// If the output is one of the inputs, by whatever name or link, or a device or a pipe.
 pub fn check_output(
     output: &Path,
     inputs: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> Result<(), OutputError> {
-    let is_input = |input: &Path| same_file::is_same_file(output, input).unwrap_or(false);
+    // To compare files they are opened, and a pipe waits for who writes into it.
+    if output.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        return Err(OutputError::NotAFile(output.into()));
+    }
+    let is_input = |input: &Path| {
+        input.metadata().is_ok_and(|meta| meta.is_file())
+            && same_file::is_same_file(output, input).unwrap_or(false)
+    };
     match inputs.into_iter().any(|input| is_input(input.as_ref())) {
         true => Err(OutputError::IsInput(output.into())),
         false => Ok(()),
@@ -226,6 +233,12 @@ impl Prepared {
         let file =
             tempfile::Builder::new().prefix(".calib-").make_in(folder.unwrap_or(Path::new(".")), open)?;
         let file = self.file.insert(file);
+        // What takes the place of a file is as secret as that was.
+        if let Ok(meta) = self.path.metadata()
+            && is_secret(&meta)
+        {
+            file.as_file().set_permissions(meta.permissions())?;
+        }
         let mut buffered = BufWriter::new(file.as_file());
         write(&mut buffered)?;
         buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
@@ -237,6 +250,18 @@ impl Prepared {
             _ => OutputError::of(&self.path, source),
         }
     }
+}
+
+/// Whether only its owner may read a file.
+#[cfg(unix)]
+fn is_secret(meta: &fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o077 == 0
+}
+
+/// Elsewhere a folder has the permissions.
+#[cfg(not(unix))]
+fn is_secret(_: &fs::Metadata) -> bool {
+    false
 }
 
 impl Drop for Prepared {
@@ -323,6 +348,23 @@ mod tests {
             assert!(matches!(check_output(name, [&other, &data]), Err(OutputError::IsInput(_))), "{name:?}");
         }
         assert!(check_output(&other, [&data, &link, &folder.path().join("none")]).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_replaces_a_secret_file_is_secret() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        for kept in [0o600, 0o400] {
+            std::fs::write(&path, b"old").unwrap();
+            std::fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+            write_file(&path, true, |out| out.write_all(b"new")).unwrap();
+            assert_eq!((mode(), std::fs::read(&path).unwrap()), (kept, b"new".to_vec()));
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 
     #[cfg(unix)]

@@ -170,6 +170,21 @@ pub enum Problem {
     /// The text is not UTF-8.
     #[error("the text is not UTF-8, and may be Latin-1 or Windows-1252")]
     NotUtf8,
+    /// The text is UTF-16, of which a character is damaged or cut off.
+    #[error("the text is UTF-16, and a character is damaged or cut off here")]
+    NotUtf16,
+    /// A field begins with a quote, and no other quote ends it.
+    #[error("a quote opens a field here, and no quote closes it")]
+    OpenQuote,
+    /// A field begins with a quote, and there is text between the quote that ends it and the next separator.
+    #[error("a quote opens a field here, and text follows the quote that closes it, on line {line}")]
+    TextAfterQuote {
+        /// The line of that text.
+        line: u64,
+    },
+    /// The number has a comma that may separate thousands, and no number of the column tells that it is a decimal comma.
+    #[error("the comma in {} may separate thousands or be a decimal comma", quoted(.0))]
+    Thousands(String),
     /// The file is an artefact, where data are wanted.
     #[error("this is a calib artefact, not data")]
     IsArtifact,
@@ -198,16 +213,34 @@ pub enum Problem {
     #[error("the data are compressed with {}, which is not read", start_of(.0))]
     Codec(String),
     /// Unpacked, the file is larger than this number of bytes.
-    #[error("unpacked, the data are larger than {} GiB", max >> 30)]
+    #[error("unpacked, the data are larger than {}", size(*max))]
     TooLarge {
         /// The limit.
         max: u64,
     },
     /// The file, which has to be read as a whole, is larger than this number of bytes.
-    #[error("larger than {} GiB, which is the most that is read as a whole", max >> 30)]
+    #[error("larger than {}, which is the most that is read as a whole", size(*max))]
     FileTooLarge {
         /// The limit.
         max: u64,
+    },
+    /// In memory the rows take more than this number of bytes.
+    #[error("in memory its rows take more than {}", size(*max))]
+    TableTooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// A record is longer than this number of bytes.
+    #[error("a row is longer than {}", size(*max))]
+    RowTooLong {
+        /// The limit.
+        max: u64,
+    },
+    /// The header has more names than this.
+    #[error("there are more than {max} columns")]
+    TooManyColumns {
+        /// The limit.
+        max: usize,
     },
     /// The file promises more rows than this.
     #[error("more than {max} rows")]
@@ -218,6 +251,9 @@ pub enum Problem {
     /// The value is null, or the field is not in the object.
     #[error("the value is missing")]
     Missing,
+    /// The name is a sign that stands for no value in many tables.
+    #[error("{} may stand for a missing value, and is no name", quoted(.0))]
+    NotAName(String),
     /// The value is text in a format that tells numbers from text.
     #[error("{} is text, not a number", quoted(.0))]
     Text(String),
@@ -280,14 +316,6 @@ pub enum Problem {
         other: Box<Place>,
         /// The number there.
         expected: usize,
-    },
-    /// The file is larger than any artefact.
-    #[error("{len_bytes} bytes are more than any artefact has ({max})")]
-    ArtifactTooLarge {
-        /// Its length.
-        len_bytes: u64,
-        /// The limit.
-        max: u64,
     },
     /// The file is not an artefact.
     #[error("{}", no_artifact(.0))]
@@ -381,6 +409,11 @@ fn those(labels: &[String]) -> String {
 
 fn code_range(encoding: ScoreEncoding) -> (i32, i32) {
     encoding.code_range().unwrap_or_default()
+}
+
+/// A limit in the largest unit of which it is a multiple.
+fn size(len_bytes: u64) -> String {
+    if len_bytes >= 1 << 30 { format!("{} GiB", len_bytes >> 30) } else { format!("{} MiB", len_bytes >> 20) }
 }
 
 /// A shape as Python writes it.

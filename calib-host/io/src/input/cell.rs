@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::files::{Problem, is_missing};
+use crate::files::{Problem, is_missing, may_be_missing};
 
 /// A part of a table's text, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,11 @@ impl<'t> TableCell<&'t str> {
     /// A whole number, or a word for one of two classes, such as `True` or `no`.
     pub(super) fn label(self) -> Result<i64, Problem> {
         match self {
-            Self::Raw(text) | Self::Text(text) => word(text.trim()).map_or_else(|| self.whole(), Ok),
+            Self::Raw(text) | Self::Text(text) => match word(text.trim()) {
+                Some((_, label)) => Ok(label),
+                // A text is the number that it spells, as in a table that tells no texts from numbers.
+                None => Self::Raw(text).whole(),
+            },
             _ => self.whole(),
         }
     }
@@ -124,9 +128,13 @@ impl<'t> TableCell<&'t str> {
         bin.ok_or_else(|| Problem::BinNumber(self.text().trim().into()))
     }
 
-    /// Any text but an empty one.
+    /// Any text but one that stands for no value.
     pub(super) fn name(self) -> Result<String, Problem> {
-        if self.is_empty() { Err(Problem::Missing) } else { Ok(self.text().trim().to_owned()) }
+        if self.is_missing() {
+            return Err(Problem::Missing);
+        }
+        let name = self.text().trim().to_owned();
+        if may_be_missing(&name) { Err(Problem::NotAName(name)) } else { Ok(name) }
     }
 
     /// The text of a label of any kind.
@@ -169,8 +177,9 @@ impl<'t> TableCell<&'t str> {
     }
 }
 
-/// A word that pandas, R, databases and Excel, in English, German and French, have for a label of two classes, in any case.
-fn word(text: &str) -> Option<i64> {
+/// A word that pandas, R, databases and Excel, in English, German and French, have for a label of two classes, in any case: the words for both, and which
+/// it is.
+pub(super) fn word(text: &str) -> Option<([&'static str; 2], i64)> {
     const WORDS: [[&str; 2]; 8] = [
         ["false", "true"],
         ["no", "yes"],
@@ -184,8 +193,8 @@ fn word(text: &str) -> Option<i64> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     // Nearly all labels are numbers.
     let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic());
-    let place = |pair: &[&str; 2]| pair.iter().position(|word| is(word));
-    WORDS.iter().filter(|_| is_word).find_map(place).map(|class| class as i64)
+    let place = |pair: [&'static str; 2]| Some((pair, pair.iter().position(|word| is(word))? as i64));
+    WORDS.into_iter().filter(|_| is_word).find_map(place)
 }
 
 /// The largest `i64` stands for all numbers out of range: no class index or code comes near it.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::guard::guarded;
+use super::limit::MAX_UNPACKED_BYTES;
 use super::projection::Projection;
 use super::sniff::detect::{check_text, other_kind};
 use super::sniff::dialect;
@@ -238,6 +239,9 @@ impl Table {
         let mut table = chunks.next()?.ok_or_else(|| empty(Problem::Empty))?;
         while let Some(chunk) = chunks.next()? {
             table.append(chunk);
+            if table.len_bytes() > MAX_UNPACKED_BYTES {
+                return Err(empty(Problem::TableTooLarge { max: MAX_UNPACKED_BYTES }));
+            }
         }
         table.make_whole();
         if !source.left_out().is_empty() {

@@ -67,6 +67,25 @@ impl<'w> Chunks<'w> {
         Self::open_projected(path, Projection::All, options, watch)
     }
 
+    /// Reads these columns of a file that is in memory, with the options that it has.
+    ///
+    /// ```
+    /// use calib_io::input::{Chunks, ColumnUse, Source};
+    ///
+    /// let csv = Source::from_bytes("scores.csv", b"score,label\n0.25,0\n".to_vec())?;
+    /// let mut chunks = Chunks::of_source(&csv, &[("score", ColumnUse::Numbers)])?;
+    /// assert_eq!(chunks.read_next()?.unwrap().numbers("score")?.values, [0.25]);
+    /// # Ok::<(), calib_io::files::FileError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Chunks::open`].
+    pub fn of_source(source: &Source, columns: &[(&str, ColumnUse)]) -> Result<Self, FileError> {
+        let options = source.options();
+        Self::of(Input::Memory(source.clone()), Projection::of(columns, options), options, &|_| ())
+    }
+
     fn open_projected(
         path: &Path,
         projection: Projection,

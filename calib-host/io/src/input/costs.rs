@@ -8,7 +8,10 @@ use calib_fit::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleErr
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::files::{CostsError, FileError, Place, Problem, Row};
+use crate::files::{CostsError, FileError, Place, Problem, Row, read_limited};
+
+/// Far more than any number of actions takes.
+const MAX_LEN_BYTES: u64 = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,8 +75,7 @@ struct Text<'a> {
 ///
 /// If it cannot be read, or says something else; with the line.
 pub fn read_costs(path: &Path) -> Result<Costs, FileError> {
-    let read_error = |source| FileError::Read { path: path.into(), source };
-    let bytes = std::fs::read(path).map_err(read_error)?;
+    let bytes = read_limited(path, MAX_LEN_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
     if text.trim().is_empty() {
         return Err(FileError::input(Place::file(path), Problem::EmptyFile));

@@ -1,16 +1,15 @@
 //! The file of what a device's monitors counted.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use calib_fit::fleet::DeviceCounters;
 
+use super::sniff::dialect::BYTE_ORDER_MARK;
 use super::source::Source;
 use crate::files::{FileError, Place, Problem, Row};
 
-/// Far more than the counters of 65 535 tables.
-const MAX_BYTES: u64 = 64 << 20;
+/// The most bytes that a file of counters has: far more than those of 65 535 tables.
+pub const MAX_COUNTERS_BYTES: u64 = 64 << 20;
 
 /// Reads the counters of one device, or of several one after the other: JSON objects.
 ///
@@ -27,11 +26,7 @@ const MAX_BYTES: u64 = 64 << 20;
 ///
 /// If the file cannot be read, or is something else; with the line.
 pub fn read_counters(path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
-    let read_error = |source| FileError::Read { path: path.into(), source };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(read_error)?;
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
-    counters(&bytes, path)
+    counters_of(&Source::read_limited(path, MAX_COUNTERS_BYTES, &|_| ())?)
 }
 
 /// The same of a file that was read.
@@ -40,13 +35,10 @@ pub fn read_counters(path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
 ///
 /// If it is something else; with the line.
 pub fn counters_of(source: &Source) -> Result<Vec<DeviceCounters>, FileError> {
-    counters(source.bytes(), source.path())
-}
-
-fn counters(bytes: &[u8], path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
-    let place = Place::file(path);
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(FileError::input(place, Problem::TooLarge { max: MAX_BYTES }));
+    let place = Place::file(source.path());
+    let bytes = source.bytes().strip_prefix(BYTE_ORDER_MARK).unwrap_or(source.bytes());
+    if bytes.len() as u64 > MAX_COUNTERS_BYTES {
+        return Err(FileError::input(place, Problem::TooLarge { max: MAX_COUNTERS_BYTES }));
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(FileError::input(place, Problem::EmptyFile));

@@ -1,13 +1,19 @@
 //! Text tables with named columns.
 
+use std::sync::{Mutex, PoisonError};
+
 use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, StringRecord};
 
 use super::cell::TableCell;
 use super::chunk_reader::{ChunkReader, Input};
 use super::fields::{Fields, HeaderColumn};
+use super::limit::MAX_COLUMNS;
 use super::projection::Projection;
+use super::quotes::{self, QuoteFault};
 use super::rows::Rows;
+use super::sniff::commas::Commas;
 use super::sniff::dialect::{BYTE_ORDER_MARK, Dialect, FirstLine, PLAIN};
+use super::sniff::options::{TableNote, TableOptions};
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks, line_feeds};
 use crate::files::{FileError, Format, Place, Problem, Row};
@@ -21,6 +27,16 @@ struct Schema {
     /// The names of all columns, and what each column that is read is for.
     columns: Vec<HeaderColumn>,
     projection: Projection,
+    /// What is known at the end only.
+    seen: Mutex<Seen>,
+}
+
+/// What was seen of all chunks.
+#[derive(Default)]
+struct Seen {
+    commas: Commas,
+    /// The first and the last line of the first field in quotes that may have swallowed rows.
+    long_field: Option<[u64; 2]>,
 }
 
 /// Reads the header of a file.
@@ -63,14 +79,21 @@ fn open_chunks(
         None => {
             let mut end = header_end(&splitter.start, dialect);
             while end >= splitter.start.len() && !splitter.is_over {
+                check_columns(&place, &splitter.start, dialect)?;
                 splitter.read_more()?;
                 end = header_end(&splitter.start, dialect);
             }
+            check_columns(&place, &splitter.start[..end.min(splitter.start.len())], dialect)?;
             let rest = splitter.start.split_off(end.min(splitter.start.len()));
             let header = std::mem::replace(&mut splitter.start, rest);
             let above = splitter.line;
             splitter.line += line_feeds(&header);
-            let header = if dialect == PLAIN { header } else { dialect.rewritten(&header, true) };
+            let names = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&header);
+            if let Some(fault) = quotes::fault(names, dialect.separator, |_, _| ()) {
+                return Err(quote_error(&place, names, fault, above));
+            }
+            let header =
+                if dialect == PLAIN { header } else { dialect.rewritten(&header, true, |_, _, _| ()) };
             let mut reader = ReaderBuilder::new().from_reader(&header[..]);
             reader
                 .headers()
@@ -81,20 +104,29 @@ fn open_chunks(
     let mut reader = ReaderBuilder::new().from_reader(&header[..]);
     let names = reader.headers().expect("they were read before or are numbers");
     let columns = names.iter().map(|name| (name.to_owned(), projection.use_of(name))).collect();
-    if let Some(note) = first_line.note(&place.file) {
+    for note in dialect.notes(&place.file).into_iter().chain(first_line.note(&place.file)) {
         reading.options.note(&note);
     }
     reading.begins_with(first_line);
-    let schema = Schema { place, dialect, header, columns, projection: projection.clone() };
+    let schema =
+        Schema { place, dialect, header, columns, projection: projection.clone(), seen: Mutex::default() };
     let splitter = splitter.with_record_end(move |bytes| record_end(bytes, dialect.separator));
     Ok(TextChunks::new(splitter, schema, reading))
+}
+
+/// Refuses a header of more names than any table has.
+fn check_columns(place: &Place, header: &[u8], dialect: Dialect) -> Result<(), FileError> {
+    match memchr::memchr_iter(dialect.separator, header).count() < MAX_COLUMNS {
+        true => Ok(()),
+        false => Err(FileError::input(place.clone(), Problem::TooManyColumns { max: MAX_COLUMNS })),
+    }
 }
 
 /// What the first line of a file is, by the records at its start.
 fn first_line(start: &[u8], dialect: Dialect) -> FirstLine {
     match dialect == PLAIN {
         true => FirstLine::of(start),
-        false => FirstLine::of(&dialect.rewritten(start, true)),
+        false => FirstLine::of(&dialect.rewritten(start, true, |_, _, _| ())),
     }
 }
 
@@ -131,16 +163,68 @@ impl ParseChunk for Schema {
 
     /// The columns of a chunk: quickly, if nothing about it is unusual.
     fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError> {
-        let rewritten = (self.dialect != PLAIN).then(|| self.dialect.rewritten(&chunk.bytes, false));
-        let bytes = rewritten.as_deref().unwrap_or(&chunk.bytes);
-        match Fields::plain(&self.columns, bytes) {
-            Some(fields) => Ok(Some(fields.table(&self.columns, self.place.clone(), chunk.line))),
-            None => self.careful(bytes, chunk.line),
+        let fault = self.check_quotes(chunk);
+        let sound = &chunk.bytes[..fault.map_or(chunk.bytes.len(), |fault| fault.record)];
+        let rewritten = (self.dialect != PLAIN).then(|| self.rewritten(sound, chunk.line));
+        let bytes = rewritten.as_deref().unwrap_or(sound);
+        let table = match Fields::plain(&self.columns, bytes) {
+            Some(fields) => Some(fields.table(&self.columns, self.place.clone(), chunk.line)),
+            None => self.careful(bytes, chunk.line)?,
+        };
+        match fault {
+            None => Ok(table),
+            Some(fault) => Err(quote_error(&self.place, &chunk.bytes, fault, chunk.line)),
         }
+    }
+
+    fn finish(&self, options: &TableOptions) -> Result<(), FileError> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = || self.place.file.clone();
+        if let Some(lines) = seen.long_field {
+            options.note(&TableNote::LongField { file: file(), lines });
+        }
+        let is_read = |column: usize| self.columns.get(column).is_some_and(|(_, used)| used.is_some());
+        if let Some((column, line, text)) = seen.commas.doubtful(is_read) {
+            let place = self.place.clone().row(Row::Line(line)).column(self.columns[column].0.trim());
+            return Err(FileError::input(place, Problem::Thousands(text.to_owned())));
+        }
+        if seen.commas.are_decimal(is_read) {
+            options.note(&TableNote::DecimalCommas { file: file() });
+        }
+        Ok(())
     }
 }
 
 impl Schema {
+    /// The first fault of the quotes of a chunk; a field in quotes that may have swallowed rows is remembered.
+    fn check_quotes(&self, chunk: &Chunk) -> Option<QuoteFault> {
+        memchr::memchr(b'"', &chunk.bytes)?;
+        let (bytes, separator) = (&chunk.bytes, self.dialect.separator);
+        let mut long_field = None;
+        let fault = quotes::fault(bytes, separator, |opens, end| {
+            let field = &bytes[opens..end];
+            if long_field.is_none() && quotes::swallows_rows(field, separator, self.columns.len()) {
+                let first = chunk.line + line_feeds(&bytes[..opens]);
+                long_field = Some([first, first + line_feeds(field)]);
+            }
+        });
+        if long_field.is_some() {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.long_field = seen.long_field.into_iter().chain(long_field).min();
+        }
+        fault
+    }
+
+    /// Records in the dialect that is read; what commas in numbers mean is remembered.
+    fn rewritten(&self, bytes: &[u8], first_line: u64) -> Vec<u8> {
+        let mut commas = Commas::default();
+        let rewritten = self.dialect.rewritten(bytes, false, |column, field, line| {
+            commas.see(column, field, first_line + line);
+        });
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).commas.join(commas);
+        rewritten
+    }
+
     /// The columns of a chunk with quotes, blank lines or faults; `None` if it has no records.
     fn careful(&self, chunk: &[u8], first_line: u64) -> Result<Option<Table>, FileError> {
         let bytes = [&self.header[..], chunk].concat();
@@ -159,6 +243,13 @@ impl Schema {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(cause) if is_blank(&cause, &record) => continue,
+                // Of text that is not UTF-8 no field is kept.
+                Err(cause)
+                    if record.is_empty() && matches!(cause.kind(), ErrorKind::UnequalLengths { .. }) =>
+                {
+                    let at = cause.position().map_or(0, |at| line_of(line(at, &bytes)));
+                    return Err(FileError::input(self.place.clone().row(Row::Line(at)), Problem::NotUtf8));
+                }
                 Err(cause) => return Err(fail(cause)),
             }
             has_records = true;
@@ -174,6 +265,7 @@ impl Schema {
 /// Whether a line has one field too few because there is nothing on it but spaces.
 fn is_blank(cause: &::csv::Error, record: &StringRecord) -> bool {
     matches!(cause.kind(), ErrorKind::UnequalLengths { len: 1, .. })
+        && !record.is_empty()
         && record.iter().all(|field| field.trim().is_empty())
 }
 
@@ -198,6 +290,16 @@ fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error, line_of: impl F
     FileError::input(place, problem)
 }
 
+/// What is wrong with a field in quotes, on the line on which it opens; the bytes begin on `first_line`.
+fn quote_error(file: &Place, bytes: &[u8], fault: QuoteFault, first_line: u64) -> FileError {
+    let line = |at: usize| first_line + line_feeds(&bytes[..at]);
+    let problem = match fault.goes_on {
+        None => Problem::OpenQuote,
+        Some(at) => Problem::TextAfterQuote { line: line(at) },
+    };
+    FileError::input(file.clone().row(Row::Line(line(fault.opens))), problem)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -214,6 +316,7 @@ mod tests {
             4 => prop_oneof![Just("0"), Just("1"), Just(" 1"), Just("1.0"), Just("2")].prop_map(str::to_owned),
             1 => prop_oneof![
                 Just(""), Just("\"0.5\""), Just("\"a,\"\"b\"\"\nc\""), Just("x\"y"), Just("nan"), Just("\"0.25\r\n\""), Just("é"),
+                Just("\""), Just("\"x\"y"), Just("\"0.5"), Just("0.5\""),
             ]
             .prop_map(str::to_owned),
         ];

@@ -138,7 +138,14 @@ impl Schema {
             }
             let fail = |problem| FileError::input(self.place.clone().row(Row::Line(number)), problem);
             let text = std::str::from_utf8(line).map_err(|_| fail(Problem::NotUtf8))?;
-            let object: Object<'_> = serde_json::from_str(text).map_err(|cause| fail(not_json(&cause)))?;
+            let mended;
+            let object: Object<'_> = match serde_json::from_str(text) {
+                Ok(object) => object,
+                Err(cause) => {
+                    mended = of_python(text).ok_or_else(|| fail(not_json(&cause)))?;
+                    serde_json::from_str(&mended).map_err(|_| fail(not_json(&cause)))?
+                }
+            };
             table.push_line(number);
             for (name, value) in &object.0 {
                 let column = match columns.get(name.as_ref()) {
@@ -212,6 +219,27 @@ fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()>
         _ => table.push(column, TableCell::Number(value)),
     }
     Ok(())
+}
+
+/// A line in which Python wrote floats that JSON does not have: NaN becomes null, and Infinity a number that is as large; `None` if there
+/// are none.
+fn of_python(line: &str) -> Option<String> {
+    let mut out = String::with_capacity(line.len());
+    let (mut is_text, mut is_escaped, mut is_mended) = (false, false, false);
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let words = [("NaN", "null"), ("Infinity", "1e999")];
+        if let Some((word, other)) = words.into_iter().find(|(word, _)| !is_text && rest.starts_with(word)) {
+            out.push_str(other);
+            (rest, is_mended) = (&rest[word.len()..], true);
+            continue;
+        }
+        is_text ^= c == '"' && !is_escaped;
+        is_escaped = is_text && c == '\\' && !is_escaped;
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    is_mended.then_some(out)
 }
 
 /// What the parser says, without its line, which is always the first.

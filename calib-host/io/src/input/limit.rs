@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::cell::{Span, TableCell};
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{FileError, Format, Place, Problem, read_to_limit};
 
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
 ///
@@ -12,6 +12,12 @@ pub const MAX_UNPACKED_BYTES: u64 = if cfg!(fuzzing) { 16 << 20 } else { 4 << 30
 
 /// The most bytes read of a file that is kept in memory as a whole.
 pub const MAX_READ_BYTES: u64 = 4 << 30;
+
+/// The most bytes that a row of text has.
+pub(super) const MAX_ROW_BYTES: u64 = if cfg!(fuzzing) { 1 << 20 } else { 64 << 20 };
+
+/// The most columns that a text table has.
+pub(super) const MAX_COLUMNS: usize = 1 << 17;
 
 /// The number of rows in a chunk of an array or of Parquet.
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
@@ -43,7 +49,7 @@ impl Unpack {
 /// Reads to the end, or to `limit` bytes.
 pub(super) fn unpack(reader: impl Read, limit: u64) -> Result<Vec<u8>, Unpack> {
     let mut bytes = Vec::new();
-    reader.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Unpack::Io)?;
+    read_to_limit(reader, limit, &mut bytes, |_| ()).map_err(Unpack::Io)?;
     if bytes.len() as u64 > limit { Err(Unpack::TooLarge) } else { Ok(bytes) }
 }
 

@@ -176,6 +176,9 @@ impl Layout {
         if !start.starts_with(b"\x93NUMPY") {
             return Err(not_npy("it does not start like one"));
         }
+        if !has_whole_header(start) {
+            return Err(not_npy("its header is cut off"));
+        }
         if is_too_deep(start) {
             return Err(not_npy("its header nests too deeply"));
         }
@@ -295,10 +298,25 @@ fn elements<T, const N: usize>(data: &[u8], of_bytes: impl Fn([u8; N]) -> T) -> 
 
 /// The shape that the start of a file promises, if it is an array at all.
 pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
-    if !start.starts_with(b"\x93NUMPY") || is_too_deep(start) || shape_overflows(start) {
+    if !start.starts_with(b"\x93NUMPY")
+        || !has_whole_header(start)
+        || is_too_deep(start)
+        || shape_overflows(start)
+    {
         return None;
     }
     Some(NpyHeader::from_reader(&mut start).ok()?.shape().to_vec())
+}
+
+/// Whether all of the header is there: npyz reserves the memory for a header of any length that is promised.
+fn has_whole_header(bytes: &[u8]) -> bool {
+    match bytes.get(6..) {
+        Some([1, _, low, high, rest @ ..]) => rest.len() >= usize::from(u16::from_le_bytes([*low, *high])),
+        Some([_, _, length @ ..]) => length
+            .split_first_chunk()
+            .is_some_and(|(length, rest)| rest.len() as u64 >= u64::from(u32::from_le_bytes(*length))),
+        _ => false,
+    }
 }
 
 /// Whether brackets of the header nest deeper than those of any array: npyz takes twice as long, or longer, for each.

@@ -1,5 +1,6 @@
 //! ZIP archives of NumPy arrays.
 
+use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
@@ -60,13 +61,24 @@ impl<'s> Npz<'s> {
         }
         let mut archive = ZipArchive::new(Cursor::new(source.bytes()))
             .map_err(|_| fail("its list of members is cut off or damaged".into()))?;
+        // Of members of one name only the last is listed.
+        if archive.has_duplicate_names() {
+            return Err(fail("two arrays in it have the same name".into()));
+        }
         let mut arrays = Vec::new();
+        let mut others = HashSet::new();
         for index in 0..archive.len() {
             let member = archive.by_index_raw(index).map_err(|cause| fail(why(&cause)))?;
             let name = member.name().map_err(|cause| fail(why(&cause)))?;
             if let Some(name) = name.strip_suffix(".npy") {
                 arrays.push((name.to_owned(), index));
+            } else {
+                others.insert(name.into_owned());
             }
+        }
+        // NumPy calls both the same.
+        if let Some((name, _)) = arrays.iter().find(|(name, _)| others.contains(name)) {
+            return Err(fail(format!("both {name}.npy and {name} are in it")));
         }
         if arrays.is_empty() {
             return Err(fail("there is no array in it".into()));

@@ -1,7 +1,7 @@
 //! Files and standard input.
 
 use std::collections::HashSet;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use super::sniff::detect::{check_text, other_kind};
 use super::sniff::dialect;
 use super::sniff::options::TableOptions;
-use crate::files::{FileError, Format, Place, Problem, Progress, Unit, Watch};
+use crate::files::{FileError, Format, Place, Problem, Progress, Row, Unit, Watch, read_to_limit};
 
-/// This many bytes are read at a time.
-const BLOCK_LEN_BYTES: u64 = 1 << 24;
+/// The most bytes read of a device.
+const MAX_DEVICE_BYTES: u64 = 64 << 20;
 
 /// A file's bytes and where they come from. A clone shares the bytes.
 #[derive(Clone, Debug)]
@@ -43,24 +43,39 @@ impl Source {
         let read_error = |source| FileError::Read { path: path.into(), source };
         if path == Path::new("-") {
             let mut bytes = Vec::new();
-            io::stdin().lock().take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+            read_to_limit(io::stdin().lock(), MAX_READ_BYTES, &mut bytes, |_| ()).map_err(read_error)?;
             if bytes.len() as u64 > MAX_READ_BYTES {
-                return Err(too_large(Path::new("standard input")));
+                return Err(too_large(Path::new("standard input"), MAX_READ_BYTES));
             }
             return Self::from_bytes("standard input", bytes);
         }
-        let mut file = std::fs::File::open(path).map_err(read_error)?;
-        let len = file.metadata().map_err(read_error)?.len();
-        if len > MAX_READ_BYTES {
-            return Err(too_large(path));
+        Self::read_limited(path, MAX_READ_BYTES, watch)
+    }
+
+    /// Reads a file as [`Source::read`], up to another limit.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read`].
+    pub fn read_limited(path: &Path, max: u64, watch: Watch<'_>) -> Result<Self, FileError> {
+        let read_error = |source| FileError::Read { path: path.into(), source };
+        let file = std::fs::File::open(path).map_err(read_error)?;
+        let meta = file.metadata().map_err(read_error)?;
+        let len = meta.len();
+        // A device may have no end.
+        let max = if meta.is_file() || is_pipe(&meta) { max } else { max.min(MAX_DEVICE_BYTES) };
+        if len > max {
+            return Err(too_large(path, max));
         }
         let mut bytes = Vec::new();
         let reserved = bytes.try_reserve_exact(usize::try_from(len).unwrap_or(usize::MAX));
         reserved.map_err(|_| read_error(io::ErrorKind::OutOfMemory.into()))?;
         let tell = |done| watch(Progress { path, unit: Unit::Bytes, done, total: len });
-        while Read::by_ref(&mut file).take(BLOCK_LEN_BYTES).read_to_end(&mut bytes).map_err(read_error)? > 0 {
-            // A file that has grown is not over before its end.
-            tell((bytes.len() as u64).min(len.saturating_sub(1)));
+        // A file that has grown is not over before its end.
+        read_to_limit(file, max, &mut bytes, |done| tell(done.min(len.saturating_sub(1))))
+            .map_err(read_error)?;
+        if bytes.len() as u64 > max {
+            return Err(too_large(path, max));
         }
         tell(len);
         Self::from_bytes(path, bytes)
@@ -144,10 +159,11 @@ impl Source {
         }
         let content = unpacked.as_ref().unwrap_or(&bytes);
         check_text(content, format).map_err(fail)?;
-        if format == Format::Csv
-            && let Some(text) = dialect::decoded(content)
-        {
-            unpacked = Some(text);
+        if format == Format::Csv {
+            let damaged = |line| FileError::input(Place::file(&path).row(Row::Line(line)), Problem::NotUtf16);
+            if let Some(text) = dialect::decoded(content).map_err(damaged)? {
+                unpacked = Some(text);
+            }
         }
         let (bytes, unpacked) = (bytes.into(), unpacked.map(Bytes::from));
         Ok(Self { path, bytes, unpacked, format, options: Arc::default(), left_out: Arc::default() })
@@ -179,8 +195,21 @@ impl Source {
     }
 }
 
-fn too_large(path: &Path) -> FileError {
-    FileError::input(Place::file(path), Problem::FileTooLarge { max: MAX_READ_BYTES })
+fn too_large(path: &Path, max: u64) -> FileError {
+    FileError::input(Place::file(path), Problem::FileTooLarge { max })
+}
+
+/// Whether a file is what another program writes into.
+#[cfg(unix)]
+fn is_pipe(meta: &std::fs::Metadata) -> bool {
+    let kind = meta.file_type();
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind) || std::os::unix::fs::FileTypeExt::is_socket(&kind)
+}
+
+/// Elsewhere all that is no file is a device.
+#[cfg(not(unix))]
+fn is_pipe(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// The SHA-256 of files as they are on the disk, one after the other.

@@ -5,14 +5,15 @@ use std::sync::{Arc, OnceLock};
 
 use calib_fit::data::ScoreKind;
 
-use super::cell::{Span, TableCell};
+use super::cell::{Span, TableCell, word};
 use super::column::Column;
 use super::column_kind::ColumnKind;
 use super::rows::Rows;
+use super::similar_names::similar_names;
 use super::sniff::column_aliases::{self, NotFound};
 use super::sniff::dialect::FirstLine;
 use super::sniff::labels::labels_of_two;
-use super::sniff::options::TableOptions;
+use super::sniff::options::{TableNote, TableOptions};
 use super::values::Values;
 use crate::files::{FileError, Place, Problem};
 
@@ -174,7 +175,19 @@ impl Table {
             return labels_of_two(texts, positive, &self.reading.other_label);
         }
         self.check_lone_labels()?;
+        self.note_words(name)?;
         self.column(name, Values::integers, TableCell::label).map_err(|error| self.of_two_kinds(name, error))
+    }
+
+    /// Tells which words were taken for labels, except for true and false.
+    fn note_words(&self, name: &str) -> Result<(), FileError> {
+        let ColumnContent::Cells(cells) = self.content(name)?.1 else { return Ok(()) };
+        let first = cells.first().and_then(|&cell| word(self.resolve(cell).text().trim()));
+        if let Some((words, _)) = first.filter(|(words, _)| *words != ["false", "true"]) {
+            let file = self.file.file.clone();
+            self.reading.options.note(&TableNote::LabelWords { file, words: words.map(str::to_owned) });
+        }
+        Ok(())
     }
 
     /// A column of class indices, whatever label is class 1: as [`Table::labels`] without a positive label.
@@ -211,10 +224,17 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// If the column is missing or ambiguous, or a cell is empty.
+    /// If the column is missing or ambiguous, or a cell is empty or stands for no value.
     pub fn names(&self, name: &str) -> Result<Column<String>, FileError> {
         self.check_lone("integers or texts", |cell| is_integer(cell) || is_text(cell))?;
-        self.column(name, |_| None, TableCell::name)
+        let names = self.column(name, |_| None, TableCell::name)?;
+        if self.is_whole()
+            && let Some(pair) = similar_names(&names.values)
+        {
+            let file = self.file.file.clone();
+            self.reading.options.note(&TableNote::SimilarNames { file, column: name.into(), names: pair });
+        }
+        Ok(names)
     }
 
     /// Whether this is an array that is alone in its file, so that nothing else can be in it.
@@ -393,6 +413,15 @@ impl ColumnContent {
         }
     }
 
+    /// What the cells take in memory.
+    fn len_bytes(&self) -> usize {
+        match self {
+            Self::Typed(values) => values.len() * size_of::<f64>(),
+            Self::Cells(cells) => size_of_val(&cells[..]),
+            Self::Unusable(_) | Self::NotRead => 0,
+        }
+    }
+
     /// Adds the cells of the next chunk, whose text stands from `offset` on.
     fn append(&mut self, next: Self, offset: usize) {
         let shifted = |cell: TableCell<Span>| {
@@ -468,6 +497,12 @@ impl Table {
     /// Says that these are all rows of the file.
     pub(super) fn make_whole(&mut self) {
         self.reading.is_whole = true;
+    }
+
+    /// What the cells and their text take in memory.
+    pub(super) fn len_bytes(&self) -> u64 {
+        let cells: usize = self.columns.iter().map(|column| column.content.len_bytes()).sum();
+        cells as u64 + self.text.len() as u64
     }
 
     /// The number of rows of the columns that were read.

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 
 use super::chunk_reader::{ChunkReader, Input, ReadSeek};
 use super::guard::guarded;
-use super::limit::MAX_READ_BYTES;
+use super::limit::{MAX_READ_BYTES, MAX_ROW_BYTES};
+use super::sniff::options::TableOptions;
 use super::table::{Reading, Table};
-use crate::files::{FileError, Format, Place, Problem, Unit};
+use crate::files::{FileError, Format, Place, Problem, Row, Unit};
 
 /// The length of a chunk: its fields stay in a cache. Under a fuzzer a short text has several chunks.
 pub(super) const CHUNK_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 18 };
@@ -33,6 +34,11 @@ pub(super) trait ParseChunk: Send + Sync {
 
     /// Returns the columns of a chunk; `None` if it has no records.
     fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError>;
+
+    /// Says what only all chunks tell.
+    fn finish(&self, _: &TableOptions) -> Result<(), FileError> {
+        Ok(())
+    }
 }
 
 /// Some whole records.
@@ -85,7 +91,7 @@ impl<S: ParseChunk> ChunkReader for TextChunks<S> {
                     }
                     if self.waiting.is_empty() {
                         return match self.has_rows {
-                            true => Ok(None),
+                            true => self.schema.finish(&self.reading.options).map(|()| None),
                             false => Err(FileError::input(self.reader.place.clone(), Problem::Empty)),
                         };
                     }
@@ -171,6 +177,10 @@ impl Splitter {
     /// Reads on to the length of a chunk, or twice as far if a record is longer than that.
     pub(super) fn read_more(&mut self) -> Result<(), FileError> {
         let there = self.start.len();
+        if there as u64 >= MAX_ROW_BYTES && self.chunk_len < usize::MAX {
+            let place = self.place.clone().row(Row::Line(self.line));
+            return Err(FileError::input(place, Problem::RowTooLong { max: MAX_ROW_BYTES }));
+        }
         if there as u64 > MAX_READ_BYTES {
             return Err(self.too_large());
         }

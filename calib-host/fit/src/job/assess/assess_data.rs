@@ -74,6 +74,16 @@ pub fn assess(
     stored: Option<&StoredArtifact>,
     options: &AssessOptions,
 ) -> Result<Assessed, AssessError> {
+    let mut found = assess_rows(data, stored, options)?;
+    found.findings.extend(Finding::of_classes_as_scores(data));
+    Ok(found)
+}
+
+fn assess_rows(
+    data: &Dataset,
+    stored: Option<&StoredArtifact>,
+    options: &AssessOptions,
+) -> Result<Assessed, AssessError> {
     options.check()?;
     let Some(stored) = stored else { return of_dataset(data, options) };
     let artifact = stored.artifact();

@@ -7,6 +7,9 @@ use crate::assess::{
 use crate::options_error::OptionsError;
 use crate::stats::Clusters;
 
+/// More resamples say nothing that these do not.
+const MOST_RESAMPLES: usize = 100_000;
+
 /// How data are assessed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -85,6 +88,9 @@ impl AssessOptions {
             _ if !has_bins => "`n_bins` is 1 at least".into(),
             Self { norm, .. } if !(*norm >= 1.0 && norm.is_finite()) => {
                 format!("`norm`={norm}: a norm is a number from 1 on")
+            }
+            Self { resamples, .. } if *resamples > MOST_RESAMPLES => {
+                format!("`resamples`={resamples}: at most {MOST_RESAMPLES} are kept in memory")
             }
             Self { top_k: Some(0), .. } => "`top_k` is 1 at least".into(),
             _ => return Ok(()),

@@ -15,5 +15,6 @@ pub(super) fn findings_of(data: &Dataset) -> Result<Vec<Finding>, FitError> {
         }
         _ => None,
     };
+    let kind = Finding::of_classes_as_scores(data).or(kind);
     Ok(kind.into_iter().chain(data.repeats()?.map(Finding::Dependence)).collect())
 }

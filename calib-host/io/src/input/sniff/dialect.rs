@@ -8,6 +8,7 @@ use std::path::Path;
 use ::csv::{ByteRecord, ReaderBuilder};
 
 use super::options::TableNote;
+use crate::input::quotes;
 
 /// This much of a file decides its dialect: less than a chunk.
 const START_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 16 };
@@ -70,15 +71,24 @@ pub(in crate::input) fn is_encoded(start: &[u8]) -> bool {
 }
 
 /// Text in UTF-8 instead of UTF-16, without spaces before fields in quotes; `None` for text that is so.
-pub(in crate::input) fn decoded(bytes: &[u8]) -> Option<Vec<u8>> {
-    let text = utf16(bytes).map(|(of_pair, mark)| {
-        let units = bytes[mark..].as_chunks::<2>().0.iter().map(|&pair| of_pair(pair));
-        let text: String =
-            char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-        text.into_bytes()
-    });
+///
+/// # Errors
+///
+/// The line on which a character of UTF-16 is damaged or cut off.
+pub(in crate::input) fn decoded(bytes: &[u8]) -> Result<Option<Vec<u8>>, u64> {
+    let text = utf16(bytes).map(|(of_pair, mark)| of_utf16(&bytes[mark..], of_pair)).transpose()?;
     let is_spaced = has_spaced_quotes(text.as_deref().unwrap_or(bytes));
-    if is_spaced { Some(without_spaces(text.as_deref().unwrap_or(bytes))) } else { text }
+    Ok(if is_spaced { Some(without_spaces(text.as_deref().unwrap_or(bytes))) } else { text })
+}
+
+fn of_utf16(bytes: &[u8], of_pair: Unit) -> Result<Vec<u8>, u64> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let mut text = String::with_capacity(pairs.len());
+    let line = |text: &str| 1 + line_feeds(text.as_bytes()) as u64;
+    for c in char::decode_utf16(pairs.iter().map(|&pair| of_pair(pair))) {
+        text.push(c.map_err(|_| line(&text))?);
+    }
+    if rest.is_empty() { Ok(text.into_bytes()) } else { Err(line(&text)) }
 }
 
 /// Whether a field in the first lines begins with a space and a quote.
@@ -252,33 +262,48 @@ impl Dialect {
         Self { separator, has_decimal_commas: has_decimal_commas(separator, &records[1..]), unnamed: None }
     }
 
+    /// What is to be told of a table that is written so.
+    pub(in crate::input) fn notes(self, file: &Path) -> Vec<TableNote> {
+        let separator = char::from(self.separator);
+        let separator = (separator != ',').then(|| TableNote::Separator { file: file.into(), separator });
+        let names = (self.unnamed == Some(Unnamed::First)).then(|| TableNote::RowNames { file: file.into() });
+        separator.into_iter().chain(names).collect()
+    }
+
     /// By a start of which every row has one field more than the header.
     fn of_shorter_header(start: &[u8], named: Option<u8>) -> Self {
         let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
+        let mut refused = PLAIN;
         for separator in candidates {
             let Some(records) = first_records(start, separator) else { continue };
             let Some((header, rows)) = records.split_first() else { continue };
             if header.len() < 2 || rows.len() < 2 || rows.iter().any(|row| row.len() != header.len() + 1) {
                 continue;
             }
-            let firsts: HashSet<&[u8]> = rows.iter().map(|row| &row[0]).collect();
             // Between commas, numbers with decimal commas have a field too many, too.
             let has_points = || separator != b',' || rows.iter().flat_map(ByteRecord::iter).any(has_point);
             let unnamed = if rows.iter().all(|row| row[header.len()].is_empty()) {
                 Unnamed::Last
-            } else if firsts.len() == rows.len() && has_points() {
+            } else if are_row_names(rows, start) && has_points() {
                 Unnamed::First
             } else {
+                refused = Self { separator, ..PLAIN };
                 continue;
             };
             let has_decimal_commas = has_decimal_commas(separator, rows);
             return Self { separator, has_decimal_commas, unnamed: Some(unnamed) };
         }
-        PLAIN
+        refused
     }
 
-    /// The records of a text in the dialect that is read, each on its line. The first record may be the header.
-    pub(in crate::input) fn rewritten(self, text: &[u8], has_header: bool) -> Vec<u8> {
+    /// The records of a text in the dialect that is read, each on its line. The first record may be the header. `see` is given the column,
+    /// the text and the line, from 0 on, of every number with a decimal comma.
+    pub(in crate::input) fn rewritten(
+        self,
+        text: &[u8],
+        has_header: bool,
+        mut see: impl FnMut(usize, &[u8], u64),
+    ) -> Vec<u8> {
         let mut reader = reader(text, self.separator);
         let mut out = Vec::with_capacity(text.len());
         let mut record = ByteRecord::new();
@@ -297,7 +322,10 @@ impl Dialect {
                     out.push(b',');
                 }
                 match with_point(field).filter(|_| self.has_decimal_commas) {
-                    Some(number) => out.extend(number),
+                    Some(number) => {
+                        see(place, field, lines as u64);
+                        out.extend(number);
+                    }
                     None => push_field(&mut out, field, record.len() == 1),
                 }
             }
@@ -324,6 +352,20 @@ fn start_of(text: &[u8]) -> &[u8] {
     }
 }
 
+/// Whether the first fields of rows are their names: R writes texts, or whole numbers that count the rows or are in quotes.
+fn are_row_names(rows: &[ByteRecord], start: &[u8]) -> bool {
+    let firsts = || rows.iter().map(|row| row[0].trim_ascii());
+    let is_quoted = |row: &ByteRecord| {
+        let at = row.position().map_or(0, |at| at.byte() as usize);
+        start[at..].trim_ascii_start().starts_with(b"\"")
+    };
+    let whole = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<i64>().ok();
+    let count_rows = || firsts().zip(firsts().skip(1)).all(|(a, b)| whole(a).map(|a| a + 1) == whole(b));
+    firsts().collect::<HashSet<_>>().len() == rows.len()
+        && (!firsts().any(|first| is_number(first) || with_point(first).is_some())
+            || firsts().all(|first| whole(first).is_some()) && (count_rows() || rows.iter().all(is_quoted)))
+}
+
 /// Whether a first record is data, by those that follow: numbers, and texts that come again in their columns, as labels do and names do not.
 fn is_data(first: &ByteRecord, others: &[ByteRecord]) -> bool {
     let is_number = |field: &[u8]| is_number(field.trim_ascii()) || with_point(field).is_some();
@@ -342,6 +384,7 @@ fn reader(bytes: &[u8], separator: u8) -> ::csv::Reader<&[u8]> {
 
 /// The first records; `None` if they have a fault.
 fn first_records(start: &[u8], separator: u8) -> Option<Vec<ByteRecord>> {
+    let start = quotes::sound(start, separator);
     reader(start, separator).into_byte_records().take(START_RECORDS).collect::<Result<_, _>>().ok()
 }
 
@@ -408,14 +451,14 @@ mod tests {
 
     /// The text in the dialect that is read, after the lines above its records; `None` if it is written so.
     fn read(bytes: &[u8]) -> Option<String> {
-        let decoded = decoded(bytes);
+        let decoded = decoded(bytes).unwrap();
         let text = decoded.as_deref().unwrap_or(bytes);
         let (dialect, skipped) = Dialect::sniff(text);
         if dialect == PLAIN && skipped == 0 {
             return decoded.map(|text| String::from_utf8(text).unwrap());
         }
         let above = "\n".repeat(line_feeds(&text[..skipped]));
-        Some(above + &String::from_utf8(dialect.rewritten(&text[skipped..], true)).unwrap())
+        Some(above + &String::from_utf8(dialect.rewritten(&text[skipped..], true, |_, _, _| ())).unwrap())
     }
 
     #[test]
@@ -533,7 +576,7 @@ mod tests {
             ("\"a, \"\"b\", \"c\"\n", "\"a, \"\"b\",\"c\"\n"),
             (" \"a\", \"b\"\n \"1\", \"2\"\n", "\"a\",\"b\"\n\"1\",\"2\"\n"),
         ] {
-            assert_eq!(decoded(text.as_bytes()).as_deref(), Some(expected.as_bytes()), "{text:?}");
+            assert_eq!(decoded(text.as_bytes()).unwrap().as_deref(), Some(expected.as_bytes()), "{text:?}");
         }
         assert!(!is_encoded(b"a, b\n\"x\", 2\n"));
     }
@@ -546,6 +589,37 @@ mod tests {
             assert_eq!(read(&bytes).as_deref(), Some("Größe,label\n0.5,1\n"));
             let plain: Vec<u8> = "\u{feff}a,b\n1,2\n".encode_utf16().flat_map(to_bytes).collect();
             assert_eq!(read(&plain).as_deref(), Some("a,b\n1,2\n"));
+        }
+    }
+
+    #[test]
+    fn utf_16_that_is_cut_or_damaged_is_refused_with_its_line() {
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let text = "\u{feff}score,label\n0.5,1\n0.25,0\n";
+            let mut bytes: Vec<u8> = text.encode_utf16().flat_map(to_bytes).collect();
+            assert!(decoded(&bytes).is_ok());
+            assert_eq!(decoded(&bytes[..bytes.len() - 1]), Err(3));
+            bytes[30..32].copy_from_slice(&to_bytes(0xD801));
+            assert_eq!(decoded(&bytes), Err(2));
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_scores_are_no_names_of_rows() {
+        for text in [
+            "score,label\n0.91,1,0\n0.12,0,1\n0.83,1,0\n",
+            "score;label\n0,91;1;0\n0,12;0;1\n0,83;1;0\n",
+            "score\tlabel\n0.91\t1\t0\n0.12\t0\t1\n",
+            "score,label\n3,1.5,0\n1,0.5,1\n",
+        ] {
+            assert_eq!(Dialect::of(text.as_bytes(), None).unnamed, None, "{text:?}");
+        }
+        for text in [
+            "score,label\n1,0.5,1\n2,0.25,0\n",
+            "score,label\n\"7\",0.5,1\n\"3\",0.25,0\n",
+            "score;label\nann;0,5;1\nbob;0,25;0\n",
+        ] {
+            assert_eq!(Dialect::of(text.as_bytes(), None).unnamed, Some(Unnamed::First), "{text:?}");
         }
     }
 

@@ -101,6 +101,46 @@ pub enum TableNote {
         /// The column that it names.
         column: String,
     },
+    /// Words were taken for labels.
+    LabelWords {
+        /// The file.
+        file: PathBuf,
+        /// The word that is 0, and the word that is 1.
+        words: [String; 2],
+    },
+    /// Two names differ in nothing but case, spaces, the form of their letters in Unicode, or invisible signs.
+    SimilarNames {
+        /// The file.
+        file: PathBuf,
+        /// Their column.
+        column: String,
+        /// The names.
+        names: [String; 2],
+    },
+    /// Another sign than a comma separates the fields of a text table.
+    Separator {
+        /// The file.
+        file: PathBuf,
+        /// The sign.
+        separator: char,
+    },
+    /// Commas in numbers are decimal commas.
+    DecimalCommas {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The header has one name fewer than the rows have fields, and the first field of each row is its name.
+    RowNames {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A field in quotes may have swallowed rows: a quote may be missing, or there may be one too many.
+    LongField {
+        /// The file.
+        file: PathBuf,
+        /// The first and the last line of the first such field.
+        lines: [u64; 2],
+    },
     /// Rows were left out that lack a value.
     LeftOut {
         /// The file.
@@ -159,6 +199,37 @@ impl fmt::Display for TableNote {
                 let (label, column) = (quoted(label), quoted(column));
                 write!(f, "{}: labels name the classes' columns: {label} is {column}", file.display())
             }
+            Self::Separator { file, separator } => {
+                let sign = match separator {
+                    ';' => "semicolons".into(),
+                    '\t' => "tabs".into(),
+                    other => format!("the sign {}", quoted(&other.to_string())),
+                };
+                write!(f, "{}: {sign} separate the fields", file.display())
+            }
+            Self::LabelWords { file, words: [zero, one] } => {
+                write!(f, "{}: the label {zero} is read as 0, and {one} as 1", file.display())
+            }
+            Self::SimilarNames { file, column, names: [one, other] } => write!(
+                f,
+                "{}, column {column}: {} and {} are two names, though they differ in case, spaces or invisible signs only",
+                file.display(),
+                quoted(one),
+                quoted(other)
+            ),
+            Self::DecimalCommas { file } => {
+                write!(f, "{}: commas in numbers are read as decimal commas: 0,5 is 0.5", file.display())
+            }
+            Self::RowNames { file } => write!(
+                f,
+                "{}: the header has one name fewer than the rows have fields, so the first field of each row is taken for the row's name",
+                file.display()
+            ),
+            Self::LongField { file, lines: [first, last] } => write!(
+                f,
+                "{}: lines {first} to {last} are one field in quotes, and look like several rows: is a quote missing, or one too many?",
+                file.display()
+            ),
             Self::LeftOut { file, rows, of } => {
                 write!(f, "{}: {rows} of {of} rows lack a value and are left out", file.display())
             }

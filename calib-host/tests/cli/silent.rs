@@ -1,0 +1,524 @@
+//! Files that are damaged or doubtful: refused with the line, or told. None is read as something else without a word.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::npy::{f64s, labels};
+use crate::workplace::{Run, Workplace};
+
+/// A calibrator in `cal.bin`.
+fn place() -> Workplace {
+    let rows: String =
+        (0..60).map(|row| format!("{},{}\n", f64::from(row) / 60.0, u8::from(row % 7 * row > 90))).collect();
+    let place = Workplace::new().with("fit.csv", format!("score,label\n{rows}"));
+    place.ok("calib fit fit.csv --method isotonic -o cal.bin");
+    place
+}
+
+/// Every command that reads a table of scores and labels.
+const READERS: [&str; 6] = [
+    "calib fit --method isotonic --scores t.csv -o new.bin",
+    "calib fit --method isotonic --margins t.csv -o new.bin",
+    "calib assess cal.bin --scores t.csv",
+    "calib assess --probs t.csv --prob-column score",
+    "calib apply cal.bin --scores t.csv -o out.csv",
+    "calib compare t.csv",
+];
+
+#[track_caller]
+fn refused(place: &Workplace, line: &str, words: &[&str]) {
+    let run = place.run(line);
+    assert_eq!(run.code, 3, "{line}\n{}{}", run.stdout, run.stderr);
+    for word in words {
+        assert!(run.stderr.contains(word), "{line}: {word} is not in {}", run.stderr);
+    }
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text).unwrap();
+    packed.finish().unwrap()
+}
+
+fn utf_16(text: &str) -> Vec<u8> {
+    format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// A table of which row 11 has another note; fields are separated by commas.
+fn with_note(rows: usize, note: &str, at: usize) -> String {
+    let line = |row: usize| {
+        let note = if row == at { note } else { "x" };
+        format!("0.{:04},{},{note}\n", row * 7919 % 9000 + 500, u8::from(row * 31 % 7 > 3))
+    };
+    format!("score,label,note\n{}", (0..rows).map(line).collect::<String>())
+}
+
+#[test]
+fn a_quote_without_an_end_is_refused_with_its_line() {
+    let text = with_note(60, "\"open", 10);
+    let place = place().with("t.csv", &text);
+    for line in READERS {
+        refused(
+            &place,
+            line,
+            &[
+                "t.csv, line 12",
+                "a quote opens a field here, and no quote closes it",
+                "hint: remove the quote",
+            ],
+        );
+    }
+    for separator in [";", "\t", "|"] {
+        let place = place.path().join("t.csv");
+        std::fs::write(&place, text.replace(',', separator)).unwrap();
+        let run = Workplace::new().with("t.csv", text.replace(',', separator)).run(READERS[0]);
+        assert!(
+            run.code == 3 && run.stderr.contains("line 12: a quote opens"),
+            "{separator:?} {}",
+            run.stderr
+        );
+    }
+    for bytes in [gzip(text.as_bytes()), utf_16(&text)] {
+        let run = Workplace::new().with("t.csv", bytes).run(READERS[0]);
+        assert!(run.code == 3 && run.stderr.contains("line 12: a quote opens"), "{}", run.stderr);
+    }
+    let mut piped = place
+        .command("fit --method isotonic --scores - -o new.bin")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    piped.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let run = Run::from(piped.wait_with_output().unwrap());
+    assert!(run.code == 3 && run.stderr.contains("standard input, line 12: a quote opens"), "{}", run.stderr);
+    // Read in many chunks.
+    let place = place.with("t.csv", with_note(100_000, "\"open", 60_000));
+    for line in READERS {
+        refused(&place, line, &["line 60002: a quote opens"]);
+    }
+    // In the header.
+    let place = place.with("t.csv", text.replacen("note", "\"note", 1));
+    refused(&place, READERS[0], &["t.csv, line 1: a quote opens"]);
+}
+
+#[test]
+fn text_behind_a_closing_quote_is_refused_with_both_lines() {
+    let pair = "score,label,note\n0.9,1,a\n0.1,0,\"b\n0.8,1,c\n0.2,0,d\n0.7,1,\"e\n0.3,0,f\n";
+    let place = place().with("t.csv", pair);
+    for line in READERS {
+        refused(
+            &place,
+            line,
+            &[
+                "t.csv, line 3: a quote opens a field here, and text follows the quote that closes it, on line 6",
+            ],
+        );
+    }
+    for (note, line) in [("\"x\"y", 12), ("\"say \\\"hi\\\"\"", 12), ("\"x\"\"", 12), ("\"x\u{201d}", 12)] {
+        let place = Workplace::new().with("t.csv", with_note(30, note, 10));
+        refused(&place, READERS[0], &[&format!("t.csv, line {line}: a quote opens")]);
+    }
+    // A quote within a field is a letter, and spaces behind a quote are none.
+    for note in ["5\" pipe", "\"x\" ", "\"5\"\" pipe\""] {
+        let place = Workplace::new().with("t.csv", with_note(30, note, 10));
+        assert!(place.ok(READERS[0]).stderr.contains("30 points"), "{note}");
+    }
+}
+
+#[test]
+fn a_field_over_lines_that_look_like_rows_is_told() {
+    let text = "score,label,note\n0.9,1,a\n0.1,0,\"b\n0.8,1,c\n0.2,0,\"\n0.7,1,e\n0.3,0,f\n";
+    let place = place().with("t.csv", text);
+    let note = "note: t.csv: lines 3 to 5 are one field in quotes, and look like several rows: is a quote missing, or one too many?";
+    for line in READERS {
+        assert!(place.run(line).stderr.starts_with(note), "{line}: {}", place.run(line).stderr);
+    }
+    // Notes of people, over several lines.
+    let text = text.replace("\"b\n0.8,1,c\n0.2,0,\"", "\"came late,\nwent home\"");
+    let run = place.with("t.csv", text).ok("calib assess --probs t.csv --prob-column score");
+    assert!(!run.stderr.contains("one field"), "{}", run.stderr);
+}
+
+#[test]
+fn a_damaged_line_is_no_blank_one() {
+    for (separator, columns) in [(",", "score,label"), (";", "score;label"), ("\t", "score\tlabel")] {
+        let mut bytes = format!("{columns}\n0.1{separator}0\n").into_bytes();
+        bytes.extend(b"0\xff\n");
+        bytes.extend(format!("0.3{separator}1\n0.4{separator}1\n").bytes());
+        let place = place().with("t.csv", &bytes);
+        for line in READERS {
+            refused(&place, line, &["t.csv, line 3", "not UTF-8"]);
+        }
+        refused(&place.with("t.csv", gzip(&bytes)), READERS[0], &["t.csv, line 3", "not UTF-8"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_within_a_character_is_refused() {
+    let rows: String =
+        (0..300).map(|row| format!("Jos\u{e9},0.{:03},{}\n", row * 7 % 997, row % 2)).collect();
+    let text = format!("name,score,label\n{rows}");
+    let at = text.as_bytes().iter().enumerate().filter(|(_, byte)| **byte == 0xc3).nth(150).unwrap().0;
+    let place = place().with("t.csv", &text.as_bytes()[..=at]);
+    for line in READERS {
+        refused(&place, line, &["t.csv, line 152", "not UTF-8"]);
+    }
+    let whole = utf_16(&text);
+    for cut in [whole.len() - 1, whole.len() - 3] {
+        refused(&Workplace::new().with("t.csv", &whole[..cut]), READERS[0], &["t.csv, line 30", "cut off"]);
+    }
+    let mut half = whole;
+    half[100..102].copy_from_slice(&0xD800u16.to_le_bytes());
+    refused(&Workplace::new().with("t.csv", half), READERS[0], &["a character is damaged or cut off here"]);
+}
+
+#[test]
+fn a_header_with_a_name_too_few_is_refused_unless_rows_have_names() {
+    for separator in [",", ";", "\t"] {
+        let text = "score,label\n0.91,1,0\n0.12,0,1\n0.83,1,0\n0.25,0,0\n".replace(',', separator);
+        let place = place().with("t.csv", text);
+        for line in READERS {
+            refused(&place, line, &["t.csv, line 2: the number of fields is 3, the header has 2"]);
+        }
+    }
+    let named = "score,label\nann,0.91,1\nbob,0.12,0\ncyd,0.83,1\ndan,0.25,0\n";
+    let run = place().with("t.csv", named).ok("calib assess --probs t.csv --prob-column score");
+    assert!(
+        run.stderr.contains("note: t.csv: the header has one name fewer than the rows have fields"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_is_guessed_is_told() {
+    let rows = |row: &dyn Fn(i32) -> String| (0..40).map(row).collect::<String>();
+    let german = format!("score;label\n{}", rows(&|row| format!("0,{:03};{}\n", row * 23 % 997, row % 2)));
+    let words =
+        format!("score,label\n{}", rows(&|row| format!("0.{row},{}\n", ["nein", "ja"][row as usize % 2])));
+    for (text, notes) in [
+        (
+            german.as_str(),
+            &["semicolons separate the fields", "commas in numbers are read as decimal commas"][..],
+        ),
+        (&words, &["the label nein is read as 0, and ja as 1"]),
+    ] {
+        let run = Workplace::new().with("t.csv", text).ok(READERS[0]);
+        for note in notes {
+            assert!(run.stderr.contains(&format!("note: t.csv: {note}")), "{note}: {}", run.stderr);
+        }
+    }
+    let plain = Workplace::new().with("t.csv", german.replace(',', ".").replace(';', ",")).ok(READERS[0]);
+    assert!(!plain.stderr.contains("note:"), "{}", plain.stderr);
+}
+
+#[test]
+fn thousands_are_no_decimals() {
+    for separator in [";", "\t"] {
+        let rows: String = (0..60)
+            .map(|row| {
+                format!("{};{}\n", if row == 40 { "1,910".into() } else { (row * 17).to_string() }, row % 2)
+            })
+            .collect();
+        let text = format!("score;label\n{rows}").replace(';', separator);
+        let place = place().with("t.csv", text);
+        refused(
+            &place,
+            READERS[1],
+            &[
+                "t.csv, line 42, column score",
+                "the comma in \"1,910\" may separate thousands",
+                "write 1910 for 1,910; or 1.910",
+            ],
+        );
+        refused(&place, "calib apply cal.bin --scores t.csv -o out.csv", &["may separate thousands"]);
+    }
+    // In another chunk than the first.
+    let rows: String = (0..100_000)
+        .map(|row| {
+            format!("{};{}\n", if row == 90_000 { "-1,910".into() } else { (row % 900).to_string() }, row % 2)
+        })
+        .collect();
+    refused(
+        &Workplace::new().with("t.csv", format!("score;label\n{rows}")),
+        READERS[1],
+        &["t.csv, line 90002, column score"],
+    );
+    // One number that can be nothing else tells.
+    let decimal = "score;label\n1,910;1\n0,125;0\n2,500;1\n-0,5;0\n";
+    assert!(Workplace::new().with("t.csv", decimal).ok(READERS[1]).stderr.contains("decimal commas"));
+    let quoted = "score,label\n\"1,985\",1\n\"625\",1\n\"-1,380\",0\n";
+    refused(
+        &Workplace::new().with("t.csv", quoted),
+        READERS[1],
+        &["write 1985 for 1,985; or 1.985, if it is a decimal comma"],
+    );
+}
+
+#[test]
+fn what_stands_for_no_value_is_no_name() {
+    let markers = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "#N/A", "<NA>", "\\N", "NaT", ""];
+    let table = |marker: &str| {
+        let row = |row: i32| {
+            let name = if row < 30 { marker.to_owned() } else { format!("P{row}") };
+            format!("0.{:02},{},{name}\n", row * 37 % 100, row % 2)
+        };
+        format!("score,label,patient\n{}", (0..40).map(row).collect::<String>())
+    };
+    let place = place();
+    let lines = |column: &str| {
+        [
+            format!("calib fit --method isotonic t.csv {column} patient -o new.bin"),
+            format!("calib assess --probs t.csv --prob-column score {column} patient"),
+        ]
+    };
+    for marker in markers {
+        std::fs::write(place.path().join("t.csv"), table(marker)).unwrap();
+        for line in lines("--cluster-column").into_iter().chain(lines("--group-column")) {
+            refused(
+                &place,
+                &line,
+                &["t.csv, line 2, column patient: the value is missing; 30 of 40 rows lack a value"],
+            );
+        }
+    }
+    let left =
+        place.run("calib fit --method isotonic t.csv --cluster-column patient --drop-missing -o new.bin");
+    assert!(left.stderr.contains("30 of 40 rows lack a value and are left out"), "{}", left.stderr);
+    for sign in ["-", ".", "?", "--"] {
+        std::fs::write(place.path().join("t.csv"), table(sign)).unwrap();
+        refused(&place, &lines("--group-column")[1], &["may stand for a missing value, and is no name"]);
+    }
+    let json: String = (0..40)
+        .map(|row| format!("{{\"score\": 0.{row}, \"label\": {}, \"patient\": \"NA\"}}\n", row % 2))
+        .collect();
+    let place = place.with("t.jsonl", json);
+    refused(
+        &place,
+        "calib assess --probs t.jsonl --prob-column score --cluster-column patient",
+        &["the value is missing"],
+    );
+}
+
+#[test]
+fn names_that_look_the_same_are_told() {
+    for [one, other] in [["A", "a"], ["\u{e9}", "e\u{301}"], ["x", "x\u{200b}"], ["ward 3", "ward\u{a0}3"]] {
+        let rows: String = (0..80)
+            .map(|row| {
+                format!("0.{:02},{},{}\n", row * 37 % 100, row % 3 % 2, if row % 2 > 0 { one } else { other })
+            })
+            .collect();
+        let place = Workplace::new().with("t.csv", format!("score,label,site\n{rows}"));
+        let run = place.ok("calib assess --probs t.csv --prob-column score --group-column site");
+        assert!(
+            run.stderr.starts_with("note: t.csv, column site: ") && run.stderr.contains("are two names"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn scores_that_cannot_be_scores_are_told() {
+    let table = |score: fn(i32, i32) -> String| {
+        let rows = (0..400).map(|row| {
+            let label = i32::from(row * 7919 % 400 > 250);
+            format!("{},{label}\n", score(row, label))
+        });
+        format!("score,label\n{}", rows.collect::<String>())
+    };
+    for (score, words) in [
+        (
+            (|_, label| label.to_string()) as fn(i32, i32) -> String,
+            "is its label: was the column of labels taken",
+        ),
+        (
+            |row, label| (label ^ i32::from(row % 5 == 0)).to_string(),
+            "Every score of t.csv is 0 or 1: are these predicted classes?",
+        ),
+        (
+            |row, _| format!("{}", f64::from(row) / 400.0),
+            "The scores say nothing about the labels: the area under the ROC curve is ",
+        ),
+    ] {
+        let place = Workplace::new().with("t.csv", table(score));
+        let run = place.ok("calib fit t.csv --method isotonic -o new.bin");
+        assert!(run.stderr.starts_with("warning: ") && run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+    let place = place().with("t.csv", table(|_, label| label.to_string()));
+    let run = place.ok("calib assess cal.bin --scores t.csv");
+    assert!(run.stderr.contains("is its label"), "{}", run.stderr);
+}
+
+#[test]
+fn json_lines_as_python_writes_them_are_read() {
+    let lines = |score: &str| {
+        let line = |row: i32| {
+            format!("{{\"score\": {score}, \"label\": \"{}\", \"loss\": NaN, \"note\": \"NaN \\\" Infinity\", \"gain\": -Infinity}}\n", row % 2)
+            .replace("ROW", &format!("0.{row:02}"))
+        };
+        (10..50).map(line).collect::<String>()
+    };
+    let run = Workplace::new()
+        .with("t.jsonl", lines("ROW"))
+        .ok("calib fit --method isotonic --scores t.jsonl -o new.bin");
+    assert!(run.stderr.contains("40 points"), "{}", run.stderr);
+    let place = Workplace::new().with("t.jsonl", lines("NaN"));
+    refused(
+        &place,
+        "calib fit --method isotonic --scores t.jsonl -o new.bin",
+        &["the value is missing; 40 of 40 rows lack a value"],
+    );
+    let place = Workplace::new().with("t.jsonl", lines("Infinity"));
+    refused(&place, "calib fit --method isotonic --scores t.jsonl -o new.bin", &["the value is infinite"]);
+}
+
+#[test]
+fn an_archive_with_an_array_twice_is_refused() {
+    let column = |values: &[f64]| f64s(&[values.len()], values.iter().copied()).bytes();
+    let (up, down): (Vec<f64>, Vec<f64>) =
+        (0..20).map(|row| (f64::from(row) / 20.0, 1.0 - f64::from(row) / 20.0)).unzip();
+    let label = labels("<i4", &(0..20).map(|row| u8::from(row > 9)).collect::<Vec<_>>()).bytes();
+    for second in ["score.npy", "score"] {
+        // The writer refuses a name twice: the second is written under another one of the same length.
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in [
+            ("score.npy", column(&up)),
+            ("label.npy", label.clone()),
+            (&second.replace("score", "scorf"), column(&down)),
+        ] {
+            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            writer.write_all(&bytes).unwrap();
+        }
+        let mut archive = writer.finish().unwrap().into_inner();
+        while let Some(at) = archive.windows(5).position(|window| window == b"scorf") {
+            archive[at + 4] = b'e';
+        }
+        let place = place().with("t.npz", archive);
+        refused(&place, "calib fit --method isotonic --scores t.npz -o new.bin", &["t.npz: not "]);
+        refused(&place, "calib apply cal.bin --scores t.npz -o out.csv", &["t.npz: not "]);
+    }
+}
+
+/// Nothing ends a program but its own word: not a header that promises gigabytes, a device without an end, or more resamples than memory.
+#[cfg(unix)]
+#[test]
+fn what_has_no_end_is_refused() {
+    let header = b"\x93NUMPY\x03\x00\xf0\xff\xff\xff";
+    let wide = format!("{}\n", ",".repeat(1 << 20));
+    let place = place().with("t.npy", header).with("wide.csv.gz", gzip(wide.as_bytes()));
+    refused(
+        &place,
+        "calib fit --method isotonic --scores t.npy --labels t.npy -o new.bin",
+        &["t.npy: not a NumPy array: its header is cut off"],
+    );
+    refused(
+        &place,
+        "calib fit --method isotonic --scores wide.csv.gz -o new.bin",
+        &["there are more than 131072 columns"],
+    );
+    let long = format!("score,label,note\n0.5,1,{}", "x".repeat(65 << 20));
+    refused(&place.with("t.csv", long), READERS[0], &["t.csv, line 2: a row is longer than 64 MiB"]);
+    let place = self::place();
+    for (line, words) in [
+        ("calib inspect /dev/zero", "larger than 64 MiB"),
+        ("calib apply /dev/zero --scores fit.csv -o out.csv", "larger than 64 MiB"),
+        ("calib decide cal.bin --actions /dev/zero --scores fit.csv", "larger than 1 MiB"),
+        ("calib fleet cal.bin /dev/zero", "larger than 64 MiB"),
+        ("calib fit --method isotonic --scores /dev/zero -o new.bin", "larger than 64 MiB"),
+        ("calib sign cal.bin --key /dev/zero -o signed.bin", "not a private Ed25519 key"),
+    ] {
+        refused(&place, line, &[words]);
+    }
+    for line in [
+        "calib assess cal.bin --scores fit.csv --bootstrap 4294967295",
+        "calib bins fit.csv --bootstrap 4294967295",
+    ] {
+        let run = place.run(line);
+        assert!(run.code == 2 && run.stderr.contains("100000"), "{line}: {}", run.stderr);
+    }
+    let mut command = place.command("assess --probs fit.csv --prob-column score");
+    let run = Run::from(command.env("RAYON_NUM_THREADS", "1000000").output().unwrap());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_output() {
+    let place = place();
+    assert!(std::process::Command::new("mkfifo").arg(place.path().join("p")).status().unwrap().success());
+    for line in [
+        "calib fit fit.csv --method isotonic -o p --force",
+        "calib apply cal.bin --scores fit.csv -o p --force",
+        "calib export cal.bin -o p --force",
+        "calib keygen -o p --force",
+    ] {
+        let run = place.run(line);
+        assert!(
+            run.code == 4 && run.stderr.contains("cannot write p: it is not a regular file"),
+            "{line}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let place = Workplace::new();
+    for arguments in ["--help", "--version", "fit --help"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let run = Run::from(place.command(arguments).stdout(full).output().unwrap());
+        assert!(
+            run.code == 4 && run.stderr.contains("cannot write to standard output"),
+            "{arguments}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_group_without_a_plain_name_leaves_the_calibrator_as_it_was() {
+    let names = [
+        "South\tWest",
+        "\"South\nWest\"",
+        "South\u{1b}West",
+        "South\u{85}West",
+        "Department of Cardiology, 2nd",
+    ];
+    for name in names {
+        let rows: String = (0..200)
+            .map(|row| {
+                let name = if row % 2 > 0 { name.replace(',', " ") } else { "North".into() };
+                format!("0.{:03},{},{name}\n", row * 37 % 997, row % 3 % 2)
+            })
+            .collect();
+        let place = Workplace::new().with("t.csv", format!("score,label,site\n{rows}")).with("g.cal", "kept");
+        refused(
+            &place,
+            "calib fit t.csv --group-column site --method umd --bins 1 -o g.cal --force",
+            &["a name has 1 to 24 bytes of plain text"],
+        );
+        assert_eq!(place.bytes("g.cal"), b"kept");
+    }
+}
+
+#[test]
+fn devices_of_names_that_look_the_same_are_warned_of() {
+    let place = Workplace::new().with("t.csv", {
+        let rows: String = (0..400)
+            .map(|row| format!("{},{}\n", f64::from(row) / 400.0, u8::from(row * 7 % 400 < row)))
+            .collect();
+        format!("score,label\n{rows}")
+    });
+    place.ok("calib fit t.csv --method umd --bins 4 --monitor -o cal.bin");
+    for (name, file) in [("ward 3", "a.json"), ("Ward 3", "b.json")] {
+        let args = ["fleet", "cal.bin", "--new", name, "-o", file];
+        assert!(place.command("").args(args).output().unwrap().status.success());
+    }
+    let run = place.ok("calib fleet cal.bin a.json b.json");
+    assert!(run.stderr.contains("\"Ward 3\" and \"ward 3\" are two devices"), "{}", run.stderr);
+}
