@@ -56,7 +56,15 @@ impl PyHow {
         let binning = scheme.with_bins(n_bins);
         let intervals: IntervalKind = intervals.parse().map_err(|cause| unknown(&cause))?;
         let extremes: ExtremeProbs = extreme_probs.parse().map_err(|cause| unknown(&cause))?;
-        let options = AssessOptions::default().binning(binning).norm(norm).alpha(alpha).resamples(resamples).intervals(intervals).seed(seed).top_k(top_k).extremes(extremes);
+        let options = AssessOptions::default()
+            .binning(binning)
+            .norm(norm)
+            .alpha(alpha)
+            .resamples(resamples)
+            .intervals(intervals)
+            .seed(seed)
+            .top_k(top_k)
+            .extremes(extremes);
         options.check().map_err(|cause| UsageError::new_err(cause.with_names(name)))?;
         // Bins without any are refused, whatever the binning.
         match n_bins {

@@ -37,7 +37,6 @@ impl TwiceArea {
 
 /// How many negatives and positives have a score of at least some threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct RocPoint {
     /// False positives.
     pub fp: u64,

@@ -84,7 +84,7 @@ fn interpolated(model: &InterpolatedModel, score: f64) -> f64 {
 fn by_method(rows: &[Point], method: BinaryMethod) -> Result<Calibrator> {
     let (scores, labels) = rows.iter().copied().unzip();
     let fit = fit_binary(&BinaryData::new(scores, labels)?, &method, 0.1)?;
-    match fit.tables().into_iter().flatten().next().context("a binary fit has a table")?.model() {
+    match fit.tables().iter().flatten().next().context("a binary fit has a table")?.model() {
         Model::Steps(steps) => Ok(Calibrator::Steps(steps.clone())),
         Model::Interpolated(line) => Ok(Calibrator::Line(line.clone())),
         _ => bail!("the method fits neither steps nor a line"),
