@@ -20,8 +20,6 @@ fn gaps(table: &Value) -> Vec<u64> {
 fn the_bins_of_umd_are_the_monitors() {
     let place = place();
     place.says("calib fit data.csv --method umd --bins 8 --monitor -o monitored.cal");
-    "Monitors: false alarms: of a shift in 1 of 20 devices, of a change every 10000 predictions, of the promise in 1 of 100 \
-                devices, or fewer; 8 bins of the tables.\n";
     let shown = place.inspect("monitored.cal");
     let monitors = &shown["monitors"];
     assert_eq!(
@@ -206,8 +204,6 @@ fn another_prevalence_is_compared_with_its_own_scores() {
 
     let adjust = "calib adjust cal.bin --prevalence 0.1 --counter 2";
     place.says(&format!("{adjust} --monitor --monitor-bins 4 --monitor-scores there.csv -o there.bin"));
-    "Monitors: false alarms: of a shift in 1 of 20 devices, of a change every 10000 predictions, of the promise in 1 of 100 \
-                devices, or fewer; 4 bins of their own.\n";
     let monitors = &place.inspect("there.bin")["monitors"];
     assert_eq!((gaps(&monitors["tables"][0]).iter().sum::<u64>(), &monitors["scores"]), (602, &json!(601)));
     let shown = place
