@@ -21,7 +21,7 @@ use crate::show::ShownRecalibration;
 /// Of intervals that nobody is shown.
 const ANY_ALPHA: f64 = 0.05;
 
-/// Give a calibrator new values from the outcomes that devices counted with it.
+/// Give a calibrator new values from outcomes that devices counted.
 ///
 /// Edges and monitors are those of the calibrator, and a bin's value is the share of its outcomes that were positive, with an exact
 /// interval. Which outcomes were told, and when, must depend neither on the label nor on what predicts it within the bin. The counters must
