@@ -52,9 +52,8 @@ fn changed(bytes: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
 }
 
 fn place() -> Workplace {
-    let place = Workplace::new()
-        .with("cal.csv", csv(&binary(400)))
-        .with("test.csv", csv(&binary(401)[..200]));
+    let place =
+        Workplace::new().with("cal.csv", csv(&binary(400))).with("test.csv", csv(&binary(401)[..200]));
     place.ok(UMD_FIT);
     for (name, how) in [
         ("monitored", "--method umd --bins 5 --monitor"),

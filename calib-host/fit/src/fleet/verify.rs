@@ -562,6 +562,9 @@ mod tests {
                 promise.look(promised().into_iter(), alarms.promise);
             }
             if row % 50 == 7 {
+                // A device that is asked looks.
+                shift.look(&reference, alarms.shift);
+                promise.look(promised().into_iter(), alarms.promise);
                 lines.push(answer(MonitorName::Shift, shift.alarm_at().map(u64::from)));
                 lines.push(answer(MonitorName::Change, last_change));
                 lines.push(answer(MonitorName::Promise, promise.alarm_at().map(u64::from)));
