@@ -172,12 +172,12 @@ impl MulticlassIrp {
         let mut regions = Regions::new(rules, all);
         while growth.splits() < limits.splits && regions.len() < limits.regions {
             let Some(split) = regions.best_split(&growth) else { break };
-            if regions.len() - 1 + split.regions() > limits.regions {
-                break;
-            }
             if guard.as_ref().is_some_and(|guard| !guard.allows(&regions.cells_after(&split, &growth))) {
                 regions.refuse(split);
                 continue;
+            }
+            if regions.len() - 1 + split.regions() > limits.regions {
+                break;
             }
             regions.make(split, &mut growth);
         }
