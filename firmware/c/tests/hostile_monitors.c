@@ -567,7 +567,8 @@ static void journal_cuts(struct file file)
             EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
             EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
             predict(&monitors, &calibrator, 4 * before);
-            saved = counted = 4 * before;
+            counted = 4 * before;
+            saved = total(&monitors, &calibrator);
             power = cut;
             for (saves = 0; saves < 3; saves++) {
                 predict(&monitors, &calibrator, 4);
@@ -575,13 +576,14 @@ static void journal_cuts(struct file file)
                 EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
                 if (found.kept != CALIB_KEPT)
                     break;
-                saved = counted;
+                saved = total(&monitors, &calibrator);
             }
             power = SIZE_MAX;
             EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
             EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
             after = total(&monitors, &calibrator);
-            TRUE(after >= saved && after <= counted && after % 4 == 0);
+            /* Saves are after 1, 3, 7, 11 and so on. */
+            TRUE(after >= saved && after <= counted && (after < 2 || after % 4 == 3));
             if (saves == 3)
                 break;
             lost++;
