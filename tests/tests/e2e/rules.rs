@@ -34,7 +34,7 @@ fn artifact(
     let provenance =
         Provenance { data_sha256: [3; 32], tool_version: "test", parameters: "", classifier: Some(ID) };
     let header =
-        Header { method, reduction, encoding, classes, bins, n: 1000, guarantee: None, flags, provenance };
+        Header { method, reduction, encoding, classes, bins, n: 100_000, guarantee: None, flags, provenance };
     let mut bytes = vec![0; 16_384];
     let mut writer = ArtifactWriter::new(&mut bytes);
     writer.header(&header).unwrap();
