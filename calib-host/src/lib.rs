@@ -19,7 +19,7 @@
 //!
 //! Fitting is a package of its own, calib-fit, whose rooms are here: [`data`] is fitted to ([`binary`] for one score,
 //! [`reduction`] for several classes as binary problems, [`joint`] for whole vectors), becomes an [`artifact`], is
-//! [applied](apply), [assessed](assess), [compared](compare) and [decided](decide) upon.
+//! [applied](mod@apply), [assessed](assess), [compared](compare) and [decided](decide) upon.
 //!
 //! The package calib-io is the world around, here [`io`]. The command `calib` is calib-cli.
 #![forbid(unsafe_code)]
