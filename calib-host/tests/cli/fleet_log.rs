@@ -162,7 +162,7 @@ fn of_a_device_that_tells_what_it_has_saved_nothing_else_is_in_the_log() {
     assert_eq!(log[log.len() - 1]["counters"]["predictions"], serde_json::json!([10, 10, 10, 33]));
     let alarms = log.iter().filter(|line| line["answer"]["alarm_at"] == 63).count();
     assert!(alarms > 0, "{log:?}");
-    let verified = place.ok("calib fleet cal.bin --verify ward-3.jsonl").stdout;
+    let verified = place.ok("calib fleet cal.bin --verify ward-3.jsonl --fail-on-warning").stdout;
     assert!(verified.contains("63 predictions"), "{verified}");
     // A device that answers has looked: an alarm that it keeps to itself is noticed.
     let text = fs::read_to_string(place.path().join("ward-3.jsonl")).unwrap();

@@ -10,7 +10,8 @@ use calib_core::wire::{Answer, Counters, Kept, Raised, ReplyBody, ScoreEcho};
 use calib_core::{Artifact, BinFlags};
 use calib_fit::StoredArtifact;
 use calib_fit::fleet::{
-    LOG_VERSION, LOOKS_EVERY, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedPredictions, MonitorName,
+    LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LoggedAnswer, LoggedCounters,
+    LoggedPredictions, MonitorName,
 };
 use calib_io::files::{OutputError, read_artifact};
 
@@ -129,7 +130,7 @@ impl FleetLog {
                 calib_log: LOG_VERSION,
                 device: self.device.clone(),
                 calibrator: identity.to_string(),
-                looks_every: if self.is_kept { u32::MAX } else { LOOKS_EVERY },
+                looks_every: if self.is_kept { LOOKS_WHEN_SAVED } else { LOOKS_EVERY },
                 time: None,
             }))?;
         }

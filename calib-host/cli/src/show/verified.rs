@@ -2,11 +2,15 @@
 
 use std::io::{self, Write};
 
-use calib_fit::fleet::{VerifiedDevice, VerifiedTable};
+use calib_fit::fleet::{LOOKS_WHEN_SAVED, VerifiedDevice, VerifiedTable};
 
 /// Prints what was worked out again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
     for VerifiedDevice { device, resets, looks_every, tables, .. } in devices {
+        let looks = match *looks_every {
+            LOOKS_WHEN_SAVED => "looks when it saves".into(),
+            every => format!("looks_every {every}"),
+        };
         let device = match resets {
             0 => device.clone(),
             1 => format!("{device}, counting anew"),
@@ -21,7 +25,7 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             let &VerifiedTable { predictions, outcomes, answers, .. } = table;
             writeln!(
                 out,
-                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be (looks_every {looks_every})"
+                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be ({looks})"
             )?;
             writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, table.shift_due_at, "prediction"))?;
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;

@@ -10,6 +10,9 @@ pub const LOG_VERSION: u32 = 1;
 /// After how many predictions the firmware evaluates its monitors, unless somebody asks in between.
 pub const LOOKS_EVERY: u32 = 16;
 
+/// What a device says instead whose counters are in flash: it evaluates its monitors when it saves them, as its answers show.
+pub const LOOKS_WHEN_SAVED: u32 = u32::MAX;
+
 /// A line of a log: an object with one member, which says what happened.
 ///
 /// A log begins with a device and its calibrator, and another device may begin where one ends. Numbers of bins are all that it has of
@@ -51,7 +54,8 @@ pub struct LogBegin {
     pub device: String,
     /// The identity of its calibrator, as 16 hexadecimal digits.
     pub calibrator: String,
-    /// The device works evidence out with every so many predictions, and every so many outcomes; 1 if not said.
+    /// The device works evidence out with every so many predictions, and every so many outcomes; 1 if not said. [`LOOKS_WHEN_SAVED`] if
+    /// it does so with each save.
     #[serde(default = "every")]
     pub looks_every: u32,
     /// When it began.

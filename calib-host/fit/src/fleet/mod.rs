@@ -26,8 +26,8 @@ pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
 pub use evidence::{Evidence, Standing, promise_evidence, shift_evidence};
 pub use log::{
-    LOG_VERSION, LOOKS_EVERY, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters, LoggedOutcomes,
-    LoggedPredictions, MonitorName,
+    LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters,
+    LoggedOutcomes, LoggedPredictions, MonitorName,
 };
 pub use log_error::LogError;
 pub use recalibrate::{RecalibrateError, Recalibrated, RecalibratedBin, Recalibration, recalibrated};

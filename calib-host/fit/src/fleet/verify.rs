@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::log::{
-    LOG_VERSION, LOOKS_EVERY, LogBegin, LogLine, LoggedAnswer, LoggedCounters, LoggedOutcomes,
-    LoggedPredictions, MonitorName,
+    LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LoggedAnswer, LoggedCounters,
+    LoggedOutcomes, LoggedPredictions, MonitorName,
 };
 use super::log_error::LogError;
 use super::surveyed::Comparison;
@@ -65,6 +65,9 @@ pub struct VerifiedTable {
     pub promise_alarm_at: Option<u64>,
     /// With which outcome it was raised at the latest, by the definition, whether the device said so or not.
     pub promise_due_at: Option<u64>,
+    /// How many predictions, and outcomes, came after the last answer about the shift, and about the promise.
+    #[serde(skip)]
+    after_answer: [u64; 2],
 }
 
 struct DeviceLog {
@@ -200,7 +203,22 @@ impl VerifiedDevice {
         };
         let longest =
             self.tables.iter().map(|table| table.predictions.max(table.outcomes)).max().unwrap_or(0);
-        if self.looks_every > LOOKS_EVERY {
+        if self.looks_every == LOOKS_WHEN_SAVED {
+            for table in &self.tables {
+                for (monitor, of, after) in [
+                    (MonitorName::Shift, "predictions", table.after_answer[0]),
+                    (MonitorName::Promise, "outcomes", table.after_answer[1]),
+                ] {
+                    if after > 0 {
+                        doubts.push(format!(
+                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alarm was due was not \
+                             looked for",
+                            table.table
+                        ));
+                    }
+                }
+            }
+        } else if self.looks_every > LOOKS_EVERY {
             let never = if u64::from(self.looks_every) > longest { ", so it never did" } else { "" };
             doubts.push(format!(
                 "{name}: the log says that the device evaluates its monitors every {} predictions{never}; calib's firmware does so \
@@ -444,7 +462,11 @@ impl TableLog {
     fn verified(self) -> VerifiedTable {
         let said = |which: usize| self.answered[which].and_then(|answered| answered.alarm_at);
         let due = |which: usize| self.due[which].map(|due| due.at);
+        let answered = self.answered.map(|answered| answered.map_or(0, |answered| answered.counted));
+        let after_answer =
+            [self.predictions.len() as u64 - answered[0], self.outcomes.len() as u64 - answered[1]];
         VerifiedTable {
+            after_answer,
             table: self.comparison.table,
             predictions: self.predictions.len() as u64,
             outcomes: self.outcomes.len() as u64,
@@ -735,6 +757,15 @@ mod tests {
             never.len() == 1 && never[0].contains("1000000000 predictions, so it never did"),
             "{never:?}"
         );
+        // A device that looks when it saves is believed as far as it answers.
+        let saved = |lines: &[LogLine]| {
+            let lines =
+                [&[begin(&artifact, LOOKS_WHEN_SAVED), predictions(&back), none.clone()], lines].concat();
+            verified(&artifact, &lines).unwrap()[0].doubts()
+        };
+        assert_eq!(saved(&[]), [""; 0]);
+        let silent = saved(&[predictions(&shifted)]);
+        assert!(silent.len() == 1 && silent[0].contains("the last 20 predictions of table 0"), "{silent:?}");
         let usual = verified(&artifact, &[begin(&artifact, LOOKS_EVERY), predictions(&back)]).unwrap();
         assert_eq!(usual[0].doubts(), [""; 0]);
     }
