@@ -55,6 +55,17 @@ fn together_they_see_what_none_of_them_does() {
     said!();
 }
 
+/// As editors and PowerShell write it.
+#[test]
+fn counters_may_begin_with_a_byte_order_mark() {
+    let place = place();
+    let device = counters(&place, "ward 1", [0, 1, 2, 2], None).to_string();
+    write(&place, "marked.json", &format!("\u{feff}{device}\n"));
+    write(&place, "plain.json", &format!("{device}\n"));
+    let of = |file: &str| place.json(&format!("calib fleet cal.bin {file} --json"))["tables"].clone();
+    assert_eq!(of("marked.json"), of("plain.json"));
+}
+
 /// Where a counter stops nothing is noticed any more: that is a warning, which says what to do.
 #[test]
 fn a_full_counter_is_told() {

@@ -212,3 +212,27 @@ fn whole_weights_are_no_counts() {
     place.says(&format!("calib fit --method umd --bins 4 --scores counts.csv {counted} -o none.bin"));
     said!();
 }
+
+/// A weight is no number of points: of how few points a bin of one label rests is not known, and nothing is said of it.
+#[test]
+fn of_weights_no_fewest_points_are_told() {
+    let row = |i: u32| {
+        format!(
+            "{},{},{}\n",
+            f64::from(i) / 400.0,
+            u32::from(i > 150 + i * 7 % 100),
+            0.5 + f64::from(i % 5) / 2.0
+        )
+    };
+    let table = format!("score,label,w\n{}", (0..400).map(row).collect::<String>());
+    let place = Workplace::new().with("weighted.csv", table);
+    let run = place.ok("calib fit weighted.csv --method isotonic --weight-column w -o w.cal");
+    let shown = place.inspect("w.cal");
+    assert!(
+        shown["sample"]["pure_bins"].whole() > 0 && shown["sample"]["fewest_in_pure"].is_null(),
+        "{shown}"
+    );
+    for text in [run.stderr, shown.to_string()] {
+        assert!(!text.contains(&u32::MAX.to_string()), "{text}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on};
-use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD, OUTPUT};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD};
 use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
@@ -63,15 +63,6 @@ pub(crate) struct Adjust {
     seed: u64,
     #[command(flatten)]
     child: ChildOptions,
-    /// Where to write the artefact.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = OUTPUT)]
-    force: bool,
-    /// Print JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
-    json: bool,
 }
 
 impl Run for Adjust {
@@ -89,9 +80,9 @@ impl Run for Adjust {
         options.counter = self.child.of(&self.artifact, &named.stored, cx)?;
         options.monitors = self.monitors(&named, cx)?;
         let made = adjust(&named.stored, &options, probs.as_deref()).map_err(|cause| self.error(cause))?;
-        cx.write_output(&self.output, self.force, made.artifact.as_bytes())?;
-        match (self.json, cx.quiet) {
-            (true, _) => cx.print_made(&self.output, &made.summary, None),
+        cx.write_output(&self.child.output, self.child.force, made.artifact.as_bytes())?;
+        match (self.child.json, cx.quiet) {
+            (true, _) => cx.print_made(&self.child.output, &made.summary, None),
             (false, true) => Ok(()),
             (false, false) => self.print(&made, cx),
         }
@@ -139,7 +130,7 @@ impl Adjust {
 
     fn print(&self, made: &Adjusted, cx: &Context) -> Result<(), Error> {
         let mut err = cx.stderr();
-        let (output, shift) = (shown_path(&self.output), &made.shift);
+        let (output, shift) = (shown_path(&self.child.output), &made.shift);
         writeln!(
             err,
             "{output}: probabilities at a prevalence of {:.4}, from {:.4}",

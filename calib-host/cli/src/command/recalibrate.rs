@@ -12,7 +12,7 @@ use clap::Args;
 use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
-use crate::options::headings::{DATA, GUARANTEES, OUTPUT};
+use crate::options::headings::{DATA, GUARANTEES};
 use crate::options::{ChildOptions, any_number, parse_spent};
 use crate::read::CounterFiles;
 use crate::run::Run;
@@ -48,15 +48,6 @@ pub(crate) struct Recalibrate {
     alpha_spent: f64,
     #[command(flatten)]
     child: ChildOptions,
-    /// Where to write the artifact.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = OUTPUT)]
-    force: bool,
-    /// Print the summary as JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
-    json: bool,
 }
 
 impl Run for Recalibrate {
@@ -95,7 +86,7 @@ impl Run for Recalibrate {
                     Error::Recalibrate { place, cause }
                 }
             })?;
-        cx.write_output(&self.output, self.force, &made.bytes)?;
+        cx.write_output(&self.child.output, self.child.force, &made.bytes)?;
         let stored = StoredArtifact::from_bytes(&made.bytes).expect("just written");
         let shown = ShownRecalibration {
             before: &before,
@@ -103,11 +94,11 @@ impl Run for Recalibrate {
             made: &made,
             devices: now.devices.len(),
             is_since: !earlier.devices.is_empty(),
-            output: &self.output,
+            output: &self.child.output,
         };
         let warnings = shown.warnings();
         cx.warn(&warnings)?;
-        if self.json {
+        if self.child.json {
             let mut value = shown.json();
             value["warnings"] = warnings.into();
             return cx.print_json(&value);

@@ -1,23 +1,32 @@
-//! The options for an artefact that is made from another one.
+//! The options for an artifact that is made from another one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use calib_core::ClassifierId;
 use calib_fit::job::Target;
 use calib_fit::{ArtifactOptions, StoredArtifact};
 use clap::Args;
 
-use super::headings::DEVICE;
+use super::headings::{DEVICE, OUTPUT};
 use crate::context::Context;
 use crate::error::Error;
 
-/// How new an artefact is.
+/// How new an artifact is, and where it goes.
 #[derive(Args)]
 pub(crate) struct ChildOptions {
-    /// How new the artefact is: a device refuses one with a lower counter than the one it holds. Needed where it is made from another
-    /// artefact.
+    /// How new the artifact is: a device refuses one with a lower counter than the one it holds. Needed where it is made from another
+    /// artifact.
     #[arg(long, value_name = "N", help_heading = DEVICE, hide_short_help = true)]
     counter: Option<u32>,
+    /// Where to write the artifact.
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) output: PathBuf,
+    /// Replace an existing output.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
+    /// Print JSON on standard output.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
 }
 
 impl ChildOptions {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::child::ChildOptions;
 use super::clusters::ClusterSource;
 use super::codes::EncodingOptions;
-use super::headings::{DATA, DEVICE, OUTPUT};
+use super::headings::{DATA, DEVICE};
 use super::parse::parse_classifier;
 use super::source::SCORE_COLUMN;
 use crate::context::Context;
@@ -43,15 +43,6 @@ pub(crate) struct RuleOptions {
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
     child: ChildOptions,
-    /// Where to write the artifact.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = OUTPUT)]
-    force: bool,
-    /// Print JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
-    json: bool,
 }
 
 impl RuleOptions {
@@ -93,11 +84,11 @@ impl RuleOptions {
         show: impl FnOnce(&Path, &mut dyn Write) -> io::Result<()>,
         cx: &Context,
     ) -> Result<(), Error> {
-        cx.write_output(&self.output, self.force, artifact.as_bytes())?;
-        match (self.json, cx.quiet) {
-            (true, _) => cx.print_made(&self.output, summary, Some(warnings)),
+        cx.write_output(&self.child.output, self.child.force, artifact.as_bytes())?;
+        match (self.child.json, cx.quiet) {
+            (true, _) => cx.print_made(&self.child.output, summary, Some(warnings)),
             (false, true) => Ok(()),
-            (false, false) => Ok(show(&self.output, &mut cx.stderr())?),
+            (false, false) => Ok(show(&self.child.output, &mut cx.stderr())?),
         }
     }
 }
