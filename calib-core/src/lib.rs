@@ -1,7 +1,7 @@
 //! Apply calibrated probabilities on a microcontroller.
 //!
 //! A classifier's score of `0.93` is rarely right 93 % of the time. `calib-host` fits a calibrator to
-//! held-out scores and writes it as an *artefact*; this crate checks that artefact once and then maps
+//! held-out scores and writes it as an *artifact*; this crate checks that artifact once and then maps
 //! scores to probabilities with one O(log B) table search, reading the tables where they lie (flash, or a
 //! buffer filled over a serial line).
 //!
@@ -44,7 +44,7 @@
 //!
 //! * `defmt`: implements `defmt::Format` for every public type; a log line with a [`Calibrated`] adds about 300 bytes of
 //!   flash.
-//! * `ed25519`: adds `TrustedKey`, with which only signed artefacts are accepted.
+//! * `ed25519`: adds `TrustedKey`, with which only signed artifacts are accepted.
 //! * `micromath`: adds the approximate `sigmoid_fast`.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -57,7 +57,7 @@ struct Readme;
 
 #[cfg(target_endian = "big")]
 compile_error!(
-    "artefacts are read in place and hold little-endian words: big-endian targets are not supported"
+    "artifacts are read in place and hold little-endian words: big-endian targets are not supported"
 );
 
 pub mod artifact;

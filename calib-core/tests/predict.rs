@@ -1,4 +1,4 @@
-//! What an artefact says of every kind of output, and who decides about the alarm.
+//! What an artifact says of every kind of output, and who decides about the alarm.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
@@ -30,7 +30,7 @@ fn margin(value: f32) -> Margin {
     Margin::new(value).unwrap()
 }
 
-/// An output of every kind, of three classes or of class 1 of two, with what there is to say of it without an artefact.
+/// An output of every kind, of three classes or of class 1 of two, with what there is to say of it without an artifact.
 fn outputs() -> [(&'static str, Output<'static>, (u16, ScoreEcho)); 9] {
     let logits = Logits::new(&LOGITS).unwrap();
     let probs = Probs::new(&PROBS).unwrap();
@@ -115,7 +115,7 @@ fn every_calibrator_takes_its_own_kind_of_output_and_no_other() {
 }
 
 #[test]
-fn an_output_has_a_class_and_a_score_without_an_artefact() {
+fn an_output_has_a_class_and_a_score_without_an_artifact() {
     for (kind, output, first) in outputs() {
         assert_eq!(output.first(), first, "{kind}");
         let task =
@@ -206,7 +206,7 @@ enum Rule {
     Sets,
 }
 
-/// An artefact of a score that is under 0.5 with a probability of 0.1 and above with one of 0.8; the rule raises the alarm by the
+/// An artifact of a score that is under 0.5 with a probability of 0.1 and above with one of 0.8; the rule raises the alarm by the
 /// probability from 0.5 on, the thresholds from the score 0.625 on, and the sets unless exactly one class conforms.
 fn with(rule: Option<Rule>) -> ArtifactBuffer<256> {
     let header = Header {

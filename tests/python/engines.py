@@ -156,8 +156,8 @@ class Bench:
         self.run("fit", *words, "-o", f"{case}.bin".replace(" ", "-"), "--force")
         print(f"  all rows    {case:<34} {time.perf_counter() - begin:6.1f} s", flush=True)
 
-    def artefact(self, path):
-        """The bytes of an artefact without CRC and identity, and without the hashes of files and rows."""
+    def artifact(self, path):
+        """The bytes of an artifact without CRC and identity, and without the hashes of files and rows."""
         data = bytearray(path.read_bytes())
         inspected = json.loads(self.run("inspect", path, "--json"))
         data[12:24] = bytes(12)
@@ -184,7 +184,7 @@ class Bench:
         end = time.perf_counter()
         counted, all_rows = stem.with_name(stem.name + "-counted.bin"), self.folder / f"{case}.bin".replace(" ", "-")
         self.run("fit", *method, *group, "--passes", first, second, "-o", counted, "--force")
-        same = self.artefact(counted) == self.artefact(all_rows)
+        same = self.artifact(counted) == self.artifact(all_rows)
         said = f"pass 1 {middle - begin:6.1f} s, {first.stat().st_size >> 10:5} KiB; pass 2 {end - between:6.1f} s, "
         said += f"{second.stat().st_size >> 10:5} KiB; {'same bytes' if same else 'OTHER BYTES'}"
         self.check(engine, case, said, same)
@@ -196,7 +196,7 @@ class Bench:
         counted = stem.with_suffix(".bin")
         columns = ["--score-column", "code", "--count-column", "n", "--positives-column", "positives"]
         self.run("fit", *UMD, *CODES, *group, "--scores", answer, *columns, "-o", counted, "--force")
-        same = self.artefact(counted) == self.artefact(self.folder / f"{case}.bin".replace(" ", "-"))
+        same = self.artifact(counted) == self.artifact(self.folder / f"{case}.bin".replace(" ", "-"))
         self.check(engine, case, "same bytes" if same else "OTHER BYTES", same)
 
     def faults(self, engine, path, case, group, of_groups):
@@ -283,7 +283,7 @@ def main():
     for failure in bench.failures:
         print(f"failed: {failure}", file=sys.stderr)
     if not bench.failures:
-        print("every engine's answers give the artefacts of all rows, byte for byte but for the hashes of the data")
+        print("every engine's answers give the artifacts of all rows, byte for byte but for the hashes of the data")
     sys.exit(bool(bench.failures))
 
 

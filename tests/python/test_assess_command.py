@@ -71,7 +71,7 @@ def test_scores_before_and_after(how, method, binary, tmp_path):
         calibrator = calib_host.fit(scores[:1000], labels[:1000], method, **bins)
     calibrator.save(tmp_path / "cal.bin")
     if how == "by bin" and method == "platt":
-        with pytest.raises(UsageError, match="needs an artefact that has bins"):
+        with pytest.raises(UsageError, match="needs an artifact that has bins"):
             calibrator.assess(scores[1000:], labels[1000:], **options)
         return
     expected = asked(tmp_path, "cal.bin", *files(tmp_path, "scores", scores[1000:], labels[1000:]), *words)
@@ -200,7 +200,7 @@ def test_rows_of_the_fit_are_refused(kind, binary, logits, tmp_path):
     scores, labels = logits if kind in ("probs", "logits") else binary
     scores = {"probs": softmax(logits[0]), "codes": (binary[0] * 255).astype(int)}.get(kind, scores)
     calibrator = calib_host.fit(scores, labels, kind="scores" if of_codes else kind, **FITTED[kind])
-    with pytest.raises(DataError, match=r"the rows that the artefact was fitted to(.|\n)*same_rows goes on"):
+    with pytest.raises(DataError, match=r"the rows that the artifact was fitted to(.|\n)*same_rows goes on"):
         calibrator.assess(scores, labels)
     # In another order they are the same.
     with pytest.raises(DataError, match="fitted to"):

@@ -60,7 +60,7 @@ def test_every_method_gives_the_bits_of_the_command(method, binary, tmp_path):
     assert (theirs.method, theirs.n_bins, theirs.n_points) == (calibrator.method, calibrator.n_bins, 2000)
     assert theirs.promise == calibrator.promise
     np.testing.assert_array_equal(theirs.predict(scores).view(np.uint32), calibrator.predict(scores).view(np.uint32))
-    # What the command says of the same scores with Python's own artefact.
+    # What the command says of the same scores with Python's own artifact.
     calibrator.save(tmp_path / "own.bin")
     command(tmp_path, "apply", "own.bin", "--scores", "scores.npy", "-o", "out.csv")
     rows = (tmp_path / "out.csv").read_text().splitlines()

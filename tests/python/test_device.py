@@ -135,7 +135,7 @@ def test_vectors_of_codes(logits, tmp_path):
     same_bits(np.ascontiguousarray(ours["prob"]), theirs[:, 0])
 
 
-def test_what_the_artefacts_of_others_became(tmp_path):
+def test_what_the_artifacts_of_others_became(tmp_path):
     isotonic = pytest.importorskip("sklearn.isotonic", reason="scikit-learn is not installed")
     scores, labels = scores_and_labels()
     taken = calib_host.from_sklearn(isotonic.IsotonicRegression(out_of_bounds="clip").fit(scores[:300], labels[:300]))

@@ -258,7 +258,7 @@ def test_reports_are_those_of_the_command(binary, logits, tmp_path, alone):
         found = calib_host.report(calibrator, *halves, bootstrap=20, title="Ward 3", seed=5, bins=8)
         origin = found.pop("origin")
         assert dict(found) == {name: value for name, value in said.items() if name != "origin"}
-        assert origin["calibration_is_the_artefacts"] and not origin["test_is_calibration"]
+        assert origin["calibration_is_the_artifacts"] and not origin["test_is_calibration"]
         assert origin["command"].endswith("calibration, test, title='Ward 3', bins=8, bootstrap=20, seed=5)")
     calibrator, halves, _ = expected[0]
     with_costs = calib_host.report(calibrator, *halves, bootstrap=20, actions=ACTIONS, uncalibrated="refer")

@@ -20,9 +20,9 @@ use crate::{Board, TtyDevice};
 pub struct Kills {
     /// The updates.
     pub kills: usize,
-    /// Cut off before the first byte of the artefact was there.
+    /// Cut off before the first byte of the artifact was there.
     pub before: usize,
-    /// While the artefact was sent.
+    /// While the artifact was sent.
     pub sending: usize,
     /// While flash was erased, written and compared.
     pub installing: usize,
@@ -34,7 +34,7 @@ pub struct Kills {
     pub new: usize,
 }
 
-/// Pushes two artefacts in turn to QEMU's RISC-V machine, and kills it at a random moment of each push. After every
+/// Pushes two artifacts in turn to QEMU's RISC-V machine, and kills it at a random moment of each push. After every
 /// restart the old one or the new one must be in force, the new one if it was acknowledged; every tenth is pushed again
 /// to the end.
 ///

@@ -1,4 +1,4 @@
-//! End-to-end tests: host, artefact, emulated device, host.
+//! End-to-end tests: host, artifact, emulated device, host.
 
 mod board;
 mod brittle;

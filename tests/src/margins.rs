@@ -26,7 +26,7 @@ pub fn margins(
     seed: u64,
 ) -> Result<Parity> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let form = artifact.tables().get(0).context("a binary artefact has a table")?.form;
+    let form = artifact.tables().get(0).context("a binary artifact has a table")?.form;
     let edges = margin_edges(&form);
     let mut margins = ends();
     margins.extend(edges.iter().flat_map(|&edge| around(edge)));
@@ -65,7 +65,7 @@ pub fn margins(
     asked(emulator, rule, artifact, requests)
 }
 
-/// Sends at least `count` vectors of logits, or of codes if the artefact is over codes, to an artefact by the lead of the
+/// Sends at least `count` vectors of logits, or of codes if the artifact is over codes, to an artifact by the lead of the
 /// predicted class: near each other and apart, with ties, and for every class such as lead by an edge of its table, by one more
 /// and by one less. Compares the answers with the host's, bit for bit.
 ///

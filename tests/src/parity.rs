@@ -75,7 +75,7 @@ impl Input {
 ///
 /// # Errors
 ///
-/// If the request holds no score, code or vector, or none that the artefact takes.
+/// If the request holds no score, code or vector, or none that the artifact takes.
 pub fn expected(rule: AlarmRule, artifact: &Artifact<'_>, request: &RequestBody) -> Result<ReplyBody> {
     let question = question(request)?;
     reply(rule, artifact, &Input::of(question)?, question.word)
@@ -123,7 +123,7 @@ pub fn classified_rows(
 }
 
 /// As [`classified_rows`], of a network: the host computes from its codes of the same rows, or from the logits that they stand for
-/// if the artefact takes floats.
+/// if the artifact takes floats.
 ///
 /// # Errors
 ///
@@ -144,7 +144,7 @@ pub fn coded_rows(
 }
 
 /// Sends `count` bare scores, among them 0, 1, every edge of every table and its neighbours one ulp away, and compares
-/// the answers with the host's, bit for bit. For an artefact of several classes the scores are those of a class in a vector
+/// the answers with the host's, bit for bit. For an artifact of several classes the scores are those of a class in a vector
 /// of probabilities.
 ///
 /// # Errors
@@ -183,7 +183,7 @@ pub fn bare_scores(
                 let classes = usize::from(artifact.header().classes);
                 RequestBody::predict(Scores::Probs(values(&vector(table % classes, score, classes))))
             }
-            _ => bail!("the artefact does not take scores that are floats"),
+            _ => bail!("the artifact does not take scores that are floats"),
         });
     }
     asked(emulator, rule, artifact, requests)
@@ -235,7 +235,7 @@ pub fn code_vectors(
 ) -> Result<Parity> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (classes, encoding) = (usize::from(artifact.header().classes), artifact.header().encoding);
-    let (lowest, highest) = encoding.code_range().context("the artefact is not over codes")?;
+    let (lowest, highest) = encoding.code_range().context("the artifact is not over codes")?;
     let max_key = (highest - lowest) as u16;
     let mut rows = Vec::with_capacity(count);
     for i in 0..count {
@@ -295,7 +295,7 @@ fn vector(class: usize, score: f32, classes: usize) -> Vec<f32> {
 
 /// What the host computes for an input and the random word that the device was given or drew.
 fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u32>) -> Result<ReplyBody> {
-    // The artefact's own rule goes before the built-in one.
+    // The artifact's own rule goes before the built-in one.
     let decision = artifact.decision();
     let alarm = |outcome: &Outcome| match (&decision, outcome) {
         (Some(decision), outcome) => decision.is_raised_by(outcome),
@@ -310,16 +310,16 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
     let prediction = |top: TopLabel, outcome| of_class(top.class, ScoreEcho::F32(top.score), outcome);
     Ok(match (artifact.calibrator(), input.vector()?) {
         (Calibrator::Binary(calibrator), _) => {
-            let Input::Score(top) = *input else { bail!("a vector for a binary artefact") };
+            let Input::Score(top) = *input else { bail!("a vector for a binary artifact") };
             ReplyBody::Answer(prediction(top, calibrator.calibrate_with(top.score, word)))
         }
         (Calibrator::BinaryCode(calibrator), _) => {
-            let Input::Key(key) = *input else { bail!("no code for an artefact over codes") };
+            let Input::Key(key) = *input else { bail!("no code for an artifact over codes") };
             let outcome = calibrator.calibrate(QuantizedScore::from_key(calibrator.encoding(), key)?)?;
             ReplyBody::Answer(of_class(1, ScoreEcho::Code(key), outcome))
         }
         (Calibrator::TopLabelCode(calibrator), _) => {
-            let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
+            let Input::Keys(keys) = input else { bail!("no codes for an artifact over codes") };
             // The first of the largest, found in another way than the device does.
             let most = *keys.iter().max().context("a vector without classes")?;
             let class = keys.iter().position(|&key| key == most).context("it is there")? as u16;
@@ -328,12 +328,12 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             ReplyBody::Answer(of_class(class, ScoreEcho::Code(most), outcome))
         }
         (Calibrator::BinaryMargin(calibrator), _) => {
-            let Input::Margin(margin) = *input else { bail!("no margin for an artefact over margins") };
+            let Input::Margin(margin) = *input else { bail!("no margin for an artifact over margins") };
             let outcome = calibrator.calibrate_with(margin, word);
             ReplyBody::Answer(of_class(1, ScoreEcho::Margin(margin), outcome))
         }
         (Calibrator::TopLabelMargin(calibrator), _) => {
-            let Input::Logits(row) = input else { bail!("no logits for an artefact by margin") };
+            let Input::Logits(row) = input else { bail!("no logits for an artifact by margin") };
             let (class, [most, second]) = first_two(row).context("a vector of one class")?;
             // Both zeros are the same logit: their difference is 0, not -0.
             let margin = Margin::new((most - second).min(f32::MAX) + 0.0)?;
@@ -341,7 +341,7 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             ReplyBody::Answer(of_class(class, ScoreEcho::Margin(margin), outcome))
         }
         (Calibrator::TopLabelCodeMargin(calibrator), _) => {
-            let Input::Keys(keys) = input else { bail!("no codes for an artefact over codes") };
+            let Input::Keys(keys) = input else { bail!("no codes for an artifact over codes") };
             let (class, [most, second]) = first_two(keys).context("a vector of one class")?;
             let top = TopLabelCodeMargin::from_keys(calibrator.encoding(), keys)?;
             ensure!((top.class(), top.lead()) == (class, most - second), "another lead than by sorting");
@@ -367,7 +367,7 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let others = OtherClasses::Probs(others);
             ReplyBody::Answer(Answer { others, ..prediction(top, calibrator.outcome(top, word, probs)) })
         }
-        _ => bail!("the artefact does not take such an input"),
+        _ => bail!("the artifact does not take such an input"),
     })
 }
 

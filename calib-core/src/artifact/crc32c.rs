@@ -1,4 +1,4 @@
-//! The checksum of artefacts and frames.
+//! The checksum of artifacts and frames.
 
 use crc::{CRC_32_ISCSI, Crc};
 
@@ -6,7 +6,7 @@ use crc::{CRC_32_ISCSI, Crc};
 // A `static`, so that its table of 1 KB is in flash once.
 pub(crate) static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
-/// Returns the CRC-32C of bytes, with which the [device protocol](crate::wire) announces an artefact.
+/// Returns the CRC-32C of bytes, with which the [device protocol](crate::wire) announces an artifact.
 ///
 /// ```
 /// assert_eq!(calib_core::artifact::crc32c(b"123456789"), 0xE306_9283);

@@ -1,4 +1,4 @@
-//! Why bytes are not an artefact.
+//! Why bytes are not an artifact.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use super::groups::GroupsError;
 use super::layout::{FORMAT_VERSION, SectionKind};
 use crate::decision::{DecisionError, OperatingPointError, SetError};
 
-/// Why bytes are not an artefact. Offsets are from the start of the artefact, in bytes.
+/// Why bytes are not an artifact. Offsets are from the start of the artifact, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -19,11 +19,11 @@ pub enum ParseError {
     Misaligned,
     /// The bytes do not start with the magic number.
     Magic,
-    /// The artefact has this format, which this version of calib does not read.
+    /// The artifact has this format, which this version of calib does not read.
     FormatVersion(u16),
     /// A reserved field is not zero.
     Reserved,
-    /// The artefact is cut off.
+    /// The artifact is cut off.
     Truncated {
         /// The stated length.
         needed: usize,
@@ -34,12 +34,12 @@ pub enum ParseError {
     TotalLength(u32),
     /// The bytes were altered after they were written.
     Crc {
-        /// The CRC-32C stored in the artefact.
+        /// The CRC-32C stored in the artifact.
         stored: u32,
         /// The CRC-32C of the bytes.
         computed: u32,
     },
-    /// The section at this offset does not fit into the artefact, has the wrong length for its kind, follows the signature, or is
+    /// The section at this offset does not fit into the artifact, has the wrong length for its kind, follows the signature, or is
     /// not padded with zeros.
     Section(usize),
     /// The number of sections is not the stated one.
@@ -49,7 +49,7 @@ pub enum ParseError {
         /// The number of sections found.
         found: usize,
     },
-    /// A mandatory section has this unknown kind: the artefact needs a newer version of calib.
+    /// A mandatory section has this unknown kind: the artifact needs a newer version of calib.
     UnknownSection(u16),
     /// There are two sections of this kind.
     DuplicateSection(u16),
@@ -64,7 +64,7 @@ pub enum ParseError {
         /// What is wrong with the table.
         fault: TableFault,
     },
-    /// There are bytes after the artefact's end.
+    /// There are bytes after the artifact's end.
     TrailingBytes {
         /// The offset of the first byte that does not belong there.
         offset: usize,
@@ -85,7 +85,7 @@ pub enum ParseError {
     Counts,
 }
 
-/// What is wrong with a table of an artefact.
+/// What is wrong with a table of an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -113,12 +113,12 @@ pub enum TableFault {
     Ranges,
 }
 
-/// Why bytes are not the monitors of an artefact.
+/// Why bytes are not the monitors of an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum MonitorsError {
-    /// There are too few or too many words, or not as many tables as the artefact has.
+    /// There are too few or too many words, or not as many tables as the artifact has.
     Length,
     /// An alarm would be raised by no evidence.
     Alarm,
@@ -133,31 +133,31 @@ pub enum MonitorsError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blank => f.write_str("there is no artefact: the memory is blank"),
-            Self::Misaligned => f.write_str("the artefact does not start at a multiple of 4 bytes in memory"),
-            Self::Magic => f.write_str("not a calib artefact: it does not start with \"CALB\""),
+            Self::Blank => f.write_str("there is no artifact: the memory is blank"),
+            Self::Misaligned => f.write_str("the artifact does not start at a multiple of 4 bytes in memory"),
+            Self::Magic => f.write_str("not a calib artifact: it does not start with \"CALB\""),
             Self::FormatVersion(v) => {
-                write!(f, "the artefact has format {v}, this version of calib reads format {FORMAT_VERSION}")
+                write!(f, "the artifact has format {v}, this version of calib reads format {FORMAT_VERSION}")
             }
             Self::Reserved => f.write_str("a reserved field is not zero"),
             Self::Truncated { needed, available } => {
-                write!(f, "the artefact is cut off: {available} of {needed} bytes are there")
+                write!(f, "the artifact is cut off: {available} of {needed} bytes are there")
             }
             Self::TotalLength(len) => write!(f, "the stated length of {len} bytes is impossible"),
             Self::Crc { stored, computed } => {
-                write!(f, "the artefact is damaged: its CRC-32C is {computed:08x}, {stored:08x} was written")
+                write!(f, "the artifact is damaged: its CRC-32C is {computed:08x}, {stored:08x} was written")
             }
             Self::Section(offset) => write!(f, "the section at offset {offset} is malformed"),
             Self::SectionCount { stated, found } => write!(f, "{found} sections, {stated} were written"),
             Self::UnknownSection(kind) => {
-                write!(f, "the artefact needs a newer version of calib: section kind {kind} is unknown")
+                write!(f, "the artifact needs a newer version of calib: section kind {kind} is unknown")
             }
             Self::DuplicateSection(kind) => write!(f, "section kind {kind} is there twice"),
             Self::MissingSection(kind) => write!(f, "the {kind:?} section is missing or out of place"),
             Self::Header => f.write_str("the header does not decode"),
             Self::Table { table, fault } => write!(f, "table {table}: {fault}"),
             Self::TrailingBytes { offset } => {
-                write!(f, "there are bytes after the artefact's end at offset {offset}")
+                write!(f, "there are bytes after the artifact's end at offset {offset}")
             }
             Self::UnexpectedSection(kind) => {
                 write!(f, "the {kind:?} section does not go with the header's method and score encoding")
@@ -194,7 +194,7 @@ impl core::error::Error for ParseError {}
 impl fmt::Display for MonitorsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length => f.write_str("their number of words or of tables is not the artefact's"),
+            Self::Length => f.write_str("their number of words or of tables is not the artifact's"),
             Self::Alarm => f.write_str("an alarm would take no evidence"),
             Self::Gaps(table) => write!(f, "the gaps of table {table} are not one or more for each bin"),
             Self::Edges(table) => write!(f, "the edges of table {table} are not in ascending order"),

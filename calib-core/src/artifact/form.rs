@@ -10,7 +10,7 @@ use crate::table::{
     RandomizedTableOf, Scaling, ScalingFunction, StepTable, StepTableOf, VennAbersTable, VennAbersTableOf,
 };
 
-/// A table of an artefact in one of its forms. All tables of an artefact have the same form.
+/// A table of an artifact in one of its forms. All tables of an artifact have the same form.
 ///
 /// A form knows edges and values alone: which of its bins hold no calibration point, so that their values are no probabilities,
 /// is for [`Tables::bin_flags`](super::Tables::bin_flags) to say. A [calibrator](crate::calibrator) heeds it.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::{NameError, Names, behind_name};
 
-/// The groups of an artefact: a group's code is its place among the names.
+/// The groups of an artifact: a group's code is its place among the names.
 ///
 /// ```
 /// use calib_core::Artifact;
@@ -26,7 +26,7 @@ pub struct Groups<'a> {
     names: &'a [u8],
 }
 
-/// Why bytes are not groups, or do not go with the rest of the artefact. The payload is the group's code.
+/// Why bytes are not groups, or do not go with the rest of the artifact. The payload is the group's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -33,7 +33,7 @@ pub struct Header<'a> {
     pub guarantee: Option<Guarantee>,
     /// What to know about the fit.
     pub flags: HeaderFlags,
-    /// Where the artefact comes from.
+    /// Where the artifact comes from.
     #[serde(borrow)]
     pub provenance: Provenance<'a>,
 }
@@ -83,9 +83,9 @@ pub enum Method {
     Projection,
     /// Multi-class isotonic recursive partitioning (Berta, Bach and Jordan 2024, Algorithm 2).
     MulticlassIrp,
-    /// None: the artefact holds operating points alone.
+    /// None: the artifact holds operating points alone.
     OperatingPoint,
-    /// None: the artefact holds prediction sets alone.
+    /// None: the artifact holds prediction sets alone.
     PredictionSet,
 }
 
@@ -162,7 +162,7 @@ pub enum Theorem {
     Gr22Theorem2,
 }
 
-/// Marks of a whole artefact.
+/// Marks of a whole artifact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct HeaderFlags(u8);
@@ -208,17 +208,17 @@ impl HeaderFlags {
     }
 }
 
-/// Where an artefact comes from.
+/// Where an artifact comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Provenance<'a> {
     /// The SHA-256 of the files of calibration data, in the order in which they were given.
     pub data_sha256: [u8; 32],
-    /// The version of calib that wrote the artefact.
+    /// The version of calib that wrote the artifact.
     pub tool_version: &'a str,
     /// The parameters of the fit, as `name=value` separated by spaces.
     pub parameters: &'a str,
-    /// The classifier for which the artefact was fitted, if stated. A device refuses artefacts for another classifier.
+    /// The classifier for which the artifact was fitted, if stated. A device refuses artifacts for another classifier.
     pub classifier: Option<ClassifierId>,
 }
 

@@ -1,10 +1,10 @@
-//! The names of artefacts and classifiers.
+//! The names of artifacts and classifiers.
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of an artefact: the first 8 bytes of the SHA-256 of its sections, without the signature.
+/// The name of an artifact: the first 8 bytes of the SHA-256 of its sections, without the signature.
 ///
 /// ```
 /// assert_eq!(calib_core::Identity([0, 1, 2, 3, 4, 5, 6, 0xFF]).to_string(), "00010203040506ff");

@@ -1,4 +1,4 @@
-//! Where things lie in an artefact, and the numbers of its sections.
+//! Where things lie in an artifact, and the numbers of its sections.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub enum SectionKind {
     SplitTree = 16,
     /// Which action to take at which probability.
     Decision = 32,
-    /// How new the artefact is.
+    /// How new the artifact is.
     Counter = 64,
     /// Who made it.
     Signature = 65,

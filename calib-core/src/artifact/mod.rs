@@ -1,4 +1,4 @@
-//! The artefact: what the host writes and the device reads, format 1.
+//! The artifact: what the host writes and the device reads, format 1.
 //!
 //! ```text
 //! prefix, 32 bytes     0 magic "CALB"      4 format u16      6 section count u16
@@ -7,9 +7,9 @@
 //!                      8 payload, then zeros up to a multiple of 4 bytes
 //! ```
 //!
-//! Integers and floats are little-endian. The CRC covers every byte of the artefact but the CRC itself. The identity is the first 8
+//! Integers and floats are little-endian. The CRC covers every byte of the artifact but the CRC itself. The identity is the first 8
 //! bytes of the SHA-256 of all sections but the signature. Bit 0 of a section's flags marks a mandatory section. A reader that
-//! does not know a section's kind refuses the artefact if the section is mandatory, and skips the section otherwise. A new
+//! does not know a section's kind refuses the artifact if the section is mandatory, and skips the section otherwise. A new
 //! capability becomes a new section; what is written here does not change.
 //!
 //! | kind | section | payload |
@@ -37,15 +37,15 @@
 //! | 35 | prediction sets, may be absent, mandatory if there | four bytes: the conformity (0 score, 1 margin), flags (1 never empty, 2 by class), 0, 0; alpha; confidence or 0; one pair for all or a pair for each class: u32 rows, u32 key of the least conformity in a set, 0 if every class is in it |
 //! | 36 | monitors, optional, beside tables | four u32, of each table: one in how many lives a shift's alarm may be false, how many predictions are between false alarms of a change, one in how many lives an alarm about the promise may be false; and 1 if bins are the monitors' own; then a ragged pool: for each table the gaps of its `B` bins, and, if bins are their own, `B - 1` edges as keys; no words for a table without a monitor |
 //! | 37 | monitor action, may be absent, mandatory if there, beside 36 | u32: what is done on an alarm of a shift or of the promise, until counting begins anew: 1 the device's alarm stays raised, 2 every prediction is uncalibrated |
-//! | 64 | counter, optional | u32, never lower in a later artefact; 0 if it is not there |
+//! | 64 | counter, optional | u32, never lower in a later artifact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //! | 66 | sample, optional, before 65, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
 //!
-//! An artefact has at most one of the sections 32, 33 and 35, which say what is done. One without a calibrator
+//! An artifact has at most one of the sections 32, 33 and 35, which say what is done. One without a calibrator
 //! ([`Method::OperatingPoint`], [`Method::PredictionSet`]) has 33 or 35, and no other but 1, 34, 64 and 65. A key is the bits of a
 //! probability, the key of a margin or the key of a code; keys of differences of codes have 65 536 added to them.
 //!
-//! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artefact with a binary calibrator has exactly one of them, the one that goes with its
+//! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artifact with a binary calibrator has exactly one of them, the one that goes with its
 //! method, its score encoding and its flags. With [`HeaderFlags::GROUPED`] there are as many tables for each group of section 34. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the

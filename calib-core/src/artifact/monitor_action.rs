@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// It is done on an alarm of a shift or of the promise, of any table: the probability that such an alarm is ever false is bounded. An
 /// alarm of a change is not acted on, as one comes every so many predictions with nothing wrong.
 ///
-/// The section is mandatory: a reader that does not know it refuses the artefact, and a device without monitors that have room for the
+/// The section is mandatory: a reader that does not know it refuses the artifact, and a device without monitors that have room for the
 /// calibrator's tables refuses it, too ([`Admission::watched`](crate::slot::Admission::watched)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -1,4 +1,4 @@
-//! What the monitors of an artefact compare with.
+//! What the monitors of an artifact compare with.
 
 use super::error::MonitorsError;
 use super::header::Reduction;
@@ -8,7 +8,7 @@ use crate::monitor::{LogEvidence, Reference};
 /// The words before the pool: three alarms, and whether bins are the monitor's own.
 const HEAD: usize = 4;
 
-/// The references of an artefact's monitors, one for each table, and how much evidence their alarms take.
+/// The references of an artifact's monitors, one for each table, and how much evidence their alarms take.
 ///
 /// ```
 /// use calib_core::Artifact;

@@ -1,4 +1,4 @@
-//! Reading an artefact.
+//! Reading an artifact.
 
 use super::error::{MonitorsError, ParseError};
 use super::groups::{Groups, GroupsError};
@@ -15,7 +15,7 @@ use super::tables::Tables;
 use crate::decision::{DecisionRule, OperatingPoints, PredictionSets};
 use crate::vector::Joint;
 
-/// A checked artefact, which borrows the bytes from which it was parsed.
+/// A checked artifact, which borrows the bytes from which it was parsed.
 ///
 /// ```
 /// use calib_core::{Artifact, Calibrator, Outcome, Score};
@@ -45,7 +45,7 @@ pub struct Artifact<'a> {
     monitor_action: Option<MonitorAction>,
 }
 
-/// What is done: an artefact says it in one way at most.
+/// What is done: an artifact says it in one way at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) enum Rule<'a> {
@@ -89,7 +89,7 @@ impl<'a> Rule<'a> {
 }
 
 impl<'a> Artifact<'a> {
-    /// Checks an artefact that fills `bytes` exactly, such as a file.
+    /// Checks an artifact that fills `bytes` exactly, such as a file.
     ///
     /// Everything is checked here, once: magic, format, lengths, CRC-32C, sections, header, counts, edges and values. Calibrating a
     /// valid score cannot fail afterwards.
@@ -108,7 +108,7 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// Checks an artefact at the start of a flash slot whose rest is erased.
+    /// Checks an artifact at the start of a flash slot whose rest is erased.
     ///
     /// Erased bytes are all `0xFF`, or all `0x00` as in emulated memory that was never programmed.
     ///
@@ -176,17 +176,17 @@ impl<'a> Artifact<'a> {
         })
     }
 
-    /// Returns the artefact's name, a hash of its content. The host checks it; parsing does not.
+    /// Returns the artifact's name, a hash of its content. The host checks it; parsing does not.
     pub const fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Returns the artefact's length in bytes, with the prefix.
+    /// Returns the artifact's length in bytes, with the prefix.
     pub const fn len_bytes(&self) -> usize {
         self.len_bytes
     }
 
-    /// Returns the artefact's counter; 0 if it has none. A device refuses an artefact with a lower counter than its own.
+    /// Returns the artifact's counter; 0 if it has none. A device refuses an artifact with a lower counter than its own.
     pub const fn counter(&self) -> u32 {
         self.counter
     }
@@ -209,7 +209,7 @@ impl<'a> Artifact<'a> {
         &self.header
     }
 
-    /// Returns the calibrator of whole vectors, if the artefact has one in place of tables.
+    /// Returns the calibrator of whole vectors, if the artifact has one in place of tables.
     pub(crate) const fn joint(&self) -> Option<Joint<'a>> {
         self.joint
     }
@@ -224,7 +224,7 @@ impl<'a> Artifact<'a> {
         &self.rule
     }
 
-    /// Returns the decision rule, if the artefact has one.
+    /// Returns the decision rule, if the artifact has one.
     pub const fn decision(&self) -> Option<&DecisionRule<'a>> {
         match &self.rule {
             Rule::Decision(rule) => Some(rule),
@@ -232,7 +232,7 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// Returns the thresholds of the score, if the artefact has some.
+    /// Returns the thresholds of the score, if the artifact has some.
     pub const fn operating_points(&self) -> Option<&OperatingPoints<'a>> {
         match &self.rule {
             Rule::OperatingPoints(points) => Some(points),
@@ -240,7 +240,7 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// Returns the prediction sets, if the artefact has some.
+    /// Returns the prediction sets, if the artifact has some.
     pub const fn prediction_sets(&self) -> Option<&PredictionSets<'a>> {
         match &self.rule {
             Rule::PredictionSets(sets) => Some(sets),
@@ -253,12 +253,12 @@ impl<'a> Artifact<'a> {
         self.groups.as_ref()
     }
 
-    /// Returns what monitors compare with, if the artefact says it.
+    /// Returns what monitors compare with, if the artifact says it.
     pub const fn monitors(&self) -> Option<Monitors<'a>> {
         self.monitors
     }
 
-    /// Returns what a device has to do on an alarm of its monitors, if the artefact says it.
+    /// Returns what a device has to do on an alarm of its monitors, if the artifact says it.
     pub const fn monitor_action(&self) -> Option<MonitorAction> {
         self.monitor_action
     }
@@ -269,7 +269,7 @@ impl<'a> Artifact<'a> {
         self.header().method == Method::UmdRandomized
     }
 
-    /// Tells whether the artefact may be used with a classifier: not if it names another one.
+    /// Tells whether the artifact may be used with a classifier: not if it names another one.
     pub fn is_for(&self, classifier: ClassifierId) -> bool {
         self.header().provenance.classifier.is_none_or(|id| id == classifier)
     }

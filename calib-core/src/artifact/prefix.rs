@@ -5,7 +5,7 @@ use super::error::ParseError;
 use super::identity::Identity;
 use super::layout::{FORMAT_VERSION, PREFIX_LEN, array_at};
 
-/// The first bytes of every artefact.
+/// The first bytes of every artifact.
 pub(super) const MAGIC: [u8; 4] = *b"CALB";
 
 pub(super) const TOTAL_LEN_AT: usize = 8;
@@ -63,7 +63,7 @@ impl Prefix {
     }
 }
 
-/// Returns the CRC-32C of all bytes of an artefact but the CRC itself.
+/// Returns the CRC-32C of all bytes of an artifact but the CRC itself.
 pub(super) fn crc(artifact: &[u8]) -> u32 {
     let mut digest = CRC_32C.digest();
     digest.update(artifact.get(..CRC_AT).unwrap_or(artifact));

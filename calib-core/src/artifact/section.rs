@@ -10,7 +10,7 @@ use super::layout::{
 pub(super) struct Payloads<'a>([Option<&'a [u8]>; SectionKind::ALL.len()]);
 
 impl<'a> Payloads<'a> {
-    /// Collects the sections of an artefact, after checking that the header is the first and that no kind occurs twice.
+    /// Collects the sections of an artifact, after checking that the header is the first and that no kind occurs twice.
     pub(super) fn collect(body: &'a [u8], stated: u16) -> Result<Self, ParseError> {
         let mut payloads = Self::default();
         let mut found = 0;
@@ -57,7 +57,7 @@ impl<'a> Payloads<'a> {
     }
 }
 
-/// One section as it lies in the artefact.
+/// One section as it lies in the artifact.
 struct Section<'a> {
     offset: usize,
     kind: u16,

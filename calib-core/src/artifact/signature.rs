@@ -1,4 +1,4 @@
-//! The signature of an artefact: which bytes are signed, and where the signature stands.
+//! The signature of an artifact: which bytes are signed, and where the signature stands.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use super::layout::{PREFIX_LEN, SECTION_HEAD_LEN, SIGNATURE_LEN, SectionKind, ar
 use super::prefix::{self, CRC_AT, CRC_END, SECTION_COUNT_AT};
 use super::writer::WriteError;
 
-/// The number of bytes that a signature adds to an artefact.
+/// The number of bytes that a signature adds to an artifact.
 pub const SIGNATURE_SECTION_LEN: usize = SECTION_HEAD_LEN + SIGNATURE_LEN;
 const BYTES_LEN: usize = 64;
 
@@ -18,17 +18,17 @@ const BYTES_LEN: usize = 64;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeyId(pub [u8; 8]);
 
-/// An Ed25519 signature in an artefact, not verified.
+/// An Ed25519 signature in an artifact, not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Signature<'a> {
-    /// The name of the key that made the signature, as the artefact states it.
+    /// The name of the key that made the signature, as the artifact states it.
     pub key: KeyId,
     /// The signature's bytes.
     pub bytes: &'a [u8; 64],
 }
 
-/// The signed bytes of an artefact: all but the CRC-32C, which follows from the others, and the 64 bytes of the signature.
+/// The signed bytes of an artifact: all but the CRC-32C, which follows from the others, and the 64 bytes of the signature.
 ///
 /// The signed bytes include the prefix, with its format, section count, length and identity, and all sections, with the counter and
 /// the key's name. The signed message has 80 bytes: [`SignedPart::DOMAIN`], then the SHA-512 of both parts, one after the other.
@@ -48,19 +48,19 @@ impl<'a> Signature<'a> {
 }
 
 impl<'a> SignedPart<'a> {
-    /// The bytes that tell the message of an artefact from anything else that the key signs.
-    pub const DOMAIN: [u8; 16] = *b"calib artefact\0\x01";
+    /// The bytes that tell the message of an artifact from anything else that the key signs.
+    pub const DOMAIN: [u8; 16] = *b"calib artifact\0\x01";
 
-    /// Returns the signed part of an artefact that ends with its signature; `None` if it is too short for a signature.
+    /// Returns the signed part of an artifact that ends with its signature; `None` if it is too short for a signature.
     pub fn of(artifact: &'a [u8]) -> Option<Self> {
         let end = artifact.len().checked_sub(BYTES_LEN)?;
         Some(Self { front: artifact.get(..CRC_AT)?, rest: artifact.get(CRC_END..end)? })
     }
 }
 
-/// Adds a signature to the artefact in the first `len_bytes` of `buf`, and returns the signed artefact.
+/// Adds a signature to the artifact in the first `len_bytes` of `buf`, and returns the signed artifact.
 ///
-/// The artefact is one that [parses](super::Artifact::parse) and has no signature yet. `sign` takes the signed part and returns
+/// The artifact is one that [parses](super::Artifact::parse) and has no signature yet. `sign` takes the signed part and returns
 /// the 64 bytes of the signature. The identity does not change.
 ///
 /// ```
@@ -85,7 +85,7 @@ impl<'a> SignedPart<'a> {
 ///
 /// # Errors
 ///
-/// If `buf` is shorter than `len_bytes +` [`SIGNATURE_SECTION_LEN`], or the artefact is shorter than its prefix.
+/// If `buf` is shorter than `len_bytes +` [`SIGNATURE_SECTION_LEN`], or the artifact is shorter than its prefix.
 pub fn sign(
     buf: &mut [u8],
     len_bytes: usize,

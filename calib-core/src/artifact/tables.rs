@@ -1,4 +1,4 @@
-//! The tables of an artefact with their flags, intervals and direct tables, read in place.
+//! The tables of an artifact with their flags, intervals and direct tables, read in place.
 
 use super::error::{ParseError, TableFault};
 use super::form::{Parts, TableForm, margin_scaling, scaling};
@@ -12,7 +12,7 @@ use crate::table::{
     InterpolatedTableOf, MarginFunction, RandomizedTableOf, ScalingFunction, StepTableOf, VennAbersTableOf,
 };
 
-/// The tables of an artefact, one per binary problem of its reduction, in the order that [`Reduction`](super::Reduction) states.
+/// The tables of an artifact, one per binary problem of its reduction, in the order that [`Reduction`](super::Reduction) states.
 ///
 /// ```
 /// use calib_core::Artifact;
@@ -31,7 +31,7 @@ pub struct Tables<'a> {
     /// Whether the tables in words are over margins.
     of_margins: bool,
     /// What a lookup starts with: the kind of the tables, or `ScoreRanges` if it also asks whether the score is in range. So
-    /// artefacts without ranges pay nothing for the question.
+    /// artifacts without ranges pay nothing for the question.
     lookup: SectionKind,
     pool: TablePool<'a>,
     /// Empty, or a byte per bin.
@@ -549,7 +549,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the least and the greatest score of a table's calibration points, from section 17: the bits of two f32 in `[0, 1]`, or
-    /// two keys of [codes](crate::score::QuantizedScore::key) or [margins](Margin::key); `None` if the artefact does not tell, and for an uncalibrated class.
+    /// two keys of [codes](crate::score::QuantizedScore::key) or [margins](Margin::key); `None` if the artifact does not tell, and for an uncalibrated class.
     pub fn score_range(&self, table: usize) -> Option<[u32; 2]> {
         self.get(table).and_then(|_| self.ranges.get(table).copied())
     }

@@ -1,4 +1,4 @@
-//! Writing an artefact into a slice: the host's half of the format, beside the reader.
+//! Writing an artifact into a slice: the host's half of the format, beside the reader.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ use crate::outcome::{BinFlags, ProbInterval};
 use crate::score::ScoreEncoding;
 use crate::vector::Joint;
 
-/// Writes an artefact section by section into a buffer.
+/// Writes an artifact section by section into a buffer.
 ///
 /// ```
 /// use calib_core::artifact::{
@@ -55,7 +55,7 @@ pub struct ArtifactWriter<'b> {
     of_margins: bool,
 }
 
-/// Why an artefact was not written.
+/// Why an artifact was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ pub enum WriteError {
 }
 
 impl<'b> ArtifactWriter<'b> {
-    /// Starts an artefact at the beginning of `buf`.
+    /// Starts an artifact at the beginning of `buf`.
     pub fn new(buf: &'b mut [u8]) -> Self {
         Self { buf, len: PREFIX_LEN, sections: 0, tables: None, of_margins: false }
     }
@@ -208,7 +208,7 @@ impl<'b> ArtifactWriter<'b> {
         self.close(SectionKind::Monitors as u16, 0, len).ok_or(WriteError::TooLarge)
     }
 
-    /// Writes what is done on an alarm of the monitors, as a mandatory section: a device that does not know it refuses the artefact, rather
+    /// Writes what is done on an alarm of the monitors, as a mandatory section: a device that does not know it refuses the artifact, rather
     /// than go on. It goes with [`ArtifactWriter::monitors`], as [`Artifact::parse`](super::Artifact::parse) checks.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl<'b> ArtifactWriter<'b> {
         self.section(SectionKind::Counter as u16, false, &counter.to_le_bytes())
     }
 
-    /// Writes the decision rule as a mandatory section: a device that does not know decision rules refuses the artefact, rather than
+    /// Writes the decision rule as a mandatory section: a device that does not know decision rules refuses the artifact, rather than
     /// decide by itself.
     ///
     /// # Errors
@@ -284,11 +284,11 @@ impl<'b> ArtifactWriter<'b> {
         self.close(kind, if mandatory { MANDATORY } else { 0 }, payload.len()).ok_or(WriteError::TooLarge)
     }
 
-    /// Completes the artefact and returns its bytes. `identify` takes all sections and returns the first 8 bytes of their SHA-256.
+    /// Completes the artifact and returns its bytes. `identify` takes all sections and returns the first 8 bytes of their SHA-256.
     ///
     /// # Errors
     ///
-    /// If the artefact is longer than 4 GiB or the buffer too small.
+    /// If the artifact is longer than 4 GiB or the buffer too small.
     pub fn finish(self, identify: impl FnOnce(&[u8]) -> Identity) -> Result<&'b [u8], WriteError> {
         let bytes = self.buf.get_mut(..self.len).ok_or(WriteError::TooLarge)?;
         let identity = identify(bytes.get(PREFIX_LEN..).unwrap_or_default());
@@ -348,7 +348,7 @@ impl<'b> ArtifactWriter<'b> {
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge => f.write_str("the artefact is too large"),
+            Self::TooLarge => f.write_str("the artifact is too large"),
             Self::Header => f.write_str("the header contradicts itself"),
             Self::Form => f.write_str("a table's form does not go with the header"),
             Self::Decision(cause) => write!(f, "the decision rule: {cause}"),

@@ -1,4 +1,4 @@
-//! Which calibrator an artefact holds.
+//! Which calibrator an artifact holds.
 
 use super::binary::{BinaryCalibrator, BinaryCodeCalibrator, BinaryMarginCalibrator};
 use super::class_wise::ClassWiseCalibrator;
@@ -11,7 +11,7 @@ use super::vector::VectorCalibrator;
 use crate::artifact::{Artifact, Header, HeaderFlags, Reduction, Tables};
 use crate::score::ScoreEncoding;
 
-/// The calibrator of an artefact, whose kind follows from the artefact's reduction and score encoding.
+/// The calibrator of an artifact, whose kind follows from the artifact's reduction and score encoding.
 ///
 /// Probabilities, margins and codes have calibrators of their own, so that none is ever taken for another.
 ///
@@ -50,11 +50,11 @@ pub enum Calibrator<'a> {
     Vector(VectorCalibrator<'a>),
     /// Has a calibrator for each group.
     Grouped(GroupedCalibrator<'a>),
-    /// Maps nothing to a probability: the artefact holds operating points or prediction sets alone.
+    /// Maps nothing to a probability: the artifact holds operating points or prediction sets alone.
     None,
 }
 
-/// The calibrators of an artefact's groups.
+/// The calibrators of an artifact's groups.
 ///
 /// ```
 /// use calib_core::{Artifact, Calibrator, Score};
@@ -132,7 +132,7 @@ impl<'a> GroupedCalibrator<'a> {
 }
 
 impl<'a> Artifact<'a> {
-    /// Returns the calibrator of this artefact.
+    /// Returns the calibrator of this artifact.
     pub const fn calibrator(&self) -> Calibrator<'a> {
         if let Some(joint) = self.joint() {
             return Calibrator::Vector(VectorCalibrator::of_joint(joint));

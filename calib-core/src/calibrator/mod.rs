@@ -1,6 +1,6 @@
-//! Calibrators, ready for use: what a parsed artefact is for.
+//! Calibrators, ready for use: what a parsed artifact is for.
 //!
-//! [`Artifact::calibrator`](crate::artifact::Artifact::calibrator) returns the [`Calibrator`] of the artefact:
+//! [`Artifact::calibrator`](crate::artifact::Artifact::calibrator) returns the [`Calibrator`] of the artifact:
 //!
 //! | calibrator | classifier | result |
 //! |---|---|---|

@@ -37,7 +37,7 @@ pub enum VectorCalibrator<'a> {
 }
 
 impl<'a> VectorCalibrator<'a> {
-    /// Makes the calibrator that an artefact holds in place of tables.
+    /// Makes the calibrator that an artifact holds in place of tables.
     pub(crate) const fn of_joint(joint: Joint<'a>) -> Self {
         match joint {
             Joint::Scaled(function) => Self::Scaled(function),

@@ -1,8 +1,8 @@
 //! From a score or a probability to what is done about it.
 //!
-//! [`OperatingPoints`], [`PredictionSets`] and a [`DecisionRule`] are part of an artefact, which has at most one of them: thresholds
+//! [`OperatingPoints`], [`PredictionSets`] and a [`DecisionRule`] are part of an artifact, which has at most one of them: thresholds
 //! of the score whose accuracy is promised, sets of classes that hold the true one, or an action for every calibrated probability. An
-//! [`AlarmRule`] is part of the device: a threshold for artefacts without any of them.
+//! [`AlarmRule`] is part of the device: a threshold for artifacts without any of them.
 //!
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome) and [`table`](crate::table).
 

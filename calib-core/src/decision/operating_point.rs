@@ -40,9 +40,9 @@ pub struct CodeOperatingPoint {
     encoding: ScoreEncoding,
 }
 
-/// The thresholds of an artefact: one group's, or each group's own, with what is promised of them.
+/// The thresholds of an artifact: one group's, or each group's own, with what is promised of them.
 ///
-/// The thresholds are of the score itself, so they need no calibrated probability. Section 33 of an artefact holds them.
+/// The thresholds are of the score itself, so they need no calibrated probability. Section 33 of an artifact holds them.
 ///
 /// ```
 /// use calib_core::decision::Verdict;
@@ -292,7 +292,7 @@ impl<'a> OperatingPoints<'a> {
         Some(CodeOperatingPoint { lower: *lower, upper: *upper, encoding: self.encoding })
     }
 
-    /// Tells whether a verdict raises the alarm: a positive one does, and one that refers if the artefact says so.
+    /// Tells whether a verdict raises the alarm: a positive one does, and one that refers if the artifact says so.
     pub const fn is_raised_by(&self, verdict: Verdict) -> bool {
         match verdict {
             Verdict::Positive => true,

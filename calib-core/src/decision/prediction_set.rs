@@ -10,11 +10,11 @@ use crate::score::{
     TopLabelCodeMargin,
 };
 
-/// The prediction sets of an artefact: which classes are in the set of a vector of scores.
+/// The prediction sets of an artifact: which classes are in the set of a vector of scores.
 ///
 /// A class `y` is in the set if its conformity `a_y` is at or above a threshold `q`, which is the same for all classes or each
 /// class's own (split conformal prediction: Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2021). Section 35 of an
-/// artefact holds the thresholds.
+/// artifact holds the thresholds.
 ///
 /// ```
 /// use calib_core::{Artifact, Logits};

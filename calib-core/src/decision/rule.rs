@@ -15,7 +15,7 @@ use crate::table::search::count_below;
 /// intervals are closed at their upper ends (Gao et al. 2017, Claim 1): a probability that equals a threshold belongs to the
 /// interval below.
 ///
-/// A rule borrows its numbers in place from a parsed artefact. A rule that exists is valid, so a decision has no error and no
+/// A rule borrows its numbers in place from a parsed artifact. A rule that exists is valid, so a decision has no error and no
 /// panic.
 ///
 /// ```

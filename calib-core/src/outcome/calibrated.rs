@@ -27,20 +27,20 @@ pub struct Calibrated {
     pub prob: f32,
     /// The bin that contains the score, 0-based within its table.
     pub bin: u16,
-    /// The guarantee: but for the failure probability `alpha` in the artefact's header, `prob` is within `epsilon` of the
+    /// The guarantee: but for the failure probability `alpha` in the artifact's header, `prob` is within `epsilon` of the
     /// bin's true probability. `None` if nothing is guaranteed.
     pub epsilon: Option<f32>,
     /// What to know about the bin.
     pub flags: BinFlags,
-    /// What the artefact holds beside the probability; `None` if it holds nothing.
+    /// What the artifact holds beside the probability; `None` if it holds nothing.
     ///
     /// Of a binning method it is the exact binomial interval, which contains the bin's true probability but for the failure
-    /// probability `alpha` in the artefact's header. Of [Venn-Abers](crate::table::VennAbersTable) it is no such interval: `lo`
+    /// probability `alpha` in the artifact's header. Of [Venn-Abers](crate::table::VennAbersTable) it is no such interval: `lo`
     /// is `p0` and `hi` is `p1`, and the true probability of the score mostly lies outside of both.
     pub interval: Option<ProbInterval>,
 }
 
-/// Marks of a single bin, in an artefact or of a result.
+/// Marks of a single bin, in an artifact or of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BinFlags(u8);
@@ -48,23 +48,23 @@ pub struct BinFlags(u8);
 impl BinFlags {
     /// An ordinary bin.
     pub const NONE: Self = Self(0);
-    /// In an artefact: the bin has no calibration point, and its value is a midpoint, not a measurement. Results for the bin
+    /// In an artifact: the bin has no calibration point, and its value is a midpoint, not a measurement. Results for the bin
     /// are [`Uncalibrated::EmptyBin`]; older firmware sent the midpoint with this flag.
     pub const EMPTY: Self = Self(1);
     /// In a result of [`Reduction::Normalized`](crate::artifact::Reduction::Normalized): another class is uncalibrated, so
     /// that nothing was left to it when the probabilities of the others were made to sum to one.
     pub const SHARED_OUT: Self = Self(2);
     /// In a result: the score lies below or above the scores of all calibration points, so that nothing was seen of such scores,
-    /// and what is said of the bin is said of others. Artefacts that tell the range of scores are marked so, but for those of
+    /// and what is said of the bin is said of others. Artifacts that tell the range of scores are marked so, but for those of
     /// [`Reduction::Normalized`](crate::artifact::Reduction::Normalized) and of whole vectors.
     pub const OUT_OF_RANGE: Self = Self(4);
 
-    /// Returns the byte stored in an artefact.
+    /// Returns the byte stored in an artifact.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Returns the flags that an artefact stores as `bits`; `None` if a bit is not one for artefacts.
+    /// Returns the flags that an artifact stores as `bits`; `None` if a bit is not one for artifacts.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         if bits & !Self::EMPTY.0 == 0 { Some(Self(bits)) } else { None }
     }
@@ -139,21 +139,21 @@ pub enum Uncalibrated {
     /// The class, or its rank, has no table: it had too few calibration points, or none could be fitted to them, as where all
     /// have the same label.
     Class,
-    /// There is no artefact.
+    /// There is no artifact.
     NoArtifact,
-    /// The artefact is damaged or of an unknown format.
+    /// The artifact is damaged or of an unknown format.
     BadArtifact,
-    /// The artefact was fitted for another classifier, or for another kind or number of scores.
+    /// The artifact was fitted for another classifier, or for another kind or number of scores.
     OtherClassifier,
     /// No calibration point is in the score's bin: nothing is known about such scores.
     EmptyBin,
     /// Every class's probability is 0, so that they cannot be made to sum to one.
     ZeroSum,
-    /// The artefact has no table: it holds operating points or prediction sets alone.
+    /// The artifact has no table: it holds operating points or prediction sets alone.
     NoTable,
-    /// The monitors raised an alarm, and the artefact has no probability from then on.
+    /// The monitors raised an alarm, and the artifact has no probability from then on.
     Alarmed,
-    /// The artefact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
+    /// The artifact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
     NotMonitored,
 }
 
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_artefact_knows_no_flag_of_results() {
+    fn an_artifact_knows_no_flag_of_results() {
         assert_eq!(BinFlags::from_bits(1), Some(BinFlags::EMPTY));
         for flag in [BinFlags::SHARED_OUT, BinFlags::OUT_OF_RANGE] {
             assert_eq!(BinFlags::from_bits(flag.bits()), None);

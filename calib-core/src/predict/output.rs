@@ -35,15 +35,15 @@ pub enum Output<'a> {
     TopLabelCodeMargin(TopLabelCodeMargin),
 }
 
-/// An output, with what else an artefact may ask for.
+/// An output, with what else an artifact may ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Query<'a> {
     /// The output.
     pub output: Output<'a>,
-    /// The code of the group of the person or thing that is scored. An artefact without groups does not look at it.
+    /// The code of the group of the person or thing that is scored. An artifact without groups does not look at it.
     pub group: Option<u8>,
-    /// A random word for an artefact that [is randomised](crate::artifact::Artifact::is_randomized). Without one it still calibrates,
+    /// A random word for an artifact that [is randomised](crate::artifact::Artifact::is_randomized). Without one it still calibrates,
     /// but guarantees nothing: the outcome has no epsilon.
     pub word: Option<u32>,
 }
@@ -75,7 +75,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Returns the predicted class, which is 1 of a binary output, and its score: what there is to say without an artefact.
+    /// Returns the predicted class, which is 1 of a binary output, and its score: what there is to say without an artifact.
     pub fn first(&self) -> (u16, ScoreEcho) {
         match self {
             Self::Score(score) => (1, ScoreEcho::F32(*score)),

@@ -1,4 +1,4 @@
-//! What an artefact says of an output, or why it does not.
+//! What an artifact says of an output, or why it does not.
 
 use core::fmt;
 
@@ -9,13 +9,13 @@ use crate::decision::{ClassSet, Verdict};
 use crate::outcome::Outcome;
 use crate::score::{MAX_TOP_K, Margin, Score, ScoreEncoding, TopLabel};
 
-/// All that an artefact says of an output: of class 1 of a binary classifier, otherwise of the predicted class.
+/// All that an artifact says of an output: of class 1 of a binary classifier, otherwise of the predicted class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prediction {
     /// The class with its score and its calibrated probability.
     pub first: Ranked,
-    /// The group whose tables or thresholds were used; `None` if the artefact has no groups.
+    /// The group whose tables or thresholds were used; `None` if the artifact has no groups.
     pub group: Option<u8>,
     /// What the thresholds say; `None` if there are none.
     pub verdict: Option<Verdict>,
@@ -23,7 +23,7 @@ pub struct Prediction {
     pub set: Option<ClassSet>,
     /// The action of the decision rule, as an index; `None` if there is no rule.
     pub action: Option<u8>,
-    /// Whether the alarm is raised; `None` if the artefact has no rule, thresholds or sets, which would decide.
+    /// Whether the alarm is raised; `None` if the artifact has no rule, thresholds or sets, which would decide.
     pub alarm: Option<bool>,
 }
 
@@ -68,23 +68,23 @@ pub enum OtherClasses<'p> {
     Probs(ClassProbs<'p>),
 }
 
-/// Why an artefact says nothing of an output.
+/// Why an artifact says nothing of an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// The artefact is for another kind or number of scores, or gives more probabilities than one.
+    /// The artifact is for another kind or number of scores, or gives more probabilities than one.
     Kind {
-        /// The number of classes that the artefact is for; 2 stands for a binary score.
+        /// The number of classes that the artifact is for; 2 stands for a binary score.
         classes: u16,
     },
-    /// The artefact takes scores in this encoding.
+    /// The artifact takes scores in this encoding.
     Encoding(ScoreEncoding),
     /// The output is the predicted class with its code, and the calibrator takes the code's lead, or the other way round.
     ClassScore,
     /// The output is the predicted class's code alone, and the prediction sets take the codes of all classes.
     AllClasses,
-    /// The artefact has tables or thresholds for this number of groups, and the query names none of them.
+    /// The artifact has tables or thresholds for this number of groups, and the query names none of them.
     Group(u8),
 }
 
@@ -105,12 +105,12 @@ impl ScoreEcho {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Kind { classes: 2 } => f.write_str("the artefact takes another kind of score"),
-            Self::Kind { classes } => write!(f, "the artefact takes scores of {classes} classes"),
-            Self::Encoding(encoding) => write!(f, "the artefact takes {encoding}"),
-            Self::ClassScore => f.write_str("the artefact takes the other one of a code and its lead"),
-            Self::AllClasses => f.write_str("the artefact takes the codes of all classes"),
-            Self::Group(groups) => write!(f, "the artefact has {groups} groups, and none of them is named"),
+            Self::Kind { classes: 2 } => f.write_str("the artifact takes another kind of score"),
+            Self::Kind { classes } => write!(f, "the artifact takes scores of {classes} classes"),
+            Self::Encoding(encoding) => write!(f, "the artifact takes {encoding}"),
+            Self::ClassScore => f.write_str("the artifact takes the other one of a code and its lead"),
+            Self::AllClasses => f.write_str("the artifact takes the codes of all classes"),
+            Self::Group(groups) => write!(f, "the artifact has {groups} groups, and none of them is named"),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::score::{
     CodeVector, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
 
-/// An artefact with its calibrator at hand: made once, not for every output.
+/// An artifact with its calibrator at hand: made once, not for every output.
 ///
 /// ```
 /// use calib_core::predict::{Output, Predictor};
@@ -21,7 +21,7 @@ use crate::score::{
 /// let predictor = Predictor::new(Artifact::parse(bytes.as_bytes()).unwrap());
 /// let prediction = predictor.predict(&Output::Score(Score::new(0.3)?).into()).unwrap();
 /// assert_eq!(prediction.first.outcome.calibrated().unwrap().prob, 0.1);
-/// assert_eq!(prediction.alarm, None, "this artefact has no rule of its own");
+/// assert_eq!(prediction.alarm, None, "this artifact has no rule of its own");
 /// # Ok::<(), calib_core::ScoreError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Task {
         if outputs == 1 { Self::Binary } else { Self::TopLabel { classes: outputs } }
     }
 
-    /// Returns the problem that an artefact is for.
+    /// Returns the problem that an artifact is for.
     pub const fn of(artifact: &Artifact<'_>) -> Self {
         match artifact.header().reduction {
             Reduction::Binary => Self::Binary,
@@ -95,12 +95,12 @@ impl Task {
 }
 
 impl<'a> Predictor<'a> {
-    /// Takes an artefact.
+    /// Takes an artifact.
     pub const fn new(artifact: Artifact<'a>) -> Self {
         Self { calibrator: artifact.calibrator(), artifact }
     }
 
-    /// Returns the artefact.
+    /// Returns the artifact.
     pub const fn artifact(&self) -> &Artifact<'a> {
         &self.artifact
     }
@@ -127,11 +127,11 @@ impl<'a> Predictor<'a> {
         matches!(self.ungrouped(), Calibrator::TopLabelCodeMargin(_))
     }
 
-    /// Says all that the artefact says of an output.
+    /// Says all that the artifact says of an output.
     ///
     /// # Errors
     ///
-    /// If the output is not of the artefact's kind, or the calibrator gives more than [one](OutputShape::One) probability.
+    /// If the output is not of the artifact's kind, or the calibrator gives more than [one](OutputShape::One) probability.
     pub fn predict(&self, query: &Query<'_>) -> Result<Prediction, Mismatch> {
         self.predict_as(query)
     }
@@ -147,13 +147,13 @@ impl<'a> Predictor<'a> {
         self.judge(&first, &query.output, group)
     }
 
-    /// Says all that the artefact says of an output, and what its calibrator says of the other classes. A calibrator of all classes
+    /// Says all that the artifact says of an output, and what its calibrator says of the other classes. A calibrator of all classes
     /// writes their probabilities into the front of `space`, which has room for
     /// [`VectorCalibrator::space`](crate::calibrator::VectorCalibrator::space) floats.
     ///
     /// # Errors
     ///
-    /// If the output is not of the artefact's kind, or `space` is too short.
+    /// If the output is not of the artifact's kind, or `space` is too short.
     pub fn predict_classes<'p>(
         &self,
         query: &Query<'_>,
@@ -255,7 +255,7 @@ impl<'a> Predictor<'a> {
         Ok((of_top(top, calibrator.outcome(top, word, probs)), probs))
     }
 
-    /// Checks the code of a group, and returns it if the artefact has groups.
+    /// Checks the code of a group, and returns it if the artifact has groups.
     fn group(&self, code: Option<u8>) -> Result<Option<u8>, Mismatch> {
         let Some(names) = self.artifact.groups() else { return Ok(None) };
         // There are at most 255.
@@ -274,7 +274,7 @@ impl<'a> Predictor<'a> {
         self.first(&of_group.ok_or(Mismatch::Group(0))?, query)
     }
 
-    /// Returns the calibrator; of an artefact with groups that of the first, as the tables of all groups are alike.
+    /// Returns the calibrator; of an artifact with groups that of the first, as the tables of all groups are alike.
     fn ungrouped(&self) -> Calibrator<'a> {
         match &self.calibrator {
             Calibrator::Grouped(groups) => groups.of_group(0).unwrap_or(Calibrator::None),
@@ -390,7 +390,7 @@ impl<'a> Predictor<'a> {
         Ok(Ranked { class: top.class(), score: ScoreEcho::Lead(top.lead()), outcome })
     }
 
-    /// Adds what the decision rule, the thresholds or the prediction sets say: an artefact has one of them at most.
+    /// Adds what the decision rule, the thresholds or the prediction sets say: an artifact has one of them at most.
     // Not inlined: its frame would lie below that of the calibrator.
     #[inline(never)]
     fn judge<E: From<Mismatch>>(
@@ -473,21 +473,21 @@ const fn of_top(top: TopLabel, outcome: Outcome) -> Ranked {
 }
 
 impl Artifact<'_> {
-    /// Says all that the artefact says of an output, as [`Predictor::predict`].
+    /// Says all that the artifact says of an output, as [`Predictor::predict`].
     ///
     /// # Errors
     ///
-    /// If the output is not of the artefact's kind, or the calibrator gives more than one probability.
+    /// If the output is not of the artifact's kind, or the calibrator gives more than one probability.
     pub fn predict(&self, query: &Query<'_>) -> Result<Prediction, Mismatch> {
         Predictor::new(*self).predict(query)
     }
 
-    /// Says all that the artefact says of an output, and what its calibrator says of the other classes, as
+    /// Says all that the artifact says of an output, and what its calibrator says of the other classes, as
     /// [`Predictor::predict_classes`].
     ///
     /// # Errors
     ///
-    /// If the output is not of the artefact's kind, or `space` is too short.
+    /// If the output is not of the artifact's kind, or `space` is too short.
     pub fn predict_classes<'p>(
         &self,
         query: &Query<'_>,

@@ -1,4 +1,4 @@
-//! Which artefacts a device accepts.
+//! Which artifacts a device accepts.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, CRC_32C, ClassifierId, KeyId, ParseError};
 
-/// What the monitors of a device have room for: an artefact that asks for an [action](Artifact::monitor_action) on their alarms is refused
+/// What the monitors of a device have room for: an artifact that asks for an [action](Artifact::monitor_action) on their alarms is refused
 /// by a device that could not see an alarm of every table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -21,7 +21,7 @@ impl MonitorRoom {
     /// The room of a device without monitors.
     pub const NONE: Self = Self { tables: 0, bins: 0 };
 
-    /// Tells whether a device with this room can do what the artefact asks for on an alarm, or the artefact asks for nothing.
+    /// Tells whether a device with this room can do what the artifact asks for on an alarm, or the artifact asks for nothing.
     pub fn can_act_for(self, artifact: &Artifact<'_>) -> bool {
         let Some(monitors) = artifact.monitors().filter(|_| artifact.monitor_action().is_some()) else {
             return true;
@@ -35,25 +35,25 @@ impl MonitorRoom {
     }
 }
 
-/// Decides whose artefacts are accepted.
+/// Decides whose artifacts are accepted.
 pub trait Trust {
-    /// Checks the signature of an artefact, or that the artefact needs none. `bytes` are all bytes of the artefact.
+    /// Checks the signature of an artifact, or that the artifact needs none. `bytes` are all bytes of the artifact.
     ///
     /// # Errors
     ///
-    /// If the artefact is not accepted.
+    /// If the artifact is not accepted.
     fn check(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<(), SignatureError>;
 
-    /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
+    /// Returns the name of the key with which artifacts must be signed; `None` if they need no signature.
     fn key(&self) -> Option<KeyId>;
 }
 
-/// Accepts artefacts of anybody, signed or not, without looking at the signature.
+/// Accepts artifacts of anybody, signed or not, without looking at the signature.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Anybody;
 
-/// The demands of a device: an artefact is undamaged, from somebody trusted, and for the device's classifier.
+/// The demands of a device: an artifact is undamaged, from somebody trusted, and for the device's classifier.
 ///
 /// ```
 /// use calib_core::{Admission, Anybody, ClassifierId, ParseError};
@@ -73,7 +73,7 @@ pub struct Admission<T> {
     room: MonitorRoom,
 }
 
-/// An artefact that a device accepts, with its bytes.
+/// An artifact that a device accepts, with its bytes.
 ///
 /// Only an [`Admission`] makes an `Admitted`, so no check can be forgotten.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,18 +83,18 @@ pub struct Admitted<'a> {
     bytes: &'a [u8],
 }
 
-/// Why an artefact was not accepted.
+/// Why an artifact was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Refused {
-    /// The bytes are damaged, or not an artefact.
+    /// The bytes are damaged, or not an artifact.
     Artifact(ParseError),
-    /// The artefact is not from somebody trusted.
+    /// The artifact is not from somebody trusted.
     Signature(SignatureError),
-    /// The artefact was fitted for this classifier, not for the device's. `None` if it was fitted for another kind of classifier.
+    /// The artifact was fitted for this classifier, not for the device's. `None` if it was fitted for another kind of classifier.
     OtherClassifier(Option<ClassifierId>),
-    /// The artefact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
+    /// The artifact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
     Monitors,
 }
 
@@ -107,7 +107,7 @@ pub enum SignatureError {
     Missing,
     /// The signature names this key, which is not the trusted one.
     OtherKey(KeyId),
-    /// The signature is not the trusted key's signature of this artefact.
+    /// The signature is not the trusted key's signature of this artifact.
     Wrong,
 }
 
@@ -122,12 +122,12 @@ impl Trust for Anybody {
 }
 
 impl<T: Trust> Admission<T> {
-    /// Returns the name of the key with which artefacts must be signed; `None` if they need no signature.
+    /// Returns the name of the key with which artifacts must be signed; `None` if they need no signature.
     pub fn trusted_key(&self) -> Option<KeyId> {
         self.trust.key()
     }
 
-    /// Returns what tells apart notes about artefacts that are admitted here: those of another key or classifier do not count.
+    /// Returns what tells apart notes about artifacts that are admitted here: those of another key or classifier do not count.
     pub(super) fn whose(&self) -> u32 {
         let mut digest = CRC_32C.digest();
         digest.update(&self.classifier.0);
@@ -135,7 +135,7 @@ impl<T: Trust> Admission<T> {
         digest.finalize()
     }
 
-    /// Makes an admission of artefacts that `trust` accepts, for the classifier with this identity, on a device without monitors.
+    /// Makes an admission of artifacts that `trust` accepts, for the classifier with this identity, on a device without monitors.
     pub const fn new(trust: T, classifier: ClassifierId) -> Self {
         Self { trust, classifier, room: MonitorRoom::NONE }
     }
@@ -146,13 +146,13 @@ impl<T: Trust> Admission<T> {
         Self { room, ..self }
     }
 
-    /// Checks an artefact that fills `bytes` exactly, and starts at a multiple of 4 in memory.
+    /// Checks an artifact that fills `bytes` exactly, and starts at a multiple of 4 in memory.
     ///
-    /// An artefact that names no classifier is accepted for every classifier.
+    /// An artifact that names no classifier is accepted for every classifier.
     ///
     /// # Errors
     ///
-    /// The first demand that the artefact does not meet, in the order damage, signature, classifier, monitors.
+    /// The first demand that the artifact does not meet, in the order damage, signature, classifier, monitors.
     pub fn admit<'a>(&self, bytes: &'a [u8]) -> Result<Admitted<'a>, Refused> {
         let artifact = Artifact::parse(bytes).map_err(Refused::Artifact)?;
         self.trust.check(&artifact, bytes).map_err(Refused::Signature)?;
@@ -167,17 +167,17 @@ impl<T: Trust> Admission<T> {
 }
 
 impl<'a> Admitted<'a> {
-    /// Returns the artefact in bytes that were admitted before.
+    /// Returns the artifact in bytes that were admitted before.
     pub(crate) fn again(bytes: &'a [u8]) -> Option<Self> {
         Some(Self { artifact: Artifact::parse(bytes).ok()?, bytes })
     }
 
-    /// Returns the artefact.
+    /// Returns the artifact.
     pub const fn artifact(&self) -> &Artifact<'a> {
         &self.artifact
     }
 
-    /// Returns the artefact's bytes.
+    /// Returns the artifact's bytes.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -188,10 +188,10 @@ impl fmt::Display for Refused {
         match self {
             Self::Artifact(cause) => cause.fmt(f),
             Self::Signature(cause) => cause.fmt(f),
-            Self::OtherClassifier(Some(id)) => write!(f, "the artefact is for another classifier, {id}"),
-            Self::OtherClassifier(None) => f.write_str("the artefact is for another kind of classifier"),
+            Self::OtherClassifier(Some(id)) => write!(f, "the artifact is for another classifier, {id}"),
+            Self::OtherClassifier(None) => f.write_str("the artifact is for another kind of classifier"),
             Self::Monitors => f.write_str(
-                "the artefact asks for an action on its monitors' alarms, and the firmware has no monitors, or too little room for them",
+                "the artifact asks for an action on its monitors' alarms, and the firmware has no monitors, or too little room for them",
             ),
         }
     }
@@ -200,9 +200,9 @@ impl fmt::Display for Refused {
 impl fmt::Display for SignatureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing => f.write_str("the artefact is not signed"),
-            Self::OtherKey(key) => write!(f, "the artefact is signed with another key, {key}"),
-            Self::Wrong => f.write_str("the signature does not match the artefact"),
+            Self::Missing => f.write_str("the artifact is not signed"),
+            Self::OtherKey(key) => write!(f, "the artifact is signed with another key, {key}"),
+            Self::Wrong => f.write_str("the signature does not match the artifact"),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A buffer for an artefact that arrives in pieces.
+//! A buffer for an artifact that arrives in pieces.
 
 use core::fmt;
 
-/// A buffer of `4 * WORDS` bytes for an artefact that arrives in pieces, such as over a serial line.
+/// A buffer of `4 * WORDS` bytes for an artifact that arrives in pieces, such as over a serial line.
 ///
 /// It is aligned as [`Artifact::parse`](crate::artifact::Artifact::parse) needs.
 ///
@@ -61,7 +61,7 @@ impl<const WORDS: usize> ArtifactBuffer<WORDS> {
 
 impl fmt::Display for BufferFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the artefact is larger than the buffer")
+        f.write_str("the artifact is larger than the buffer")
     }
 }
 

@@ -15,46 +15,46 @@ pub enum SlotFault {
     Blank,
     /// No installation into the slot was completed.
     Uncommitted,
-    /// The slot's bytes are not the installed ones: bytes of the artefact were altered, or its length is impossible.
+    /// The slot's bytes are not the installed ones: bytes of the artifact were altered, or its length is impossible.
     Altered,
     /// The rest of the slot is not erased.
     Tail {
         /// The offset in the slot of the first byte that is not erased.
         offset: u32,
     },
-    /// The artefact is longer than the device's buffer.
+    /// The artifact is longer than the device's buffer.
     TooLarge {
-        /// The artefact's length.
+        /// The artifact's length.
         len_bytes: u32,
     },
-    /// The artefact is whole, but not accepted.
+    /// The artifact is whole, but not accepted.
     Refused(Refused),
     /// The flash cannot be read.
     Flash,
 }
 
-/// Why an artefact was not installed. The calibrator in force is the same as before.
+/// Why an artifact was not installed. The calibrator in force is the same as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum InstallError<E> {
-    /// The artefact is not accepted.
+    /// The artifact is not accepted.
     Refused(Refused),
-    /// The artefact's counter is lower than the counter of the calibrator in force.
+    /// The artifact's counter is lower than the counter of the calibrator in force.
     Downgrade {
         /// The counter in force.
         held: u32,
-        /// The artefact's counter.
+        /// The artifact's counter.
         offered: u32,
     },
-    /// The artefact does not fit a slot.
+    /// The artifact does not fit a slot.
     TooLarge {
-        /// The artefact's length.
+        /// The artifact's length.
         len_bytes: u32,
-        /// The length of the longest artefact that fits.
+        /// The length of the longest artifact that fits.
         max: u32,
     },
-    /// The artefact is not the one that the installation began with.
+    /// The artifact is not the one that the installation began with.
     OtherArtifact,
     /// The device has had 2^32 - 1 installations, which is the limit.
     SequenceExhausted,
@@ -68,9 +68,9 @@ pub enum InstallError<E> {
     /// The calibrator in force needs another mark before the other slot may be erased, no unit for one is blank, and none is read as complete every
     /// time.
     NoMark,
-    /// The artefact has no counter, or the counter 0: a device that demands signatures does not take it.
+    /// The artifact has no counter, or the counter 0: a device that demands signatures does not take it.
     NoCounter,
-    /// The artefact's counter is that of another calibrator in the slots: a device that demands signatures does not take it.
+    /// The artifact's counter is that of another calibrator in the slots: a device that demands signatures does not take it.
     SameCounter {
         /// The counter.
         counter: u32,
@@ -87,10 +87,10 @@ impl fmt::Display for SlotFault {
             Self::Uncommitted => f.write_str("no installation into the slot was completed"),
             Self::Altered => f.write_str("the slot's bytes were altered"),
             Self::Tail { offset } => {
-                write!(f, "the slot is not erased at offset {offset}, behind the artefact")
+                write!(f, "the slot is not erased at offset {offset}, behind the artifact")
             }
             Self::TooLarge { len_bytes } => {
-                write!(f, "the artefact of {len_bytes} bytes is larger than the device's buffer")
+                write!(f, "the artifact of {len_bytes} bytes is larger than the device's buffer")
             }
             Self::Refused(cause) => cause.fmt(f),
             Self::Flash => f.write_str("the flash cannot be read"),
@@ -103,20 +103,20 @@ impl<E: fmt::Debug> fmt::Display for InstallError<E> {
         match self {
             Self::Refused(cause) => cause.fmt(f),
             Self::Downgrade { held, offered } => {
-                write!(f, "the artefact's counter is {offered}, below {held} of the calibrator in force")
+                write!(f, "the artifact's counter is {offered}, below {held} of the calibrator in force")
             }
             Self::NoMark => {
                 f.write_str("the calibrator in force cannot be made sure of: no mark of it is certain")
             }
-            Self::NoCounter => f.write_str("the artefact has no counter"),
+            Self::NoCounter => f.write_str("the artifact has no counter"),
             Self::SameCounter { counter } => {
-                write!(f, "the artefact's counter is {counter}, as that of another calibrator on the device")
+                write!(f, "the artifact's counter is {counter}, as that of another calibrator on the device")
             }
             Self::Reload => f.write_str("the slots are not what they were when the calibrator was loaded"),
             Self::TooLarge { len_bytes, max } => {
-                write!(f, "the artefact has {len_bytes} bytes, the slot holds {max}")
+                write!(f, "the artifact has {len_bytes} bytes, the slot holds {max}")
             }
-            Self::OtherArtifact => f.write_str("the artefact changed while it was installed"),
+            Self::OtherArtifact => f.write_str("the artifact changed while it was installed"),
             Self::SequenceExhausted => {
                 f.write_str("nothing can be installed any more: the sequence has ended")
             }

@@ -12,7 +12,7 @@ use super::record::Record;
 use super::store::{Current, SlotStore};
 use crate::artifact::{CRC_32C, Identity};
 
-/// The number of bytes of an artefact that a step writes or compares.
+/// The number of bytes of an artifact that a step writes or compares.
 const STEP_LEN: u32 = 8 * UNIT_LEN;
 
 /// An installation that has begun. If it is dropped, the calibrator in force stays in force.
@@ -49,7 +49,7 @@ pub enum Progress {
         /// The bytes of flash to erase, write and compare in all.
         total_bytes: u32,
     },
-    /// The artefact is in force, whatever happens from now on.
+    /// The artifact is in force, whatever happens from now on.
     Installed(Receipt),
 }
 
@@ -57,9 +57,9 @@ pub enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Receipt {
-    /// The artefact's identity.
+    /// The artifact's identity.
     pub identity: Identity,
-    /// The slot that holds the artefact.
+    /// The slot that holds the artifact.
     pub slot: u8,
     /// The number of the installation on this device, from 1 on.
     pub sequence: u32,
@@ -69,13 +69,13 @@ type Result<T, F> =
     core::result::Result<T, InstallError<<F as embedded_storage::nor_flash::ErrorType>::Error>>;
 
 impl<F: NorFlash, T: Trust> SlotStore<F, T> {
-    /// Checks an artefact, and begins to install it in the slot that is not in force. Nothing is written yet.
+    /// Checks an artifact, and begins to install it in the slot that is not in force. Nothing is written yet.
     ///
     /// If the slot in force holds the same bytes already, the installation only confirms them.
     ///
     /// # Errors
     ///
-    /// If the artefact is not admitted, is too large, or has a lower counter than the newest calibrator in the slots. If signatures
+    /// If the artifact is not admitted, is too large, or has a lower counter than the newest calibrator in the slots. If signatures
     /// are demanded, also if it has no counter, or that of another calibrator. [`InstallError::Reload`] if the store would not know
     /// what it replaces.
     pub fn begin(&mut self, bytes: &[u8]) -> Result<Install, F> {
@@ -97,7 +97,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 
     /// Does the next step of an installation: erases a sector, or writes or compares up to 256 bytes.
     ///
-    /// `bytes` is the artefact with which the installation [began](SlotStore::begin). After an error, begin again.
+    /// `bytes` is the artifact with which the installation [began](SlotStore::begin). After an error, begin again.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok(self.progress(install))
     }
 
-    /// Installs an artefact by all steps at once.
+    /// Installs an artifact by all steps at once.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         }
     }
 
-    /// Writes a part of an artefact, and erased bytes after it up to the next unit.
+    /// Writes a part of an artifact, and erased bytes after it up to the next unit.
     fn write_artifact(&mut self, slot: usize, from: u32, to: u32, bytes: &[u8]) -> Result<(), F> {
         let part = bytes.get(from as usize..to as usize).ok_or(InstallError::OtherArtifact)?;
         let mut chunk = [self.region.layout.erased.byte(); STEP_LEN as usize];

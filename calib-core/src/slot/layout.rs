@@ -75,7 +75,7 @@ pub enum LayoutError {
     Unit(usize),
     /// A slot does not consist of whole sectors of this many bytes.
     Sector(usize),
-    /// A slot of this many bytes is too short for any artefact.
+    /// A slot of this many bytes is too short for any artifact.
     TooSmall(u32),
     /// The slots overlap.
     Overlap,
@@ -84,7 +84,7 @@ pub enum LayoutError {
 }
 
 impl SlotLayout {
-    /// Returns the length of the longest artefact that fits a slot, in bytes: that of the slot except for 288 bytes, which hold the
+    /// Returns the length of the longest artifact that fits a slot, in bytes: that of the slot except for 288 bytes, which hold the
     /// record, the marks and notes.
     pub const fn max_artifact_len_bytes(&self) -> u32 {
         self.len_bytes.saturating_sub(TRAILER_LEN + (SPARE_MARKS + NOTES) * MARK_LEN as u32)
@@ -95,7 +95,7 @@ impl SlotLayout {
         self.len_bytes.saturating_sub(TRAILER_LEN)
     }
 
-    /// Returns the offsets of the marks: first the one that installs an artefact, then the spare ones.
+    /// Returns the offsets of the marks: first the one that installs an artifact, then the spare ones.
     pub(super) fn marks(&self) -> impl Iterator<Item = u32> + use<> {
         let record_at = self.record_at();
         let spare = (1..=SPARE_MARKS).map(move |index| record_at.saturating_sub(index * UNIT_LEN));
@@ -144,7 +144,7 @@ impl fmt::Display for LayoutError {
                 write!(f, "the flash is accessed in units of {unit} bytes, which does not divide 32")
             }
             Self::Sector(len) => write!(f, "a slot is not of whole sectors of {len} bytes"),
-            Self::TooSmall(len) => write!(f, "a slot of {len} bytes holds no artefact"),
+            Self::TooSmall(len) => write!(f, "a slot of {len} bytes holds no artifact"),
             Self::Overlap => f.write_str("the slots overlap"),
             Self::Capacity(len) => write!(f, "a slot goes beyond the end of the flash of {len} bytes"),
         }

@@ -34,7 +34,7 @@ impl<F: NorFlash> Region<F> {
         [!self.layout.erased.byte(); MARK_LEN]
     }
 
-    /// Whether a unit is a mark, but for a few bits. Of a mark that was begun the record and the artefact are whole, so that no bit of it decides
+    /// Whether a unit is a mark, but for a few bits. Of a mark that was begun the record and the artifact are whole, so that no bit of it decides
     /// that.
     fn is_mark(&self, unit: &[u8; MARK_LEN]) -> bool {
         let erased = self.layout.erased.byte();

@@ -1,13 +1,13 @@
 //! Two slots in flash, of which one always holds a calibrator once one was installed.
 //!
 //! ```text
-//! slot    0            artefact, its last write unit filled up with erased bytes
+//! slot    0            artifact, its last write unit filled up with erased bytes
 //!         ...          erased
-//!         len - 288    note of what was newest before this installation: "CLST", counter u32, the artefact's CRC-32C u32,
+//!         len - 288    note of what was newest before this installation: "CLST", counter u32, the artifact's CRC-32C u32,
 //!                      CRC-32C u32 of classifier and key, 12 zeros, CRC-32C u32 of the 28 bytes before; or erased
 //!         len - 256    note of an installation into the other slot, likewise
 //!         len - 224    5 units for marks: the first three beside the record in use, the others erased
-//!         len - 64     record: "CSLT", sequence u32, counter u32, artefact length u32, its CRC-32C u32, 8 zeros,
+//!         len - 64     record: "CSLT", sequence u32, counter u32, artifact length u32, its CRC-32C u32, 8 zeros,
 //!                      CRC-32C u32 of the 28 bytes before
 //!         len - 32     first mark: every bit programmed
 //! ```
@@ -21,8 +21,8 @@
 //!   any ───────────────► empty ──────────────────► whole ────────────────► recorded ─────────► valid, then three marks more
 //! ```
 //!
-//! A slot is *complete* if one of its marks is right but for 8 of 256 bits, and the record to the last bit. It is *valid* if, too, the artefact is the
-//! record's, the bytes from there to the notes are erased, and the artefact is admitted. The *slot in force* is the valid slot
+//! A slot is *complete* if one of its marks is right but for 8 of 256 bits, and the record to the last bit. It is *valid* if, too, the artifact is the
+//! record's, the bytes from there to the notes are erased, and the artifact is admitted. The *slot in force* is the valid slot
 //! with the greater counter; of equal counters, with the greater sequence. An installation goes into the other slot, and nothing is
 //! ever copied back.
 //!
@@ -37,7 +37,7 @@
 //! The power may fail at any moment. An interrupted erase or write leaves each of its bits in either state, and such a bit may read
 //! otherwise every time, or not at all. A completed erase or write lasts. Then:
 //!
-//! 1. *A complete slot is whole.* A mark was read, so marking had begun, so record and artefact were complete. That is so of a mark with wrong bits,
+//! 1. *A complete slot is whole.* A mark was read, so marking had begun, so record and artifact were complete. That is so of a mark with wrong bits,
 //!    too: bits that turn at rest do not unmark a slot, as it has four marks, and each may have eight.
 //! 2. *The slot in force is untouched until another is valid*, except for its marks and notes. A mark that was cut short, but is read as
 //!    complete, might be gone at the next start. So an installation first makes sure of the slot in force: unless four marks are right to
@@ -47,14 +47,14 @@
 //! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its marks were read back, and after the
 //!    other slot was erased if that might be in force at a later start: if its installation was cut short, it is damaged, or it
 //!    cannot be read. This goes for a calibrator that is in force and installed once more, too.
-//! 4. *The bytes in use are the bytes that were checked.* The artefact is copied to RAM and checked there, with its signature, so
+//! 4. *The bytes in use are the bytes that were checked.* The artifact is copied to RAM and checked there, with its signature, so
 //!    bits that read otherwise every time cannot pass one check and fail another. The copy has another reason, too: on most parts
 //!    flash cannot be read while it is erased or written. A device with one slot, which never changes while the device runs, reads
-//!    the artefact in place ([`Artifact::parse_slot`](crate::artifact::Artifact::parse_slot)).
+//!    the artifact in place ([`Artifact::parse_slot`](crate::artifact::Artifact::parse_slot)).
 //! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut, and a start writes nothing.
 //! 6. *Nothing unseen is erased.* An installation reads the ends of both slots again. If one is complete that the store did not know
 //!    when it loaded the calibrator, because flash could not be read then, it erases nothing ([`InstallError::Reload`]). The
-//!    counters of all complete slots count, whether or not their artefacts are whole, and those of the notes. Without a calibrator in force, the
+//!    counters of all complete slots count, whether or not their artifacts are whole, and those of the notes. Without a calibrator in force, the
 //!    installation goes into the slot whose loss costs less; one that cannot be read, though each read is tried three times, is
 //!    taken for torn.
 //!
@@ -74,7 +74,7 @@
 //! | counter | no | no: without a signature anybody writes any counter | yes, if signed: below the newest, and other ones of the same counter | no |
 //! | classifier's identity | mistakes of people | no | no | no |
 //!
-//! Where signatures are demanded, an artefact without a counter is not installed. Whoever reaches the debug port can replace the
+//! Where signatures are demanded, an artifact without a counter is not installed. Whoever reaches the debug port can replace the
 //! program, the key in it, or both slots: lock the port. Only the slots hold the counter: if both are lost, any signed calibrator is
 //! accepted again.
 //!

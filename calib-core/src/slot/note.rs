@@ -14,7 +14,7 @@ const CRC_AT: usize = RECORD_LEN - 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Note {
     pub(super) counter: u32,
-    /// The CRC-32C of the artefact.
+    /// The CRC-32C of the artifact.
     pub(super) crc: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Whether an artefact may be installed, and where it goes.
+//! Whether an artifact may be installed, and where it goes.
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash};
 
@@ -12,11 +12,11 @@ use super::trailer::Trailer;
 /// What an installation does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    /// The slot that holds the artefact in the end.
+    /// The slot that holds the artifact in the end.
     pub(super) target: usize,
-    /// The artefact's record.
+    /// The artifact's record.
     pub(super) record: Record,
-    /// Whether the slot in force holds the artefact already.
+    /// Whether the slot in force holds the artifact already.
     pub(super) is_held: bool,
     /// Whether the other slot is erased before the installation is acknowledged: it might be in force at a later start.
     pub(super) clears: bool,
@@ -27,7 +27,7 @@ pub(super) struct Plan {
 type Result<T, F> = core::result::Result<T, InstallError<<F as ErrorType>::Error>>;
 
 impl<F: NorFlash, T: Trust> SlotStore<F, T> {
-    /// Plans the installation of an admitted artefact. `offered` is its record, whose sequence does not count.
+    /// Plans the installation of an admitted artifact. `offered` is its record, whose sequence does not count.
     ///
     /// # Errors
     ///

@@ -10,15 +10,15 @@ pub(super) const TRAILER_LEN: u32 = (RECORD_LEN + MARK_LEN) as u32;
 const MAGIC: [u8; 4] = *b"CSLT";
 const CRC_AT: usize = RECORD_LEN - 4;
 
-/// A slot's record about its artefact.
+/// A slot's record about its artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     /// Counts the installations on this device.
     pub(super) sequence: u32,
-    /// The artefact's counter.
+    /// The artifact's counter.
     pub(super) counter: u32,
     pub(super) len_bytes: u32,
-    /// The CRC-32C of the whole artefact.
+    /// The CRC-32C of the whole artifact.
     pub(super) crc: u32,
 }
 
@@ -28,7 +28,7 @@ impl Record {
         (self.counter, self.sequence)
     }
 
-    /// Tells whether both are of the same artefact.
+    /// Tells whether both are of the same artifact.
     pub(super) fn is_of_same(&self, other: &Self) -> bool {
         (self.counter, self.len_bytes, self.crc) == (other.counter, other.len_bytes, other.crc)
     }

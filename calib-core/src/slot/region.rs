@@ -73,7 +73,7 @@ impl<F: NorFlash> Region<F> {
         Ok(None)
     }
 
-    /// Returns the first offset in `from..to` at which the slot differs from the artefact. `from` is a multiple of a unit.
+    /// Returns the first offset in `from..to` at which the slot differs from the artifact. `from` is a multiple of a unit.
     pub(super) fn first_difference(
         &mut self,
         slot: usize,

@@ -13,10 +13,10 @@ use super::region::{READ_TRIES, Region};
 use super::trailer::Trailer;
 use crate::artifact::{Artifact, CRC_32C, Identity};
 
-/// The offset of the identity in an artefact.
+/// The offset of the identity in an artifact.
 const IDENTITY_AT: u32 = 16;
 
-/// Two slots in a flash, with the admission of artefacts to them.
+/// Two slots in a flash, with the admission of artifacts to them.
 ///
 /// ```
 /// use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
@@ -85,11 +85,11 @@ pub struct PassedOver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SlotContent {
-    /// The artefact's identity.
+    /// The artifact's identity.
     pub identity: Identity,
-    /// The artefact's length in bytes.
+    /// The artifact's length in bytes.
     pub len_bytes: u32,
-    /// The artefact's counter.
+    /// The artifact's counter.
     pub counter: u32,
     /// The number of the installation on this device, from 1 on.
     pub sequence: u32,
@@ -115,7 +115,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok((store, loaded))
     }
 
-    /// Copies the artefact in force to `buffer` and checks the copy. The whole slot is read, and nothing is written.
+    /// Copies the artifact in force to `buffer` and checks the copy. The whole slot is read, and nothing is written.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Admitted::again(buffer.as_bytes()).ok_or(faults)
     }
 
-    /// Reads both slots completely, and returns what they hold. Whether an artefact is admitted shows only when it is loaded.
+    /// Reads both slots completely, and returns what they hold. Whether an artifact is admitted shows only when it is loaded.
     pub fn survey(&mut self) -> [Result<SlotContent, SlotFault>; 2] {
         [0, 1].map(|slot| {
             let trailer = self.region.trailer(slot);
@@ -204,7 +204,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         self.current.map(|current| current.record.counter)
     }
 
-    /// Returns the admission of artefacts.
+    /// Returns the admission of artifacts.
     pub const fn admission(&self) -> &Admission<T> {
         &self.admission
     }
@@ -229,7 +229,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         self.region.flash
     }
 
-    /// Copies the artefact of a slot to the buffer, and admits it there.
+    /// Copies the artifact of a slot to the buffer, and admits it there.
     fn load_slot<const WORDS: usize>(
         &mut self,
         slot: usize,
@@ -248,8 +248,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 }
 
 impl<F: NorFlash> Region<F> {
-    /// Reads a slot up to its spare marks. Gives the artefact to `take` piece by piece, each with its offset, and checks that the
-    /// artefact is the record's and that the rest is erased.
+    /// Reads a slot up to its spare marks. Gives the artifact to `take` piece by piece, each with its offset, and checks that the
+    /// artifact is the record's and that the rest is erased.
     fn scan(
         &mut self,
         slot: usize,
@@ -281,10 +281,10 @@ impl<F: NorFlash> Region<F> {
     }
 }
 
-/// Returns the last 64 bytes of a slot that holds this artefact as the installation with this number; `None` if the artefact does
+/// Returns the last 64 bytes of a slot that holds this artifact as the installation with this number; `None` if the artifact does
 /// not fit the slot.
 ///
-/// This is for tools that write a whole slot at once, such as through a debug probe. Between the artefact and these bytes the slot
+/// This is for tools that write a whole slot at once, such as through a debug probe. Between the artifact and these bytes the slot
 /// is erased.
 ///
 /// ```

@@ -99,7 +99,7 @@ impl<F: NorFlash> Region<F> {
             Trailer::Unreadable => Err(SlotFault::Flash),
             Trailer::Open(_) => Err(SlotFault::Uncommitted),
             Trailer::Blank => {
-                // What was torn may be unreadable: it is not blank then. A note is no artefact.
+                // What was torn may be unreadable: it is not blank then. A note is no artifact.
                 let blank = self.first_programmed(slot, 0, self.layout.note_at(When::Before));
                 Err(if matches!(blank, Ok(None)) { SlotFault::Blank } else { SlotFault::Uncommitted })
             }

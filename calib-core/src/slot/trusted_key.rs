@@ -1,4 +1,4 @@
-//! Artefacts signed with Ed25519.
+//! Artifacts signed with Ed25519.
 
 use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest, Sha512};
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha512};
 use super::admission::{SignatureError, Trust};
 use crate::artifact::{Artifact, KeyId, SignedPart};
 
-/// A public key: only artefacts signed by its owner are accepted.
+/// A public key: only artifacts signed by its owner are accepted.
 ///
 /// A signature is verified as in RFC 8032, with the stricter rules of `verify_strict`: neither the key nor a part of the signature
 /// may be of small order. A signature then fits one message and one key only.

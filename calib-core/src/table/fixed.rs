@@ -38,7 +38,7 @@ pub type FixedMarginTable<const N: usize> = FixedTableOf<N, Margin>;
 /// fewer than `N` bins wastes memory, not time. The edges lie in the order that suits the core's instructions.
 ///
 /// A table knows nothing of its bins' evidence: a bin without calibration points has no probability, and must not be in it. `calib
-/// export` refuses to make such a table; an artefact in flash, and the export for C, tell of such bins.
+/// export` refuses to make such a table; an artifact in flash, and the export for C, tell of such bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FixedTableOf<const N: usize, S> {

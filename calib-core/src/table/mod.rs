@@ -14,7 +14,7 @@
 //! | [`FixedTable`], [`FixedMarginTable`], [`FixedCodeTable`], [`DirectTable`] | a table that is a constant of the program |
 //!
 //! Where there are two, the first is over scores in `[0, 1]` and the second over margins: the same generic type, such as
-//! [`StepTableOf`]. All but the last row borrow their numbers, from constants or in place from a parsed artefact, and share the
+//! [`StepTableOf`]. All but the last row borrow their numbers, from constants or in place from a parsed artifact, and share the
 //! search in `search.rs`. The last row own their numbers in the layout that takes the core the fewest instructions.
 //!
 //! This room imports [`score`](crate::score) and [`outcome`](crate::outcome).

@@ -32,7 +32,7 @@ pub type MarginTable<'a> = StepTableOf<'a, Margin>;
 
 /// A step table of `B` probabilities over the bins `[lowest, e1)`, `[e1, e2)`, ..., `[e(B-1), highest]` of scores or margins.
 ///
-/// The table borrows its numbers, from constants or in place from a parsed artefact. A table that exists is valid, so a lookup
+/// The table borrows its numbers, from constants or in place from a parsed artifact. A table that exists is valid, so a lookup
 /// has no error and no panic.
 ///
 /// The code of the search takes half a kilobyte, because its steps are spelled out for every size up to 1024 bins. A

@@ -3,7 +3,7 @@
 use super::cells::CellTable;
 use super::scaling::VectorScaling;
 
-/// A calibrator of a whole vector, which an artefact holds in place of tables.
+/// A calibrator of a whole vector, which an artifact holds in place of tables.
 ///
 /// A [`VectorCalibrator`](crate::calibrator::VectorCalibrator) made from it calibrates vectors.
 ///

@@ -47,22 +47,22 @@ pub enum RequestBody {
     },
     /// State what the slots hold, and how far an update is.
     Slots,
-    /// Prepare for this artefact. If the same artefact was announced before, keep what was received.
+    /// Prepare for this artifact. If the same artifact was announced before, keep what was received.
     Announce {
-        /// The artefact's length in bytes.
+        /// The artifact's length in bytes.
         len_bytes: u32,
         /// The CRC-32C of all its bytes.
         crc: u32,
     },
-    /// Take a part of the announced artefact.
+    /// Take a part of the announced artifact.
     Chunk {
-        /// The offset of the part in the artefact.
+        /// The offset of the part in the artifact.
         offset: u32,
         /// The bytes of the part.
         bytes: Chunk,
     },
-    /// Check the announced artefact, and do the next step of its installation: erase a sector, or write or compare up to 256 bytes.
-    /// The host repeats the request until the artefact is installed.
+    /// Check the announced artifact, and do the next step of its installation: erase a sector, or write or compare up to 256 bytes.
+    /// The host repeats the request until the artifact is installed.
     Install,
     /// State what the monitors of this table counted, and what they make of it.
     Counters {
@@ -180,11 +180,11 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CalibratorStatus {
-    /// The artefact's identity.
+    /// The artifact's identity.
     pub identity: Identity,
-    /// The artefact's counter; 0 if it has none.
+    /// The artifact's counter; 0 if it has none.
     pub counter: u32,
-    /// The artefact's length in bytes.
+    /// The artifact's length in bytes.
     pub len_bytes: u32,
     /// The binary method.
     pub method: Method,
@@ -206,13 +206,13 @@ pub struct CalibratorStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Missing {
-    /// The slot does not hold a valid artefact.
+    /// The slot does not hold a valid artifact.
     Artifact(ParseError),
-    /// The artefact was fitted for this classifier, not for the device's.
+    /// The artifact was fitted for this classifier, not for the device's.
     OtherClassifier(Option<ClassifierId>),
     /// Neither slot is valid.
     Slots([SlotFault; 2]),
-    /// The artefact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
+    /// The artifact asks for an action on an alarm of its monitors, and the device has none, or none with room for its tables.
     Monitors,
 }
 

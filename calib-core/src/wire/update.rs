@@ -1,8 +1,8 @@
 //! The part of the device protocol that replaces a calibrator.
 //!
-//! The host announces an artefact, sends it in chunks, and then asks the device to install it step by step. Each request does
+//! The host announces an artifact, sends it in chunks, and then asks the device to install it step by step. Each request does
 //! little, and is answered when it is done. Between requests of an update, the device answers requests for predictions from the
-//! calibrator in force. Every request may be repeated. An update that was left is taken up again by announcing the same artefact.
+//! calibrator in force. Every request may be repeated. An update that was left is taken up again by announcing the same artifact.
 
 use core::fmt;
 
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::artifact::KeyId;
 use crate::slot::{InstallError, Progress, Receipt, Refused, SlotContent, SlotFault};
 
-/// The largest number of bytes of an artefact in a request.
+/// The largest number of bytes of an artifact in a request.
 pub const MAX_CHUNK: usize = 256;
 
 /// The length of the report that a device leaves in memory for a debug probe, in bytes: its replies to `Slots` and `Status` as frames,
 /// one after the other.
 pub const REPORT_LEN: usize = 512;
 
-/// A part of an artefact.
+/// A part of an artifact.
 pub type Chunk = heapless::Vec<u8, MAX_CHUNK>;
 
 /// The content of a device's slots, and the progress of an update.
@@ -29,9 +29,9 @@ pub struct Slots {
     pub in_force: Option<u8>,
     /// What each slot holds, or why it is not valid.
     pub slots: [Result<SlotContent, SlotFault>; 2],
-    /// The longest artefact that fits a slot and the device's buffer, in bytes.
+    /// The longest artifact that fits a slot and the device's buffer, in bytes.
     pub max_len_bytes: u32,
-    /// The name of the key with which artefacts must be signed; `None` if they need no signature.
+    /// The name of the key with which artifacts must be signed; `None` if they need no signature.
     pub trusted_key: Option<KeyId>,
     /// The progress of the update, if one has begun.
     pub update: Option<UpdateStatus>,
@@ -41,21 +41,21 @@ pub struct Slots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum UpdateStatus {
-    /// The device has received a part of the artefact.
+    /// The device has received a part of the artifact.
     Receiving {
         /// The number of bytes received, which is the offset of the next chunk.
         received: u32,
-        /// The artefact's length.
+        /// The artifact's length.
         len_bytes: u32,
     },
-    /// The artefact is admitted, and is being written to flash.
+    /// The artifact is admitted, and is being written to flash.
     Installing {
         /// The bytes of flash erased, written and compared so far.
         done_bytes: u32,
         /// The bytes of flash to erase, write and compare in all.
         total_bytes: u32,
     },
-    /// The artefact is in force, whatever happens from now on.
+    /// The artifact is in force, whatever happens from now on.
     Installed(Receipt),
 }
 
@@ -66,34 +66,34 @@ pub enum UpdateStatus {
 pub enum UpdateRefusal {
     /// This device's calibrator cannot be replaced over the line.
     NotUpdatable,
-    /// The artefact does not fit.
+    /// The artifact does not fit.
     TooLarge {
-        /// The artefact's length.
+        /// The artifact's length.
         len_bytes: u32,
-        /// The length of the longest artefact that fits.
+        /// The length of the longest artifact that fits.
         max: u32,
     },
-    /// No artefact was announced.
+    /// No artifact was announced.
     NotAnnounced,
     /// The chunk begins beyond the received bytes.
     Offset {
         /// The offset of the next chunk.
         expected: u32,
     },
-    /// Bytes of the artefact are still missing.
+    /// Bytes of the artifact are still missing.
     Incomplete {
         /// The number of bytes received.
         received: u32,
     },
-    /// The received bytes are not the announced ones. Announce the artefact again.
+    /// The received bytes are not the announced ones. Announce the artifact again.
     Crc,
-    /// The artefact is not accepted.
+    /// The artifact is not accepted.
     Refused(Refused),
-    /// The artefact's counter is lower than the one in force.
+    /// The artifact's counter is lower than the one in force.
     Downgrade {
         /// The counter in force.
         held: u32,
-        /// The artefact's counter.
+        /// The artifact's counter.
         offered: u32,
     },
     /// The flash failed.
@@ -107,9 +107,9 @@ pub enum UpdateRefusal {
     SequenceExhausted,
     /// The calibrator in force cannot be made sure of, so it is not replaced.
     NoMark,
-    /// The artefact has no counter, which a device that demands signatures does not take.
+    /// The artifact has no counter, which a device that demands signatures does not take.
     NoCounter,
-    /// The artefact's counter is that of another calibrator on the device, which demands signatures.
+    /// The artifact's counter is that of another calibrator on the device, which demands signatures.
     SameCounter {
         /// The counter.
         counter: u32,
@@ -150,15 +150,15 @@ impl fmt::Display for UpdateRefusal {
         match self {
             Self::NotUpdatable => f.write_str("this device's calibrator is not replaced over the line"),
             Self::TooLarge { len_bytes, max } => {
-                write!(f, "the artefact has {len_bytes} bytes, the device takes {max}")
+                write!(f, "the artifact has {len_bytes} bytes, the device takes {max}")
             }
-            Self::NotAnnounced => f.write_str("no artefact was announced"),
+            Self::NotAnnounced => f.write_str("no artifact was announced"),
             Self::Offset { expected } => write!(f, "the device expects offset {expected}"),
-            Self::Incomplete { received } => write!(f, "only {received} bytes of the artefact are there"),
+            Self::Incomplete { received } => write!(f, "only {received} bytes of the artifact are there"),
             Self::Crc => f.write_str("the bytes received are not those that were announced"),
             Self::Refused(cause) => cause.fmt(f),
             Self::Downgrade { held, offered } => {
-                write!(f, "the artefact's counter is {offered}, below {held} of the calibrator in force")
+                write!(f, "the artifact's counter is {offered}, below {held} of the calibrator in force")
             }
             Self::Flash => f.write_str("the device's flash failed"),
             Self::ReadBack { offset } => {
@@ -171,9 +171,9 @@ impl fmt::Display for UpdateRefusal {
             Self::NoMark => f.write_str(
                 "the calibrator in force cannot be made sure of before it is replaced: no mark of its slot is certain",
             ),
-            Self::NoCounter => f.write_str("the artefact has no counter, which this device demands"),
+            Self::NoCounter => f.write_str("the artifact has no counter, which this device demands"),
             Self::SameCounter { counter } => {
-                write!(f, "the artefact's counter is {counter}, as that of another calibrator on the device")
+                write!(f, "the artifact's counter is {counter}, as that of another calibrator on the device")
             }
             Self::Reload => {
                 f.write_str("the device's slots are not what they were when it looked last: it has looked again")

@@ -12,7 +12,7 @@ use crate::test_size::step;
 
 const DECISION: u16 = 32;
 
-/// Three actions with two thresholds, in an artefact of one table.
+/// Three actions with two thresholds, in an artifact of one table.
 const PAYLOAD: &str = "
     03  02  01  00              # actions, thresholds, the action for the uncalibrated, reserved
     00 00 80 3e  00 00 40 3f    # thresholds: 0.25, 0.75
@@ -45,7 +45,7 @@ fn with_decision(parts: &DecisionParts<'_>) -> Result<Vec<u8>, WriteError> {
     Ok(writer.finish(identity).unwrap().to_vec())
 }
 
-/// The golden artefact with its decision section changed.
+/// The golden artifact with its decision section changed.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut sections = disassemble(&with_decision(&PARTS).unwrap());
     change(&mut sections.last_mut().unwrap().payload);
@@ -84,7 +84,7 @@ fn the_parser_reads_the_pinned_bytes() {
 }
 
 #[test]
-fn an_artefact_without_one_has_no_rule() {
+fn an_artifact_without_one_has_no_rule() {
     let mut sections = disassemble(&with_decision(&PARTS).unwrap());
     sections.pop();
     let bytes = aligned(&assemble(&sections));

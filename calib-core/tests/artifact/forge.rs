@@ -1,4 +1,4 @@
-//! Makes artefacts byte by byte, without the crate's writer: right ones, and wrong ones with a right CRC.
+//! Makes artifacts byte by byte, without the crate's writer: right ones, and wrong ones with a right CRC.
 
 use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, PREFIX_LEN, Provenance, Reduction, Table,
@@ -7,7 +7,7 @@ use calib_core::{Artifact, ArtifactBuffer, Identity, ScoreEncoding};
 use crc::{CRC_32_ISCSI, Crc};
 use sha2::{Digest, Sha256};
 
-/// The largest artefact of these tests, in words.
+/// The largest artifact of these tests, in words.
 pub(crate) const MAX_WORDS: usize = 1 << 15;
 
 /// Bytes aligned as the parser needs them.
@@ -18,7 +18,7 @@ pub(crate) const HEADER: u16 = 1;
 pub(crate) const TABLES: u16 = 2;
 pub(crate) const BIN_FLAGS: u16 = 3;
 
-/// Where the artefacts of most listings come from.
+/// Where the artifacts of most listings come from.
 pub(crate) const PROVENANCE: Provenance<'static> =
     Provenance { data_sha256: [0x5A; 32], tool_version: "0.1.0", parameters: "", classifier: None };
 
@@ -50,7 +50,7 @@ pub(crate) fn identity(sections: &[u8]) -> Identity {
     Identity(Sha256::digest(sections)[..8].try_into().unwrap())
 }
 
-/// An artefact from the crate's own writer.
+/// An artifact from the crate's own writer.
 pub(crate) fn write(header: &Header<'_>, tables: &[Option<Table<'_>>], bin_flags: &[u8]) -> Vec<u8> {
     let mut buf = vec![0xEE; 4 * MAX_WORDS];
     let mut writer = ArtifactWriter::new(&mut buf);
@@ -70,7 +70,7 @@ pub(crate) struct Section {
     pub(crate) payload: Vec<u8>,
 }
 
-/// A top-label artefact of three classes, the second uncalibrated, to be spoiled and sealed.
+/// A top-label artifact of three classes, the second uncalibrated, to be spoiled and sealed.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) header: Header<'static>,
@@ -148,13 +148,13 @@ fn top_label_header() -> Header<'static> {
 pub(crate) fn refusal(bytes: &[u8]) -> Option<calib_core::ParseError> {
     let buffer = aligned(bytes);
     let file = Artifact::parse(buffer.as_bytes()).err();
-    // Whatever is wrong with an artefact in a file is wrong with it in a slot.
+    // Whatever is wrong with an artifact in a file is wrong with it in a slot.
     let slot = Artifact::parse_slot(buffer.as_bytes()).err();
     assert_eq!(file, slot);
     file
 }
 
-/// The sections of an artefact, to be spoiled and assembled again.
+/// The sections of an artifact, to be spoiled and assembled again.
 pub(crate) fn disassemble(artifact: &[u8]) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut rest = &artifact[PREFIX_LEN..];

@@ -1,4 +1,4 @@
-//! Format 1, pinned byte by byte: a change that fails here breaks every artefact in the field.
+//! Format 1, pinned byte by byte: a change that fails here breaks every artifact in the field.
 
 use calib_core::artifact::{
     Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
@@ -92,7 +92,7 @@ fn the_writer_gives_exactly_the_pinned_bytes() {
 }
 
 #[test]
-fn the_parser_reads_the_pinned_binary_artefact() {
+fn the_parser_reads_the_pinned_binary_artifact() {
     let bytes = aligned(&hex(BINARY));
     let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
     assert_eq!(artifact.header(), &binary_header());
@@ -111,7 +111,7 @@ fn the_parser_reads_the_pinned_binary_artefact() {
 }
 
 #[test]
-fn the_parser_reads_the_pinned_top_label_artefact() {
+fn the_parser_reads_the_pinned_top_label_artifact() {
     let bytes = aligned(&hex(TOP_LABEL));
     let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
     assert_eq!(artifact.header(), &top_label_header());
@@ -126,7 +126,7 @@ fn the_parser_reads_the_pinned_top_label_artefact() {
         Outcome::Uncalibrated(why) => Err(why),
     };
     assert_eq!(at(0, 0.4), Ok((0, 0.25, None, BinFlags::NONE)));
-    // No calibration point was in the bin, whose midpoint is in the artefact.
+    // No calibration point was in the bin, whose midpoint is in the artifact.
     assert_eq!(at(0, 0.5), Err(Uncalibrated::EmptyBin));
     assert_eq!(artifact.tables().bin_flags(0, 1), BinFlags::EMPTY);
     assert_eq!(at(1, 0.5), Err(Uncalibrated::Class));
@@ -143,8 +143,8 @@ fn the_second_theorem_is_number_one() {
 }
 
 /// A file, and a slot whose rest is erased or was never programmed.
-pub(crate) fn slots(artefact: &[u8]) -> [Vec<u8>; 2] {
-    [0xFF, 0x00].map(|erased| [artefact, &[erased; 61]].concat())
+pub(crate) fn slots(artifact: &[u8]) -> [Vec<u8>; 2] {
+    [0xFF, 0x00].map(|erased| [artifact, &[erased; 61]].concat())
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn misaligned_bytes_are_refused_as_such() {
 }
 
 #[test]
-fn blank_memory_is_no_artefact() {
+fn blank_memory_is_no_artifact() {
     for len in [0, 1, 3, 4, 31, 32, 33, 4096] {
         for erased in [0xFF, 0x00] {
             let blank = aligned(&vec![erased; len]);

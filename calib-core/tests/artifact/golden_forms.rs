@@ -159,7 +159,7 @@ fn the_writer_gives_exactly_the_pinned_bytes() {
 }
 
 #[test]
-fn the_parser_reads_the_pinned_artefacts() {
+fn the_parser_reads_the_pinned_artifacts() {
     for form in forms() {
         let bytes = aligned(&hex(form.listing));
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
@@ -322,7 +322,7 @@ fn every_truncation_is_refused() {
             let expected = ParseError::Truncated { needed, available: len };
             assert_eq!(Artifact::parse(cut.as_bytes()), Err(expected), "{}: {len}", form.name);
             for slot in slots(&golden[..len]) {
-                // The erased rest of the slot is no part of the artefact, unless it happens to be its last bytes.
+                // The erased rest of the slot is no part of the artifact, unless it happens to be its last bytes.
                 let whole = slot.starts_with(&golden);
                 let buffer = aligned(&slot);
                 assert_eq!(Artifact::parse_slot(buffer.as_bytes()).is_ok(), whole, "{}: {len}", form.name);

@@ -1,4 +1,4 @@
-//! Artefacts over margins and class margins: pinned byte by byte in listings that this crate's writer did not make, and the laws of
+//! Artifacts over margins and class margins: pinned byte by byte in listings that this crate's writer did not make, and the laws of
 //! every form of table.
 
 use calib_core::artifact::{
@@ -289,7 +289,7 @@ fn calibrated(artifact: &Artifact<'_>, margin: Margin, word: Option<u32>) -> (u1
 }
 
 proptest! {
-    /// Every form gives in an artefact what the table gives alone, and the bin of a linear scan.
+    /// Every form gives in an artifact what the table gives alone, and the bin of a linear scan.
     #[test]
     fn every_form_finds_the_bin_of_a_scan(
         edges in edges(), more in proptest::collection::vec(any::<f32>(), 20), words in proptest::collection::vec(any::<u32>(), 40),

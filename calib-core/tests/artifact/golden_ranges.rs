@@ -12,7 +12,7 @@ use calib_core::{
 use crate::forge::{MAX_WORDS, aligned, identity, seal};
 use crate::golden::{BINARY, binary_header, hex};
 
-/// The binary artefact with the range of its scores.
+/// The binary artifact with the range of its scores.
 const WITH_RANGE: &str = concat!(
     prefix!("03", "b0 00", "bf 0a b7 c1", "1d a7 89 65  2e 3e 35 d8"), // 176 bytes
     umd!(),
@@ -27,7 +27,7 @@ fn steps() -> Table<'static> {
     Table { form, epsilon: Some(0.125) }
 }
 
-/// An artefact of these tables with ranges.
+/// An artifact of these tables with ranges.
 fn write(header: &Header<'_>, tables: &[Option<Table<'_>>], ranges: &[Option<[u32; 2]>]) -> Vec<u8> {
     let mut buf = vec![0xEE; 4 * MAX_WORDS];
     let mut writer = ArtifactWriter::new(&mut buf);

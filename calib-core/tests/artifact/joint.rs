@@ -68,7 +68,7 @@ fn write(header: &Header<'_>, calibrator: &Joint<'_>, flags: &[BinFlags]) -> Res
     Ok(writer.finish(identity)?.to_vec())
 }
 
-/// An artefact of these words, made without the writer.
+/// An artifact of these words, made without the writer.
 fn forge(header: &Header<'_>, kind: SectionKind, words: &[u32], flags: Option<&[u8]>) -> Vec<u8> {
     let mut buf = [0; 256];
     let payload = postcard::to_slice(header, &mut buf).unwrap().to_vec();

@@ -1,4 +1,4 @@
-//! Artefacts of every form of table in format 1, byte by byte; this crate's writer did not make them.
+//! Artifacts of every form of table in format 1, byte by byte; this crate's writer did not make them.
 
 /// Two edges at the same score, divided by their words.
 pub(crate) const RANDOMIZED: &str = concat!(

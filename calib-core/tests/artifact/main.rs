@@ -1,4 +1,4 @@
-//! The artefact format, from outside: pinned bytes, damage, contradictions, and the laws of use.
+//! The artifact format, from outside: pinned bytes, damage, contradictions, and the laws of use.
 
 #[macro_use]
 mod listing;

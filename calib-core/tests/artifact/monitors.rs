@@ -243,7 +243,7 @@ fn an_action_that_is_none_or_that_nothing_brings_about_is_refused() {
 
 /// What a reader of before does: it knows no section 37.
 #[test]
-fn a_reader_that_does_not_know_the_action_refuses_the_artefact() {
+fn a_reader_that_does_not_know_the_action_refuses_the_artifact() {
     let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
     let last = sections.last_mut().unwrap();
     assert_eq!(last.flags, 1);

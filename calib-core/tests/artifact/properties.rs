@@ -1,4 +1,4 @@
-//! The laws of the format, on random artefacts.
+//! The laws of the format, on random artifacts.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ struct Bins {
     epsilon: Option<f32>,
 }
 
-/// What an artefact is made of.
+/// What an artifact is made of.
 #[derive(Clone, Debug)]
 struct Plan {
     reduction: Reduction,
@@ -154,7 +154,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// Uses everything that a parsed artefact offers with a score, for every class and two too many.
+/// Uses everything that a parsed artifact offers with a score, for every class and two too many.
 fn use_all(artifact: &Artifact<'_>, score: Score) {
     let tables = artifact.tables();
     for class in 0..tables.count() as u16 + 2 {
@@ -202,7 +202,7 @@ fn code(encoding: ScoreEncoding, score: Score) -> QuantizedScore {
     QuantizedScore::new(encoding, lowest + share as i32).unwrap()
 }
 
-/// An artefact with two classes under top-label, each with a table of the same form.
+/// An artifact with two classes under top-label, each with a table of the same form.
 fn two_classes(form: &Form) -> Vec<u8> {
     let mut header = form.header();
     header.reduction = Reduction::TopLabel;

@@ -90,7 +90,7 @@ fn order(values: &[f32]) -> Vec<usize> {
     order
 }
 
-/// Compares everything an artefact says to a vector with the definition; `values` are logits or probabilities.
+/// Compares everything an artifact says to a vector with the definition; `values` are logits or probabilities.
 fn check(artifact: &Artifact<'_>, vector: ScoreVector<'_>, values: &[f32]) -> Result<(), TestCaseError> {
     let scores: Vec<f32> = vector.scores().map(|score| score.get()).collect();
     let order = order(values);

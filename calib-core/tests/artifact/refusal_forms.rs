@@ -84,7 +84,7 @@ fn is_consistent(header: &Header<'_>) -> bool {
     }
 }
 
-/// The first of the artefact's sections that hold tables or go beside them, with its header changed.
+/// The first of the artifact's sections that hold tables or go beside them, with its header changed.
 fn with_header(listing: &str, change: impl FnOnce(&mut Header<'_>)) -> Vec<Section> {
     let bytes = aligned(&hex(listing));
     let mut header = *Artifact::parse(bytes.as_bytes()).unwrap().header();

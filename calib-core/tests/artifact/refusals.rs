@@ -15,7 +15,7 @@ const HEADER_LEN: usize = 57;
 const HEADER_PAD_AT: usize = 32 + 8 + HEADER_LEN;
 
 #[test]
-fn an_unspoiled_draft_is_an_artefact() {
+fn an_unspoiled_draft_is_an_artifact() {
     assert_eq!(refusal(&Draft::new().bytes()), None);
     assert_eq!(refusal(&Draft { bin_flags: None, ..Draft::new() }.bytes()), None);
 }

@@ -118,7 +118,7 @@ fn steps() -> Table<'static> {
     Table { form, epsilon: Some(0.125) }
 }
 
-/// The binary artefact with further sections.
+/// The binary artifact with further sections.
 fn beside(fill: impl FnOnce(&mut ArtifactWriter<'_>)) -> Vec<u8> {
     write(&binary_header(), |writer| {
         writer.tables(&[Some(steps())]).unwrap();
@@ -182,7 +182,7 @@ fn points_stand_beside_a_calibrator() {
 }
 
 #[test]
-fn an_artefact_says_in_one_way_what_is_done() {
+fn an_artifact_says_in_one_way_what_is_done() {
     let act = Action { name: "act", alarm: true, abstain: false, if_sure: false };
     let decision =
         DecisionParts { thresholds: &[], intervals: &[0], uncalibrated: 0, unsure: None, actions: &[act] };
@@ -307,7 +307,7 @@ fn contradictions_have_their_errors() {
     assert!(ArtifactWriter::new(&mut [0; 512]).header(&class_wise).is_err());
 }
 
-/// The outcome of group `group` in a grouped artefact is the one of an artefact of that group's tables alone.
+/// The outcome of group `group` in a grouped artifact is the one of an artifact of that group's tables alone.
 #[track_caller]
 fn same_as_alone<T>(
     header: Header<'static>,

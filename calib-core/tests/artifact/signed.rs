@@ -1,4 +1,4 @@
-//! Signed artefacts: pinned byte by byte, so that host and device cannot change together what is signed, and every way in which
+//! Signed artifacts: pinned byte by byte, so that host and device cannot change together what is signed, and every way in which
 //! a signature is refused.
 
 use calib_core::artifact::{KeyId, SectionKind};
@@ -7,12 +7,12 @@ use calib_core::{Artifact, ParseError};
 use crate::forge::{MANDATORY, Section, aligned, assemble, disassemble, refusal, seal};
 use crate::golden::hex;
 
-/// The length of the signed artefact without its signature.
+/// The length of the signed artifact without its signature.
 const UNSIGNED_LEN: usize = 160;
 /// The name of [`PUBLIC_KEY`]: the first 8 bytes of its SHA-512.
 const KEY: KeyId = KeyId([0x0e, 0x02, 0xa5, 0x02, 0x25, 0xb4, 0xba, 0xaa]);
 
-/// The pinned binary artefact, signed with the private key of RFC 8032's first test: by an implementation of Ed25519 and SHA-512
+/// The pinned binary artifact, signed with the private key of RFC 8032's first test: by an implementation of Ed25519 and SHA-512
 /// that shares no code with this one.
 pub(crate) const SIGNED: &str = concat!(
     prefix!("03", "f0 00", "fb a1 99 fc", "59 8e e0 c3  f3 cd 4b 93"), // 240 bytes; the identity as without the signature
@@ -51,7 +51,7 @@ fn nothing_stands_behind_a_signature() {
     }
 }
 
-/// A signature of another length would not end the artefact.
+/// A signature of another length would not end the artifact.
 #[test]
 fn a_signature_has_its_length() {
     for len in [0, 8, 64, 68, 71, 73, 76, 80] {
@@ -97,7 +97,7 @@ mod trusted {
     /// signature.
     fn message(part: &SignedPart<'_>) -> Vec<u8> {
         let hash = Sha512::digest([part.front, part.rest].concat());
-        [&b"calib artefact\0\x01"[..], &hash[..]].concat()
+        [&b"calib artifact\0\x01"[..], &hash[..]].concat()
     }
 
     fn signed_with(private: &SigningKey, name: KeyId) -> Vec<u8> {
@@ -116,7 +116,7 @@ mod trusted {
     }
 
     #[test]
-    fn the_pinned_artefact_is_admitted_and_no_altered_one() {
+    fn the_pinned_artifact_is_admitted_and_no_altered_one() {
         assert_eq!(refused(&hex(SIGNED)), None);
         let wrong = Some(Refused::Signature(SignatureError::Wrong));
         for bit in 0..8 * 64 {
@@ -125,7 +125,7 @@ mod trusted {
             seal(&mut bytes);
             assert_eq!(refused(&bytes), wrong, "bit {bit} of the signature");
         }
-        // The identity, the data's hash, the parameters, the classifier and a value: artefacts that still parse.
+        // The identity, the data's hash, the parameters, the classifier and a value: artifacts that still parse.
         for at in [16, 23, 60, 104, 106, 156] {
             let mut bytes = hex(SIGNED);
             bytes[at] ^= 1;

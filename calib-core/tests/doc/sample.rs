@@ -1,4 +1,4 @@
-// The artefacts of the documentation's examples, which include this file.
+// The artifacts of the documentation's examples, which include this file.
 
 use calib_core::{ArtifactBuffer, Identity, MarginTable, ScoreEncoding, StepTable};
 use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table, TableForm, Theorem};

@@ -26,22 +26,22 @@ const OTHERS: ClassifierId = ClassifierId(*b"thermo02");
 type Buffer = ArtifactBuffer<128>;
 type Store = SlotStore<Flash, Anybody>;
 
-/// Artefacts of the same length that differ in their counter and a value.
-fn artefact(counter: u32, value: f32, classifier: ClassifierId) -> Buffer {
+/// Artifacts of the same length that differ in their counter and a value.
+fn artifact(counter: u32, value: f32, classifier: ClassifierId) -> Buffer {
     written(counter, value, classifier, "")
 }
 
-/// An artefact of so many bytes, a multiple of 4.
-fn artefact_of_len(counter: u32, len_bytes: usize) -> ArtifactBuffer<256> {
+/// An artifact of so many bytes, a multiple of 4.
+fn artifact_of_len(counter: u32, len_bytes: usize) -> ArtifactBuffer<256> {
     let empty = written::<256>(counter, 0.5, OURS, "").as_bytes().len();
     // The parameters are padded, and their length may take a byte more. Zeros look like marks.
     let mut parameters = "\0".repeat(len_bytes - empty);
     loop {
-        let artefact = written::<256>(counter, 0.5, OURS, &parameters);
-        match artefact.as_bytes().len().cmp(&len_bytes) {
-            Ordering::Equal => return artefact,
+        let artifact = written::<256>(counter, 0.5, OURS, &parameters);
+        match artifact.as_bytes().len().cmp(&len_bytes) {
+            Ordering::Equal => return artifact,
             Ordering::Greater => drop(parameters.pop()),
-            Ordering::Less => panic!("{} bytes in place of {len_bytes}", artefact.as_bytes().len()),
+            Ordering::Less => panic!("{} bytes in place of {len_bytes}", artifact.as_bytes().len()),
         }
     }
 }
@@ -90,9 +90,9 @@ fn open(flash: Flash, buffer: &mut Buffer) -> Store {
     SlotStore::open(flash, LAYOUT, Admission::new(Anybody, OURS), buffer).unwrap().0
 }
 
-/// Writes a slot with its record and its first mark, whatever the artefact's length.
-fn put_long(flash: &mut Flash, slot: usize, artefact: &ArtifactBuffer<256>, sequence: u32) {
-    let bytes = artefact.as_bytes();
+/// Writes a slot with its record and its first mark, whatever the artifact's length.
+fn put_long(flash: &mut Flash, slot: usize, artifact: &ArtifactBuffer<256>, sequence: u32) {
+    let bytes = artifact.as_bytes();
     let parsed = Artifact::parse(bytes).unwrap();
     let mut record = [0; 32];
     record[..4].copy_from_slice(b"CSLT");
@@ -108,8 +108,8 @@ fn put_long(flash: &mut Flash, slot: usize, artefact: &ArtifactBuffer<256>, sequ
 }
 
 /// Writes a whole slot, as a debug probe does.
-fn put(flash: &mut Flash, slot: usize, artefact: &Buffer, sequence: u32) {
-    let bytes = artefact.as_bytes();
+fn put(flash: &mut Flash, slot: usize, artifact: &Buffer, sequence: u32) {
+    let bytes = artifact.as_bytes();
     let parsed = Artifact::parse(bytes).unwrap();
     let trailer = slot_trailer(&parsed, bytes, sequence, &LAYOUT).unwrap();
     let start = slot * SLOT_LEN;
@@ -119,7 +119,7 @@ fn put(flash: &mut Flash, slot: usize, artefact: &Buffer, sequence: u32) {
 
 #[test]
 fn the_greater_counter_is_in_force_before_the_later_installation() {
-    let (newer, older) = (artefact(5, 0.5, OURS), artefact(3, 0.75, OURS));
+    let (newer, older) = (artifact(5, 0.5, OURS), artifact(3, 0.75, OURS));
     for (first, second) in [(0, 1), (1, 0)] {
         let mut flash = Flash::erased();
         put(&mut flash, first, &newer, 1);
@@ -133,7 +133,7 @@ fn the_greater_counter_is_in_force_before_the_later_installation() {
 
 #[test]
 fn of_equal_counters_the_later_installation_is_in_force() {
-    let (first, second) = (artefact(5, 0.5, OURS), artefact(5, 0.75, OURS));
+    let (first, second) = (artifact(5, 0.5, OURS), artifact(5, 0.75, OURS));
     for (slot, other) in [(0, 1), (1, 0)] {
         let mut flash = Flash::erased();
         put(&mut flash, slot, &first, 7);
@@ -146,10 +146,10 @@ fn of_equal_counters_the_later_installation_is_in_force() {
 
 /// What was refused must not stay where a caller might take it for the calibrator.
 #[test]
-fn a_refused_artefact_does_not_stay_in_the_buffer() {
+fn a_refused_artifact_does_not_stay_in_the_buffer() {
     let mut flash = Flash::erased();
-    put(&mut flash, 0, &artefact(1, 0.5, OTHERS), 1);
-    let mut buffer = artefact(1, 0.75, OURS);
+    put(&mut flash, 0, &artifact(1, 0.5, OTHERS), 1);
+    let mut buffer = artifact(1, 0.75, OURS);
     let admission = Admission::new(Anybody, OURS);
     let (mut store, loaded) = SlotStore::open(flash, LAYOUT, admission, &mut buffer).unwrap();
     let other = SlotFault::Refused(Refused::OtherClassifier(Some(OTHERS)));
@@ -163,9 +163,9 @@ fn a_refused_artefact_does_not_stay_in_the_buffer() {
 /// Otherwise it would be acknowledged here, and refused at the next start.
 #[test]
 fn an_installation_over_bytes_that_an_erase_left_is_not_acknowledged() {
-    let (old, new) = (artefact(1, 0.5, OURS), artefact(2, 0.75, OURS));
+    let (old, new) = (artifact(1, 0.5, OURS), artifact(2, 0.75, OURS));
     let len = new.as_bytes().len();
-    // From the first byte after the last unit of the artefact up to the record, and in the record's and mark's place.
+    // From the first byte after the last unit of the artifact up to the record, and in the record's and mark's place.
     for at in [
         len.next_multiple_of(32),
         512,
@@ -191,7 +191,7 @@ fn an_installation_over_bytes_that_an_erase_left_is_not_acknowledged() {
 /// Whenever the caller's bytes become others during an installation: what is acknowledged is what was admitted.
 #[test]
 fn bytes_that_change_during_an_installation_are_never_in_force() {
-    let (old, new, other) = (artefact(1, 0.5, OURS), artefact(2, 0.75, OURS), artefact(2, 0.875, OURS));
+    let (old, new, other) = (artifact(1, 0.5, OURS), artifact(2, 0.75, OURS), artifact(2, 0.875, OURS));
     assert_eq!(new.as_bytes().len(), other.as_bytes().len());
     let (mut acknowledged, mut refused) = (0, 0);
     for steps_before in 0..20 {

@@ -4,7 +4,7 @@ use calib_core::slot::{InstallError, SlotFault};
 use calib_core::{ArtifactBuffer, SlotStore};
 
 use crate::flash::{Flash, SLOT_LEN};
-use crate::{Buffer, OURS, artefact, open, put};
+use crate::{Buffer, OURS, artifact, open, put};
 
 /// The places of the marks of slot 0, in the order in which they are written.
 const PLACES: [usize; 6] =
@@ -21,13 +21,13 @@ fn marks(flash: &Flash) -> Vec<usize> {
 /// A device with the older calibrator in slot 0.
 fn with_old() -> Flash {
     let mut flash = Flash::erased();
-    put(&mut flash, 0, &artefact(1, 0.5, OURS), 1);
+    put(&mut flash, 0, &artifact(1, 0.5, OURS), 1);
     flash
 }
 
 #[test]
 fn four_marks_make_sure_before_the_other_slot_is_erased() {
-    let new = artefact(2, 0.75, OURS);
+    let new = artifact(2, 0.75, OURS);
     // Torn marks are left as they are: neither complete nor blank. If no place is left, those that are there suffice.
     for torn in [&[][..], &[1], &[1, 3], &[2, 4, 5], &[1, 2, 3, 4], &[1, 2, 3, 4, 5]] {
         let mut flash = with_old();
@@ -45,7 +45,7 @@ fn four_marks_make_sure_before_the_other_slot_is_erased() {
 
 #[test]
 fn no_more_marks_are_written_than_it_takes() {
-    let (old, new) = (artefact(1, 0.5, OURS), artefact(2, 0.75, OURS));
+    let (old, new) = (artifact(1, 0.5, OURS), artifact(2, 0.75, OURS));
     let mut flash = with_old();
     // However often a device is started and the same is pushed.
     for _ in 0..60 {
@@ -64,14 +64,14 @@ fn no_more_marks_are_written_than_it_takes() {
 /// The device takes a calibrator even then, if a mark is certain.
 #[test]
 fn without_a_place_for_a_mark_one_suffices_that_is_always_read() {
-    let (old, new) = (artefact(1, 0.5, OURS), artefact(2, 0.75, OURS));
+    let (old, new) = (artifact(1, 0.5, OURS), artifact(2, 0.75, OURS));
     let mut flash = with_old();
     PLACES[1..].iter().for_each(|&at| flash.bytes[at] = 0x7F);
     let mut buffer = Buffer::new();
-    for artefact in [&old, &new] {
+    for artifact in [&old, &new] {
         let mut store = open(flash.clone(), &mut buffer);
-        store.install(artefact.as_bytes()).unwrap();
-        assert_eq!(store.load(&mut buffer).unwrap().bytes(), artefact.as_bytes());
+        store.install(artifact.as_bytes()).unwrap();
+        assert_eq!(store.load(&mut buffer).unwrap().bytes(), artifact.as_bytes());
         assert_eq!(marks(store.flash()), [0]);
     }
     // It is not there any more.
@@ -89,7 +89,7 @@ fn without_a_place_for_a_mark_one_suffices_that_is_always_read() {
 /// Five cuts within the marks of one calibrator, and any number of pushes: the device is not locked.
 #[test]
 fn no_number_of_cuts_within_marks_locks_a_device() {
-    let (old, new) = (artefact(1, 0.5, OURS), artefact(2, 0.75, OURS));
+    let (old, new) = (artifact(1, 0.5, OURS), artifact(2, 0.75, OURS));
     for cuts in 0..12 {
         let mut flash = with_old();
         let mut buffer = Buffer::new();
@@ -110,7 +110,7 @@ fn no_number_of_cuts_within_marks_locks_a_device() {
 
 #[test]
 fn any_mark_keeps_a_calibrator_with_up_to_eight_wrong_bits_and_a_torn_one_is_none() {
-    let old = artefact(1, 0.5, OURS);
+    let old = artifact(1, 0.5, OURS);
     for place in PLACES {
         let mut flash = with_old();
         flash.bytes[PLACES[0]..][..4].copy_from_slice(&[0xF0, 0x1F, 0x80, 0]);
@@ -130,7 +130,7 @@ fn any_mark_keeps_a_calibrator_with_up_to_eight_wrong_bits_and_a_torn_one_is_non
 /// Every bit of a device that has had two installations.
 #[test]
 fn no_single_bit_brings_an_older_calibrator_without_a_word_or_a_lower_counter() {
-    let (old, new) = (artefact(1, 0.5, OURS), artefact(4, 0.75, OURS));
+    let (old, new) = (artifact(1, 0.5, OURS), artifact(4, 0.75, OURS));
     let mut buffer = Buffer::new();
     let mut store = open(Flash::erased(), &mut buffer);
     store.install(old.as_bytes()).unwrap();
@@ -144,7 +144,7 @@ fn no_single_bit_brings_an_older_calibrator_without_a_word_or_a_lower_counter() 
             Some(4) => {}
             Some(1) => {
                 assert_eq!(store.passed_over().map(|over| over.slot), Some(1), "bit {bit} is not told");
-                // What is no record, no artefact and no gap decides nothing.
+                // What is no record, no artifact and no gap decides nothing.
                 assert!(
                     bit / 8 < 2 * SLOT_LEN - 288
                         || (2 * SLOT_LEN - 64..2 * SLOT_LEN - 32).contains(&(bit / 8))
@@ -152,15 +152,15 @@ fn no_single_bit_brings_an_older_calibrator_without_a_word_or_a_lower_counter() 
             }
             other => panic!("bit {bit}: {other:?}"),
         }
-        let lower = store.install(artefact(3, 0.875, OURS).as_bytes()).unwrap_err();
+        let lower = store.install(artifact(3, 0.875, OURS).as_bytes()).unwrap_err();
         assert_eq!(lower, InstallError::Downgrade { held: 4, offered: 3 }, "bit {bit}");
-        assert_eq!(store.install(artefact(5, 0.875, OURS).as_bytes()).map(|_| ()), Ok(()), "bit {bit}");
+        assert_eq!(store.install(artifact(5, 0.875, OURS).as_bytes()).map(|_| ()), Ok(()), "bit {bit}");
     }
 }
 
 #[test]
 fn a_place_that_fails_or_cannot_be_read_is_passed_by() {
-    let new = artefact(2, 0.75, OURS);
+    let new = artifact(2, 0.75, OURS);
     let mut flash = with_old();
     flash.refuses = Some(PLACES[1]);
     flash.lost = vec![PLACES[3]];
@@ -170,11 +170,11 @@ fn a_place_that_fails_or_cannot_be_read_is_passed_by() {
     assert_eq!(marks(store.flash()), [0, 2, 4, 5]);
 }
 
-/// An artefact may reach up to the notes, and no further.
+/// An artifact may reach up to the notes, and no further.
 #[test]
-fn an_artefact_in_the_place_of_a_note_is_neither_installed_nor_read() {
+fn an_artifact_in_the_place_of_a_note_is_neither_installed_nor_read() {
     const MAX: usize = SLOT_LEN - 288;
-    let (longest, beyond) = (crate::artefact_of_len(1, MAX), crate::artefact_of_len(1, MAX + 4));
+    let (longest, beyond) = (crate::artifact_of_len(1, MAX), crate::artifact_of_len(1, MAX + 4));
     for (long, fits) in [(&longest, true), (&beyond, false)] {
         let mut flash = Flash::erased();
         crate::put_long(&mut flash, 0, long, 1);
@@ -183,7 +183,7 @@ fn an_artefact_in_the_place_of_a_note_is_neither_installed_nor_read() {
             SlotStore::open(flash, crate::LAYOUT, crate::admission(), &mut buffer).unwrap();
         if fits {
             assert_eq!(loaded.unwrap().bytes(), long.as_bytes());
-            assert_eq!(store.install(artefact(2, 0.75, OURS).as_bytes()).unwrap().slot, 1);
+            assert_eq!(store.install(artifact(2, 0.75, OURS).as_bytes()).unwrap().slot, 1);
             assert!(PLACES[..4].iter().all(|&at| is_mark(store.flash(), at)));
         } else {
             assert_eq!(loaded.unwrap_err(), [SlotFault::Altered, SlotFault::Blank]);

@@ -3,13 +3,13 @@
 use calib_core::slot::{InstallError, PassedOver, SlotFault};
 
 use crate::flash::{Flash, SLOT_LEN};
-use crate::{Buffer, OTHERS, OURS, artefact, open, put};
+use crate::{Buffer, OTHERS, OURS, artifact, open, put};
 
 /// Slot 0 holds counter 2, slot 1 counter 3, which is in force.
 fn two() -> Flash {
     let mut flash = Flash::erased();
-    put(&mut flash, 0, &artefact(2, 0.5, OURS), 1);
-    put(&mut flash, 1, &artefact(3, 0.75, OURS), 2);
+    put(&mut flash, 0, &artifact(2, 0.5, OURS), 1);
+    put(&mut flash, 1, &artifact(3, 0.75, OURS), 2);
     flash
 }
 
@@ -38,15 +38,15 @@ fn after_a_start_without_sight_counters_still_count() {
     assert_eq!(store.load(&mut buffer).unwrap_err(), [SlotFault::Flash; 2]);
     store.flash_mut().blind = 0;
     for counter in [1, 2, 3, 4] {
-        let offered = artefact(counter, 0.875, OURS);
+        let offered = artifact(counter, 0.875, OURS);
         assert_eq!(store.install(offered.as_bytes()).unwrap_err(), InstallError::Reload);
     }
     assert_eq!(store.flash().changes, 0);
     store.load(&mut buffer).unwrap();
     assert_eq!(store.current_counter(), Some(3));
-    let lower = store.install(artefact(2, 0.875, OURS).as_bytes()).unwrap_err();
+    let lower = store.install(artifact(2, 0.875, OURS).as_bytes()).unwrap_err();
     assert_eq!(lower, InstallError::Downgrade { held: 3, offered: 2 });
-    let receipt = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap();
+    let receipt = store.install(artifact(4, 0.875, OURS).as_bytes()).unwrap();
     assert_eq!((receipt.slot, receipt.sequence), (0, 3));
 }
 
@@ -61,7 +61,7 @@ fn a_newer_calibrator_that_comes_back_is_not_erased() {
     assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
     store.flash_mut().lost.clear();
     for counter in [2, 3, 4] {
-        let refused = store.install(artefact(counter, 0.875, OURS).as_bytes()).unwrap_err();
+        let refused = store.install(artifact(counter, 0.875, OURS).as_bytes()).unwrap_err();
         assert_eq!(refused, InstallError::Reload);
     }
     store.load(&mut buffer).unwrap();
@@ -93,12 +93,12 @@ fn a_newer_calibrator_that_is_damaged_is_told_and_its_counter_counts() {
         let mut store = open(flash, &mut buffer);
         assert_eq!(store.current_counter(), Some(2), "{at}");
         assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault }), "{at}");
-        let lower = store.install(artefact(2, 0.875, OURS).as_bytes());
+        let lower = store.install(artifact(2, 0.875, OURS).as_bytes());
         if at == SLOT_LEN - 60 {
             assert_eq!(lower.unwrap().slot, 1);
         } else {
             assert_eq!(lower.unwrap_err(), InstallError::Downgrade { held: 3, offered: 2 });
-            let receipt = store.install(artefact(3, 0.875, OURS).as_bytes()).unwrap();
+            let receipt = store.install(artifact(3, 0.875, OURS).as_bytes()).unwrap();
             assert_eq!((receipt.slot, receipt.sequence), (1, 3));
         }
     }
@@ -124,7 +124,7 @@ fn nothing_is_passed_over_that_was_never_completed_or_is_older() {
 /// What is acknowledged stays in force, also if the other slot's torn mark is read as whole one day.
 #[test]
 fn what_is_installed_again_is_in_force_whatever_was_torn() {
-    let old = artefact(2, 0.5, OURS);
+    let old = artifact(2, 0.5, OURS);
     let mut flash = two();
     let mark = 2 * SLOT_LEN - 9;
     flash.bytes[mark..mark + 2].copy_from_slice(&[0xF0, 0xFF]);
@@ -137,14 +137,14 @@ fn what_is_installed_again_is_in_force_whatever_was_torn() {
 
     // An older one beside it is no danger, and stays.
     let mut store = open(two(), &mut buffer);
-    assert_eq!(store.install(artefact(3, 0.75, OURS).as_bytes()).unwrap().slot, 1);
+    assert_eq!(store.install(artifact(3, 0.75, OURS).as_bytes()).unwrap().slot, 1);
     assert_eq!(store.survey().map(|slot| slot.map(|content| content.counter)), [Ok(2), Ok(3)]);
 }
 
 /// With neither slot in force, the one that cannot be read may hold anything: it is erased last.
 #[test]
 fn without_a_calibrator_the_slot_that_cannot_be_read_is_erased_last() {
-    let new = artefact(1, 0.5, OURS);
+    let new = artifact(1, 0.5, OURS);
     for lost in [0, 1] {
         let mut flash = Flash::erased();
         flash.bytes[lost * SLOT_LEN..][..SLOT_LEN].fill(0);
@@ -166,10 +166,10 @@ fn without_a_calibrator_the_slot_that_cannot_be_read_is_erased_last() {
 fn a_refused_calibrator_does_not_count() {
     for (refused, slot) in [(0, 1), (1, 0)] {
         let mut flash = Flash::erased();
-        put(&mut flash, refused, &artefact(7, 0.5, OTHERS), 5);
+        put(&mut flash, refused, &artifact(7, 0.5, OTHERS), 5);
         let mut buffer = Buffer::new();
         let mut store = open(flash, &mut buffer);
-        let receipt = store.install(artefact(2, 0.75, OURS).as_bytes()).unwrap();
+        let receipt = store.install(artifact(2, 0.75, OURS).as_bytes()).unwrap();
         assert_eq!((usize::from(receipt.slot), receipt.sequence), (slot, 6));
         assert_eq!(store.survey()[refused], Err(SlotFault::Blank));
         store.load(&mut buffer).unwrap();
@@ -182,8 +182,8 @@ fn a_refused_calibrator_does_not_count() {
 fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
     let mut buffer = Buffer::new();
     let mut store = open(Flash::erased(), &mut buffer);
-    store.install(artefact(2, 0.5, OURS).as_bytes()).unwrap();
-    store.install(artefact(5, 0.75, OURS).as_bytes()).unwrap();
+    store.install(artifact(2, 0.5, OURS).as_bytes()).unwrap();
+    store.install(artifact(5, 0.75, OURS).as_bytes()).unwrap();
     let mut flash = store.free();
     for start in 0..3 {
         // Record and marks; from its second start on nothing of it.
@@ -192,7 +192,7 @@ fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
         assert_eq!(store.current_counter(), Some(2));
         assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
         for counter in [1, 2, 3, 4] {
-            let lower = store.install(artefact(counter, 0.875, OURS).as_bytes()).unwrap_err();
+            let lower = store.install(artifact(counter, 0.875, OURS).as_bytes()).unwrap_err();
             assert_eq!(lower, InstallError::Downgrade { held: 5, offered: counter });
         }
         flash = store.free();
@@ -203,15 +203,15 @@ fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
     // A newer one goes there. If that is cut short, the older one is in force, which is told, and the counter is known.
     flash.cut = Some(6);
     let mut store = open(flash, &mut buffer);
-    store.install(artefact(6, 0.875, OURS).as_bytes()).unwrap_err();
+    store.install(artifact(6, 0.875, OURS).as_bytes()).unwrap_err();
     let mut flash = store.free();
     flash.cut = None;
     let mut store = open(flash, &mut buffer);
     assert_eq!(store.current_counter(), Some(2));
     assert_eq!(store.passed_over().map(|over| over.slot), Some(1));
-    let lower = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+    let lower = store.install(artifact(4, 0.875, OURS).as_bytes()).unwrap_err();
     assert_eq!(lower, InstallError::Downgrade { held: 5, offered: 4 });
-    store.install(artefact(5, 0.75, OURS).as_bytes()).unwrap();
+    store.install(artifact(5, 0.75, OURS).as_bytes()).unwrap();
     store.load(&mut buffer).unwrap();
     assert_eq!((store.current_counter(), store.passed_over()), (Some(5), None));
 }
@@ -221,19 +221,19 @@ fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
 fn the_newest_counter_is_known_with_nothing_in_force() {
     let mut buffer = Buffer::new();
     let mut store = open(Flash::erased(), &mut buffer);
-    store.install(artefact(2, 0.5, OURS).as_bytes()).unwrap();
-    store.install(artefact(5, 0.75, OURS).as_bytes()).unwrap();
+    store.install(artifact(2, 0.5, OURS).as_bytes()).unwrap();
+    store.install(artifact(5, 0.75, OURS).as_bytes()).unwrap();
     let mut flash = store.free();
     flash.cut = Some(6);
     let mut store = open(flash, &mut buffer);
-    store.install(artefact(6, 0.875, OURS).as_bytes()).unwrap_err();
+    store.install(artifact(6, 0.875, OURS).as_bytes()).unwrap_err();
     let mut flash = store.free();
     (flash.cut, flash.lost) = (None, (SLOT_LEN..2 * SLOT_LEN).collect());
     let mut store = open(flash, &mut buffer);
     assert_eq!(store.current_counter(), None);
-    let lower = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+    let lower = store.install(artifact(4, 0.875, OURS).as_bytes()).unwrap_err();
     assert_eq!(lower, InstallError::Downgrade { held: 5, offered: 4 });
-    store.install(artefact(6, 0.875, OURS).as_bytes()).unwrap();
+    store.install(artifact(6, 0.875, OURS).as_bytes()).unwrap();
 }
 
 /// A bit that is read wrong once brings no older calibrator into force.
@@ -255,10 +255,10 @@ fn notes_count_for_the_classifier_that_wrote_them() {
     let others = calib_core::Admission::new(calib_core::Anybody, OTHERS);
     let (mut store, _) =
         calib_core::SlotStore::open(Flash::erased(), crate::LAYOUT, others, &mut buffer).unwrap();
-    store.install(artefact(7, 0.5, OTHERS).as_bytes()).unwrap();
-    store.install(artefact(8, 0.75, OTHERS).as_bytes()).unwrap();
+    store.install(artifact(7, 0.5, OTHERS).as_bytes()).unwrap();
+    store.install(artifact(8, 0.75, OTHERS).as_bytes()).unwrap();
     let mut store = open(store.free(), &mut buffer);
-    store.install(artefact(1, 0.5, OURS).as_bytes()).unwrap();
+    store.install(artifact(1, 0.5, OURS).as_bytes()).unwrap();
     store.load(&mut buffer).unwrap();
     assert_eq!((store.current_counter(), store.passed_over()), (Some(1), None));
 }
@@ -266,7 +266,7 @@ fn notes_count_for_the_classifier_that_wrote_them() {
 /// Whatever the other slot may turn out to be one day, it is erased before the one in force is acknowledged again.
 #[test]
 fn what_might_be_in_force_one_day_is_erased() {
-    let newest = artefact(3, 0.75, OURS);
+    let newest = artifact(3, 0.75, OURS);
     let (record, mark) = (SLOT_LEN - 64, SLOT_LEN - 32);
     // The record is not right, and the mark torn, or whole; and one of the same rank.
     for case in 0..3 {
@@ -308,7 +308,7 @@ fn a_bit_that_a_write_loses_is_not_acknowledged_unless_it_is_a_marks() {
         flash.bytes[..SLOT_LEN].fill(0xFF);
         flash.loses = Some(at);
         let mut buffer = Buffer::new();
-        assert_eq!(open(flash, &mut buffer).install(artefact(4, 0.875, OURS).as_bytes()).unwrap().slot, 0);
+        assert_eq!(open(flash, &mut buffer).install(artifact(4, 0.875, OURS).as_bytes()).unwrap().slot, 0);
     }
     for at in (SLOT_LEN - 64..SLOT_LEN - 32).chain([0, 100]) {
         let mut flash = two();
@@ -316,7 +316,7 @@ fn a_bit_that_a_write_loses_is_not_acknowledged_unless_it_is_a_marks() {
         flash.loses = Some(at);
         let mut buffer = Buffer::new();
         let mut store = open(flash, &mut buffer);
-        let lost = store.install(artefact(4, 0.875, OURS).as_bytes()).unwrap_err();
+        let lost = store.install(artifact(4, 0.875, OURS).as_bytes()).unwrap_err();
         assert_eq!(lost, InstallError::ReadBack { offset: at as u32 });
     }
 }

@@ -67,7 +67,7 @@ pub(crate) enum Error {
         /// Why not.
         cause: PromiseError,
     },
-    /// Thresholds or sets do not go into an artefact.
+    /// Thresholds or sets do not go into an artifact.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// A calibrator is not adjusted to another prevalence.
@@ -100,7 +100,7 @@ pub(crate) enum Error {
         /// Why not.
         cause: LogError,
     },
-    /// The artefact has no form as source code.
+    /// The artifact has no form as source code.
     #[error(transparent)]
     Export(#[from] ExportError),
     /// The page of a report cannot be made.
@@ -250,7 +250,7 @@ impl Error {
         }
     }
 
-    /// Says that rows of a file are not assessed, or not with an artefact of another one.
+    /// Says that rows of a file are not assessed, or not with an artifact of another one.
     pub(crate) fn assess(cause: AssessError, scores: &Path, artifact: &Path) -> Self {
         let (place, artifact) = (Place::file(scores), artifact.display());
         let name = |field: &str| option_of(field, &scores.display().to_string());
@@ -260,15 +260,15 @@ impl Error {
             AssessError::Fit(cause) => Self::fit(place, cause),
             AssessError::Sets(cause) => Self::promise(place, cause),
             AssessError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
-            AssessError::SameRows => Self::SameRows { path: scores.into(), fitted: "the artefact was" },
+            AssessError::SameRows => Self::SameRows { path: scores.into(), fitted: "the artifact was" },
             AssessError::NoGroups { known } => Self::Usage(format!(
                 "{artifact} tells the groups {known} apart: name the column of groups with --group-column"
             )),
             AssessError::UnknownGroup { name, known } => Self::Mismatch(format!(
-                "the artefact knows no group {name:?}\n  artefact  {artifact}: knows {known}"
+                "the artifact knows no group {name:?}\n  artifact  {artifact}: knows {known}"
             )),
             AssessError::Mismatch(Mismatch { takes, got, .. }) => Self::Mismatch(format!(
-                "the artefact does not fit the scores\n  artefact  {artifact}: takes {}\n  scores    {got}",
+                "the artifact does not fit the scores\n  artifact  {artifact}: takes {}\n  scores    {got}",
                 takes.with_names(name)
             )),
             other => Self::Usage(other.to_string()),

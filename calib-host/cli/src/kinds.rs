@@ -9,7 +9,7 @@ use crate::error::Error;
 /// A kind of file that calib writes, or that somebody may take it to write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FileKind {
-    Artefact,
+    Artifact,
     C,
     Rust,
     Page,
@@ -24,7 +24,7 @@ impl FileKind {
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
         Some(match extension.as_str() {
-            "cal" | "bin" => Self::Artefact,
+            "cal" | "bin" => Self::Artifact,
             "h" | "hh" | "hpp" | "hxx" => Self::C,
             "rs" | "in" => Self::Rust,
             "html" | "htm" | "xhtml" => Self::Page,
@@ -41,9 +41,9 @@ impl FileKind {
     /// Refuses a name that promises another kind than this, which is what would be written there.
     pub(crate) fn check(self, path: &Path) -> Result<(), Error> {
         let promised = Self::of(path);
-        // An artefact has no extension of its own, a page and a picture have.
+        // An artifact has no extension of its own, a page and a picture have.
         let is_fine = match self {
-            Self::Artefact => promised.is_none_or(|kind| kind == Self::Artefact),
+            Self::Artifact => promised.is_none_or(|kind| kind == Self::Artifact),
             _ => path.extension().is_none() || promised == Some(self),
         };
         if is_fine {
@@ -51,28 +51,28 @@ impl FileKind {
         }
         let stem = |extension: &str| path.with_extension(extension).display().to_string();
         let instead = match (self, promised) {
-            (Self::Artefact, Some(Self::C | Self::Rust)) => {
+            (Self::Artifact, Some(Self::C | Self::Rust)) => {
                 format!(
                     "name it .cal or .bin, and make source code of it with `calib export {} -o {}`",
                     stem("cal"),
                     path.display()
                 )
             }
-            (Self::Artefact, Some(Self::Page | Self::Pdf)) => {
+            (Self::Artifact, Some(Self::Page | Self::Pdf)) => {
                 format!(
                     "name it .cal or .bin, and have a page made about it with `calib report {} -o {}`",
                     stem("cal"),
                     stem("html")
                 )
             }
-            (Self::Artefact, Some(Self::Svg | Self::Png)) => {
+            (Self::Artifact, Some(Self::Svg | Self::Png)) => {
                 format!(
                     "name it .cal or .bin, and draw it with `calib plot reliability {} -o {}`",
                     stem("cal"),
                     path.display()
                 )
             }
-            (Self::Artefact, _) => format!(
+            (Self::Artifact, _) => format!(
                 "name it .cal or .bin, and calibrate scores into a table with `calib apply {} -o {}`",
                 stem("cal"),
                 path.display()
@@ -86,7 +86,7 @@ impl FileKind {
 
     fn in_words(self) -> &'static str {
         match self {
-            Self::Artefact => "an artefact",
+            Self::Artifact => "an artifact",
             Self::C => "a header in C",
             Self::Rust => "source code in Rust",
             Self::Page => "a page in HTML",
@@ -105,12 +105,12 @@ mod tests {
     #[test]
     fn a_name_may_promise_what_is_written_and_nothing_else() {
         for (kind, name, is_fine) in [
-            (FileKind::Artefact, "a.cal", true),
-            (FileKind::Artefact, "a.BIN", true),
-            (FileKind::Artefact, "a", true),
-            (FileKind::Artefact, "model.v2", true),
-            (FileKind::Artefact, "a.h", false),
-            (FileKind::Artefact, "a.parquet", false),
+            (FileKind::Artifact, "a.cal", true),
+            (FileKind::Artifact, "a.BIN", true),
+            (FileKind::Artifact, "a", true),
+            (FileKind::Artifact, "model.v2", true),
+            (FileKind::Artifact, "a.h", false),
+            (FileKind::Artifact, "a.parquet", false),
             (FileKind::Page, "a.HTM", true),
             (FileKind::Page, "a", true),
             (FileKind::Page, "a.pdf", false),

@@ -131,7 +131,7 @@ impl Given<'_> {
         Some(words.chain(self.columns()).collect())
     }
 
-    /// The artefact that was named, and the flag of the scores that it takes; `None` where rows must come with a group.
+    /// The artifact that was named, and the flag of the scores that it takes; `None` where rows must come with a group.
     fn artifact(&self) -> Option<(String, StoredArtifact, &'static str)> {
         let path = self.text("artifact")?;
         let stored = read_artifact(Path::new(&path)).ok()?;
@@ -172,7 +172,7 @@ impl Given<'_> {
         Some((words("calib status").into_iter().chain(line).collect(), "what the device holds"))
     }
 
-    /// A report of the artefact; whoever named test rows has them again.
+    /// A report of the artifact; whoever named test rows has them again.
     pub(crate) fn reported(&self) -> Option<Vec<String>> {
         let (path, _, flag) = self.artifact()?;
         let named = |id: &str, placeholder: &str| self.text(id).unwrap_or_else(|| placeholder.into());
@@ -188,7 +188,7 @@ impl Given<'_> {
         Some(line.chain(["-o".into(), "report.html".into()]).collect())
     }
 
-    /// How an artefact is judged: what is no calibrator has no report.
+    /// How an artifact is judged: what is no calibrator has no report.
     pub(crate) fn judged_by_rows(&self) -> Option<Vec<String>> {
         let (path, stored, flag) = self.artifact()?;
         if !stored.artifact().header().method.has_no_calibrator() {

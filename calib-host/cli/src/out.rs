@@ -21,7 +21,7 @@ pub(crate) fn shown_path(path: &Path) -> impl Display + '_ {
     if is_standard_output(path) { Path::new("standard output") } else { path }.display()
 }
 
-/// Writes text [`escaped`] but for the ends of lines: names in artefacts, of files and of devices may hold control characters
+/// Writes text [`escaped`] but for the ends of lines: names in artifacts, of files and of devices may hold control characters
 /// that change a terminal's title or rewrite what stands on it.
 pub(crate) struct Plain<W>(pub(crate) W);
 
@@ -51,7 +51,7 @@ impl<W: Write> Write for Plain<W> {
 }
 
 /// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too, and so are characters
-/// that nobody sees: on a line of its own and in its order, whatever an artefact or a device says.
+/// that nobody sees: on a line of its own and in its order, whatever an artifact or a device says.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return text.into();

@@ -1,4 +1,4 @@
-//! Artefacts for another prevalence, of every kind of table.
+//! Artifacts for another prevalence, of every kind of table.
 
 use calib_core::artifact::{HeaderFlags, Method, MonitorAction, Reduction};
 use calib_core::{Artifact, Calibrated, Margin, QuantizedScore, Score, ScoreEncoding};
@@ -201,7 +201,7 @@ fn epsilon_is_the_longer_side() {
     assert!(epsilon >= longest - 1e-7 && epsilon < longest + 1e-6, "{epsilon} {longest}");
 }
 
-/// What an artefact holds for a bin without points is no probability, and has no interval at another prevalence either.
+/// What an artifact holds for a bin without points is no probability, and has no interval at another prevalence either.
 #[test]
 fn an_empty_bin_is_promised_nothing() {
     let scores: Vec<f64> = (0..600).map(|i| f64::from(i) / 1200.0).collect();
@@ -214,7 +214,7 @@ fn an_empty_bin_is_promised_nothing() {
 }
 
 #[test]
-fn what_else_is_in_the_artefact_stays() {
+fn what_else_is_in_the_artifact_stays() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
     let before = stored(&fit, true);
     let after = change(&before, known(0.4, 0.1));

@@ -168,7 +168,7 @@ fn what_makes_no_sense_is_refused() {
         (default.binning(Binning::EqualMass(0)), "n_bins is 1 at least"),
         (default.top_k(Some(0)), "top_k is 1 at least"),
         (default.top_k(Some(2)), "top_k needs a matrix"),
-        (default.binning(Binning::ByBin), "needs an artefact"),
+        (default.binning(Binning::ByBin), "needs an artifact"),
     ] {
         let refused = assess(&data, None, &options).unwrap_err();
         assert!(

@@ -142,7 +142,7 @@ fn a_prevalence_is_stated_or_estimated() {
     let estimate = estimated.summary.estimate.unwrap();
     assert_eq!(estimated.summary.prevalence, estimate.value);
     assert!(estimate.interval.lo <= estimate.value && estimate.value <= estimate.interval.hi);
-    // Once adjusted, the artefact says what its probabilities are for.
+    // Once adjusted, the artifact says what its probabilities are for.
     options.prevalence = Some(0.3);
     assert_eq!(adjust(&stated.artifact, &options, None).unwrap().summary.calibration_prevalence, 0.05);
 }

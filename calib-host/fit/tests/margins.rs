@@ -493,7 +493,7 @@ fn fit_binary_epsilon(fit: &Fit, alpha: f64) -> f64 {
     guarantee.epsilon * (stated(alpha) / stated(guarantee.alpha)).sqrt()
 }
 
-/// The kinds of table forms of margins that artefacts hold.
+/// The kinds of table forms of margins that artifacts hold.
 #[test]
 fn every_form_of_margins_is_written() {
     let mut forms = Vec::new();

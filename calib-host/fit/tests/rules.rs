@@ -58,7 +58,7 @@ fn point_of(data: &BinaryData, aims: Aims) -> OperatingPoints {
 }
 
 #[test]
-fn an_artefact_says_what_was_found() {
+fn an_artifact_says_what_was_found() {
     let found = point_of(&data(20.0), aims(0.9, Some(0.9)));
     let point = &found.points()[0];
     assert!(point.refers());
@@ -148,7 +148,7 @@ fn other_scores_and_other_names_are_refused() {
     let refused = on_device(&found, ScoreEncoding::Margin).beside(&parent, &child).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the artefact is of binary scores in f32, and the thresholds are of binary scores in f32 margins"
+        "the artifact is of binary scores in f32, and the thresholds are of binary scores in f32 margins"
     );
     let named = |names: &[String]| {
         let scores = KeyedScores::of_scores(&data(60.0)).unwrap();

@@ -1,4 +1,4 @@
-//! Applying an artefact, with the device's arithmetic.
+//! Applying an artifact, with the device's arithmetic.
 
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
@@ -30,7 +30,7 @@ struct Calibrated {
     classes: Option<Vec<u16>>,
 }
 
-/// What an artefact is not for.
+/// What an artifact is not for.
 enum NotApplied {
     Data(DataError),
     Mismatch(&'static str),
@@ -182,7 +182,7 @@ fn prob(row: &Applied) -> f32 {
 /// Rows between two looks at whether somebody interrupts.
 const ROWS: usize = 1 << 10;
 
-/// What is said of rows, unless they are what was `given` in place of what the artefact takes.
+/// What is said of rows, unless they are what was `given` in place of what the artifact takes.
 fn of_rows(
     artifact: &Artifact<'_>,
     outputs: Outputs<'_>,

@@ -1,4 +1,4 @@
-//! Artefacts.
+//! Artifacts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::errors::{DataError, UsageError};
 
-/// An artefact: what a device reads.
+/// An artifact: what a device reads.
 #[pyclass(frozen, name = "Artifact", module = "calib_host._native")]
 pub(crate) struct PyArtifact {
     pub(crate) stored: Arc<StoredArtifact>,
@@ -30,16 +30,16 @@ impl PyArtifact {
 
 #[pymethods]
 impl PyArtifact {
-    /// Checks the bytes of an artefact.
+    /// Checks the bytes of an artifact.
     #[new]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         match StoredArtifact::from_bytes(bytes) {
             Ok(stored) => Ok(Self::new(stored)),
-            Err(cause) => Err(DataError::new_err(format!("these bytes are no artefact: {cause}"))),
+            Err(cause) => Err(DataError::new_err(format!("these bytes are no artifact: {cause}"))),
         }
     }
 
-    /// Reads an artefact.
+    /// Reads an artifact.
     #[staticmethod]
     fn read(path: PathBuf) -> PyResult<Self> {
         // The command says what is wrong with a file in the same words.
@@ -84,7 +84,7 @@ impl PyArtifact {
             "randomized": artifact.is_randomized(),
             "guarantee": guarantee.map(|guarantee| json!({
                 "theorem": guarantee.theorem.to_string(),
-                // The numbers that were stated: an artefact holds the nearest f32.
+                // The numbers that were stated: an artifact holds the nearest f32.
                 "alpha": guarantee.alpha.to_string().parse::<f64>().unwrap_or_default(),
                 "epsilon": guarantee.epsilon.to_string().parse::<f64>().unwrap_or_default(),
             })),

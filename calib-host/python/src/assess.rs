@@ -95,7 +95,7 @@ pub(crate) fn of_assess(cause: &AssessError) -> PyErr {
         AssessError::NoGroups { .. } => UsageError::new_err(cause.to_string()),
         AssessError::UnknownGroup { .. } => MismatchError::new_err(cause.to_string()),
         AssessError::Mismatch(cause) => MismatchError::new_err(format!(
-            "the artefact does not fit the scores\n  artefact  takes {}\n  scores    {}",
+            "the artifact does not fit the scores\n  artifact  takes {}\n  scores    {}",
             cause.takes.with_names(name),
             cause.got
         )),
@@ -247,7 +247,7 @@ pub(crate) fn assess_calibrated(
     })
 }
 
-/// Scores of a kind, integers as the codes that an artefact takes.
+/// Scores of a kind, integers as the codes that an artifact takes.
 fn scores_for<'a>(
     artifact: &Artifact<'_>,
     values: Slice<'a>,

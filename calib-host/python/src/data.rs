@@ -17,7 +17,7 @@ use crate::interrupt::working;
 /// The type, the scale and the zero point of codes.
 pub(crate) type Codes = (String, f32, i32);
 
-/// Labelled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artefact's encoding, or
+/// Labelled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artifact's encoding, or
 /// of one that is named by its type, its scale and its zero point.
 #[pyclass(frozen, name = "Dataset", module = "calib_host._native")]
 pub(crate) struct PyDataset {
@@ -59,7 +59,7 @@ impl PyDataset {
         Ok(Self { data: made.map_err(|cause| of_data(&cause))? })
     }
 
-    /// Whether an artefact was fitted to these rows.
+    /// Whether an artifact was fitted to these rows.
     fn is_of_the_fit(&self, artifact: &Bound<'_, PyArtifact>) -> PyResult<bool> {
         let hash = self.data.rows_hash().map_err(|cause| DataError::new_err(cause.to_string()))?;
         Ok(is_fitted_to(&artifact.get().stored, hash, None))

@@ -30,7 +30,7 @@ pub(crate) struct Action {
 /// Calibrated rows, NaN where there is no probability, with labels and whether the calibrator was fitted to them.
 type DecidedRows<'py> = (PyReadonlyArray1<'py, f32>, Option<Vec<bool>>, bool);
 
-/// Finds the cheapest action for every probability, and puts the rule into an artefact if one is given.
+/// Finds the cheapest action for every probability, and puts the rule into an artifact if one is given.
 #[pyfunction]
 #[pyo3(signature = (actions, *, uncalibrated, unsure, cases, rows, validation, delta, artifact))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]

@@ -15,7 +15,7 @@ use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 use crate::options::Options;
 
-/// An artefact, what was chosen, warnings, and what stays uncalibrated with the reason.
+/// An artifact, what was chosen, warnings, and what stays uncalibrated with the reason.
 type Made = (PyArtifact, Option<String>, Vec<String>, Vec<(String, String)>);
 
 /// Fits a calibrator. Vectors are given row by row, with the number of classes. `classifiers` is by how many classifiers the scores are: of

@@ -1,4 +1,4 @@
-//! Artefacts of calibrators that others fitted, by their parameters.
+//! Artifacts of calibrators that others fitted, by their parameters.
 
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, WriteError};
@@ -13,7 +13,7 @@ use crate::artifact::PyArtifact;
 use crate::errors::{DataError, UsageError};
 use crate::floats::Kind;
 
-/// Writes the artefact of a calibrator: for two classes one function, for several a function of each, whose values are divided by
+/// Writes the artifact of a calibrator: for two classes one function, for several a function of each, whose values are divided by
 /// their sum. `functions` is JSON: a list of objects with `function` and its parameters.
 #[pyfunction]
 #[pyo3(signature = (kind, functions, n, origin))]
@@ -30,7 +30,7 @@ pub(crate) fn imported(kind: &str, functions: &str, n: u64, origin: &str) -> PyR
     stored(&bytes.map_err(|cause| DataError::new_err(cause.to_string()))?)
 }
 
-/// Writes the artefact of a function of vectors: logits, or the logarithms of probabilities of at least `clip`, are multiplied by weights, and
+/// Writes the artifact of a function of vectors: logits, or the logarithms of probabilities of at least `clip`, are multiplied by weights, and
 /// intercepts are added before the softmax. One weight and no intercepts are a temperature, one of each a class is vector scaling.
 #[pyfunction]
 pub(crate) fn imported_scaling(

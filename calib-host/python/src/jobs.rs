@@ -1,4 +1,4 @@
-//! Thresholds, sets, and another prevalence: the artefact that is made, and what is said of it as JSON.
+//! Thresholds, sets, and another prevalence: the artifact that is made, and what is said of it as JSON.
 
 use std::fmt::Display;
 
@@ -20,24 +20,24 @@ use crate::errors::{DataError, UsageError, named, of_job};
 use crate::floats::{Kind, Numbers};
 use crate::interrupt::working;
 
-/// An artefact, and what is said of it as JSON.
+/// An artifact, and what is said of it as JSON.
 type Made = (PyArtifact, String);
 
 /// A calibrator, and the counter of what is made from it.
 type Parent<'py> = Option<Bound<'py, PyArtifact>>;
 
-/// The counter of what is made from an artefact.
+/// The counter of what is made from an artifact.
 fn counter_of(stored: &StoredArtifact, counter: Option<u32>) -> PyResult<u32> {
     counter.ok_or_else(|| {
         UsageError::new_err(format!(
-            "counter is needed where an artefact is made from another one: that of the calibrator is {}, and a device refuses a lower \
+            "counter is needed where an artifact is made from another one: that of the calibrator is {}, and a device refuses a lower \
              one than it holds",
             stored.artifact().counter()
         ))
     })
 }
 
-/// Where a rule goes: beside a calibrator, or into an artefact of its own for a classifier.
+/// Where a rule goes: beside a calibrator, or into an artifact of its own for a classifier.
 fn target<'a>(
     parent: Option<&'a Bound<'_, PyArtifact>>,
     counter: Option<u32>,

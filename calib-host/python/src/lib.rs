@@ -1,4 +1,4 @@
-//! The extension module `calib_host._native`: arrays in, arrays, artefacts and JSON out.
+//! The extension module `calib_host._native`: arrays in, arrays, artifacts and JSON out.
 //!
 //! What is computed, calib-host computes. The Python files beside it make arrays of whatever they are given, and objects of what
 //! comes back.

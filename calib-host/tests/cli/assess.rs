@@ -186,7 +186,7 @@ fn assess_the_roc_surface() {
 
 /// Before is the score as it is, after what `calib apply` gives, on the same rows.
 #[test]
-fn assess_before_and_after_an_artefact() {
+fn assess_before_and_after_an_artifact() {
     let place = binary_place();
     place.ok(UMD_FIT);
     place.ok("calib apply cal.bin --scores cal.csv -o out.csv");

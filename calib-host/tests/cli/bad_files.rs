@@ -1,4 +1,4 @@
-//! Files that cannot be read or written, and artefacts that are none or not the right one.
+//! Files that cannot be read or written, and artifacts that are none or not the right one.
 
 use crate::data::scored;
 use crate::npy::f32s;
@@ -43,7 +43,7 @@ fn outputs_that_cannot_be_written() {
 }
 
 #[test]
-fn artefacts_that_are_none() {
+fn artifacts_that_are_none() {
     let place = good();
     let cal = place.bytes("cal.bin");
     let check = |what: &str, bytes: &[u8]| {
@@ -72,7 +72,7 @@ fn artefacts_that_are_none() {
     forged[12..16].copy_from_slice(&crc.to_le_bytes());
     check("forged", &forged);
     said!();
-    // One bit of the CRC, and one of the content: what was computed differs from artefact to artefact.
+    // One bit of the CRC, and one of the content: what was computed differs from artifact to artifact.
     for at in [12, cal.len() - 3] {
         let bad = altered(at, |b| b ^ 1);
         let stored = u32::from_le_bytes(bad[12..16].try_into().unwrap());
@@ -82,7 +82,7 @@ fn artefacts_that_are_none() {
     }
 }
 
-/// The CRC-32C of an artefact, without its own four bytes.
+/// The CRC-32C of an artifact, without its own four bytes.
 fn crc32c(artifact: &[u8]) -> u32 {
     let bytes = artifact[..12].iter().chain(&artifact[16..]);
     !bytes.fold(!0, |crc, &byte| {
@@ -91,7 +91,7 @@ fn crc32c(artifact: &[u8]) -> u32 {
 }
 
 #[test]
-fn a_huge_file_is_no_artefact_and_is_not_read() {
+fn a_huge_file_is_no_artifact_and_is_not_read() {
     let place = good();
     let file = std::fs::File::create(place.path().join("huge.bin")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
@@ -103,7 +103,7 @@ fn a_huge_file_is_no_artefact_and_is_not_read() {
 }
 
 #[test]
-fn artefacts_and_scores_that_do_not_belong_together() {
+fn artifacts_and_scores_that_do_not_belong_together() {
     for form in [
         "cal.bin --logits logits.npy",
         "cal.bin --probs probs.npy",

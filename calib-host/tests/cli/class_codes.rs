@@ -165,7 +165,7 @@ fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
 }
 
 #[test]
-fn an_artefact_over_codes_is_assessed_reported_and_exported() {
+fn an_artifact_over_codes_is_assessed_reported_and_exported() {
     let place = place();
     let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs probs.npy -o probs.bin"));
@@ -297,7 +297,7 @@ fn what_codes_of_classes_cannot_say_is_a_wrong_use() {
 }
 
 #[test]
-fn other_scores_than_the_artefacts_are_told_apart() {
+fn other_scores_than_the_artifacts_are_told_apart() {
     let place = place()
         .with("three.npy", i8s(&[2, 3], [127i8, -128, -128, 0, 0, -128]).bytes())
         .with("logits.npy", f32s(&[1, CLASSES], [1.0, 2.0, 3.0, 4.0]).bytes());

@@ -37,7 +37,7 @@ fn json_and_text_say_the_same_before_and_after() {
         assert_eq!(found["corp"]["band"], serde_json::json!([]));
         assert_eq!(found["decision_curve"][20].get("interval"), None);
     }
-    // Equal probabilities say the same, with an artefact or in a table.
+    // Equal probabilities say the same, with an artifact or in a table.
     place.ok("calib apply cal.bin --scores test.csv -o prob.csv");
     let table = place.json("calib assess --probs prob.csv --json");
     let slope = |value: &Value| value["cox"]["slope"]["value"].number();
@@ -266,7 +266,7 @@ fn groups_that_cannot_be_compared_are_told_in_words() {
     said!();
 }
 
-/// An artefact of thresholds alone: clears below 0.25, raises from 0.5, of two groups one never.
+/// An artifact of thresholds alone: clears below 0.25, raises from 0.5, of two groups one never.
 fn thresholds_alone(by_group: bool) -> Workplace {
     use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction};
     use calib_core::decision::{Accuracy, AccuracyPromise, OperatingParts, Threshold, Thresholds};

@@ -1,4 +1,4 @@
-//! Decisions: costs files right and wrong, what is printed, and what goes into the artefact.
+//! Decisions: costs files right and wrong, what is printed, and what goes into the artifact.
 
 use crate::data::Json;
 use crate::refusal::{File, good};
@@ -174,7 +174,7 @@ fn a_useless_action_is_named() {
 }
 
 #[test]
-fn the_artefact_holds_the_rule_and_apply_follows_it() {
+fn the_artifact_holds_the_rule_and_apply_follows_it() {
     // Of every 40 points those with a score of s have 40 s^3 positives or so.
     let label = |i: u32| u32::from(f64::from(i % 40) < 40.0 * (f64::from(i) / 2000.0).powi(3));
     let rows: String = (0..2000).map(|i| format!("{},{}\n", f64::from(i) / 2000.0, label(i))).collect();
@@ -205,7 +205,7 @@ fn the_artefact_holds_the_rule_and_apply_follows_it() {
     for action in ["wait", "ask", "treat"] {
         assert!(rows.iter().filter(|row| row.last().unwrap() == action).count() >= 100, "{action}");
     }
-    // A matrix of a top-label artefact, too: an uncalibrated class is asked about.
+    // A matrix of a top-label artifact, too: an uncalibrated class is asked about.
     place.ok("calib decide --actions costs.toml top.bin -o toprule.bin");
     place.ok("calib apply toprule.bin --logits logits.npy -o topout.csv");
     assert_eq!(place.table("topout.csv").0.last().unwrap(), "action");

@@ -1,4 +1,4 @@
-//! Actions that are only taken where the evidence suffices, and rules in signed artefacts.
+//! Actions that are only taken where the evidence suffices, and rules in signed artifacts.
 
 use crate::data::scored;
 use crate::transcript::quote;

@@ -70,7 +70,7 @@ fn what_is_exported_can_be_read() {
 }
 
 #[test]
-fn the_artefact_itself_is_exported_unchanged() {
+fn the_artifact_itself_is_exported_unchanged() {
     let place = fitted("isotonic");
     let run = place.command("export cal.bin --format bin -o copy.bin").output().unwrap();
     assert!(run.status.success());

@@ -8,7 +8,7 @@ fn place(n: usize) -> Workplace {
     Workplace::new().with("data.csv", csv(&binary(n)))
 }
 
-/// What an artefact says that its candidate may spend of alpha.
+/// What an artifact says that its candidate may spend of alpha.
 fn share_of_alpha(inspected: &serde_json::Value) -> f64 {
     let parameters = inspected["provenance"]["parameters"].text();
     parameters.split(" alpha-share=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
@@ -90,7 +90,7 @@ fn where_scores_tie_a_method_is_taken_that_keeps_its_guarantee() {
     place.says("calib fit data.csv");
     let got = place.inspect("data.cal");
     assert!(got["guarantee"]["epsilon"].number() < 0.2, "{got}");
-    // Candidates by the scores share alpha, which the artefact records.
+    // Candidates by the scores share alpha, which the artifact records.
     let parameters = got["provenance"]["parameters"].text().to_owned();
     let share = share_of_alpha(&got);
     assert!(parameters.contains(" candidates=28 ") && share < 0.01 / 14.0, "{got}");

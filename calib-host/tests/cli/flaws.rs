@@ -103,15 +103,15 @@ fn an_alarm_that_nothing_raises_is_said_by_every_command() {
         let decided = place.says(line);
         assert_eq!(decided.json()["flaws"][0], *flaw, "{line}");
     }
-    for artefact in ["rare.bin", "ruled.bin"] {
+    for artifact in ["rare.bin", "ruled.bin"] {
         let report = format!(
-            "calib report {artefact} --calibration rare.csv --test other.csv --actions costs.toml --bootstrap 5 --json"
+            "calib report {artifact} --calibration rare.csv --test other.csv --actions costs.toml --bootstrap 5 --json"
         );
         let report = place.json(&report);
-        assert_eq!(report["flaws"][0], *flaw, "{artefact}");
+        assert_eq!(report["flaws"][0], *flaw, "{artifact}");
         quote(&report["warnings"][0]);
     }
-    // Rows say it where there is no artefact.
+    // Rows say it where there is no artifact.
     place.ok("calib apply rare.bin --scores rare.csv -o probs.csv");
     place.says("calib decide --actions costs.toml --probs probs.csv");
     said!();

@@ -1,4 +1,4 @@
-//! The same data in every format gives the same tables, the same artefact but for the hash of the file, and the same
+//! The same data in every format gives the same tables, the same artifact but for the hash of the file, and the same
 //! calibrated rows.
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type};
@@ -71,7 +71,7 @@ fn every_format() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The artefact's tables byte for byte: what comes before them holds the hash of the data.
+/// The artifact's tables byte for byte: what comes before them holds the hash of the data.
 fn tables(artifact: &[u8], inspected: &Value) -> Vec<u8> {
     let len = 8 * inspected["bins"].whole() as usize;
     artifact[artifact.len() - len..].to_vec()
@@ -89,7 +89,7 @@ fn fit_and_apply_are_the_same_in_every_format() {
         let hash = inspected[0]["provenance"]["data_sha256"].clone();
         let tables = [("umd.bin", &inspected[0]), ("iso.bin", &inspected[1])]
             .map(|(bin, inspected)| tables(&place.bytes(bin), inspected));
-        // One artefact for all, so that the outputs may be compared byte for byte.
+        // One artifact for all, so that the outputs may be compared byte for byte.
         let (reference, ..) = expected.get_or_insert_with(|| {
             let applied = String::new();
             (

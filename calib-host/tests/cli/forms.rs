@@ -269,7 +269,7 @@ fn apply_keeps_the_columns_and_adds_its_own() {
     }
 }
 
-/// An artefact without a guarantee leaves epsilon empty.
+/// An artifact without a guarantee leaves epsilon empty.
 #[test]
 fn apply_to_an_array_of_scores() {
     let place = Workplace::new()

@@ -49,7 +49,7 @@ fn fit(options: &str) -> String {
     format!("calib fit {options} --labels labels.npy -o cal.bin --force")
 }
 
-/// Options, number of cells or 0, and whether the artefact takes logits only, if fitted to them.
+/// Options, number of cells or 0, and whether the artifact takes logits only, if fitted to them.
 const METHODS: [(&str, u64, bool); 16] = [
     ("temperature", 0, true),
     ("temperature --log-probs", 0, false),
@@ -137,7 +137,7 @@ fn cross_validated_regions_are_compared_with_the_scores() {
     said!();
 }
 
-/// One sentence wherever an artefact is applied.
+/// One sentence wherever an artifact is applied.
 #[test]
 fn logits_are_asked_for_everywhere() {
     let place = place();
@@ -219,7 +219,7 @@ fn bad_data_are_named() {
 }
 
 #[test]
-fn the_counter_goes_into_the_artefact() {
+fn the_counter_goes_into_the_artifact() {
     let place = place();
     for method in ["temperature", "sierpinski --resolution 2"] {
         place.ok(&fit(&format!("--method {method} --logits logits.npy --counter 7")));

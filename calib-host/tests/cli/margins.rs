@@ -35,7 +35,7 @@ fn place() -> Workplace {
         .with("test-probs.csv", table(&test, |prob| prob))
 }
 
-/// With artefacts of both kinds.
+/// With artifacts of both kinds.
 fn fitted() -> Workplace {
     let place = place();
     place.ok("calib fit --method umd --bins 6 --intervals --margins cal.csv -o margins.bin --quiet");
@@ -110,7 +110,7 @@ fn functions_of_a_margin_are_fitted_and_applied() {
 }
 
 #[test]
-fn every_format_gives_the_same_artefact() {
+fn every_format_gives_the_same_artifact() {
     let rows = rows(0);
     let margins = || rows.iter().map(|row| margin(row.0));
     let classes: Vec<u8> = rows.iter().map(|row| row.1).collect();
@@ -186,7 +186,7 @@ fn codes_stand_for_any_finite_number() {
         // Whoever says that these are codes of probabilities is refused.
         place.says(&format!("calib apply out.bin --scores {codes}.npy -o none"));
     }
-    // Wider codes than the artefact's.
+    // Wider codes than the artifact's.
     place.ok("calib fit --method isotonic --margins i8.npy --labels labels.npy --score-encoding i8,0.05,0 -o out.bin --force");
     place.says("calib apply out.bin --margins i16.npy -o none");
     said!();
@@ -194,13 +194,13 @@ fn codes_stand_for_any_finite_number() {
 
 /// A command line with the option and the file of its scores.
 const LINES: [&str; 3] = [
-    "apply ARTEFACT KIND FILE -o out.csv --force",
-    "assess ARTEFACT KIND FILE",
-    "decide --actions costs.toml ARTEFACT KIND FILE",
+    "apply ARTIFACT KIND FILE -o out.csv --force",
+    "assess ARTIFACT KIND FILE",
+    "decide --actions costs.toml ARTIFACT KIND FILE",
 ];
 
-fn line(template: &str, artefact: &str, kind: &str, file: &str) -> String {
-    let line = template.replace("ARTEFACT", artefact).replace("KIND", kind).replace("FILE", file);
+fn line(template: &str, artifact: &str, kind: &str, file: &str) -> String {
+    let line = template.replace("ARTIFACT", artifact).replace("KIND", kind).replace("FILE", file);
     format!("calib --quiet {line}")
 }
 
@@ -208,10 +208,10 @@ fn line(template: &str, artefact: &str, kind: &str, file: &str) -> String {
 fn every_command_notices_the_other_kind() {
     let place = fitted().with("costs.toml", crate::decide::COSTS);
     for template in LINES {
-        for (artefact, kind, file) in
+        for (artifact, kind, file) in
             [("margins.bin", "--scores", "test-probs.csv"), ("probs.bin", "--margins", "test.csv")]
         {
-            place.says(&line(template, artefact, kind, file));
+            place.says(&line(template, artifact, kind, file));
         }
         // Probabilities are margins as well as any other numbers.
         place.says(&line(template, "margins.bin", "--margins", "test-probs.csv"));
@@ -357,9 +357,9 @@ fn margins_are_decided_on_and_compared() {
 #[test]
 fn reports_and_plots_have_an_axis_of_margins() {
     let place = fitted().with("costs.toml", crate::decide::COSTS);
-    let report = |artefact: &str, suffix: &str| {
+    let report = |artifact: &str, suffix: &str| {
         place.json(&format!(
-            "calib report {artefact} --calibration cal{suffix}.csv --test test{suffix}.csv --actions costs.toml --bootstrap 20 --json"
+            "calib report {artifact} --calibration cal{suffix}.csv --test test{suffix}.csv --actions costs.toml --bootstrap 20 --json"
         ))
     };
     let (margins, probs) = (report("margins.bin", ""), report("probs.bin", "-probs"));

@@ -119,7 +119,7 @@ fn randomised_ties_take_scores_of_exactly_0() {
 }
 
 #[test]
-fn the_seed_of_a_randomised_artefact_decides_who_goes_where() {
+fn the_seed_of_a_randomised_artifact_decides_who_goes_where() {
     let place = place();
     place.ok("calib fit --method umd-randomized --bins 5 --scores cal.csv -o cal.bin --quiet");
     for (seed, name) in [(1, "a.csv"), (1, "b.csv"), (2, "c.csv")] {

@@ -8,7 +8,7 @@ use crate::workplace::Workplace;
 
 const ROWS: usize = 600;
 
-/// The same matrix in both kinds, rounded probabilities, labels, and artefacts of each kind of calibrator.
+/// The same matrix in both kinds, rounded probabilities, labels, and artifacts of each kind of calibrator.
 fn place() -> Workplace {
     let Matrix { logits, probs, labels: classes, .. } = matrix(ROWS);
     let tenths = probs.iter().map(|prob| (10.0 * prob).floor() / 10.0).collect::<Vec<_>>();
@@ -32,7 +32,7 @@ fn place() -> Workplace {
     place
 }
 
-const ARTEFACTS: [&str; 4] = ["top-label", "class-wise", "top-k", "joint"];
+const ARTIFACTS: [&str; 4] = ["top-label", "class-wise", "top-k", "joint"];
 
 /// The question that is asked of a file.
 fn question(file: &str) -> String {
@@ -52,14 +52,14 @@ fn lines() -> Vec<String> {
         "compare KIND FILE --labels labels.npy --methods temperature --test FILE --test-labels labels.npy --same-rows --bootstrap 5"
             .to_owned(),
     ];
-    for artefact in ARTEFACTS {
+    for artifact in ARTIFACTS {
         let read = "--test FILE --test-labels labels.npy";
         let calibration = "--calibration FILE --calibration-labels fitted.npy";
         lines.extend([
-            format!("apply {artefact}.bin KIND FILE -o out.csv --force"),
-            format!("assess {artefact}.bin KIND FILE --labels labels.npy"),
-            format!("report {artefact}.bin {calibration} {read} KIND --bootstrap 5 -o page.html --force"),
-            format!("plot reliability {artefact}.bin {read} KIND -o plot.svg --force"),
+            format!("apply {artifact}.bin KIND FILE -o out.csv --force"),
+            format!("assess {artifact}.bin KIND FILE --labels labels.npy"),
+            format!("report {artifact}.bin {calibration} {read} KIND --bootstrap 5 -o page.html --force"),
+            format!("plot reliability {artifact}.bin {read} KIND -o plot.svg --force"),
         ]);
     }
     lines
@@ -121,23 +121,23 @@ fn the_question_is_in_the_json_and_first_on_the_page() {
 #[test]
 fn a_matrix_that_nobody_names_is_what_its_numbers_are() {
     let place = place();
-    for artefact in ARTEFACTS {
+    for artifact in ARTIFACTS {
         let report = |kind: &str, file: &str| -> Value {
             let roles = [("calibration", "fitted"), ("test", "labels")]
                 .map(|(role, labels)| format!("--{role} {file} --{role}-labels {labels}.npy"));
-            let line = format!("calib report {artefact}.bin {kind} {} --bootstrap 5 --json", roles.join(" "));
+            let line = format!("calib report {artifact}.bin {kind} {} --bootstrap 5 --json", roles.join(" "));
             place.json(&line)["metrics"].take()
         };
         for (kind, file) in [("logits", "logits.npy"), ("probs", "probs.npy")] {
             let named = report(&format!("--{kind}"), file);
-            assert_eq!(report("", file), named, "{artefact}, {file}");
+            assert_eq!(report("", file), named, "{artifact}, {file}");
         }
     }
 }
 
-/// An artefact that takes logits alone knows what a matrix is.
+/// An artifact that takes logits alone knows what a matrix is.
 #[test]
-fn an_artefact_of_logits_takes_a_matrix_for_logits() {
+fn an_artifact_of_logits_takes_a_matrix_for_logits() {
     let place = place();
     let files = |file: &str| {
         let roles = [("calibration", "fitted"), ("test", "labels")]

@@ -33,7 +33,7 @@ fn the_bins_of_umd_are_the_monitors() {
     assert_eq!(monitors["alarm_at_odds"], json!({"shift": 20, "change": 10_000, "promise": 100}));
     place.says("calib inspect monitored.cal");
 
-    // Nobody gets it unasked, and nothing else of the artefact changes.
+    // Nobody gets it unasked, and nothing else of the artifact changes.
     place.ok("calib fit data.csv --method umd --bins 8 -o plain.cal");
     let plain = place.inspect("plain.cal");
     assert_eq!((&plain["monitors"], &plain["tables"]), (&Value::Null, &shown["tables"]));
@@ -48,7 +48,7 @@ fn the_bins_of_umd_are_the_monitors() {
     said!();
 }
 
-/// It is in the artefact; nothing on this machine does it, and nothing drops it in silence.
+/// It is in the artifact; nothing on this machine does it, and nothing drops it in silence.
 #[test]
 fn what_is_done_on_an_alarm_is_stored_shown_and_not_done_here() {
     let place = place();

@@ -36,14 +36,14 @@ fn each_command_proposes_the_next_and_that_runs() {
     }
     line = next(&place.ok("calib assess cal.bin --scores TEST").stderr).replace("CALIBRATION", "cal.csv");
     place.ok(&format!("{line} --force"));
-    line = next(&place.ok("calib keygen -o k.pem").stderr).replace("ARTEFACT", "cal.bin");
+    line = next(&place.ok("calib keygen -o k.pem").stderr).replace("ARTIFACT", "cal.bin");
     line = next(&place.ok(&line).stderr).to_owned();
     assert_eq!(line, "calib verify signed.bin --key k.pem.pub");
     place.ok(&line);
 }
 
 #[test]
-fn looking_at_an_artefact_or_at_numbers_proposes_what_to_do_with_them() {
+fn looking_at_an_artifact_or_at_numbers_proposes_what_to_do_with_them() {
     let rows = |n| csv(&binary(n));
     let place = Workplace::new().with("cal.csv", rows(1200)).with("TEST", rows(900)).with("NEW", rows(40));
     let place = place.with("CALIBRATION", rows(1200));

@@ -99,7 +99,7 @@ fn missing_values_and_text_are_found_in_pieces_of_parquet() {
     said!();
 }
 
-/// Standard input is read all at once: a file in pieces gives the same artefact, to the byte.
+/// Standard input is read all at once: a file in pieces gives the same artifact, to the byte.
 #[test]
 fn a_text_in_pieces_gives_the_bytes_of_the_whole() {
     let rows = || scores().into_iter().zip(truth());

@@ -1,4 +1,4 @@
-//! What an artefact promises: every assumption, in every place that tells of it.
+//! What an artifact promises: every assumption, in every place that tells of it.
 
 use crate::data::{Json, UMD_FIT, binary, binary_place, csv};
 use crate::transcript::quote;

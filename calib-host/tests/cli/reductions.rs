@@ -125,7 +125,7 @@ fn every_reduction_of_every_method_is_fitted_and_applied() {
     }
 }
 
-/// Before is what the classifier's own scores give, whatever the artefact, on the rows that are calibrated.
+/// Before is what the classifier's own scores give, whatever the artifact, on the rows that are calibrated.
 #[test]
 fn every_reduction_is_assessed_before_and_after() {
     let place = place();

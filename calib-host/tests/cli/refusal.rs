@@ -10,7 +10,7 @@ use crate::workplace::Workplace;
 pub(crate) type File = (&'static str, Vec<u8>);
 
 /// A folder with files in which nothing is wrong: `cal.csv` with 40 rows, `scores.npy` and `labels.npy`, `logits.npy`
-/// and `probs.npy` with 40 rows of three classes, and the artefacts `cal.bin` and `top.bin`.
+/// and `probs.npy` with 40 rows of three classes, and the artifacts `cal.bin` and `top.bin`.
 pub(crate) fn good() -> Workplace {
     static FILES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     let files = FILES.get_or_init(|| {

@@ -66,7 +66,7 @@ fn the_json_of_a_report_holds_what_the_page_shows() {
     }
     let inspected = place.inspect("cal.bin");
     assert_eq!(got["calibrator"]["identity"], inspected["identity"]);
-    assert_eq!(got["origin"]["calibration_is_the_artefacts"], true);
+    assert_eq!(got["origin"]["calibration_is_the_artifacts"], true);
     let files: Vec<_> = got["origin"]["files"].list().iter().map(|file| &file["name"]).collect();
     assert_eq!(json!(files), json!(["cal.bin", "cal.csv", "test.csv"]));
     let bins = got["occupancy"].list();

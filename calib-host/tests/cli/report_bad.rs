@@ -50,7 +50,7 @@ fn fewer_rows_than_bins_give_a_page_that_says_so() {
 }
 
 #[test]
-fn plots_that_an_artefact_does_not_have_are_refused() {
+fn plots_that_an_artifact_does_not_have_are_refused() {
     let other = || ("other.csv", b"score,label\n0.25,1\n0.5,0\n0.75,1\n".to_vec());
     for plot in ["class-wise cal.bin --class 1", "simplex cal.bin", "class cal.bin --class 1"] {
         refused(&[other()], &format!("calib plot {plot} --test other.csv -o out"));

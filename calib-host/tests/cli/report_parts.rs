@@ -82,12 +82,12 @@ fn arrows_of_the_simplex_are_drawn_for_three_classes_only() {
 }
 
 #[test]
-fn decisions_are_those_of_the_artefact_and_cost_what_calib_decide_says() {
+fn decisions_are_those_of_the_artifact_and_cost_what_calib_decide_says() {
     let place = place().with("costs.toml", COSTS);
     place.ok("calib decide --actions costs.toml cal.bin -o rule.bin");
     let line = "calib report rule.bin --calibration cal.csv --test test.csv --bootstrap 5 --json";
     let without = place.json(line);
-    assert_eq!(without["decision"]["in_artefact"], true);
+    assert_eq!(without["decision"]["in_artifact"], true);
     assert!(without["decision"]["cost"].is_null());
     assert_eq!(without["decision"]["intervals"][0]["positive"], Value::Null);
 
@@ -111,14 +111,14 @@ fn decisions_are_those_of_the_artefact_and_cost_what_calib_decide_says() {
     let page = place.text("page.html");
     assert!(page.contains("Decisions on the test rows") && page.contains("observed before"));
 
-    // Without a rule in the artefact it is that of the costs file.
+    // Without a rule in the artifact it is that of the costs file.
     let own = place.json(&(line.replace("rule.bin", "cal.bin") + " --actions costs.toml"));
-    assert_eq!(own["decision"]["in_artefact"], false);
+    assert_eq!(own["decision"]["in_artifact"], false);
     assert_eq!(own["decision"]["cost"], *cost);
 }
 
 #[test]
-fn size_and_cost_are_those_of_the_artefact() {
+fn size_and_cost_are_those_of_the_artifact() {
     let place = place();
     let got = place
         .json("calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 5 -o page.html --json");

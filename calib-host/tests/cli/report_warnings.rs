@@ -5,10 +5,10 @@ use crate::report::place;
 use crate::transcript::{note, quote};
 use crate::workplace::Workplace;
 
-/// Writes the warnings of a report on a binary artefact.
-fn warnings(place: &Workplace, artefact: &str, calibration: &str, test: &str) {
+/// Writes the warnings of a report on a binary artifact.
+fn warnings(place: &Workplace, artifact: &str, calibration: &str, test: &str) {
     let line = format!(
-        "calib report {artefact} --same-rows --calibration {calibration} --test {test} --bootstrap 5 --json"
+        "calib report {artifact} --same-rows --calibration {calibration} --test {test} --bootstrap 5 --json"
     );
     quote(&place.says(&line).json()["warnings"]);
 }
@@ -32,7 +32,7 @@ fn equal_data_are_found_by_their_bytes_and_by_their_rows() {
 }
 
 #[test]
-fn other_calibration_data_than_the_artefacts_are_found() {
+fn other_calibration_data_than_the_artifacts_are_found() {
     let place = place();
     warnings(&place, "cal.bin", "test.csv", "cal.csv");
     warnings(&place, "cal.bin", "cal.csv", "test.csv");

@@ -72,9 +72,9 @@ fn a_report_says_so_first() {
     said!();
 }
 
-/// An artefact from before the hash is known by the bytes of its file alone.
+/// An artifact from before the hash is known by the bytes of its file alone.
 #[test]
-fn an_older_artefact_is_known_by_the_files() {
+fn an_older_artifact_is_known_by_the_files() {
     let place = place();
     let stored = StoredArtifact::from_bytes(&place.bytes("cal.bin")).unwrap();
     let mut space = vec![0; 1 << 14];

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::workplace::Workplace;
 use crate::data::scored;
 
-/// A folder with a fitted artefact, `cal.bin`, of counter 7.
+/// A folder with a fitted artifact, `cal.bin`, of counter 7.
 fn fitted() -> Workplace {
     let workplace =
         Workplace::new().with("cal.csv", scored(200, |i| (f64::from(i) / 200.0, i % 20 < i / 10)));
@@ -32,7 +32,7 @@ fn what_is_signed_is_verified_and_nothing_else() {
     workplace.says("calib verify signed.bin --key other.pem.pub");
     workplace.says("calib verify cal.bin --key owner.pem.pub");
 
-    // The last bytes are the signature; the CRC is made to fit by the artefact's own writer elsewhere.
+    // The last bytes are the signature; the CRC is made to fit by the artifact's own writer elsewhere.
     workplace.says("calib sign signed.bin --key owner.pem -o twice.bin");
     assert!(!workplace.path().join("twice.bin").exists());
     said!();

@@ -424,8 +424,8 @@ fn what_has_no_end_is_refused() {
     refused(&place.with("t.csv", long), READERS[0], &["t.csv, line 2: a row is longer than 64 MiB"]);
     let place = self::place();
     for (line, words) in [
-        ("calib inspect /dev/zero", "larger than any artefact, which has at most 64 MiB"),
-        ("calib apply /dev/zero --scores fit.csv -o out.csv", "larger than any artefact"),
+        ("calib inspect /dev/zero", "larger than any artifact, which has at most 64 MiB"),
+        ("calib apply /dev/zero --scores fit.csv -o out.csv", "larger than any artifact"),
         ("calib decide cal.bin --actions /dev/zero --scores fit.csv", "larger than 1 MiB"),
         ("calib fleet cal.bin /dev/zero", "larger than 64 MiB"),
         ("calib fit --method isotonic --scores /dev/zero -o new.bin", "larger than 64 MiB"),

@@ -53,7 +53,7 @@ pub(crate) fn named_buckets(sql: &str) -> Vec<f64> {
     list.split(',').map(|number| number.trim().parse().unwrap()).collect()
 }
 
-/// An artefact without what names the rows: CRC and identity, the hash of the files, and the hash of the rows.
+/// An artifact without what names the rows: CRC and identity, the hash of the files, and the hash of the rows.
 pub(crate) fn without_hashes(place: &Workplace, name: &str) -> Vec<u8> {
     let (mut bytes, inspected) = (place.bytes(name), place.inspect(name));
     bytes[12..24].fill(0);
@@ -77,7 +77,7 @@ fn skewed(n: usize) -> Vec<(f32, u8)> {
 }
 
 #[test]
-fn both_passes_give_the_artefact_of_all_rows() {
+fn both_passes_give_the_artifact_of_all_rows() {
     let rows = skewed(6000);
     let place = Workplace::new().with("all.csv", csv(&rows)).with("pass1.csv", pass1(&rows));
     let sql = "calib sql --dialect duckdb --from scored";

@@ -121,7 +121,7 @@ fn pass2(kind: Kind, rows: &[Row], sql: &str) -> String {
 const SQL: &str = "calib sql --dialect duckdb --from scored --group-column sex";
 
 #[test]
-fn both_passes_give_the_artefact_of_all_rows_by_group() {
+fn both_passes_give_the_artifact_of_all_rows_by_group() {
     let rows = rows(5000);
     let place = Workplace::new().with("all.csv", csv(&rows));
     place.says(SQL);
@@ -259,7 +259,7 @@ fn a_group_too_small_for_a_table_is_not_asked_for() {
 
 /// Counts by group, of codes and of floats, are as good as their rows, for methods that two passes are not enough for, too.
 #[test]
-fn counts_by_group_give_the_artefact_of_all_rows() {
+fn counts_by_group_give_the_artifact_of_all_rows() {
     let encoding = "--score-encoding i8,1/256,-128";
     let rows: Vec<(&str, i32, u8)> = rows(4000)
         .iter()

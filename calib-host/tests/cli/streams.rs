@@ -35,7 +35,7 @@ fn parquet(batch: &RecordBatch) -> Vec<u8> {
     bytes
 }
 
-/// The same scores as text, as an array, and as Parquet, with an artefact of 20 bins.
+/// The same scores as text, as an array, and as Parquet, with an artifact of 20 bins.
 fn place() -> Workplace {
     let text: String = scores().iter().map(|score| format!("{score}\n")).collect();
     let place = Workplace::new()

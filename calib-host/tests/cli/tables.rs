@@ -55,7 +55,7 @@ fn every_command_reads_an_odd_table_as_the_plain_one() {
         let mut expected = told(&place, &format!("{command} plain.csv"));
         let mut got = told(&place, &format!("{command} odd.csv {ODD}"));
         for value in [&mut expected, &mut got] {
-            // The next command names the file, and the artefact's identity covers the hash of the file.
+            // The next command names the file, and the artifact's identity covers the hash of the file.
             for key in ["next", "identity", "content_id", "chosen"] {
                 value.as_object_mut().unwrap().remove(key);
             }

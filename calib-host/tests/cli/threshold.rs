@@ -60,7 +60,7 @@ fn a_sensitivity_is_kept_for_every_kind_of_score() {
         let sentence = found["sentences"][0].text();
         assert!(sentence.contains(&format!("{words} ")), "{sentence}");
         let shown = place.says(&format!("{line} -o t.bin --force")).stderr;
-        // Said again by whoever reads the artefact.
+        // Said again by whoever reads the artifact.
         let inspected = place.ok("calib inspect t.bin").stdout;
         assert!(shown.contains(sentence) && inspected.contains(sentence), "{shown}{inspected}");
     }
@@ -142,7 +142,7 @@ fn a_prevalence_gives_predictive_values() {
     assert!(promises[1]["level"].number() <= values["ppv"].number());
 }
 
-/// Beside a calibrator the device has both; the artefact before is named, and a signature is not kept.
+/// Beside a calibrator the device has both; the artifact before is named, and a signature is not kept.
 #[test]
 fn a_threshold_stands_beside_a_calibrator() {
     let place = place();

@@ -59,7 +59,7 @@ pub(crate) fn add(line: &str, run: &Run) {
         }
     });
 }
-/// A text without what another version of calib changes: the version, identities of artefacts, which cover it, and lengths of pages.
+/// A text without what another version of calib changes: the version, identities of artifacts, which cover it, and lengths of pages.
 fn steady(text: &str) -> String {
     let is_identity =
         |word: &str| word.len() == 16 && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));

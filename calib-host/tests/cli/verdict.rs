@@ -26,19 +26,19 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
         .with("own.csv", every(&right, 0));
     place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
     place.ok("calib fit --method platt --scores own.csv -o same.bin");
-    for (artefact, test, probabilities, promise) in [
+    for (artifact, test, probabilities, promise) in [
         ("cal.bin", "better.csv", "better", "kept"),
         ("cal.bin", "worse.csv", "worse", "broken"),
         ("same.bin", "right.csv", "no-sure-difference", "none"),
     ] {
-        let options = format!("{artefact} --scores {test} --same-rows");
+        let options = format!("{artifact} --scores {test} --same-rows");
         place.says(&format!("calib assess {options}"));
         let json = place.json(&format!("calib assess {options} --bootstrap 1000 --json"));
         assert_eq!(json["verdict"]["probabilities"], probabilities, "{test}: {}", json["verdict"]);
         assert_eq!(json["verdict"]["promise"], promise, "{test}");
         // The same sentences as those of the report, from the same resamples.
         let report = place.json(&format!(
-            "calib report {artefact} --calibration cal.csv --test {test} --same-rows --bootstrap 1000 --json"
+            "calib report {artifact} --calibration cal.csv --test {test} --same-rows --bootstrap 1000 --json"
         ));
         assert_eq!(json["verdict"], report["verdict"], "{test}");
         let words = place.ok(&format!("calib assess {options} --bootstrap 1000")).stdout;
@@ -46,13 +46,13 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
             assert!(words.contains(sentence.text()), "{sentence}: {words}");
         }
     }
-    // Without an artefact nothing is compared.
+    // Without an artifact nothing is compared.
     assert_eq!(place.json("calib assess --scores right.csv --json").get("verdict"), None);
     said!();
 }
 
 #[test]
-fn every_kind_of_artefact_has_a_verdict_but_of_ranks() {
+fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
     let (place, _) = matrix_place(900);
     for (options, promise) in [
         ("umd --reduction top-label --points-per-bin 50", "kept"),

@@ -102,7 +102,7 @@ impl Workplace {
         self.ok(line).json()
     }
 
-    /// What `calib inspect --json` says about an artefact.
+    /// What `calib inspect --json` says about an artifact.
     #[track_caller]
     pub(crate) fn inspect(&self, artifact: &str) -> Value {
         self.json(&format!("calib inspect {artifact} --json"))

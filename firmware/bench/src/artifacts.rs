@@ -1,4 +1,4 @@
-//! Artefacts, written and parsed on the device as it would get them.
+//! Artifacts, written and parsed on the device as it would get them.
 
 use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table,
@@ -13,7 +13,7 @@ use calib_core::{Artifact, Identity, MarginTable, ScoreEncoding, StepTable};
 
 use crate::{host, scores};
 
-/// Room for an artefact, word-aligned.
+/// Room for an artifact, word-aligned.
 pub(crate) type Room = [u32; 512];
 
 const EDGES_15: [f32; 14] = scores::edges();
@@ -25,7 +25,7 @@ const MARGINS_64: [f32; 63] = scores::margin_edges();
 /// The gaps of 5000 calibration scores.
 pub(crate) static GAPS: [u32; 15] =
     [333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 333];
-/// Within this of the truth the bins of an artefact with monitors are promised to be.
+/// Within this of the truth the bins of an artifact with monitors are promised to be.
 const EPSILON: f32 = 0.073;
 const LEADS_15: [u16; 14] = scores::lead_edges();
 
@@ -43,7 +43,7 @@ fn header(reduction: Reduction, classes: u16, bins: u32) -> Header<'static> {
     }
 }
 
-/// A binary artefact of 15 or 64 bins.
+/// A binary artifact of 15 or 64 bins.
 pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
     let form = match bins {
         15 => TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15))),
@@ -52,18 +52,18 @@ pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
     parse(room, &header(Reduction::Binary, 2, bins), &[Some(Table { form, epsilon: None })])
 }
 
-/// A top-label artefact of ten classes of 15 bins.
+/// A top-label artifact of ten classes of 15 bins.
 pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
     let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
     parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(Table { form, epsilon: None }); 10])
 }
 
-/// A binary artefact of 15 bins, with a promise and with monitors.
+/// A binary artifact of 15 bins, with a promise and with monitors.
 pub(crate) fn monitored(room: &mut Room) -> Artifact<'_> {
     promised(room, Reduction::Binary, 2, &[steps()])
 }
 
-/// A top-label artefact of ten classes of 15 bins, likewise.
+/// A top-label artifact of ten classes of 15 bins, likewise.
 pub(crate) fn monitored_top_label(room: &mut Room) -> Artifact<'_> {
     promised(room, Reduction::TopLabel, 10, &[steps(); 10])
 }
@@ -97,7 +97,7 @@ fn promised<'a>(
     })
 }
 
-/// A binary artefact of margins with 15 or 64 bins.
+/// A binary artifact of margins with 15 or 64 bins.
 pub(crate) fn margin(room: &mut Room, bins: u32) -> Artifact<'_> {
     let form = match bins {
         15 => TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_15, &VALUES_15))),

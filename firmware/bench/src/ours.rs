@@ -355,7 +355,7 @@ fn fixed_tables(bench: &mut Bench) {
     bench.integer("direct_u8", 0, direct_u8, &());
 }
 
-/// The tables of an artefact, and whole calibrators.
+/// The tables of an artifact, and whole calibrators.
 fn parsed_tables(bench: &mut Bench) {
     // The search begins with both ends of 15 edges, where the compiler knows less of their number than of 14 or 63.
     let (edges_20, values_20): ([f32; 19], [f32; 20]) = (edges(), values());

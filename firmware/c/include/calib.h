@@ -1,5 +1,5 @@
 /*
- * calib for C firmware: calibrated probabilities from artefacts, C99 and C++.
+ * calib for C firmware: calibrated probabilities from artifacts, C99 and C++.
  *
  * cbindgen makes this file of `firmware/c/src`: change that.
  *
@@ -283,7 +283,7 @@
 #define CALIB_ERROR_NULL -1
 
 /**
- * A pointer is not aligned for what it points to; an artefact starts at a multiple of 4.
+ * A pointer is not aligned for what it points to; an artifact starts at a multiple of 4.
  */
 #define CALIB_ERROR_ALIGNMENT -2
 
@@ -323,22 +323,22 @@
 #define CALIB_ERROR_VERSION -9
 
 /**
- * There is no artefact: the memory is blank.
+ * There is no artifact: the memory is blank.
  */
 #define CALIB_ERROR_BLANK -20
 
 /**
- * The bytes are no artefact that this version reads, or they are damaged.
+ * The bytes are no artifact that this version reads, or they are damaged.
  */
 #define CALIB_ERROR_ARTIFACT -21
 
 /**
- * The artefact is for another classifier.
+ * The artifact is for another classifier.
  */
 #define CALIB_ERROR_CLASSIFIER -22
 
 /**
- * The artefact is not signed with the trusted key.
+ * The artifact is not signed with the trusted key.
  */
 #define CALIB_ERROR_SIGNATURE -23
 
@@ -383,7 +383,7 @@
 #define CALIB_ERROR_READ_BACK -42
 
 /**
- * The artefact is longer than a slot, or than the buffer.
+ * The artifact is longer than a slot, or than the buffer.
  */
 #define CALIB_ERROR_TOO_LARGE -43
 
@@ -393,17 +393,17 @@
 #define CALIB_ERROR_UNCOMMITTED -44
 
 /**
- * The artefact's counter is below that of the calibrator in force.
+ * The artifact's counter is below that of the calibrator in force.
  */
 #define CALIB_ERROR_DOWNGRADE -45
 
 /**
- * The artefact has no counter, which a device with a trusted key demands.
+ * The artifact has no counter, which a device with a trusted key demands.
  */
 #define CALIB_ERROR_NO_COUNTER -46
 
 /**
- * The artefact's counter is that of another one in the slots.
+ * The artifact's counter is that of another one in the slots.
  */
 #define CALIB_ERROR_SAME_COUNTER -47
 
@@ -418,7 +418,7 @@
 #define CALIB_ERROR_WORN -49
 
 /**
- * The artefact changed while it was installed.
+ * The artifact changed while it was installed.
  */
 #define CALIB_ERROR_CHANGED -50
 
@@ -587,12 +587,12 @@
 #define CALIB_ALARM_CLEAR 1
 
 /**
- * In `calib_result_t.alarm`: the artefact has no rule; the caller decides by the probability.
+ * In `calib_result_t.alarm`: the artifact has no rule; the caller decides by the probability.
  */
 #define CALIB_ALARM_NO_RULE 2
 
 /**
- * In `calib_result_t.verdict`: the artefact has no thresholds.
+ * In `calib_result_t.verdict`: the artifact has no thresholds.
  */
 #define CALIB_VERDICT_NONE 0
 
@@ -612,7 +612,7 @@
 #define CALIB_VERDICT_POSITIVE 3
 
 /**
- * In `calib_result_t.action`: the artefact has no decision rule.
+ * In `calib_result_t.action`: the artifact has no decision rule.
  */
 #define CALIB_NO_ACTION 255
 
@@ -622,7 +622,7 @@
 #define CALIB_SET_WORDS 4
 
 /**
- * Bytes of the longest artefact that is loaded into a buffer.
+ * Bytes of the longest artifact that is loaded into a buffer.
  */
 #define CALIB_BUFFER_BYTES 4096
 
@@ -691,7 +691,7 @@
 #define CALIB_VERSION 256
 
 /**
- * An artefact that was checked, and the calibrator in it. It points to the artefact's bytes, which stay where they are and do not
+ * An artifact that was checked, and the calibrator in it. It points to the artifact's bytes, which stay where they are and do not
  * change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close. One that was loaded is refused with
  * `CALIB_ERROR_STATE` once the store has loaded again, whether that succeeded or not.
  */
@@ -730,7 +730,7 @@ typedef struct {
      */
     uint8_t has_word;
     /**
-     * The code of the patient's group, for an artefact with groups.
+     * The code of the patient's group, for an artifact with groups.
      */
     uint8_t group;
     /**
@@ -823,7 +823,7 @@ typedef struct {
 } calib_result_t;
 
 /**
- * What an artefact says of its calibrator.
+ * What an artifact says of its calibrator.
  */
 typedef struct {
     /**
@@ -831,15 +831,15 @@ typedef struct {
      */
     uint64_t n;
     /**
-     * The artefact's name, a hash of its content.
+     * The artifact's name, a hash of its content.
      */
     uint8_t identity[8];
     /**
-     * The artefact's length in bytes.
+     * The artifact's length in bytes.
      */
     uint32_t len_bytes;
     /**
-     * The artefact's counter; 0 if it has none.
+     * The artifact's counter; 0 if it has none.
      */
     uint32_t counter;
     /**
@@ -883,11 +883,11 @@ typedef struct {
      */
     uint8_t reduction;
     /**
-     * The method's number in the artefact format, or `CALIB_UNKNOWN`.
+     * The method's number in the artifact format, or `CALIB_UNKNOWN`.
      */
     uint8_t method;
     /**
-     * The number of the guarantee's theorem in the artefact format, or `CALIB_UNKNOWN` without a guarantee.
+     * The number of the guarantee's theorem in the artifact format, or `CALIB_UNKNOWN` without a guarantee.
      */
     uint8_t theorem;
     /**
@@ -1038,7 +1038,7 @@ typedef struct {
      */
     uint32_t offsets[2];
     /**
-     * The length of either slot in bytes. An artefact may be 288 bytes shorter.
+     * The length of either slot in bytes. An artifact may be 288 bytes shorter.
      */
     uint32_t slot_bytes;
     /**
@@ -1246,7 +1246,7 @@ typedef struct {
  */
 typedef struct {
     /**
-     * The artefact's name.
+     * The artifact's name.
      */
     uint8_t identity[8];
     /**
@@ -1272,11 +1272,11 @@ typedef struct {
      */
     int32_t status;
     /**
-     * The artefact's length in bytes.
+     * The artifact's length in bytes.
      */
     uint32_t len_bytes;
     /**
-     * The artefact's counter.
+     * The artifact's counter.
      */
     uint32_t counter;
     /**
@@ -1284,7 +1284,7 @@ typedef struct {
      */
     uint32_t sequence;
     /**
-     * The artefact's name.
+     * The artifact's name.
      */
     uint8_t identity[8];
 } calib_slot_t;
@@ -1479,10 +1479,10 @@ int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
                                 size_t results_len);
 
 /**
- * Opens an artefact at the start of `bytes`, whose rest is erased: checks it completely, once.
+ * Opens an artifact at the start of `bytes`, whose rest is erased: checks it completely, once.
  *
  * `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
- * 8 bytes of the classifier's identity, which the artefact must name if it names one; null accepts every artefact.
+ * 8 bytes of the classifier's identity, which the artifact must name if it names one; null accepts every artifact.
  * No signature is looked at: whoever writes this memory could write another program, too. `calib_store_load` looks at them.
  *
  * # Safety
@@ -1702,8 +1702,8 @@ int32_t calib_monitors_restore(calib_monitors_t *monitors,
 /**
  * Takes the flash with two slots, for the classifier of this identity.
  *
- * `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artefacts must be signed; null
- * accepts every artefact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artefacts are loaded into it, so calibrators point
+ * `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artifacts must be signed; null
+ * accepts every artifact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artifacts are loaded into it, so calibrators point
  * to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
  *
  * # Safety
@@ -1732,7 +1732,7 @@ int32_t calib_store_load(calib_store_t *store,
                          calib_calibrator_t *calibrator);
 
 /**
- * Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
+ * Checks an artifact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
  *
  * The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
  * the new one. `bytes` starts at a multiple of 4, and has at most `CALIB_BUFFER_BYTES`. The calibrator that was loaded stays usable; `calib_store_load` loads the new

@@ -1,4 +1,4 @@
-//! An artefact where it lies: opening, describing, applying.
+//! An artifact where it lies: opening, describing, applying.
 
 use calib_core::{Anybody, Artifact, Calibrator, ClassifierId, Identity};
 use calib_firmware::{Slot, Task};
@@ -15,7 +15,7 @@ pub const CALIB_CALIBRATOR_WORDS: usize = 72;
 #[cfg(target_pointer_width = "64")]
 pub const CALIB_CALIBRATOR_WORDS: usize = 112;
 
-/// An artefact that was checked, and the calibrator in it. It points to the artefact's bytes, which stay where they are and do not
+/// An artifact that was checked, and the calibrator in it. It points to the artifact's bytes, which stay where they are and do not
 /// change while it is used. Opened by `calib_open` or `calib_store_load`; there is nothing to close. One that was loaded is refused with
 /// `CALIB_ERROR_STATE` once the store has loaded again, whether that succeeded or not.
 #[repr(C)]
@@ -62,17 +62,17 @@ pub const CALIB_REDUCTION_JOINT: u8 = 7;
 /// In `calib_info_t.method`, `.reduction`, `.encoding` and `.theorem`: one that this header does not know, or none.
 pub const CALIB_UNKNOWN: u8 = 255;
 
-/// What an artefact says of its calibrator.
+/// What an artifact says of its calibrator.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct calib_info_t {
     /// The number of calibration rows.
     pub n: u64,
-    /// The artefact's name, a hash of its content.
+    /// The artifact's name, a hash of its content.
     pub identity: [u8; 8],
-    /// The artefact's length in bytes.
+    /// The artifact's length in bytes.
     pub len_bytes: u32,
-    /// The artefact's counter; 0 if it has none.
+    /// The artifact's counter; 0 if it has none.
     pub counter: u32,
     /// The number of bins.
     pub bins: u32,
@@ -94,9 +94,9 @@ pub struct calib_info_t {
     pub encoding: u8,
     /// `CALIB_REDUCTION_...`.
     pub reduction: u8,
-    /// The method's number in the artefact format, or `CALIB_UNKNOWN`.
+    /// The method's number in the artifact format, or `CALIB_UNKNOWN`.
     pub method: u8,
-    /// The number of the guarantee's theorem in the artefact format, or `CALIB_UNKNOWN` without a guarantee.
+    /// The number of the guarantee's theorem in the artifact format, or `CALIB_UNKNOWN` without a guarantee.
     pub theorem: u8,
     /// Whether the calibrator takes a random word with every score: 0 or 1.
     pub is_randomized: u8,
@@ -116,7 +116,7 @@ pub struct calib_info_t {
 #[derive(Debug)]
 pub(crate) struct Opened {
     slot: Slot<'static>,
-    /// Where the artefact lies.
+    /// Where the artifact lies.
     bytes: Span,
     /// Of which load of a buffer it is; none if it lies in other memory.
     lease: Option<Lease>,
@@ -150,7 +150,7 @@ impl Opened {
         Ok(Self { slot, bytes, lease, groups, has_thresholds, has_sets, top_k, all_floats, classes })
     }
 
-    /// An open calibrator, of which the artefact is still where it was.
+    /// An open calibrator, of which the artifact is still where it was.
     ///
     /// # Safety
     ///
@@ -165,7 +165,7 @@ impl Opened {
         }
     }
 
-    /// The artefact's name.
+    /// The artifact's name.
     pub(crate) fn identity(&self) -> Option<Identity> {
         self.artifact().map(Artifact::identity)
     }
@@ -200,12 +200,12 @@ impl Opened {
         })
     }
 
-    /// Where the artefact lies: whoever writes there changes the calibrator.
+    /// Where the artifact lies: whoever writes there changes the calibrator.
     pub(crate) const fn bytes(&self) -> Span {
         self.bytes
     }
 
-    /// The artefact, of which the slot saw that it is for the classifier.
+    /// The artifact, of which the slot saw that it is for the classifier.
     pub(crate) fn artifact(&self) -> Option<&Artifact<'static>> {
         self.slot.artifact()
     }
@@ -226,10 +226,10 @@ impl Opened {
     }
 }
 
-/// Opens an artefact at the start of `bytes`, whose rest is erased: checks it completely, once.
+/// Opens an artifact at the start of `bytes`, whose rest is erased: checks it completely, once.
 ///
 /// `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
-/// 8 bytes of the classifier's identity, which the artefact must name if it names one; null accepts every artefact.
+/// 8 bytes of the classifier's identity, which the artifact must name if it names one; null accepts every artifact.
 /// No signature is looked at: whoever writes this memory could write another program, too. `calib_store_load` looks at them.
 ///
 /// # Safety

@@ -1,4 +1,4 @@
-//! Numbers of the header for what an artefact is made of.
+//! Numbers of the header for what an artifact is made of.
 
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{Method, Reduction, Theorem};
@@ -40,7 +40,7 @@ pub(crate) const fn reduction(reduction: Reduction) -> u8 {
     }
 }
 
-/// As in the artefact format.
+/// As in the artifact format.
 pub(crate) const fn method(method: Method) -> u8 {
     match method {
         Method::Umd => 0,
@@ -69,7 +69,7 @@ pub(crate) const fn method(method: Method) -> u8 {
     }
 }
 
-/// As in the artefact format.
+/// As in the artifact format.
 pub(crate) const fn theorem(theorem: Theorem) -> u8 {
     match theorem {
         Theorem::Gr21Theorem3 => 0,

@@ -10,7 +10,7 @@ use calib_core::wire::{CountersRefusal, Missing, Refusal};
 pub const CALIB_OK: i32 = 0;
 /// A pointer is null.
 pub const CALIB_ERROR_NULL: i32 = -1;
-/// A pointer is not aligned for what it points to; an artefact starts at a multiple of 4.
+/// A pointer is not aligned for what it points to; an artifact starts at a multiple of 4.
 pub const CALIB_ERROR_ALIGNMENT: i32 = -2;
 /// A length is too small, or impossible.
 pub const CALIB_ERROR_LENGTH: i32 = -3;
@@ -26,13 +26,13 @@ pub const CALIB_ERROR_ARGUMENT: i32 = -7;
 pub const CALIB_ERROR_UNSUPPORTED: i32 = -8;
 /// The program was compiled with the header of another library.
 pub const CALIB_ERROR_VERSION: i32 = -9;
-/// There is no artefact: the memory is blank.
+/// There is no artifact: the memory is blank.
 pub const CALIB_ERROR_BLANK: i32 = -20;
-/// The bytes are no artefact that this version reads, or they are damaged.
+/// The bytes are no artifact that this version reads, or they are damaged.
 pub const CALIB_ERROR_ARTIFACT: i32 = -21;
-/// The artefact is for another classifier.
+/// The artifact is for another classifier.
 pub const CALIB_ERROR_CLASSIFIER: i32 = -22;
-/// The artefact is not signed with the trusted key.
+/// The artifact is not signed with the trusted key.
 pub const CALIB_ERROR_SIGNATURE: i32 = -23;
 /// The 32 bytes are no public key.
 pub const CALIB_ERROR_KEY: i32 = -24;
@@ -50,21 +50,21 @@ pub const CALIB_ERROR_LAYOUT: i32 = -40;
 pub const CALIB_ERROR_FLASH: i32 = -41;
 /// The flash does not hold what was written.
 pub const CALIB_ERROR_READ_BACK: i32 = -42;
-/// The artefact is longer than a slot, or than the buffer.
+/// The artifact is longer than a slot, or than the buffer.
 pub const CALIB_ERROR_TOO_LARGE: i32 = -43;
 /// No installation into the slot was completed.
 pub const CALIB_ERROR_UNCOMMITTED: i32 = -44;
-/// The artefact's counter is below that of the calibrator in force.
+/// The artifact's counter is below that of the calibrator in force.
 pub const CALIB_ERROR_DOWNGRADE: i32 = -45;
-/// The artefact has no counter, which a device with a trusted key demands.
+/// The artifact has no counter, which a device with a trusted key demands.
 pub const CALIB_ERROR_NO_COUNTER: i32 = -46;
-/// The artefact's counter is that of another one in the slots.
+/// The artifact's counter is that of another one in the slots.
 pub const CALIB_ERROR_SAME_COUNTER: i32 = -47;
 /// The slots are not what they were when the calibrator was loaded: load it again.
 pub const CALIB_ERROR_RELOAD: i32 = -48;
 /// The calibrator in force cannot be made sure of, or the device's installations are used up.
 pub const CALIB_ERROR_WORN: i32 = -49;
-/// The artefact changed while it was installed.
+/// The artifact changed while it was installed.
 pub const CALIB_ERROR_CHANGED: i32 = -50;
 /// The callback for the alarm failed.
 pub const CALIB_ERROR_ALARM: i32 = -60;
@@ -104,9 +104,9 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_UNSUPPORTED => c"the library was built without it",
         CALIB_ERROR_VERSION => c"the header is that of another library",
         CALIB_ERROR_BLANK => c"there is no calibrator",
-        CALIB_ERROR_ARTIFACT => c"the bytes are no artefact, or damaged",
-        CALIB_ERROR_CLASSIFIER => c"the artefact is for another classifier",
-        CALIB_ERROR_SIGNATURE => c"the artefact is not signed with the trusted key",
+        CALIB_ERROR_ARTIFACT => c"the bytes are no artifact, or damaged",
+        CALIB_ERROR_CLASSIFIER => c"the artifact is for another classifier",
+        CALIB_ERROR_SIGNATURE => c"the artifact is not signed with the trusted key",
         CALIB_ERROR_KEY => c"the bytes are no public key",
         CALIB_ERROR_KIND => c"the calibrator does not take such scores",
         CALIB_ERROR_ENCODING => c"the calibrator takes scores in another encoding",
@@ -115,14 +115,14 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_LAYOUT => c"the slots do not fit the flash",
         CALIB_ERROR_FLASH => c"the flash failed",
         CALIB_ERROR_READ_BACK => c"the flash does not hold what was written",
-        CALIB_ERROR_TOO_LARGE => c"the artefact is too long",
+        CALIB_ERROR_TOO_LARGE => c"the artifact is too long",
         CALIB_ERROR_UNCOMMITTED => c"no installation into the slot was completed",
-        CALIB_ERROR_DOWNGRADE => c"the artefact is older than the calibrator in force",
-        CALIB_ERROR_NO_COUNTER => c"the artefact has no counter",
-        CALIB_ERROR_SAME_COUNTER => c"the artefact's counter was used before",
+        CALIB_ERROR_DOWNGRADE => c"the artifact is older than the calibrator in force",
+        CALIB_ERROR_NO_COUNTER => c"the artifact has no counter",
+        CALIB_ERROR_SAME_COUNTER => c"the artifact's counter was used before",
         CALIB_ERROR_RELOAD => c"the slots have changed: load again",
         CALIB_ERROR_WORN => c"the slots take no more installations",
-        CALIB_ERROR_CHANGED => c"the artefact changed while it was installed",
+        CALIB_ERROR_CHANGED => c"the artifact changed while it was installed",
         CALIB_ERROR_ALARM => c"the alarm failed",
         CALIB_ERROR_CLASSIFY => c"the classifier failed, or does not take the features",
         CALIB_ERROR_NOT_MONITORED => c"the calibrator is not monitored",

@@ -46,7 +46,7 @@ pub struct calib_flash_t {
 pub struct calib_layout_t {
     /// The offsets of the slots in the flash, in bytes.
     pub offsets: [u32; 2],
-    /// The length of either slot in bytes. An artefact may be 288 bytes shorter.
+    /// The length of either slot in bytes. An artifact may be 288 bytes shorter.
     pub slot_bytes: u32,
     /// `CALIB_ERASED_ONES` or `CALIB_ERASED_ZEROS`.
     pub erased: u8,

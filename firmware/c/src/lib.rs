@@ -6,10 +6,10 @@
 //! | `error` | what functions return, and a text for it |
 //! | `memory` | what is checked of every pointer, and states in the caller's memory |
 //! | `result` | what is said of one output of the classifier |
-//! | `calibrator`, `described` | an artefact where it lies |
+//! | `calibrator`, `described` | an artifact where it lies |
 //! | `apply`, `vectors` | applying it to scores, codes and vectors |
 //! | `flash` | the caller's three functions as flash |
-//! | `trust` | whose artefacts are accepted |
+//! | `trust` | whose artifacts are accepted |
 //! | `store` | two slots: loading and installing |
 //! | `classifier` | the caller's functions as classifier, alarm, timer and source of random words |
 //! | `counters`, `counting`, `saved`, `journal` | counters in the caller's memory, as bytes, and in flash |

@@ -357,7 +357,7 @@ unsafe fn opened<C: Made>(
     code(unsafe { memory::open(monitors, &[read, &[counters]], make) })
 }
 
-/// Works on monitors and the artefact that a calibrator was opened on, with the memory that is to be left alone.
+/// Works on monitors and the artifact that a calibrator was opened on, with the memory that is to be left alone.
 ///
 /// # Safety
 ///

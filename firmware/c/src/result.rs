@@ -44,10 +44,10 @@ pub const CALIB_FLAG_OUT_OF_RANGE: u8 = 4;
 pub const CALIB_ALARM_RAISED: u8 = 0;
 /// In `calib_result_t.alarm`: the rule lets it pass.
 pub const CALIB_ALARM_CLEAR: u8 = 1;
-/// In `calib_result_t.alarm`: the artefact has no rule; the caller decides by the probability.
+/// In `calib_result_t.alarm`: the artifact has no rule; the caller decides by the probability.
 pub const CALIB_ALARM_NO_RULE: u8 = 2;
 
-/// In `calib_result_t.verdict`: the artefact has no thresholds.
+/// In `calib_result_t.verdict`: the artifact has no thresholds.
 pub const CALIB_VERDICT_NONE: u8 = 0;
 /// In `calib_result_t.verdict`: below the lower threshold.
 pub const CALIB_VERDICT_NEGATIVE: u8 = 1;
@@ -56,7 +56,7 @@ pub const CALIB_VERDICT_REFER: u8 = 2;
 /// In `calib_result_t.verdict`: from the upper threshold up.
 pub const CALIB_VERDICT_POSITIVE: u8 = 3;
 
-/// In `calib_result_t.action`: the artefact has no decision rule.
+/// In `calib_result_t.action`: the artifact has no decision rule.
 pub const CALIB_NO_ACTION: u8 = 255;
 
 /// Words of a set of classes.
@@ -117,7 +117,7 @@ pub struct calib_options_t {
     pub word: u32,
     /// Whether there is a random word: 0 or 1.
     pub has_word: u8,
-    /// The code of the patient's group, for an artefact with groups.
+    /// The code of the patient's group, for an artifact with groups.
     pub group: u8,
     /// Whether there is a group: 0 or 1.
     pub has_group: u8,
@@ -209,7 +209,7 @@ impl calib_result_t {
             Outcome::Calibrated(calibrated) => {
                 (result.bin, result.flags) = (calibrated.bin, calibrated.flags.bits());
                 match outcome.calibrated() {
-                    // What an artefact holds for an empty bin is no probability.
+                    // What an artifact holds for an empty bin is no probability.
                     None => result.reason = CALIB_EMPTY_BIN,
                     Some(calibrated) => {
                         result.prob = calibrated.prob;

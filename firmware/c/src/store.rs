@@ -15,7 +15,7 @@ use crate::flash::{Flash, calib_flash_t, calib_layout_t};
 use crate::memory::{self, Place, Span, State};
 use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
-/// Bytes of the longest artefact that is loaded into a buffer.
+/// Bytes of the longest artifact that is loaded into a buffer.
 pub const CALIB_BUFFER_BYTES: usize = 4096;
 /// Words, of 8 bytes, of a buffer: `uint64_t buffer[CALIB_BUFFER_WORDS]`.
 #[cfg(target_pointer_width = "32")]
@@ -45,7 +45,7 @@ pub struct calib_store_t {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct calib_receipt_t {
-    /// The artefact's name.
+    /// The artifact's name.
     pub identity: [u8; 8],
     /// The number of the installation on this device, from 1 on.
     pub sequence: u32,
@@ -61,13 +61,13 @@ pub struct calib_receipt_t {
 pub struct calib_slot_t {
     /// `CALIB_OK` if an installation is complete in it; otherwise why not, and the rest is 0.
     pub status: i32,
-    /// The artefact's length in bytes.
+    /// The artifact's length in bytes.
     pub len_bytes: u32,
-    /// The artefact's counter.
+    /// The artifact's counter.
     pub counter: u32,
     /// The number of the installation.
     pub sequence: u32,
-    /// The artefact's name.
+    /// The artifact's name.
     pub identity: [u8; 8],
 }
 
@@ -85,7 +85,7 @@ pub struct calib_slots_t {
     pub reserved: [u8; 2],
 }
 
-/// What an artefact is loaded into.
+/// What an artifact is loaded into.
 pub(crate) type Buffer = ArtifactBuffer<{ CALIB_BUFFER_BYTES / 4 }>;
 
 /// The buffer in the caller's memory, which counts its loads.
@@ -203,8 +203,8 @@ pub(crate) unsafe fn parts(
 
 /// Takes the flash with two slots, for the classifier of this identity.
 ///
-/// `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artefacts must be signed; null
-/// accepts every artefact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artefacts are loaded into it, so calibrators point
+/// `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artifacts must be signed; null
+/// accepts every artifact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artifacts are loaded into it, so calibrators point
 /// to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
 ///
 /// # Safety
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn calib_store_load(
     code(unsafe { memory::work(store.cast::<State<OpenStore>>(), load) })
 }
 
-/// Checks an artefact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
+/// Checks an artifact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
 ///
 /// The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
 /// the new one. `bytes` starts at a multiple of 4, and has at most `CALIB_BUFFER_BYTES`. The calibrator that was loaded stays usable; `calib_store_load` loads the new

@@ -1,4 +1,4 @@
-//! Whose artefacts are accepted: anybody's, or those signed with the caller's key.
+//! Whose artifacts are accepted: anybody's, or those signed with the caller's key.
 
 use calib_core::Artifact;
 use calib_core::artifact::KeyId;

@@ -1,6 +1,6 @@
 /* Claims that there is one value more than there is: the sanitizer must end the program, and say that it was the library that looked.
  *
- * usage: beyond WHICH BINARY CONFIDENCE CLASS_WISE TOP_K CODES_U8, artefacts of probabilities, of logits of 7 classes (three) and of codes of 7. */
+ * usage: beyond WHICH BINARY CONFIDENCE CLASS_WISE TOP_K CODES_U8, artifacts of probabilities, of logits of 7 classes (three) and of codes of 7. */
 
 #include "hostile.h"
 

@@ -1,7 +1,7 @@
 /* Calls the library from the callbacks that it calls: with the state that called the callback every function is refused, opening included, and
  * the outer call goes on as if nothing had been.
  *
- * usage: busy ARTEFACT FRAMES; a binary artefact over probabilities with monitors, for the classifier "updates!", and the frames of requests
+ * usage: busy ARTIFACT FRAMES; a binary artifact over probabilities with monitors, for the classifier "updates!", and the frames of requests
  * that make a device use every callback. */
 
 #include "hostile.h"

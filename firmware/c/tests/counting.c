@@ -1,7 +1,7 @@
 /* Counts what a file of words says, and writes what the monitors say as words: what a Rust test compares with the monitors in Rust.
  *
  * usage: counting ASKED ANSWERED
- * ASKED: whether the counters are of many tables, the artefact's length in bytes, its bytes up to a whole word, the number of
+ * ASKED: whether the counters are of many tables, the artifact's length in bytes, its bytes up to a whole word, the number of
  * steps; of each step its kind and three words: a prediction has its kind, its group (NO_GROUP without one) and the number of
  * values, and then the values; an outcome the number of the prediction, its group and whether it was positive; the others none. */
 
@@ -142,7 +142,7 @@ static int32_t restart(void)
 
 int main(int argc, char **argv)
 {
-    static uint32_t artefact[16384];
+    static uint32_t artifact[16384];
     calib_options_t options;
     uint32_t len, steps, i;
     uint16_t table;
@@ -157,11 +157,11 @@ int main(int argc, char **argv)
     options.monitors = &monitors;
     is_many = get();
     len = get();
-    if (len > sizeof artefact)
+    if (len > sizeof artifact)
         return 1;
     for (i = 0; i < (len + 3) / 4; i++)
-        artefact[i] = get();
-    if (calib_open(&calibrator, (const uint8_t *)artefact, len, NULL) != CALIB_OK || begin() != CALIB_OK)
+        artifact[i] = get();
+    if (calib_open(&calibrator, (const uint8_t *)artifact, len, NULL) != CALIB_OK || begin() != CALIB_OK)
         return 1;
     steps = get();
     for (; steps > 0; steps--) {

@@ -1,6 +1,6 @@
 /* Calls the library as it must not be called: every call ends with an error code, and the process lives.
  *
- * usage: hostile ARTEFACT OTHER LARGE, binary artefacts over probabilities for the classifier "updates!", the second with the greater
+ * usage: hostile ARTIFACT OTHER LARGE, binary artifacts over probabilities for the classifier "updates!", the second with the greater
  * counter, the third longer than a buffer, and not longer than a slot. */
 
 #include "hostile.h"

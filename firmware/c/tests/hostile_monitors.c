@@ -1,6 +1,6 @@
 /* Calls the functions that count as they must not be called, and cuts the power in the journal's callbacks.
  *
- * usage: hostile_monitors PLAIN WIDE MONITORED WATCHED ACTING, binary artefacts over probabilities for the classifier "updates!"; all but the
+ * usage: hostile_monitors PLAIN WIDE MONITORED WATCHED ACTING, binary artifacts over probabilities for the classifier "updates!"; all but the
  * first have monitors, the second of more bins than are counted; the last asks for an action on an alarm. */
 
 #include "hostile.h"

@@ -1,6 +1,6 @@
 /* Slots that take what is signed alone.
  *
- * usage: hostile_signed KEY OTHER_KEY FIRST SAME NEWER UNCOUNTED UNSIGNED, the 32 bytes of two public keys, and binary artefacts for the classifier
+ * usage: hostile_signed KEY OTHER_KEY FIRST SAME NEWER UNCOUNTED UNSIGNED, the 32 bytes of two public keys, and binary artifacts for the classifier
  * "updates!": all but the last are signed with the first key; the first two have the same counter, the third a greater one, the fourth none. */
 
 #include "hostile.h"

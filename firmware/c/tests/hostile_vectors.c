@@ -1,7 +1,7 @@
-/* Calls every calib_apply_... as it must not be called, with an artefact of the kind that it takes. All arrays are of exactly the length that
+/* Calls every calib_apply_... as it must not be called, with an artifact of the kind that it takes. All arrays are of exactly the length that
  * the function is told, so that the sanitizer sees whoever reads or writes more.
  *
- * usage: hostile_vectors BINARY MARGIN CODE CONFIDENCE CLASS_WISE TOP_K CODES_I8 CODES_U8 GROUPS, artefacts: of probabilities, margins and codes of
+ * usage: hostile_vectors BINARY MARGIN CODE CONFIDENCE CLASS_WISE TOP_K CODES_I8 CODES_U8 GROUPS, artifacts: of probabilities, margins and codes of
  * two classes, of logits of 7 classes (three), of codes of 40 and of 7 classes, and of two groups with thresholds. */
 
 #include "hostile.h"

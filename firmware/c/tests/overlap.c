@@ -1,14 +1,14 @@
 /* Gives every function memory that overlaps: whatever is written must be no part of anything else that the function works with, at either end
  * of it. Every such call is refused, and changes nothing. Memory that touches is taken.
  *
- * usage: overlap BINARY NEWER CONFIDENCE CLASS_WISE TOP_K CODES_I8 CODES_U8, artefacts; the first two are binary over probabilities, for the classifier
+ * usage: overlap BINARY NEWER CONFIDENCE CLASS_WISE TOP_K CODES_I8 CODES_U8, artifacts; the first two are binary over probabilities, for the classifier
  * "updates!", with monitors, the second with the greater counter; the third to the fifth take logits of 7 classes, the sixth codes
  * of 40, the seventh of 7. */
 
 #include "hostile.h"
 
 enum {
-    CALIBRATOR, ARTEFACT, ID, OPTIONS, RESULT, INFO, VECTOR, CODES, SPACE, PROBS, RESULTS, STORE, BUFFER, FLASH_AT, LAYOUT, KEY, RECEIPT,
+    CALIBRATOR, ARTIFACT, ID, OPTIONS, RESULT, INFO, VECTOR, CODES, SPACE, PROBS, RESULTS, STORE, BUFFER, FLASH_AT, LAYOUT, KEY, RECEIPT,
     SLOTS, BYTES, DEVICE, STAGED, LOADED, CONFIG, NAME, MONITORS, COUNTERS, JOURNAL, RECEIVED, TAKEN, REPLY, REPLY_LEN, FEATURES, FOUND,
     SAVED, SAVED_LEN, ANOTHER, NEW_COUNTERS, NEW_STAGED, NEW_LOADED, PARTS
 };
@@ -22,7 +22,7 @@ static struct {
     size_t size, align;
 } parts[PARTS] = {
     [CALIBRATOR] = {sizeof(calib_calibrator_t), 8},
-    [ARTEFACT] = {0, 4},
+    [ARTIFACT] = {0, 4},
     [ID] = {8, 1},
     [OPTIONS] = {sizeof(calib_options_t), 8},
     [RESULT] = {sizeof(calib_result_t), 4},
@@ -70,7 +70,7 @@ static uintptr_t at[PARTS];
 
 static int32_t open_calibrator(void)
 {
-    return calib_open(AT(calib_calibrator_t, CALIBRATOR), AT(uint8_t, ARTEFACT), parts[ARTEFACT].size, AT(uint8_t, ID));
+    return calib_open(AT(calib_calibrator_t, CALIBRATOR), AT(uint8_t, ARTIFACT), parts[ARTIFACT].size, AT(uint8_t, ID));
 }
 
 static int32_t info(void)
@@ -226,7 +226,7 @@ static int32_t monitors_restore(void)
 }
 
 #define BIT(part) ((uint64_t)1 << (part))
-#define SINGLE (BIT(CALIBRATOR) | BIT(ARTEFACT))
+#define SINGLE (BIT(CALIBRATOR) | BIT(ARTIFACT))
 #define COUNTING (BIT(MONITORS) | BIT(COUNTERS))
 #define SLOTTED (BIT(STORE) | BIT(BUFFER))
 #define WHOLE (BIT(DEVICE) | BIT(STAGED) | BIT(LOADED) | COUNTING)
@@ -242,7 +242,7 @@ static const struct row {
     size_t room;
     int file, counts;
 } rows[] = {
-    {"open", open_calibrator, 0, BIT(ARTEFACT) | BIT(ID), 0, BIT(CALIBRATOR), 0, BINARY, UNCOUNTED},
+    {"open", open_calibrator, 0, BIT(ARTIFACT) | BIT(ID), 0, BIT(CALIBRATOR), 0, BINARY, UNCOUNTED},
     {"info", info, SINGLE, 0, 0, BIT(INFO), 0, BINARY, UNCOUNTED},
     {"apply_score", score, SINGLE, BIT(OPTIONS), 0, BIT(RESULT), 0, BINARY, UNCOUNTED},
     {"apply_score, counted", score, SINGLE | COUNTING, BIT(OPTIONS), 0, BIT(RESULT), 0, BINARY, COUNTED},
@@ -297,14 +297,14 @@ static void set_up(const struct row *row, const struct file *files)
     memset(arena, 0, sizeof arena);
     for (part = 0; part < PARTS; part++)
         at[part] = (uintptr_t)arena + (uintptr_t)part * STRIDE + GAP;
-    parts[ARTEFACT].size = files[row->file].len;
+    parts[ARTIFACT].size = files[row->file].len;
     parts[BYTES].size = files[NEWER].len;
     parts[ANOTHER].size = row->room;
     parts[CODES].size = row->file == CODES_I8 ? CODE_CLASSES : CLASSES;
     parts[SPACE].size = parts[CODES].size * sizeof(uint16_t);
     many = row->call == monitors_open_many || row->call == monitors_open_many_kept;
     parts[NEW_COUNTERS].size = 8 * (many ? CALIB_MANY_COUNTERS_WORDS : CALIB_COUNTERS_WORDS);
-    memcpy(AT(uint8_t, ARTEFACT), files[row->file].bytes, files[row->file].len);
+    memcpy(AT(uint8_t, ARTIFACT), files[row->file].bytes, files[row->file].len);
     memcpy(AT(uint8_t, BYTES), files[NEWER].bytes, files[NEWER].len);
     memcpy(AT(uint8_t, ID), classifier, sizeof classifier);
     fill_key(AT(uint8_t, KEY));
@@ -320,7 +320,7 @@ static void set_up(const struct row *row, const struct file *files)
     journal.len_bytes = 2 * SECTOR;
     journal.every = 1;
     *AT(calib_journal_t, JOURNAL) = journal;
-    EXPECT(calib_open(AT(calib_calibrator_t, CALIBRATOR), AT(uint8_t, ARTEFACT), parts[ARTEFACT].size, NULL), CALIB_OK);
+    EXPECT(calib_open(AT(calib_calibrator_t, CALIBRATOR), AT(uint8_t, ARTIFACT), parts[ARTIFACT].size, NULL), CALIB_OK);
     EXPECT(calib_store_open(AT(calib_store_t, STORE), AT(calib_flash_t, FLASH_AT), &layout, classifier, NULL, AT(uint64_t, BUFFER),
                             CALIB_BUFFER_WORDS),
            CALIB_OK);

@@ -1,7 +1,7 @@
 /* Asks the library what a file of words says, and writes the answers as words: what a Rust test compares with calib-core.
  *
  * usage: parity ASKED ANSWERED
- * ASKED: the artefact's length in bytes, its bytes up to a whole word, the number of questions; of each question its kind,
+ * ASKED: the artifact's length in bytes, its bytes up to a whole word, the number of questions; of each question its kind,
  * whether it has a word, the word, whether it has a group, the group, the number of values, the values. */
 
 #include <stdio.h>

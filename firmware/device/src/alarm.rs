@@ -117,7 +117,7 @@ mod tests {
             Uncalibrated::EmptyBin,
             Uncalibrated::ZeroSum,
         ];
-        // Even if something made it of the midpoint that an artefact holds for an empty bin.
+        // Even if something made it of the midpoint that an artifact holds for an empty bin.
         let midpoint =
             Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
         let outcomes = reasons.map(Outcome::Uncalibrated).into_iter().chain([Outcome::Calibrated(midpoint)]);

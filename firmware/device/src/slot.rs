@@ -18,7 +18,7 @@ pub struct Slot<'a> {
 impl<'a> Slot<'a> {
     /// Reads a slot once, for the classifier of this identity and task.
     ///
-    /// `bytes` is the whole slot and starts at a multiple of 4 in memory. An artefact that names another
+    /// `bytes` is the whole slot and starts at a multiple of 4 in memory. An artifact that names another
     /// classifier, or is for another kind or number of scores, is not used.
     ///
     /// # Signatures
@@ -47,7 +47,7 @@ impl<'a> Slot<'a> {
     ///
     /// # Monitors
     ///
-    /// An artefact that asks for an [action](Artifact::monitor_action) on its monitors' alarms is not used: see [`Slot::read_watched`].
+    /// An artifact that asks for an [action](Artifact::monitor_action) on its monitors' alarms is not used: see [`Slot::read_watched`].
     pub fn read(bytes: &'a [u8], trust: Anybody, id: ClassifierId, task: Task) -> Self {
         Self::read_watched(bytes, trust, id, task, MonitorRoom::NONE)
     }
@@ -87,7 +87,7 @@ impl<'a> Slot<'a> {
         Self { passed_over, ..self }
     }
 
-    /// Whether an artefact is for a classifier of this task.
+    /// Whether an artifact is for a classifier of this task.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl<'a> Slot<'a> {
         Ok(CalibratorStatus {
             identity: artifact.identity(),
             counter: artifact.counter(),
-            // An artefact states its length in 32 bits.
+            // An artifact states its length in 32 bits.
             len_bytes: artifact.len_bytes() as u32,
             method: header.method,
             reduction: header.reduction,
@@ -125,7 +125,7 @@ impl<'a> Slot<'a> {
         })
     }
 
-    /// The artefact of the calibrator, if there is one.
+    /// The artifact of the calibrator, if there is one.
     pub fn artifact(&self) -> Option<&Artifact<'a>> {
         self.content.as_ref().ok().map(Predictor::artifact)
     }

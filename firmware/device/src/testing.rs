@@ -63,7 +63,7 @@ impl Entropy for Dice {
     }
 }
 
-/// An artefact at a multiple of 4 in memory.
+/// An artifact at a multiple of 4 in memory.
 #[derive(Clone)]
 pub(crate) struct Aligned(Vec<u32>);
 
@@ -213,7 +213,7 @@ pub(crate) fn top_label_code_margin_artifact() -> Aligned {
     by_lead(LOGITS, [form(&[8], &[0.25, 0.75]), form(&[], &[0.125])])
 }
 
-/// An artefact of three classes by the lead of the predicted one, the last class without a table.
+/// An artifact of three classes by the lead of the predicted one, the last class without a table.
 fn by_lead(encoding: ScoreEncoding, forms: [TableForm<'_>; 2]) -> Aligned {
     let [first, second] = forms.map(|form| Some(Table { form, epsilon: None }));
     let tables = [first, second, None];
@@ -311,7 +311,7 @@ fn write_with(
     })
 }
 
-/// An artefact of this header and what `fill` writes behind it.
+/// An artifact of this header and what `fill` writes behind it.
 pub(crate) fn write_by(header: &Header<'_>, fill: impl FnOnce(&mut ArtifactWriter<'_>)) -> Aligned {
     write_named(header, Identity([1; 8]), fill)
 }

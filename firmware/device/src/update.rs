@@ -22,9 +22,9 @@ pub trait Update {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoUpdate;
 
-/// Receives an artefact in RAM, checks it there, and installs it in a [`SlotStore`].
+/// Receives an artifact in RAM, checks it there, and installs it in a [`SlotStore`].
 ///
-/// Flash is touched only once the artefact is admitted. The calibrator in force is not in this buffer, but in the one
+/// Flash is touched only once the artifact is admitted. The calibrator in force is not in this buffer, but in the one
 /// that it was [loaded](Updater::load) into, and stays in use until the new one is installed.
 #[derive(Debug)]
 pub struct Updater<'b, F, T, const WORDS: usize> {
@@ -40,7 +40,7 @@ pub struct Updater<'b, F, T, const WORDS: usize> {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    /// Receives an artefact of this length and CRC-32C.
+    /// Receives an artifact of this length and CRC-32C.
     Receiving {
         len_bytes: u32,
         crc: u32,
@@ -84,7 +84,7 @@ impl<F: NorFlash, T: Trust, const WORDS: usize> Update for Updater<'_, F, T, WOR
 }
 
 impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
-    /// Takes the flash with the slots, for a classifier of this task, and a buffer to receive artefacts in, whatever it
+    /// Takes the flash with the slots, for a classifier of this task, and a buffer to receive artifacts in, whatever it
     /// holds.
     ///
     /// If `admission` demands signatures, the device answers no [trials](RequestBody::is_trial) and takes no outcomes, otherwise all:
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn an_artefact_in_pieces_of_any_length_is_installed() {
+    fn an_artifact_in_pieces_of_any_length_is_installed() {
         let good = binary_artifact(Some(ID));
         for len in [1, 7, 32, MAX_CHUNK] {
             let mut staged = ArtifactBuffer::new();
@@ -435,7 +435,7 @@ mod tests {
             ask(&mut updater, RequestBody::Install),
             Ok(UpdateStatus::Installing { done_bytes, .. }) if done_bytes >= all_is_written
         ) {}
-        // Bits of the artefact are lost before it is compared.
+        // Bits of the artifact are lost before it is compared.
         updater.store.flash_mut().spoil(LAYOUT.offsets[1], 8);
         let erases = updater.store.flash().erases;
         assert_eq!(ask(&mut updater, RequestBody::Install), Err(UpdateRefusal::ReadBack { offset: 0 }));

@@ -12,7 +12,7 @@
 //! # What this crate does not do
 //!
 //! It touches no register and no address: a board implements [`FlashBus`] or [`NvmcBus`] for its own. It knows nothing of
-//! slots, artefacts and calibrators, and depends on no other crate of calib.
+//! slots, artifacts and calibrators, and depends on no other crate of calib.
 //!
 //! # Features
 //!

@@ -1,4 +1,4 @@
-// calib 0.1.0, artefact 0996ff199cbf69f8:
+// calib 0.1.0, artifact 0996ff199cbf69f8:
 // umd (binary), 7 bins, 2000 calibration points.
 // Scores beyond those of the calibration points are not marked here.
 // alpha 0.1, epsilon 0.09652977: what they are is said below.

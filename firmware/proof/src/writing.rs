@@ -1,4 +1,4 @@
-//! The writing of artefacts, of all tables, and of signatures.
+//! The writing of artifacts, of all tables, and of signatures.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, KeyId, Method, Provenance, Reduction, Table, TableForm, crc32c, sign,
@@ -68,7 +68,7 @@ fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
     writer.finish(|sections| Identity([crc32c(sections) as u8; 8])).map(<[u8]>::len)
 }
 
-/// Writes an artefact and signs it.
+/// Writes an artifact and signs it.
 pub(crate) fn prove() {
     let mut space = from([0; 256]);
     if let Ok(len_bytes) = write(&mut space) {

@@ -135,7 +135,7 @@ impl Store for Device {
         if loaded != CALIB_OK {
             return None;
         }
-        // The artefact lies somewhere in the buffer, at a multiple of 4.
+        // The artifact lies somewhere in the buffer, at a multiple of 4.
         let bytes: Vec<u8> = self.buffer.iter().flat_map(|word| word.to_le_bytes()).collect();
         let start = bytes.windows(4).position(|word| word == *b"CALB")?;
         Some((bytes[start..][..info.len_bytes as usize].to_vec(), Identity(info.identity)))

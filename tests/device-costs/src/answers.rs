@@ -13,10 +13,10 @@ use calib_host::io::files::read_artifact;
 use calib_tests::{Board, Emulator, build_firmware_of, stand_in};
 
 const BOARD: Board = Board::Mps2An386;
-/// The classifier of an artefact that names none.
+/// The classifier of an artifact that names none.
 const ID: ClassifierId = ClassifierId(*b"stand-in");
 
-/// Gives a device this artefact, asks it about the rows in a file, and prints a line for each: `CLASS:BITS` of every probability that
+/// Gives a device this artifact, asks it about the rows in a file, and prints a line for each: `CLASS:BITS` of every probability that
 /// it answers, the bits in hex, or `CLASS:-` where it has none.
 ///
 /// The file holds 32-bit little-endian numbers row by row: floats, or of codes integers.
@@ -66,7 +66,7 @@ pub(crate) fn answers(artifact: &Path, kind: &str, rows: &Path) -> Result<()> {
 fn request(kind: &str, encoding: ScoreEncoding, row: &[[u8; 4]]) -> Result<RequestBody> {
     let floats = || row.iter().map(|&bytes| f32::from_le_bytes(bytes));
     let key = |bytes: &[u8; 4]| {
-        let (lowest, _) = encoding.code_range().context("the artefact is not over codes")?;
+        let (lowest, _) = encoding.code_range().context("the artifact is not over codes")?;
         let code = i32::from_le_bytes(*bytes);
         code.checked_sub(lowest)
             .and_then(|key| u16::try_from(key).ok())

@@ -36,7 +36,7 @@ mod flags {
             cmd load { required minutes: f64 }
             /// Kill the emulator during so many updates.
             cmd kills { required count: usize }
-            /// Print what an emulated device with an artefact answers to the rows in a file.
+            /// Print what an emulated device with an artifact answers to the rows in a file.
             cmd answers {
                 required artifact: PathBuf
                 /// What a row is: score, margin, code, codes, probs or logits.

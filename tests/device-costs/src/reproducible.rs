@@ -26,7 +26,7 @@ struct Place {
     variables: Vec<(&'static str, OsString)>,
 }
 
-/// Builds the firmware in two folders, with two users' environments, and runs `calib` in both: the images, the artefact
+/// Builds the firmware in two folders, with two users' environments, and runs `calib` in both: the images, the artifact
 /// and the report must be the same bytes.
 ///
 /// A sample takes one board, and the `calib` that was built with this program; otherwise both folders build their own.

@@ -19,7 +19,7 @@ use libfuzzer_sys::fuzz_target;
 const SLOT_LEN: usize = 512;
 const WORDS: usize = 112;
 
-/// An artefact to install.
+/// An artifact to install.
 static OFFERED: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let header = Header {
         method: Method::Umd,
@@ -48,7 +48,7 @@ static OFFERED: LazyLock<Vec<u32>> = LazyLock::new(|| {
     words
 });
 
-// The first byte chooses the erased value, and of each slot whether record and mark are made to fit, and whether an artefact
+// The first byte chooses the erased value, and of each slot whether record and mark are made to fit, and whether an artifact
 // is made of it first; the rest is flash.
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, rest)) = data.split_first() else { return };
@@ -96,7 +96,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Makes an artefact of what a slot begins with, but for its sections, and erases the rest.
+/// Makes an artifact of what a slot begins with, but for its sections, and erases the rest.
 fn make_artifact(slot: &mut [u8], erased: Erased) {
     let stated = u32::from_le_bytes(*slot[8..].first_chunk().expect("4 bytes")) as usize;
     let len = (stated % (SLOT_LEN - 64)).next_multiple_of(4).max(PREFIX_LEN);
@@ -104,7 +104,7 @@ fn make_artifact(slot: &mut [u8], erased: Erased) {
     slot[len..].fill(erased.byte());
 }
 
-/// Makes record and mark fit what is in the slot, if that is an artefact.
+/// Makes record and mark fit what is in the slot, if that is an artifact.
 fn seal(slot: &mut [u8], layout: &SlotLayout, sequence: u8) {
     let mut words = vec![0u32; SLOT_LEN / 4];
     bytemuck::cast_slice_mut(&mut words).copy_from_slice(slot);

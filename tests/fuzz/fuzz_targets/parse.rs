@@ -1,4 +1,4 @@
-//! Any bytes as an artefact: refused, or safe to calibrate with.
+//! Any bytes as an artifact: refused, or safe to calibrate with.
 #![no_main]
 
 use std::iter::repeat;

@@ -16,7 +16,7 @@ use calib_fit::StoredArtifact;
 use calib_io::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
 use libfuzzer_sys::fuzz_target;
 
-/// The artefact that is pushed.
+/// The artifact that is pushed.
 static ARTIFACT: &[u8] = include_bytes!("../seeds/parse/binary");
 
 // The first byte says what is asked; the rest is what the device sends, as it is or in the parts that `Line` makes frames of.
@@ -51,7 +51,7 @@ fn status(sent: &[u8]) {
     assert_eq!(status, said);
 }
 
-/// A push, which succeeds only on a device that says so and has the artefact in force. `Line` looks at what is sent.
+/// A push, which succeeds only on a device that says so and has the artifact in force. `Line` looks at what is sent.
 fn pushed(sent: &[u8]) {
     let answer = RefCell::default();
     let mut link = link(Line::new(sent, &answer));
@@ -180,7 +180,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Checks that what is sent of an artefact is of the one that is pushed.
+    /// Checks that what is sent of an artifact is of the one that is pushed.
     fn look_at(body: &RequestBody) {
         match body {
             RequestBody::Announce { len_bytes, crc } => {

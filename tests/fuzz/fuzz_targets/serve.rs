@@ -77,7 +77,7 @@ fuzz_target!(|data: &[u8]| {
     );
 });
 
-/// A device that takes artefacts from anybody.
+/// A device that takes artifacts from anybody.
 fn updater<'m>(
     memory: &'m mut [u8],
     staged: &'m mut ArtifactBuffer<112>,

@@ -7,14 +7,14 @@ use crc::{CRC_32_ISCSI, Crc};
 
 pub use files::read;
 
-/// The CRC of artefacts and frames.
+/// The CRC of artifacts and frames.
 pub static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
-/// Gets behind an artefact's CRC: makes magic, format, length and CRC right and leaves the rest to the fuzzer.
+/// Gets behind an artifact's CRC: makes magic, format, length and CRC right and leaves the rest to the fuzzer.
 ///
 /// # Panics
 ///
-/// If it is shorter than an artefact's prefix.
+/// If it is shorter than an artifact's prefix.
 pub fn repair(artifact: &mut [u8]) {
     assert!(artifact.len() >= PREFIX_LEN);
     let len = artifact.len() as u32;

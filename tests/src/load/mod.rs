@@ -34,7 +34,7 @@ const LATE: Duration = Duration::from_millis(500);
 const LOG_EVERY: usize = 4096;
 
 /// Sends malformed frames as fast as the device takes them, requests for calibrated scores between them, and now and then
-/// an update, to each of two artefacts in turn. `elf` is the firmware that [traces](crate::build_traced_firmware), with a
+/// an update, to each of two artifacts in turn. `elf` is the firmware that [traces](crate::build_traced_firmware), with a
 /// binary classifier; the device counts instructions itself.
 ///
 /// # Errors

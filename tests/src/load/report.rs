@@ -22,7 +22,7 @@ pub struct LoadReport {
     pub updates: u64,
     /// Requests for a calibrated score while no update was under way.
     pub between: Answers,
-    /// Those from the announcement of an artefact to its installation.
+    /// Those from the announcement of an artifact to its installation.
     pub during: Answers,
     /// The requests that make the updates.
     pub steps: Answers,

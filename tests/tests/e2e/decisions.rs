@@ -1,4 +1,4 @@
-//! The decision rule of an artefact on the device, against the same code on the host and against a scan.
+//! The decision rule of an artifact on the device, against the same code on the host and against a scan.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
@@ -12,7 +12,7 @@ use calib_tests::{Board, stand_in};
 
 use crate::harness::{ID, Image, random_inputs};
 
-/// Never raised by a probability: whatever raises the alarm is the artefact's rule.
+/// Never raised by a probability: whatever raises the alarm is the artifact's rule.
 const BUILT_IN: AlarmRule = AlarmRule::Below(0.0);
 const SCORES: usize = 10_000;
 
@@ -37,7 +37,7 @@ fn actions() -> Actions {
     Actions::new(all.map(action).into(), None).unwrap()
 }
 
-/// An artefact whose probabilities are the thresholds and their neighbours one ulp away, among others.
+/// An artifact whose probabilities are the thresholds and their neighbours one ulp away, among others.
 fn artifact(rule: &Rule) -> StoredArtifact {
     let mut values: Vec<f32> = vec![0.0, f32::from_bits(1), 0.5, 1.0f32.next_down(), 1.0];
     values.extend(rule.thresholds().iter().flat_map(|t| [t.next_down(), *t, t.next_up()]));

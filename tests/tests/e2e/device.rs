@@ -68,7 +68,7 @@ impl Random {
     }
 }
 
-/// An artefact at a multiple of 4 in memory.
+/// An artifact at a multiple of 4 in memory.
 #[derive(Clone)]
 struct Aligned(Vec<u32>);
 
@@ -204,7 +204,7 @@ fn a_blank_slot_is_no_calibrator() {
 }
 
 #[test]
-fn a_damaged_artefact_is_no_calibrator() {
+fn a_damaged_artifact_is_no_calibrator() {
     let good = binary_artifact(Some(binary().model.id()));
     for bit in [0, 100, 8 * good.bytes().len() - 1] {
         let mut bad = good.bytes().to_vec();
@@ -223,7 +223,7 @@ fn a_damaged_artefact_is_no_calibrator() {
 }
 
 #[test]
-fn another_classifiers_artefact_is_no_calibrator() {
+fn another_classifiers_artifact_is_no_calibrator() {
     let slots = [
         (binary(), binary_artifact(Some(OTHER)), Some(OTHER)),
         (binary(), quaternary_artifact(Some(binary().model.id())), Some(binary().model.id())),

@@ -26,7 +26,7 @@ const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -1
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65536.0, zero_point: 0 };
 
-/// An artefact, and what goes beside its table.
+/// An artifact, and what goes beside its table.
 struct Held {
     buffer: ArtifactBuffer<1024>,
 }

@@ -1,4 +1,4 @@
-//! A classifier, its firmware, and a device that runs both with an artefact: what most tests begin with.
+//! A classifier, its firmware, and a device that runs both with an artifact: what most tests begin with.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl Image {
         self.start_by(Emulator::start_fast, Some(slot))
     }
 
-    /// Starts the device with an artefact, to compare its answers.
+    /// Starts the device with an artifact, to compare its answers.
     pub(crate) fn deploy(&self, what: impl Into<String>, bytes: &[u8]) -> Deployed<'_> {
         self.deployed(what.into(), bytes, self.start_fast(bytes))
     }
@@ -117,7 +117,7 @@ impl Image {
     }
 }
 
-/// A device with an artefact. What it is asked it must answer as the host does, bit for bit.
+/// A device with an artifact. What it is asked it must answer as the host does, bit for bit.
 pub(crate) struct Deployed<'i> {
     /// What this is, for messages.
     pub(crate) what: String,
@@ -175,7 +175,7 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends logits or codes to an artefact by the lead of the predicted class, at least as many as [`random_inputs`] says of `all`,
+    /// Sends logits or codes to an artifact by the lead of the predicted class, at least as many as [`random_inputs`] says of `all`,
     /// among them those around every edge.
     pub(crate) fn leads(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs(all);

@@ -1,4 +1,4 @@
-//! Host, artefact, emulated device, host: one program, so that all is linked once and images are shared.
+//! Host, artifact, emulated device, host: one program, so that all is linked once and images are shared.
 
 mod boards;
 mod c_runtime;

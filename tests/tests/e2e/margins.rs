@@ -24,7 +24,7 @@ const EDGES: [f32; 9] = [-1e30, -7.3, -0.3, -1e-42, 0.0, 1e-45, 0.7, 4.1, 3e38];
 const I16: ScoreEncoding = ScoreEncoding::I16 { scale: 1.0 / 4096.0, zero_point: -700 };
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.125, zero_point: 3 };
 
-/// What an artefact is of, besides its tables.
+/// What an artifact is of, besides its tables.
 struct Of {
     method: Method,
     reduction: Reduction,
@@ -38,7 +38,7 @@ impl Of {
         Self { method, reduction: Reduction::Binary, encoding, classes: 2, theorem }
     }
 
-    /// An artefact with these tables; of several classes it is by the lead of the predicted one.
+    /// An artifact with these tables; of several classes it is by the lead of the predicted one.
     fn artifact(
         &self,
         forms: &[Option<TableForm<'_>>],
@@ -77,7 +77,7 @@ fn values(edges: usize) -> Vec<f32> {
     (0..=edges).map(|bin| (bin as f32 + 0.3) / (edges as f32 + 1.0)).collect()
 }
 
-/// An artefact of margins in every form.
+/// An artifact of margins in every form.
 fn forms() -> Vec<(&'static str, Vec<u8>)> {
     let margins = |method, theorem| Of::binary(method, ScoreEncoding::Margin, theorem);
     let mut all = vec![("steps with ranges and an empty bin", steps()), ("randomised", randomized())];
@@ -179,7 +179,7 @@ fn margins_agree(board: Board) {
     }
 }
 
-/// All codes of int16 that an artefact could mistake, in both widths of table.
+/// All codes of int16 that an artifact could mistake, in both widths of table.
 fn codes_agree(board: Board) {
     let image = Image::stand_in(board, 1);
     let edges: Vec<u32> = (1..15).map(|edge| edge * 4321).collect();
@@ -201,7 +201,7 @@ fn codes_agree(board: Board) {
     }
 }
 
-/// Deploys artefacts by the lead of the predicted class, and demands the same bits for every vector; probabilities are refused.
+/// Deploys artifacts by the lead of the predicted class, and demands the same bits for every vector; probabilities are refused.
 fn leads_agree(board: Board, classes: u16) {
     let image = Image::stand_in(board, classes.into());
     for (encoding, reduction) in [
@@ -223,7 +223,7 @@ fn leads_agree(board: Board, classes: u16) {
     }
 }
 
-/// An artefact by the lead whose last class, of several tables, is uncalibrated.
+/// An artifact by the lead whose last class, of several tables, is uncalibrated.
 fn by_lead(encoding: ScoreEncoding, reduction: Reduction, classes: u16) -> Vec<u8> {
     let tables = if reduction == Reduction::Confidence { 1 } else { classes };
     let code_edges = |table: u16| match encoding {

@@ -22,7 +22,7 @@ fn umd() -> ReductionOptions {
     ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30))
 }
 
-/// A calibrator's name, and its artefact.
+/// A calibrator's name, and its artifact.
 type Named = (&'static str, Vec<u8>);
 
 fn options(case: &NetworkCase) -> ArtifactOptions {

@@ -24,7 +24,7 @@ const VECTORS: usize = 2000;
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.125, zero_point: 3 };
 const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
 
-/// An artefact of sections that `fill` writes.
+/// An artifact of sections that `fill` writes.
 fn artifact(
     (method, reduction, classes): (Method, Reduction, u16),
     encoding: ScoreEncoding,

@@ -9,7 +9,7 @@ use crate::flags;
 use crate::setup::{JAVA, Needs, Setup};
 use crate::wheel;
 
-/// Asks DuckDB, DataFusion and Spark what `calib sql` prints, and compares artefacts with those of all rows.
+/// Asks DuckDB, DataFusion and Spark what `calib sql` prints, and compares artifacts with those of all rows.
 pub(crate) fn engines(setup: Setup, flags: &flags::Engines) -> Result<()> {
     setup.provide(&Needs { programs: &[&JAVA], ..Needs::default() })?;
     let python = wheel::environment("engines", setup)?;

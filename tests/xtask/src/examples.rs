@@ -23,10 +23,10 @@ const EXAMPLES: [(&str, &str); 6] = [
 /// The one that an emulator runs.
 const RUN: &str = "rtic-qemu";
 
-/// Where its `memory.x` has the artefact.
+/// Where its `memory.x` has the artifact.
 const CALIBRATOR: &str = "0x3F000";
 
-/// Builds the examples of calib in firmware of others, and runs one in the emulator: with its artefact, with a damaged one, and without.
+/// Builds the examples of calib in firmware of others, and runs one in the emulator: with its artifact, with a damaged one, and without.
 pub(crate) fn examples(setup: Setup) -> Result<()> {
     let targets = EXAMPLES.map(|(_, target)| target);
     setup.provide(&Needs { targets: &targets, programs: &[&QEMU_ARM], ..Needs::default() })?;
@@ -43,26 +43,26 @@ fn folder() -> PathBuf {
     root().join("firmware/examples")
 }
 
-/// What the emulated example says is what the table and the artefact hold.
+/// What the emulated example says is what the table and the artifact hold.
 fn check_run() -> Result<()> {
     let artifact = folder().join("calibrator/cal.cal");
     let bytes = fs::read(&artifact).with_context(|| format!("cannot read {}", artifact.display()))?;
     let scratch = root().join("target/examples/damaged.cal");
     let mut damaged = bytes;
-    *damaged.last_mut().context("an artefact has bytes")? ^= 1;
+    *damaged.last_mut().context("an artifact has bytes")? ^= 1;
     fs::write(&scratch, damaged).with_context(|| format!("cannot write {}", scratch.display()))?;
 
     let whole = answers(Some(&artifact))?;
     ensure!(whole.len() == 3, "three scores were answered by {whole:?}");
     for (score, built_in, from_flash) in &whole {
         println!("score {score}: built in {built_in}, from flash {from_flash}");
-        ensure!(built_in == from_flash && built_in.is_finite(), "the built-in table and the artefact differ");
+        ensure!(built_in == from_flash && built_in.is_finite(), "the built-in table and the artifact differ");
     }
     ensure!(
         whole.windows(2).all(|pair| pair[0].1 < pair[1].1),
         "three scores of three bins, in ascending order"
     );
-    for (what, slot) in [("a damaged artefact", Some(&*scratch)), ("blank flash", None)] {
+    for (what, slot) in [("a damaged artifact", Some(&*scratch)), ("blank flash", None)] {
         let answers = answers(slot)?;
         let are_uncalibrated = answers.iter().all(|(_, _, from_flash)| from_flash.is_nan());
         ensure!(answers.len() == 3 && are_uncalibrated, "{what} gave {answers:?}");
@@ -71,7 +71,7 @@ fn check_run() -> Result<()> {
     Ok(())
 }
 
-/// Runs the example with this in its slot: scores, and their probabilities by the built-in table and by the artefact.
+/// Runs the example with this in its slot: scores, and their probabilities by the built-in table and by the artifact.
 fn answers(slot: Option<&Path>) -> Result<Vec<(f32, f32, f32)>> {
     let image = root().join("target/examples/thumbv7m-none-eabi/release/calib-example-rtic-qemu");
     let mut qemu = Command::new(tool("qemu-system-arm"));

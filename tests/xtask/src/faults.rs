@@ -43,7 +43,7 @@ impl FromStr for Part {
     }
 }
 
-/// Cuts the power, wears flash out and forges artefacts against the slot store, kills the emulator, and loads a serial line.
+/// Cuts the power, wears flash out and forges artifacts against the slot store, kills the emulator, and loads a serial line.
 pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::Faults) -> Result<()> {
     let (start, long) = (Instant::now(), *long);
     let wanted = |part| only.is_none_or(|only| only == part);

@@ -54,9 +54,9 @@ xflags::xflags! {
             /// The folder with cifar10_resnet50.json, credit_fixed_cases.json and theory_tables.json.
             required --refs dir: PathBuf
         }
-        /// Cut the power, wear out flash, forge artefacts, kill the emulator.
+        /// Cut the power, wear out flash, forge artifacts, kill the emulator.
         cmd faults {
-            /// Take longer: ten times the images and artefacts.
+            /// Take longer: ten times the images and artifacts.
             optional --long
             /// Run only this part: flash (on a model of flash: power cuts at every step of an installation, worn and
             /// half-erased flash, counters, forgeries), counters (those of flash about a device's counters alone), c (power cuts and half-erased flash, through the callbacks of the library for C), kills (of the emulator during updates) or load (a serial line full of
@@ -124,7 +124,7 @@ xflags::xflags! {
         ///
         /// Embassy on three chips, esp-hal, and RTIC, which runs.
         cmd examples {}
-        /// Ask DuckDB, DataFusion and Spark what `calib sql` prints, and compare the artefacts with those of all rows.
+        /// Ask DuckDB, DataFusion and Spark what `calib sql` prints, and compare the artifacts with those of all rows.
         ///
         /// In a virtual environment with their Python packages; Spark takes a Java runtime.
         cmd engines {
@@ -157,7 +157,7 @@ xflags::xflags! {
         cmd sizes {}
         /// Build twice, in two folders and environments, and compare byte by byte.
         ///
-        /// The firmware, an artefact and a report.
+        /// The firmware, an artifact and a report.
         cmd reproducible {
             /// One board, and the `calib` that is built already: what `cargo xtask verify` runs.
             optional --sample

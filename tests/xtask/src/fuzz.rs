@@ -15,7 +15,7 @@ use crate::setup::{CPP, Needs, Setup};
 /// What is fuzzed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
-    /// The parser of artefacts.
+    /// The parser of artifacts.
     Parse,
     /// The decoder of frames.
     Frame,

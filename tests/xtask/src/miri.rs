@@ -19,7 +19,7 @@ const TARGETS: [(&str, &str); 2] = [
 const BIG_ENDIAN: &str = "s390x-unknown-linux-gnu";
 /// The only thing that calib-core says there.
 const REFUSAL: &str =
-    "error: artefacts are read in place and hold little-endian words: big-endian targets are not supported";
+    "error: artifacts are read in place and hold little-endian words: big-endian targets are not supported";
 
 /// Runs calib-core's tests under Miri with a `usize` of 64 and of 32 bits, and sees that no big-endian target is served.
 pub(crate) fn miri() -> Result<()> {

@@ -31,7 +31,7 @@ use crate::show::monitor_sentences;
 #[command(group = ArgGroup::new("OtherScores").multiple(true))]
 #[command(mut_arg("counter", |arg| arg.hide_short_help(false)))]
 pub(crate) struct Adjust {
-    /// The artefact.
+    /// The artifact.
     artifact: PathBuf,
     /// The share of class 1 where the device will be used.
     #[arg(long, value_name = "P", value_parser = parse_share, required_unless_present = "estimate_from", help_heading = METHOD)]
@@ -58,7 +58,7 @@ pub(crate) struct Adjust {
     /// The number of bootstrap resamples for the interval of the estimate.
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
-    /// The seed of resamples, and of the random words that a randomised artefact needs.
+    /// The seed of resamples, and of the random words that a randomised artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(crate) struct Adjust {
 
 impl Run for Adjust {
     const AT_WORK: Option<&str> = Some("adjusting");
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {
@@ -94,11 +94,11 @@ impl Run for Adjust {
 }
 
 impl Adjust {
-    /// The error with the name of the file in place of the artefact.
+    /// The error with the name of the file in place of the artifact.
     fn error(&self, cause: JobError) -> Error {
         match cause {
             JobError::Options(cause) => Error::Usage(cause.with_names(|field| match field {
-                "the artefact" => self.artifact.display().to_string(),
+                "the artifact" => self.artifact.display().to_string(),
                 field => option(field),
             })),
             cause => Error::job(Place::file(&self.artifact), cause),

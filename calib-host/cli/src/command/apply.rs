@@ -33,7 +33,7 @@ use crate::show::{AppliedColumns, action_words};
 /// Bit by bit what the device answers, as a table of the format that the output's name says.
 #[derive(Args)]
 pub(crate) struct Apply {
-    /// The artefact.
+    /// The artifact.
     artifact: PathBuf,
     /// Scores of class 1 in [0, 1]: a table.
     ///
@@ -42,16 +42,16 @@ pub(crate) struct Apply {
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
-    /// The column of scores or margins in a table, or of integer codes for an artefact over codes; in an NPZ archive the array of scores,
+    /// The column of scores or margins in a table, or of integer codes for an artifact over codes; in an NPZ archive the array of scores,
     /// logits or probabilities. Of several classes in a table the columns of all, separated by commas, as in `p0..p9`.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
     /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
     /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
-    /// prob_0 to the last class's, and flags, as the artefact's reduction says. Columns of a table of
+    /// prob_0 to the last class's, and flags, as the artifact's reduction says. Columns of a table of
     /// scores that a CSV table cannot hold (lists, objects, arrays of another length or of more than one dimension) are left
     /// out, and standard error names them. What is uncalibrated is empty, and flags
-    /// says so. An artefact with intervals adds lo and hi, one of Venn-Abers p0 and p1, a randomised one the word that was drawn,
+    /// says so. An artifact with intervals adds lo and hi, one of Venn-Abers p0 and p1, a randomised one the word that was drawn,
     /// one with a decision rule the action, of the predicted class where there are several, one with thresholds the verdict, and one
     /// with prediction sets the classes in the set, separated by spaces, and their number. The extension says the format: .csv,
     /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
@@ -65,13 +65,13 @@ pub(crate) struct Apply {
     /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     evidence: bool,
-    /// The column of groups, for an artefact with tables or thresholds for each group.
+    /// The column of groups, for an artifact with tables or thresholds for each group.
     #[arg(long, value_name = "NAME", help_heading = ROWS)]
     group_column: Option<String>,
     /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
-    /// The seed of the random words that a randomised artefact needs, one a row.
+    /// The seed of the random words that a randomised artifact needs, one a row.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Print what was written as JSON on standard output.
@@ -117,7 +117,7 @@ impl Run for Apply {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
         let artifact = named.stored.artifact();
         if self.evidence && artifact.header().reduction != Reduction::ClassWise {
-            return Err(Error::Usage("--evidence goes with a class-wise artefact: leave it out".into()));
+            return Err(Error::Usage("--evidence goes with a class-wise artifact: leave it out".into()));
         }
         let Some((path, kind)) = self.source.vectors() else {
             let data = self.data.as_deref().map(|path| (path, ScoreKind::Probability));
@@ -253,7 +253,7 @@ impl Apply {
         Ok(Scores { table, binary })
     }
 
-    /// What the artefact says of some rows of a piece.
+    /// What the artifact says of some rows of a piece.
     fn columns(
         &self,
         named: &NamedArtifact<'_>,
@@ -273,7 +273,7 @@ impl Apply {
         Ok(columns.of_rows(&applied))
     }
 
-    /// Vectors of codes, if the artefact takes such; `None` if it takes others.
+    /// Vectors of codes, if the artifact takes such; `None` if it takes others.
     fn codes(
         &self,
         named: &NamedArtifact<'_>,

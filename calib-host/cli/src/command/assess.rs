@@ -19,7 +19,7 @@ use crate::show;
 /// Measure how good probabilities are, before and after.
 ///
 /// On data that nothing was fitted to: of a table that `calib apply` wrote, of a model as it is, or of a model before and after an
-/// artefact.
+/// artifact.
 #[derive(Args)]
 pub(crate) struct Assess {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct Assess {
     /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.
     #[arg(long, requires = "bootstrap", help_heading = GUARANTEES, hide_short_help = true)]
     bca: bool,
-    /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artefact needs.
+    /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// One minus the coverage of the intervals.
@@ -67,7 +67,7 @@ impl Run for Assess {
         self.assessed = self.assessed.with_data()?;
         if self.binning == BinningScheme::ByBin && self.assessed.artifact.is_none() {
             return Err(Error::Usage(
-                "--binning by-bin needs an artefact; for a table name its column with --bin-column".into(),
+                "--binning by-bin needs an artifact; for a table name its column with --bin-column".into(),
             ));
         }
         let mut options = self.options();

@@ -24,7 +24,7 @@ use crate::tables::arguments;
 
 /// Compare calibration methods, and recommend one, or none.
 ///
-/// By repeated cross-validation or on test data. Taken is the smallest artefact that is at most one standard error of the paired
+/// By repeated cross-validation or on test data. Taken is the smallest artifact that is at most one standard error of the paired
 /// difference behind the best, and surely better than the scores as they are.
 ///
 /// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a

@@ -54,7 +54,7 @@ const STARTER_IS_ALONE: [&str; 10] = [
 /// (--validation).
 #[derive(Args)]
 pub(crate) struct Decide {
-    /// An artefact to calibrate --scores with, and to put the rule into.
+    /// An artifact to calibrate --scores with, and to put the rule into.
     artifact: Option<PathBuf>,
     /// The costs file.
     #[arg(long, value_name = "FILE", required_unless_present = "starter", help_heading = DATA)]
@@ -65,10 +65,10 @@ pub(crate) struct Decide {
     /// A table of calibrated probabilities, such as `calib apply` writes; empty ones are uncalibrated.
     #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
     probs: Option<PathBuf>,
-    /// Scores of class 1, to be calibrated with the artefact.
+    /// Scores of class 1, to be calibrated with the artifact.
     #[arg(long, value_name = "FILE", requires = "artifact", help_heading = DATA)]
     scores: Option<PathBuf>,
-    /// Margins of class 1, scores of any size, to be calibrated with the artefact.
+    /// Margins of class 1, scores of any size, to be calibrated with the artifact.
     #[arg(long, value_name = "FILE", requires = "artifact", conflicts_with_all = ["probs", "scores"], help_heading = DATA)]
     margins: Option<PathBuf>,
     /// The column of probabilities.
@@ -91,12 +91,12 @@ pub(crate) struct Decide {
     /// The probability with which the interval of the expected cost may fail.
     #[arg(long, default_value_t = 0.1, value_name = "DELTA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     delta: f64,
-    /// The seed of the random words that a randomised artefact needs, one a row.
+    /// The seed of the random words that a randomised artifact needs, one a row.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     same_rows: SameRows,
-    /// Where to write the artefact with the rule.
+    /// Where to write the artifact with the rule.
     #[arg(short, long, value_name = "FILE", requires = "artifact", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing output.
@@ -109,7 +109,7 @@ pub(crate) struct Decide {
 
 impl Run for Decide {
     const AT_WORK: Option<&str> = Some("deciding");
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const NOT_STREAMED: Option<&str> =
         Some("standard output has the answer of the command: give -o the name of a file");
 
@@ -138,7 +138,7 @@ impl Run for Decide {
         let files = [(path, &rows), (self.validation.as_deref(), &validation_rows)];
         let is_same = |rows: &Option<DecideRows>| rows.as_ref().is_some_and(DecideRows::is_of_the_fit);
         for (path, rows) in files {
-            self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artefact was")?;
+            self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artifact was")?;
         }
         let same = files.iter().any(|(_, rows)| is_same(rows));
         cx.warn(same.then_some(Finding::SameRows).as_slice())?;
@@ -250,20 +250,20 @@ fn applied(
 ) -> Result<Vec<Applied>, Error> {
     if named.stored.artifact().header().reduction != Reduction::Binary {
         return Err(Error::Mismatch(
-            "the artefact does not take binary scores: calibrate with `calib apply`, and use --probs".into(),
+            "the artifact does not take binary scores: calibrate with `calib apply`, and use --probs".into(),
         ));
     }
     named.apply_scores(table, column, kind, None)
 }
 
-/// What is said where a rule is put into a signed artefact.
-const UNSIGNED: &str = "the artefact was signed, and the one with the rule is not: sign it with `calib sign`";
+/// What is said where a rule is put into a signed artifact.
+const UNSIGNED: &str = "the artifact was signed, and the one with the rule is not: sign it with `calib sign`";
 
 /// What is said where a rule takes the place of thresholds or sets.
 fn replaced(stored: &StoredArtifact) -> Option<String> {
     let sentence = rule_sentences(&stored.artifact()).into_iter().next()?;
     Some(format!(
-        "a device decides in one way, and the rule takes the place of what the artefact promises: {sentence}"
+        "a device decides in one way, and the rule takes the place of what the artifact promises: {sentence}"
     ))
 }
 

@@ -15,17 +15,17 @@ use crate::options::headings::OUTPUT;
 use crate::out::is_standard_output;
 use crate::run::Run;
 
-/// Write an artefact as source code, to be built into a firmware.
+/// Write an artifact as source code, to be built into a firmware.
 ///
 /// In C: `#include "cal.h"`, which needs no library, and call what the example in its first comment calls; for a new calibrator the
-/// firmware is built anew. In Rust: `include!("cal.rs")` with calib-core among the dependencies, or put the artefact itself into
+/// firmware is built anew. In Rust: `include!("cal.rs")` with calib-core among the dependencies, or put the artifact itself into
 /// flash and parse it, which takes new calibrators without a build.
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The artefact.
+    /// The artifact.
     artifact: PathBuf,
     /// The form, if the output's extension does not tell: `c` (.h, .hpp), a header in C99 that needs no library but the
-    /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artefact as it is.
+    /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artifact as it is.
     /// `c` and `rust` take every method and reduction with tables, `rust` also scaling functions; neither takes calibrators of whole
     /// vectors, a rule for decisions or intervals.
     #[arg(long, help_heading = OUTPUT)]
@@ -62,7 +62,7 @@ impl SourceForm {
         match FileKind::of(path) {
             Some(FileKind::C) => Ok(Self::C),
             Some(FileKind::Rust) => Ok(Self::Rust),
-            Some(FileKind::Artefact) => Ok(Self::Bin),
+            Some(FileKind::Artifact) => Ok(Self::Bin),
             _ => Err(Error::Usage(format!(
                 "{} has an extension of no form: name it .h, .rs or .bin, or say which with --format",
                 path.display()

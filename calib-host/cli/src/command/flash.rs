@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// device is reset, and says itself whether it uses the calibrator: through the probe, or over its serial port with --port.
 #[derive(Args)]
 pub(crate) struct Flash {
-    /// The artefact.
+    /// The artifact.
     #[arg(required_unless_present = "firmware", conflicts_with = "firmware")]
     artifact: Option<PathBuf>,
     /// Write this program instead: an ELF file. Slots that it does not cover stay as they are.

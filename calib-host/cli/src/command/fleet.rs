@@ -140,7 +140,7 @@ impl FleetCommand {
     /// Which files a page comes from.
     fn origin(&self, stored: &StoredArtifact, sources: &[Source], cx: &Context) -> Origin {
         let artifact = FileOrigin {
-            role: "Artefact file".into(),
+            role: "Artifact file".into(),
             name: self.calibrator.display().to_string(),
             sha256: hex::encode(Sha256::digest(stored.as_bytes())),
         };
@@ -156,7 +156,7 @@ impl FleetCommand {
         let counters = FileOrigin { role: "Counters".into(), name, sha256 };
         Origin {
             files: vec![artifact, counters],
-            calibration_is_the_artefacts: false,
+            calibration_is_the_artifacts: false,
             test_is_calibration: false,
             command: cx.command_line(),
         }

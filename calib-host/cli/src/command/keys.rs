@@ -15,9 +15,9 @@ use crate::options::headings::{DATA, OUTPUT};
 use crate::out::shown_path;
 use crate::run::Run;
 
-/// Make a pair of keys to sign artefacts with.
+/// Make a pair of keys to sign artifacts with.
 ///
-/// A private one to sign artefacts with, a public one to build into devices.
+/// A private one to sign artifacts with, a public one to build into devices.
 ///
 /// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
 /// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
@@ -35,19 +35,19 @@ pub(crate) struct Keygen {
     json: bool,
 }
 
-/// Sign an artefact.
+/// Sign an artifact.
 ///
-/// The signature covers every byte of the artefact: header, tables, counter and identity. A device that was built with the
-/// public key accepts no other artefacts. The artefact needs a counter (`calib fit --counter`) above that of every one that was
+/// The signature covers every byte of the artifact: header, tables, counter and identity. A device that was built with the
+/// public key accepts no other artifacts. The artifact needs a counter (`calib fit --counter`) above that of every one that was
 /// signed before, because a device with a key refuses lower ones and others of the same counter.
 #[derive(Args)]
 pub(crate) struct Sign {
-    /// The artefact.
+    /// The artifact.
     artifact: PathBuf,
     /// The private key.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
-    /// Where to write the signed artefact.
+    /// Where to write the signed artifact.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
@@ -58,12 +58,12 @@ pub(crate) struct Sign {
     json: bool,
 }
 
-/// Verify an artefact's signature, as a device does.
+/// Verify an artifact's signature, as a device does.
 ///
 /// Exits with 1 if a device would refuse it.
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The artefact.
+    /// The artifact.
     artifact: PathBuf,
     /// The public key.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
@@ -104,14 +104,14 @@ impl Run for Keygen {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        let line = on("calib sign ARTEFACT --key", given.text("output")?);
-        let why = "ARTEFACT: one with a counter above 0 (calib fit --counter)";
+        let line = on("calib sign ARTIFACT --key", given.text("output")?);
+        let why = "ARTIFACT: one with a counter above 0 (calib fit --counter)";
         Some((line.into_iter().chain(words("-o signed.bin")).collect(), why))
     }
 }
 
 impl Run for Sign {
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {

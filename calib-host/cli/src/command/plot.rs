@@ -30,7 +30,7 @@ pub(crate) struct PlotCommand {
     /// The class of a class's diagram.
     #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
     class: Option<u16>,
-    /// The scores that the artefact was fitted to, for the occupancy.
+    /// The scores that the artifact was fitted to, for the occupancy.
     #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA)]
     calibration: Option<PathBuf>,
     /// Their labels, if not in the same table.
@@ -112,7 +112,7 @@ impl Run for PlotCommand {
         let groups = artifact.needed(self.data.group_column.name());
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, groups)?;
         let same = test.are_of_the_fit(&artifact)?;
-        self.data.same_rows.allow(same, &self.data.test, "the artefact was")?;
+        self.data.same_rows.allow(same, &self.data.test, "the artifact was")?;
         let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
         let calibration = self.calibration.as_deref();
         let calibration = calibration
@@ -122,7 +122,7 @@ impl Run for PlotCommand {
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
         let test = test.calibrated(&artifact)?;
-        // Without costs of its own a rule fits its artefact.
+        // Without costs of its own a rule fits its artifact.
         let rule = ReportedRule::of_artifact(&artifact.stored.artifact(), None).unwrap_or_default();
         let rows = test.predictions(&artifact.stored.artifact()).map_err(|cause| artifact.refuse(cause))?;
         let data = ReportData {
@@ -210,12 +210,12 @@ impl PlotCommand {
             PlotName::Map => (Figure::Map, NO_MARGINS),
             PlotName::ClassWise => (
                 Figure::ClassWise(class),
-                "there is no such plot: it takes an artefact that gives every class a probability, and one of its classes",
+                "there is no such plot: it takes an artifact that gives every class a probability, and one of its classes",
             ),
             PlotName::Occupancy => (Figure::Occupancy, "there is no such plot: this calibrator has no bins"),
             PlotName::Simplex => (
                 Figure::Simplex,
-                "there is no such plot: it takes an artefact that gives each of three classes a probability",
+                "there is no such plot: it takes an artifact that gives each of three classes a probability",
             ),
             PlotName::CorpBefore => (Figure::CorpBefore, NO_EVENT),
             PlotName::Corp => (Figure::Corp, NO_EVENT),
@@ -243,10 +243,10 @@ const RESAMPLES: usize = 1000;
 
 /// Why there is no plot of a clinical validation.
 const NO_EVENT: &str =
-    "there is no such plot: it takes a binary artefact, whose probabilities are those of one event";
+    "there is no such plot: it takes a binary artifact, whose probabilities are those of one event";
 
 /// Why there is no plot of margins.
-const NO_MARGINS: &str = "there is no such plot: the artefact takes probabilities, not margins";
+const NO_MARGINS: &str = "there is no such plot: the artifact takes probabilities, not margins";
 
 /// Why a plot of rows with margins is missing.
 const NO_MARGIN_PLOT: &str = "there is no such plot: a margin is no probability before calibration, or all rows came out the same, or the calibrator has \

@@ -24,7 +24,7 @@ use crate::run::Run;
 /// back. If anything fails on the way, push again: it goes on where it stopped.
 #[derive(Args)]
 pub(crate) struct Push {
-    /// The artefact.
+    /// The artifact.
     artifact: PathBuf,
     #[command(flatten)]
     line: SerialLine,

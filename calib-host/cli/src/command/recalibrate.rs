@@ -51,7 +51,7 @@ pub(crate) struct Recalibrate {
 }
 
 impl Run for Recalibrate {
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {

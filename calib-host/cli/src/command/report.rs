@@ -25,7 +25,7 @@ use crate::run::Run;
 pub(crate) struct ReportCommand {
     #[command(flatten)]
     data: ReportedOptions,
-    /// The scores that the artefact was fitted to, as for --test.
+    /// The scores that the artifact was fitted to, as for --test.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration: PathBuf,
     /// Their labels, if not in the same table.
@@ -119,22 +119,22 @@ impl ReportCommand {
             .flat_map(|(rows, roles)| rows.sources.iter().zip(roles));
         let files = named.map(|(source, role)| file(role, source.path(), &input::sha256(&[source])));
         Ok(Origin {
-            files: std::iter::once(file("Artefact file", &self.data.artifact, &sha256))
+            files: std::iter::once(file("Artifact file", &self.data.artifact, &sha256))
                 .chain(files)
                 .collect(),
-            calibration_is_the_artefacts: calibration.are_of_the_fit(artifact)?
+            calibration_is_the_artifacts: calibration.are_of_the_fit(artifact)?
                 || calibration.sha256() == artifact.stored.artifact().header().provenance.data_sha256,
             test_is_calibration: test.are_of_the_fit(artifact)? || calibration.sha256() == test.sha256(),
             command: cx.command_line(),
         })
     }
 
-    /// The artefact's rule with its costs, or that of the costs file.
+    /// The artifact's rule with its costs, or that of the costs file.
     fn rule(&self, artifact: &NamedArtifact<'_>) -> Result<Option<ReportedRule>, Error> {
         let costs = self.actions.as_deref().map(read_costs).transpose()?;
         ReportedRule::of(&artifact.stored.artifact(), costs.as_ref()).map_err(|cause| {
             Error::Mismatch(format!(
-                "the costs file does not fit the artefact: {cause}\n  artefact  {}\n  costs     {}",
+                "the costs file does not fit the artifact: {cause}\n  artifact  {}\n  costs     {}",
                 artifact.path.display(),
                 self.actions.as_deref().unwrap_or(Path::new("-")).display()
             ))

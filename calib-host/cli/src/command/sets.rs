@@ -50,7 +50,7 @@ pub(crate) struct Sets {
 
 impl Run for Sets {
     const AT_WORK: Option<&str> = Some("finding sets");
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {

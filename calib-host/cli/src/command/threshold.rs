@@ -19,7 +19,7 @@ use crate::show;
 
 /// Find a threshold that promises a sensitivity or specificity.
 ///
-/// A threshold of the score, which is written as an artefact.
+/// A threshold of the score, which is written as an artifact.
 ///
 /// The promise needs no calibrated probability and few rows: 59 of class 1 are enough for 95 % of class 1 with 95 % confidence. It
 /// holds for new rows that are drawn as these were, one per patient, whatever the distribution of the scores. With both a sensitivity
@@ -68,7 +68,7 @@ pub(crate) struct ThresholdCommand {
 
 impl Run for ThresholdCommand {
     const AT_WORK: Option<&str> = Some("looking for thresholds");
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {

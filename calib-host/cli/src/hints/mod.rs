@@ -362,12 +362,12 @@ fn of_format(problem: &Problem) -> Option<String> {
         }
         Problem::Key { private: true } => "make a pair of keys with `calib keygen`, and give the one without .pub".into(),
         Problem::Key { private: false } => "make a pair of keys with `calib keygen`, and give the .pub file".into(),
-        Problem::Signed(_) => "sign the artefact that `calib fit` wrote".into(),
+        Problem::Signed(_) => "sign the artifact that `calib fit` wrote".into(),
         Problem::NoCounter => {
             "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
         }
         Problem::Artifact(_) | Problem::Identity | Problem::ArtifactTooLarge { .. } => {
-            "write the artefact again with `calib fit`".into()
+            "write the artifact again with `calib fit`".into()
         }
         Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),
         _ => return None,
@@ -446,7 +446,7 @@ fn of_export(error: &ExportError) -> Option<String> {
             "fit fewer bins, or umd, whose bins follow the points; or use --format c, whose lookup returns a status".into(),
         ),
         ExportError::MonitorAction => Some(
-            "put the artefact itself into the flash of a firmware with monitors; or fit without --monitor-action, for an alarm that is \
+            "put the artifact itself into the flash of a firmware with monitors; or fit without --monitor-action, for an alarm that is \
              told alone"
                 .into(),
         ),

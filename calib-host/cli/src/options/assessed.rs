@@ -14,12 +14,12 @@ use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 use crate::error::Error;
 
-/// Probabilities with what came true, or scores before and after an artefact.
+/// Probabilities with what came true, or scores before and after an artifact.
 #[derive(Args)]
 pub(crate) struct AssessedOptions {
-    /// An artefact: the scores are assessed before and after it, on the same rows.
+    /// An artifact: the scores are assessed before and after it, on the same rows.
     ///
-    /// It may be left out: a first file that is no artefact is the table of scores.
+    /// It may be left out: a first file that is no artifact is the table of scores.
     pub(crate) artifact: Option<PathBuf>,
     /// Scores of class 1 in [0, 1], and labels: a table.
     ///
@@ -57,7 +57,7 @@ pub(crate) struct AssessedOptions {
 }
 
 impl AssessedOptions {
-    /// The same with a table that stands alone as the one of scores, be it behind an artefact or without one.
+    /// The same with a table that stands alone as the one of scores, be it behind an artifact or without one.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl AssessedOptions {
         if [probs, scores, margins, logits].into_iter().all(Option::is_none) {
             let alone = || self.artifact.take_if(|path| !is_artifact(path));
             let Some(data) = self.data.take().or_else(alone) else {
-                let artifact = self.artifact.as_deref().unwrap_or(Path::new("ARTEFACT")).display();
+                let artifact = self.artifact.as_deref().unwrap_or(Path::new("ARTIFACT")).display();
                 return Err(Error::Usage(format!(
                     "there are no rows to assess: calib assess {artifact} FILE, or with --scores, --probs, --margins or --logits"
                 )));
@@ -78,7 +78,7 @@ impl AssessedOptions {
     }
 }
 
-/// Whether a file begins as an artefact does.
+/// Whether a file begins as an artifact does.
 fn is_artifact(path: &Path) -> bool {
     let mut start = [0; 4];
     File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"CALB"
@@ -96,7 +96,7 @@ pub(crate) struct AssessedSource {
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
     #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
-    /// Margins of class 1, scores of any size: with an artefact that takes such, in a file as for --scores.
+    /// Margins of class 1, scores of any size: with an artifact that takes such, in a file as for --scores.
     #[arg(long, value_name = "FILE")]
     pub(crate) margins: Option<PathBuf>,
     /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.

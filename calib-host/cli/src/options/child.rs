@@ -30,7 +30,7 @@ pub(crate) struct ChildOptions {
 }
 
 impl ChildOptions {
-    /// Where a rule goes: beside a calibrator, or into an artefact that is made from these files alone.
+    /// Where a rule goes: beside a calibrator, or into an artifact that is made from these files alone.
     pub(crate) fn target<'a>(
         &self,
         calibrator: Option<(&Path, &'a StoredArtifact)>,
@@ -47,13 +47,13 @@ impl ChildOptions {
         })
     }
 
-    /// The counter of an artefact made from the one at `path`. That its signature is lost is told.
+    /// The counter of an artifact made from the one at `path`. That its signature is lost is told.
     pub(crate) fn of(&self, path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
         let artifact = parent.artifact();
         let (path, held) = (path.display(), artifact.counter());
         let Some(counter) = self.counter else {
             return Err(Error::Usage(format!(
-                "--counter is needed where an artefact is made from another one: that of {path} is {held}, and a device refuses a \
+                "--counter is needed where an artifact is made from another one: that of {path} is {held}, and a device refuses a \
                  lower one than it holds"
             )));
         };

@@ -51,7 +51,7 @@ pub(crate) struct MethodOptions {
     /// What a scaling function is fitted to, on its own or under scaling-binning: the log-loss by default.
     #[arg(long, value_parser = named::<Loss>(), help_heading = DETAILS, hide_short_help = true)]
     loss: Option<Loss>,
-    /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artefact.
+    /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artifact.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Scale log-probabilities although the matrix is of logits; without it logits are scaled as they are.

@@ -17,13 +17,13 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::read::{ColumnNames, For, Labelled, NamedArtifact, RowFiles, ScoresAre};
 
-/// An artefact, and rows that it is judged on.
+/// An artifact, and rows that it is judged on.
 #[derive(Args)]
 pub(crate) struct ReportedOptions {
-    /// The artefact.
+    /// The artifact.
     pub(crate) artifact: PathBuf,
-    /// Scores that nothing was fitted to: scores of class 1 for a binary artefact, otherwise a matrix. As integer codes for
-    /// an artefact over those.
+    /// Scores that nothing was fitted to: scores of class 1 for a binary artifact, otherwise a matrix. As integer codes for
+    /// an artifact over those.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) test: PathBuf,
     /// Their labels, if not in the same table.
@@ -41,11 +41,11 @@ pub(crate) struct ReportedOptions {
     pub(crate) same_rows: SameRows,
     #[command(flatten)]
     pub(crate) clinical: ClinicalArgs,
-    /// The matrices hold logits. Without this and --probs a matrix is what the artefact takes, if it takes logits alone; otherwise
+    /// The matrices hold logits. Without this and --probs a matrix is what the artifact takes, if it takes logits alone; otherwise
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
     #[arg(long, conflicts_with = "probs", help_heading = DATA)]
     logits: bool,
-    /// The matrices hold probabilities, or integer codes of such for an artefact over those.
+    /// The matrices hold probabilities, or integer codes of such for an artifact over those.
     #[arg(long, help_heading = DATA)]
     probs: bool,
     /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
@@ -57,7 +57,7 @@ pub(crate) struct ReportedOptions {
     /// The number of bins of equal width of calibration errors and reliability diagrams.
     #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = METHOD)]
     bins: u32,
-    /// The seed of the bootstrap, and of the random words that a randomised artefact needs.
+    /// The seed of the bootstrap, and of the random words that a randomised artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) seed: u64,
     /// One minus the coverage of the intervals.

@@ -74,7 +74,7 @@ pub(crate) fn binary_source<'p>(
     scores.or(margins.map(|path| (path, ScoreKind::Margin)))
 }
 
-/// The artefact of a table if nobody says where it goes: `data.cal` of `folder/data.csv`, in the current folder.
+/// The artifact of a table if nobody says where it goes: `data.cal` of `folder/data.csv`, in the current folder.
 pub(crate) fn artifact_of(scores: &Path) -> PathBuf {
     let name =
         if scores == Path::new("-") { "calibrator".as_ref() } else { scores.file_stem().unwrap_or_default() };

@@ -1,4 +1,4 @@
-//! The options of what a fit states, and of the artefact that is written of it.
+//! The options of what a fit states, and of the artifact that is written of it.
 
 use calib_core::ClassifierId;
 use calib_fit::job::{FitOptions, TableWidth};
@@ -24,13 +24,13 @@ pub(crate) struct WrittenOptions {
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Store the exact interval of every bin in the artefact, at 8 bytes a bin: the device then returns it.
+    /// Store the exact interval of every bin in the artifact, at 8 bytes a bin: the device then returns it.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     pub(crate) intervals: bool,
-    /// The numbers in the artefact's tables.
+    /// The numbers in the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artefact.
+    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artifact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier, help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
@@ -47,7 +47,7 @@ impl WrittenOptions {
         self.table == TableWidth::U16
     }
 
-    /// What is asked of the fit, and of its artefact; `monitor_scores` are others than those of the calibration.
+    /// What is asked of the fit, and of its artifact; `monitor_scores` are others than those of the calibration.
     pub(crate) fn of_fit(&self, monitor_scores: Option<Vec<f32>>) -> Result<FitOptions, Error> {
         Ok(FitOptions::default()
             .alpha(self.alpha)

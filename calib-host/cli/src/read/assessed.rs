@@ -35,7 +35,7 @@ pub(crate) enum Read {
 }
 
 impl Assessed<'_> {
-    /// Reads the rows, and the SHA-256 of their files if the artefact knows its own by nothing else.
+    /// Reads the rows, and the SHA-256 of their files if the artifact knows its own by nothing else.
     pub(crate) fn read(&self, how: &AssessOptions, cx: &Context) -> Result<(Read, Option<[u8; 32]>), Error> {
         let needs_hash = self.artifact.is_some_and(|artifact| artifact.stored.sample().is_none());
         let artifact = self.artifact.map(|artifact| artifact.stored.artifact());
@@ -62,7 +62,7 @@ impl Assessed<'_> {
     fn sources(&self, cx: &Context) -> Result<Vec<Source>, Error> {
         if self.options.source.margins.is_some() && self.artifact.is_none() {
             return Err(usage(
-                "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes \
+                "margins are no probabilities, of which alone it can be said how good they are: name an artifact that takes \
                  margins, or give what `calib apply` made of them with --probs",
             ));
         }
@@ -109,7 +109,7 @@ impl Assessed<'_> {
             }
             _ if self.artifact.is_some() => {
                 return Err(usage(
-                    "an artefact is applied to --scores, --logits or --probs of shape (n, classes), not to a table of \
+                    "an artifact is applied to --scores, --logits or --probs of shape (n, classes), not to a table of \
                      probabilities",
                 ));
             }
@@ -193,10 +193,10 @@ impl Assessed<'_> {
         match reads_points(Some(&artifact), how) {
             true => Ok((points.into(), source)),
             false if artifact.is_randomized() => Err(usage(
-                "an artefact with randomised ties draws a number for every row, and counts have none",
+                "an artifact with randomised ties draws a number for every row, and counts have none",
             )),
             false => Err(usage(
-                "counted rows are judged before and after an artefact that calibrates scores in [0, 1] and does nothing else",
+                "counted rows are judged before and after an artifact that calibrates scores in [0, 1] and does nothing else",
             )),
         }
     }
@@ -211,7 +211,7 @@ impl Assessed<'_> {
             (Some(path), _, _) => Ok((path, &options.score_column)),
             (_, Some(path), None) => Ok((path, &options.prob_column)),
             _ => {
-                Err(usage("--count-column goes with a table of --scores, or of --probs without an artefact"))
+                Err(usage("--count-column goes with a table of --scores, or of --probs without an artifact"))
             }
         }
     }

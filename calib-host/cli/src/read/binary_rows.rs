@@ -1,4 +1,4 @@
-//! A column of binary scores, and what an artefact makes of it.
+//! A column of binary scores, and what an artifact makes of it.
 
 use calib_core::ScoreEncoding;
 use calib_fit::ScoreKind;
@@ -47,7 +47,7 @@ impl ReadNumbers {
     }
 }
 
-/// Binary scores that an artefact calibrates, and the numbers that they were read as.
+/// Binary scores that an artifact calibrates, and the numbers that they were read as.
 pub(crate) struct BinaryRows {
     pub(crate) scores: CheckedScores,
     pub(crate) numbers: ReadNumbers,

@@ -1,4 +1,4 @@
-//! What commands read, and what an artefact makes of it.
+//! What commands read, and what an artifact makes of it.
 
 mod assessed;
 mod binary_rows;

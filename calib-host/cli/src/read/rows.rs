@@ -1,4 +1,4 @@
-//! Artefacts, and the columns of the rows that they are for.
+//! Artifacts, and the columns of the rows that they are for.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::columns::{labels_of, read_any_vectors, read_vectors};
 use crate::error::Error;
 use crate::options::{ClusterSource, PointOptions};
 
-/// An artefact with the file that it is from.
+/// An artifact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
     pub(crate) path: &'a Path,
     pub(crate) stored: StoredArtifact,
@@ -80,7 +80,7 @@ pub(crate) struct ScoreColumns {
 }
 
 impl<'a> NamedArtifact<'a> {
-    /// A column of groups, if the artefact tells groups apart: every file of rows then needs it.
+    /// A column of groups, if the artifact tells groups apart: every file of rows then needs it.
     pub(crate) fn needed<'n>(&self, groups: Option<&'n str>) -> Option<&'n str> {
         self.stored.artifact().groups().and(groups)
     }
@@ -120,7 +120,7 @@ impl<'a> NamedArtifact<'a> {
         })
     }
 
-    /// Reads a matrix of what the user says that it holds, or else of what the artefact takes, or else of what its numbers
+    /// Reads a matrix of what the user says that it holds, or else of what the artifact takes, or else of what its numbers
     /// look like.
     pub(super) fn matrix(
         &self,

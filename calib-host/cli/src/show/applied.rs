@@ -13,14 +13,14 @@ const PROB: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
 const INTERVAL: [&str; 2] = ["lo", "hi"];
 /// The probabilities of Venn-Abers with either label, which are no confidence interval.
 const VENN_ABERS: [&str; 2] = ["p0", "p1"];
-/// What a randomised artefact adds.
+/// What a randomised artifact adds.
 const WORD: &str = "word";
 /// What decision rules, thresholds and prediction sets add: of sets the classes, separated by spaces, and their number.
 const ACTION: &str = "action";
 const VERDICT: &str = "verdict";
 const SET: [&str; 2] = ["set", "set_size"];
 
-/// What an artefact says of rows, as columns.
+/// What an artifact says of rows, as columns.
 #[derive(Clone, Copy)]
 pub(crate) struct AppliedColumns<'a> {
     artifact: Artifact<'a>,
@@ -44,7 +44,7 @@ impl<'a> AppliedColumns<'a> {
         PROB.into_iter().chain(pairs).chain([WORD, ACTION, VERDICT]).chain(SET).collect()
     }
 
-    /// Whether the artefact says nothing but a probability of a binary score, which takes less time.
+    /// Whether the artifact says nothing but a probability of a binary score, which takes less time.
     pub(crate) fn are_plain(&self) -> bool {
         let Self { artifact, .. } = self;
         let has_rule = artifact.decision().is_some()
@@ -133,13 +133,13 @@ impl<'a> AppliedColumns<'a> {
         columns
     }
 
-    /// The random words of a randomised artefact.
+    /// The random words of a randomised artifact.
     fn words<'r>(self, rows: impl Iterator<Item = &'r Applied>) -> Option<NewColumn> {
         let words = || Values::U32(rows.map(|row| row.word).collect());
         self.artifact.is_randomized().then(|| NewColumn::new(WORD, words()))
     }
 
-    /// What every row ends with: its random word, and what the artefact decides.
+    /// What every row ends with: its random word, and what the artifact decides.
     fn end(self, rows: &[AppliedRow]) -> Vec<NewColumn> {
         fn text<'r>(cells: impl Iterator<Item = Cow<'static, str>> + 'r) -> Values {
             Values::Text(cells.collect())

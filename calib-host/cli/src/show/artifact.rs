@@ -1,4 +1,4 @@
-//! What an artefact holds.
+//! What an artifact holds.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
 
-/// Prints what the artefact in a file holds.
+/// Prints what the artifact in a file holds.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
     let artifact = &stored.artifact();
     let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
@@ -115,7 +115,7 @@ fn is_by_lead(header: &Header<'_>) -> bool {
     header.flags.contains(HeaderFlags::CLASS_MARGIN)
 }
 
-/// The least and the greatest score, or code, of a table's calibration points, if the artefact tells.
+/// The least and the greatest score, or code, of a table's calibration points, if the artifact tells.
 fn score_range(artifact: &Artifact<'_>, table: usize) -> Option<[f64; 2]> {
     let encoding = encoding_of_keys(artifact);
     let range = artifact.tables().score_range(table)?;
@@ -155,7 +155,7 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// What an artefact holds, as JSON.
+/// What an artifact holds, as JSON.
 pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
     let (artifact, promise) = (&stored.artifact(), promise(stored));
     let (header, tables) = (artifact.header(), artifact.tables());

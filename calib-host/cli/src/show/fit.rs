@@ -17,7 +17,7 @@ use super::form::edges_of_keys;
 use super::monitors::monitor_sentences;
 use crate::out::shown_path;
 
-/// A fit with the artefact that was written of it.
+/// A fit with the artifact that was written of it.
 pub(crate) struct ShownFit<'a> {
     fit: &'a calib_fit::Fit,
     artifact: Artifact<'a>,
@@ -117,7 +117,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
         let (n, label) = (fit.n(), u8::from(label));
         remarks.push(match bound {
             Some((side, at, bound)) => format!(
-                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artefact carries the bounds."
+                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artifact carries the bounds."
             ),
             None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
         });

@@ -1,4 +1,4 @@
-//! The tables of an artefact, by their form.
+//! The tables of an artifact, by their form.
 
 use std::fmt::Display;
 

@@ -99,7 +99,7 @@ pub(crate) fn joint_json(fit: &JointFit, output: &Path, len_bytes: usize) -> Val
     value
 }
 
-/// Shows a calibrator of an artefact; nothing for one with tables.
+/// Shows a calibrator of an artifact; nothing for one with tables.
 pub(crate) fn print_vector(calibrator: &VectorCalibrator<'_>, out: &mut dyn Write) -> io::Result<()> {
     match calibrator {
         VectorCalibrator::Scaled(function) => print_scaling(function, out),
@@ -153,7 +153,7 @@ fn print_cells(table: &CellTable<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The calibrator of an artefact for programs; `None` for one with tables.
+/// The calibrator of an artifact for programs; `None` for one with tables.
 pub(crate) fn vector_json(calibrator: &VectorCalibrator<'_>) -> Option<Value> {
     match calibrator {
         VectorCalibrator::Scaled(function) => {

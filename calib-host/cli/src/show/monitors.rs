@@ -1,4 +1,4 @@
-//! What the monitors of an artefact compare with.
+//! What the monitors of an artifact compare with.
 
 use std::io::{self, Write};
 
@@ -43,7 +43,7 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     lines.extend(artifact.monitor_action().map(|action| {
         let what = action_words(action);
         format!(
-            "On an alarm of a shift or of the promise {what}, until the device counts anew; a device that cannot do that refuses the artefact."
+            "On an alarm of a shift or of the promise {what}, until the device counts anew; a device that cannot do that refuses the artifact."
         )
     }));
     lines

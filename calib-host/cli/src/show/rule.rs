@@ -6,7 +6,7 @@ use calib_core::{Artifact, DecisionRule};
 use calib_fit::artifact::rule_sentences;
 use serde_json::{Value, json};
 
-/// Prints what an artefact's rule does, a line for each interval.
+/// Prints what an artifact's rule does, a line for each interval.
 pub(crate) fn print_rule(out: &mut dyn Write, rule: &DecisionRule<'_>) -> io::Result<()> {
     let name = |index: u8| rule.action(index).map_or("", |action| action.name);
     writeln!(
@@ -51,7 +51,7 @@ pub(crate) fn rule_json(rule: &DecisionRule<'_>) -> Value {
     })
 }
 
-/// Prints what the operating points or the prediction sets of an artefact do, a line a sentence.
+/// Prints what the operating points or the prediction sets of an artifact do, a line a sentence.
 pub(crate) fn print_thresholds(out: &mut dyn Write, artifact: &Artifact<'_>) -> io::Result<()> {
     let what = if artifact.operating_points().is_some() { "thresholds" } else { "sets" };
     for (at, sentence) in rule_sentences(artifact).iter().enumerate() {

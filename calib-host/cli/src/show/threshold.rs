@@ -16,7 +16,7 @@ pub(crate) fn at_thresholds(out: &mut dyn Write, found: &[ThresholdAccuracy], al
     all(out, "the thresholds of the decision rule", each, alpha)
 }
 
-/// Prints the accuracy of an artefact's operating points, likewise.
+/// Prints the accuracy of an artifact's operating points, likewise.
 pub(crate) fn at_operating_points(
     out: &mut dyn Write,
     found: &[OperatingAccuracy],

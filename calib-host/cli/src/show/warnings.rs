@@ -18,7 +18,7 @@ pub(crate) struct Warnings {
     pub(crate) doubts: Vec<String>,
     /// What the rows say against it.
     pub(crate) evidence: Vec<Evidence>,
-    /// What the artefact shows against itself.
+    /// What the artifact shows against itself.
     pub(crate) flaws: Vec<Flaw>,
 }
 
@@ -36,12 +36,12 @@ impl Warnings {
         warnings
     }
 
-    /// What an artefact shows against itself.
+    /// What an artifact shows against itself.
     pub(crate) fn of_artifact(artifact: &Artifact<'_>) -> Self {
         Self::default().and_of(artifact)
     }
 
-    /// The same with what an artefact shows against itself.
+    /// The same with what an artifact shows against itself.
     pub(crate) fn and_of(self, artifact: &Artifact<'_>) -> Self {
         Self { flaws: flaws(artifact), ..self }
     }

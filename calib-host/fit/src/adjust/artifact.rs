@@ -1,4 +1,4 @@
-//! An artefact for another prevalence.
+//! An artifact for another prevalence.
 
 use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind, WriteError};
 
@@ -10,7 +10,7 @@ use crate::artifact::{Child, Monitoring, OTHER_SCORES, StoredArtifact};
 use crate::fit::parameter_of;
 use crate::stats::single_at_least;
 
-/// How an artefact is changed.
+/// How an artifact is changed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Adjustment {
@@ -18,15 +18,15 @@ pub struct Adjustment {
     pub shift: Shift,
     /// Whether the new prevalence was estimated, so that no promise for a finite sample is left.
     pub is_estimated: bool,
-    /// How new the changed artefact is.
+    /// How new the changed artifact is.
     pub counter: u32,
     /// What monitors on the device compare with: [scores from the new place](crate::artifact::MonitorBins::of_scores). Those of the
-    /// artefact are left out.
+    /// artifact are left out.
     pub monitors: Option<Monitoring>,
 }
 
 impl Adjustment {
-    /// A known shift, without monitors, of an artefact with counter 0.
+    /// A known shift, without monitors, of an artifact with counter 0.
     pub fn new(shift: Shift) -> Self {
         Self { shift, is_estimated: false, counter: 0, monitors: None }
     }
@@ -41,11 +41,11 @@ builders! {
     }
 }
 
-/// The names of the parameters that a change adds to the provenance, in place of those of the artefact before.
+/// The names of the parameters that a change adds to the provenance, in place of those of the artifact before.
 const PARAMETERS: [&str; 5] =
     ["prevalence", "estimated-prevalence", "calibration-prevalence", "prevalence-alpha", OTHER_SCORES];
 
-/// Returns the artefact with probabilities for another prevalence.
+/// Returns the artifact with probabilities for another prevalence.
 ///
 /// Edges stay, and so does what a device does with them. A value `v` becomes [`Shift::prob`] of `v`; an interval's ends become
 /// [`Shift::interval`], and where there is no interval, `v` and epsilon on both sides become one. Epsilon becomes the farthest end of
@@ -53,7 +53,7 @@ const PARAMETERS: [&str; 5] =
 /// interval of the calibration prevalence together. All of it holds only if scores are distributed among positives and among
 /// negatives as before.
 ///
-/// A signature is left out, since it is one of other bytes. The identity of the artefact before is a parameter of the
+/// A signature is left out, since it is one of other bytes. The identity of the artifact before is a parameter of the
 /// provenance.
 ///
 /// ```
@@ -76,7 +76,7 @@ const PARAMETERS: [&str; 5] =
 ///
 /// # Errors
 ///
-/// An artefact of several classes or with other than one table, a table of lines between knots, failure probabilities that add up to 1, or
+/// An artifact of several classes or with other than one table, a table of lines between knots, failure probabilities that add up to 1, or
 /// monitors whose bins are not of scores from the new place.
 pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<u8>, AdjustError> {
     let artifact = before.artifact();
@@ -160,7 +160,7 @@ fn parameters(adjustment: &Adjustment) -> String {
     all
 }
 
-/// Returns the prevalence for which an artefact was adjusted; `None` if it never was.
+/// Returns the prevalence for which an artifact was adjusted; `None` if it never was.
 pub fn adjusted_prevalence(artifact: &StoredArtifact) -> Option<f64> {
     let artifact = artifact.artifact();
     let parameters = artifact.header().provenance.parameters;

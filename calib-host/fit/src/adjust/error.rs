@@ -16,11 +16,11 @@ pub enum AdjustError {
         /// Its value.
         value: f64,
     },
-    /// The artefact is not about one score.
-    #[error("prevalence is about two classes, and the artefact is {0}")]
+    /// The artifact is not about one score.
+    #[error("prevalence is about two classes, and the artifact is {0}")]
     Reduction(Reduction),
-    /// The artefact has no table, or one for each group.
-    #[error("{}", if *.0 == 0 { "the artefact has thresholds or sets alone, and no probabilities" } else { "each group has a prevalence of its own: the artefact has a table for each" })]
+    /// The artifact has no table, or one for each group.
+    #[error("{}", if *.0 == 0 { "the artifact has thresholds or sets alone, and no probabilities" } else { "each group has a prevalence of its own: the artifact has a table for each" })]
     Tables(usize),
     /// A straight line between knots does not stay one.
     #[error(
@@ -39,7 +39,7 @@ pub enum AdjustError {
     /// Monitors have nothing to compare with.
     #[error(transparent)]
     Monitors(#[from] MonitorError),
-    /// The artefact is not written.
+    /// The artifact is not written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

@@ -43,7 +43,7 @@ enum Function {
 }
 
 impl<'a> Adjusted<'a> {
-    /// Changes the only table of an artefact. With `keeps_promise` its epsilon and its intervals are changed, too, and otherwise
+    /// Changes the only table of an artifact. With `keeps_promise` its epsilon and its intervals are changed, too, and otherwise
     /// dropped.
     pub(super) fn of(
         artifact: &Artifact<'a>,
@@ -107,7 +107,7 @@ impl<'a> Adjusted<'a> {
         })
     }
 
-    /// Changes what is promised: the interval of a bin is that of the artefact, or else the value and epsilon on both sides; epsilon
+    /// Changes what is promised: the interval of a bin is that of the artifact, or else the value and epsilon on both sides; epsilon
     /// becomes the farthest end of an interval that epsilon gives.
     fn promise(&mut self, artifact: &Artifact<'_>, epsilon: f32, shift: &Shift) {
         let tables = artifact.tables();

@@ -1,4 +1,4 @@
-//! What an artefact says of rows, with the code and the arithmetic of the device.
+//! What an artifact says of rows, with the code and the arithmetic of the device.
 
 mod outputs;
 mod probs;

@@ -30,7 +30,7 @@ impl<'r> Outputs<'r> {
         Self { kind, groups: &[], rows: 0..rows }
     }
 
-    /// The same with the artefact's code of each row's group, for an artefact with groups.
+    /// The same with the artifact's code of each row's group, for an artifact with groups.
     #[must_use]
     pub fn with_groups(self, groups: &'r [u8]) -> Self {
         Self { groups, ..self }

@@ -10,7 +10,7 @@ use crate::data::{DataError, check_device_scores};
 use crate::stop;
 
 /// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`calibrate`](super::calibrate) finds, NaN
-/// for a score whose bin is empty. `None` if the artefact is not binary.
+/// for a score whose bin is empty. `None` if the artifact is not binary.
 ///
 /// ```
 /// use calib_fit::apply::apply_probs;
@@ -21,7 +21,7 @@ use crate::stop;
 /// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
 /// // One probability a score, in the order of the scores.
-/// let probs = apply_probs(&stored.artifact(), &[0.1, 0.9], 0)?.expect("the artefact is binary");
+/// let probs = apply_probs(&stored.artifact(), &[0.1, 0.9], 0)?.expect("the artifact is binary");
 /// assert_eq!(probs.len(), 2);
 /// assert!(probs[0] < probs[1]);
 /// assert!(apply_probs(&stored.artifact(), &[0.1, 1.5], 0).is_err());

@@ -1,4 +1,4 @@
-//! What an artefact says of a row.
+//! What an artifact says of a row.
 
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::predict::{Mismatch, OtherClasses, Predictor, Query, Ranked, ScoreEcho};
@@ -21,11 +21,11 @@ pub struct Applied {
     pub score: f32,
     /// The probability, or why there is none.
     pub outcome: Outcome,
-    /// The random word that stood in for the device's, if the artefact is randomised.
+    /// The random word that stood in for the device's, if the artifact is randomised.
     pub word: Option<u32>,
 }
 
-/// All that an artefact says of a row.
+/// All that an artifact says of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppliedRow {
     /// What it says of class 1 of two, otherwise of the predicted class.
@@ -80,7 +80,7 @@ impl AppliedRow {
         std::iter::once(&self.first).chain(others)
     }
 
-    /// Returns every class's probability; `None` if the artefact does not give them.
+    /// Returns every class's probability; `None` if the artifact does not give them.
     pub fn classes(&self) -> Option<&AppliedClasses> {
         match &self.others {
             Others::Classes(classes) => Some(classes),
@@ -116,7 +116,7 @@ fn flags(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Says of every row what a device with the artefact says, one by one; `words` are those of the rows.
+/// Says of every row what a device with the artifact says, one by one; `words` are those of the rows.
 ///
 /// ```
 /// use calib_core::Score;
@@ -156,7 +156,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A row that the artefact is not for is a [`Mismatch`].
+/// A row that the artifact is not for is a [`Mismatch`].
 pub fn apply<'r>(
     artifact: &Artifact<'r>,
     outputs: Outputs<'r>,
@@ -176,7 +176,7 @@ pub fn apply<'r>(
 ///
 /// # Errors
 ///
-/// If the artefact is not for such rows, or gives more than one probability a row.
+/// If the artifact is not for such rows, or gives more than one probability a row.
 pub fn calibrate(
     artifact: &Artifact<'_>,
     outputs: Outputs<'_>,
@@ -191,7 +191,7 @@ pub fn calibrate(
     Ok(all)
 }
 
-/// An artefact, and what the numbers of rows stand for.
+/// An artifact, and what the numbers of rows stand for.
 struct Applier<'a> {
     predictor: Predictor<'a>,
     encoding: ScoreEncoding,

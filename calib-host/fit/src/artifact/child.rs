@@ -1,11 +1,11 @@
-//! An artefact from another one: what it was, with something else in it.
+//! An artifact from another one: what it was, with something else in it.
 
 use calib_core::artifact::{ArtifactWriter, Header, Provenance, SectionKind, WriteError};
 
 use super::stored::StoredArtifact;
 use super::write::written;
 
-/// What an artefact that is made from another one says of itself.
+/// What an artifact that is made from another one says of itself.
 ///
 /// The child has no signature: whoever signed the parent has not seen it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What applying an artefact costs on a device, from counts that were measured.
+//! What applying an artifact costs on a device, from counts that were measured.
 //!
 //! The counts are of `firmware/bench` at opt-level 3; `cargo xtask bench device --write-baseline` writes them to
 //! `cost.csv`. What lies between the measured sizes is interpolated; what is made of measured parts is summed up; for
@@ -104,8 +104,8 @@ impl Estimate {
     }
 }
 
-/// What a call of the artefact's calibrator costs on the six cores, for every input that it takes: the result with its
-/// epsilon and flags, without the random word of a randomised artefact and without a decision. Of several tables the largest
+/// What a call of the artifact's calibrator costs on the six cores, for every input that it takes: the result with its
+/// epsilon and flags, without the random word of a randomised artifact and without a decision. Of several tables the largest
 /// counts.
 ///
 /// Empty for forms that were not measured: randomised, Venn-Abers, 16-bit and code tables, and calibrators of whole vectors.
@@ -143,7 +143,7 @@ pub fn device_costs(artifact: &Artifact<'_>) -> Vec<DeviceCost> {
 const VECTOR_INPUTS: [(CallInput, &str); 2] =
     [(CallInput::Probs, "top_label_probs"), (CallInput::Logits, "top_label_logits")];
 
-/// Calibrating a score with the artefact's largest table.
+/// Calibrating a score with the artifact's largest table.
 fn largest_table(artifact: &Artifact<'_>) -> Option<Estimate> {
     let tables = artifact.tables();
     let forms = (0..tables.count()).filter_map(|table| Some(tables.get(table)?.form));

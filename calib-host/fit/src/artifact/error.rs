@@ -52,7 +52,7 @@ pub enum CompileError {
     /// There is nothing that monitors could compare with.
     #[error(transparent)]
     Monitors(#[from] MonitorError),
-    /// A group has no name that an artefact can hold.
+    /// A group has no name that an artifact can hold.
     #[error(transparent)]
     Groups(RuleError),
     /// The tables or the header do not fit the format.

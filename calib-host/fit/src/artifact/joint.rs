@@ -11,7 +11,7 @@ use super::sample::{SAMPLE_SECTION, SampleFacts};
 use super::write::written;
 use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalingModel};
 
-/// Compiles a fit of whole vectors into an artefact of format 1.
+/// Compiles a fit of whole vectors into an artifact of format 1.
 ///
 /// Values and parameters are rounded to the nearest `f32`; what decides about cells is as it was fitted. The same fit and
 /// options give the same bytes.
@@ -34,7 +34,7 @@ use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalin
 ///
 /// # Errors
 ///
-/// If a number has no `f32`, monitors are asked for, or the artefact would be larger than the format allows.
+/// If a number has no `f32`, monitors are asked for, or the artifact would be larger than the format allows.
 pub fn joint_artifact_bytes(fit: &JointFit, options: &ArtifactOptions) -> Result<Vec<u8>, CompileError> {
     if options.monitors.is_some() {
         return Err(MonitorError::Joint.into());

@@ -1,4 +1,4 @@
-//! What the scores of an artefact are.
+//! What the scores of an artifact are.
 
 use calib_core::Artifact;
 use calib_core::artifact::HeaderFlags;
@@ -9,7 +9,7 @@ use crate::stats::ScoreKind;
 /// The parameter, with its value, that tells codes of margins from codes of probabilities: on the device they are the same.
 pub(super) const CODES_OF: (&str, &str) = ("codes-of", "margins");
 
-/// Returns what an artefact was fitted to: of one over codes what the codes stand for.
+/// Returns what an artifact was fitted to: of one over codes what the codes stand for.
 ///
 /// ```
 /// use calib_fit::artifact::score_kind;

@@ -1,11 +1,11 @@
-//! What the monitors of an artefact compare with, for programs.
+//! What the monitors of an artifact compare with, for programs.
 
 use calib_core::{Artifact, Margin};
 use serde::Serialize;
 
 use super::monitors::monitor_scores;
 
-/// The monitors of an artefact.
+/// The monitors of an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MonitorFacts {
@@ -48,7 +48,7 @@ pub struct TableMonitorFacts {
 }
 
 impl MonitorFacts {
-    /// Reads the monitors of an artefact; `None` if it has none.
+    /// Reads the monitors of an artifact; `None` if it has none.
     pub fn of(artifact: &Artifact<'_>) -> Option<Self> {
         let monitors = artifact.monitors()?;
         let is_margin = artifact.header().encoding.is_margin();

@@ -1,4 +1,4 @@
-//! What the monitors of an artefact compare with.
+//! What the monitors of an artifact compare with.
 
 use calib_core::artifact::{ArtifactWriter, Method, MonitorAction, MonitorParts, Reduction, WriteError};
 use calib_core::monitor::Reference;
@@ -15,14 +15,14 @@ use crate::stats::ScoreKind;
 /// The parameter that says with how many scores, other than those of the calibration, monitors compare.
 pub(crate) const OTHER_SCORES: &str = "monitor-scores";
 
-/// Returns with how many scores, other than those of the calibration, the monitors of an artefact compare; `None` if with those of the
+/// Returns with how many scores, other than those of the calibration, the monitors of an artifact compare; `None` if with those of the
 /// calibration, or if it has no monitors.
 pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
     artifact.monitors()?;
     parameter_of(artifact.header().provenance.parameters, OTHER_SCORES)?.parse().ok()
 }
 
-/// Which monitors an artefact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
+/// Which monitors an artifact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
 ///
 /// Each table that is monitored has tests of its own, and of L of them any may raise a false alarm. So that a device as a whole raises no
 /// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality); but not those of a change where a
@@ -56,7 +56,7 @@ pub struct Monitoring {
     /// Bins of their own; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,
     /// What a device does on an alarm of a shift or of the promise; `None` if it only tells it. A device that cannot do it refuses the
-    /// artefact.
+    /// artifact.
     pub action: Option<MonitorAction>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct TableMonitoring {
     rarities: [u32; 3],
 }
 
-/// Why an artefact has no monitors.
+/// Why an artifact has no monitors.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MonitorError {
@@ -253,7 +253,7 @@ impl Monitoring {
         self.sharing(gaps, fit.reduction)
     }
 
-    /// Returns the same for an artefact of one table of scores of this kind, whose own bins say nothing of the scores to come.
+    /// Returns the same for an artifact of one table of scores of this kind, whose own bins say nothing of the scores to come.
     pub(crate) fn of_changed(&self, artifact: &Artifact<'_>) -> Result<TableMonitoring, MonitorError> {
         let header = artifact.header();
         self.check(header.encoding, header.reduction)?;

@@ -1,4 +1,4 @@
-//! What goes into an artefact besides the fit, and what names it.
+//! What goes into an artifact besides the fit, and what names it.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::monitors::{Monitoring, OTHER_SCORES};
 use crate::accessors::builders;
 use crate::data::RowsHash;
 
-/// What goes into an artefact besides the fit.
+/// What goes into an artifact besides the fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArtifactOptions {
@@ -21,9 +21,9 @@ pub struct ArtifactOptions {
     /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any. Those of a fit
     /// to points with one label only always go there.
     pub intervals: bool,
-    /// How new the artefact is: a device refuses one with a lower counter than its own.
+    /// How new the artifact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
-    /// The hash of the rows of the calibration data. With it the artefact keeps what is known of them
+    /// The hash of the rows of the calibration data. With it the artifact keeps what is known of them
     /// ([`SampleFacts`](super::SampleFacts)), at 40 to 48 bytes which no device reads.
     pub rows: Option<RowsHash>,
     /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
@@ -45,7 +45,7 @@ builders! {
 }
 
 impl ArtifactOptions {
-    /// The parameters of a fit, and what else the artefact records.
+    /// The parameters of a fit, and what else the artifact records.
     pub(crate) fn parameters<'f>(&self, of_fit: &'f str) -> Cow<'f, str> {
         match self.monitors.as_ref().and_then(Monitoring::other_scores) {
             Some(scores) => format!("{of_fit} {OTHER_SCORES}={scores}").trim_start().to_owned().into(),
@@ -53,7 +53,7 @@ impl ArtifactOptions {
         }
     }
 
-    /// Where an artefact with these parameters comes from.
+    /// Where an artifact with these parameters comes from.
     pub(crate) fn provenance<'a>(&self, parameters: &'a str) -> Provenance<'a> {
         Provenance {
             data_sha256: self.data_sha256,
@@ -64,7 +64,7 @@ impl ArtifactOptions {
     }
 }
 
-/// Returns the identity of an artefact with these sections: the first bytes of their SHA-256.
+/// Returns the identity of an artifact with these sections: the first bytes of their SHA-256.
 ///
 /// ```
 /// let (one, other) = (calib_fit::artifact::identity(b"one"), calib_fit::artifact::identity(b"other"));

@@ -1,4 +1,4 @@
-//! What an artefact promises, in plain sentences.
+//! What an artifact promises, in plain sentences.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::stats::{decimals, percent_of_success};
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
 
-/// What an artefact promises, under which assumptions, and what it does not.
+/// What an artifact promises, under which assumptions, and what it does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Promise {
@@ -80,7 +80,7 @@ impl fmt::Display for Promise {
     }
 }
 
-/// States what an artefact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
+/// States what an artifact guarantees, under which assumptions, and for which bins and classes nothing is guaranteed; if
 /// for none, why.
 ///
 /// ```
@@ -213,7 +213,7 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
     all
 }
 
-/// The assumption about where new data come from: at the prevalence of the calibration points, or the one that the artefact was
+/// The assumption about where new data come from: at the prevalence of the calibration points, or the one that the artifact was
 /// adjusted to.
 fn same_distribution(artifact: &Artifact<'_>) -> Condition {
     match parameter(artifact, "prevalence") {
@@ -366,7 +366,7 @@ fn parameter(artifact: &Artifact<'_>, name: &str) -> Option<f64> {
     parameter_of(artifact.header().provenance.parameters, name)?.parse().ok()
 }
 
-/// Among how many candidates method and bins were chosen by the labels, as the artefact's parameters say: its epsilon is for alpha
+/// Among how many candidates method and bins were chosen by the labels, as the artifact's parameters say: its epsilon is for alpha
 /// divided by so many.
 pub fn candidates(artifact: &Artifact<'_>) -> u64 {
     parameter(artifact, "candidates").map_or(1, |candidates| candidates as u64).max(1)
@@ -377,7 +377,7 @@ fn share_of_alpha(artifact: &Artifact<'_>) -> Option<f64> {
     parameter(artifact, "alpha-share").filter(|share| *share > 0.0)
 }
 
-/// By how much alpha is divided for the bounds of an artefact: by the number of candidates, or as the share of the one that was taken
+/// By how much alpha is divided for the bounds of an artifact: by the number of candidates, or as the share of the one that was taken
 /// says.
 pub fn divisor_of_alpha(artifact: &Artifact<'_>) -> f64 {
     let alpha = artifact.header().guarantee.map(|guarantee| as_written(guarantee.alpha));
@@ -407,7 +407,7 @@ fn odds_of_failure(alpha: f32) -> String {
     format!("{:.0} of {of:.0}", as_written(alpha) * of)
 }
 
-/// Says how many points a useful epsilon takes, if the artefact's is wide: exactly where the theorem gives the number,
+/// Says how many points a useful epsilon takes, if the artifact's is wide: exactly where the theorem gives the number,
 /// otherwise how many times as many, as epsilon falls with the root of the number.
 ///
 /// ```
@@ -532,7 +532,7 @@ fn has_empty_bins(artifact: &Artifact<'_>) -> bool {
     (0..tables.count()).any(|table| (0..bins(table)).any(|bin| is_empty(table, bin)))
 }
 
-/// Returns what a table of an artefact is for, with its group if each group has tables of its own.
+/// Returns what a table of an artifact is for, with its group if each group has tables of its own.
 pub fn table_label(artifact: &Artifact<'_>, table: usize) -> String {
     let header = artifact.header();
     let grouped = header.flags.contains(HeaderFlags::GROUPED);

@@ -1,4 +1,4 @@
-//! Operating points and prediction sets as an artefact holds them, for programs.
+//! Operating points and prediction sets as an artifact holds them, for programs.
 
 use calib_core::decision::{Conformity, OperatingPoints, PredictionSets, Threshold};
 use serde::Serialize;

@@ -7,7 +7,7 @@ use calib_core::{Artifact, Margin, ScoreEncoding};
 
 use crate::stats::{percent, percent_of_success};
 
-/// Returns what an artefact's operating points or prediction sets do and promise, in sentences; none if it has neither.
+/// Returns what an artifact's operating points or prediction sets do and promise, in sentences; none if it has neither.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;

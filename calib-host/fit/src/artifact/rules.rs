@@ -1,4 +1,4 @@
-//! Operating points and prediction sets in an artefact, alone or beside a calibrator.
+//! Operating points and prediction sets in an artifact, alone or beside a calibrator.
 
 use calib_core::ScoreEncoding;
 use calib_core::artifact::{
@@ -16,22 +16,22 @@ use super::write::written;
 use crate::operating::{Aim, OperatingPoint, OperatingPoints, PointCounts};
 use crate::sets::{ConformityScore, PredictionSets};
 
-/// Why there is no artefact with these operating points or prediction sets.
+/// Why there is no artifact with these operating points or prediction sets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// The artefact has another encoding or kind of score, or another number of classes.
-    #[error("the artefact is of {of}, and the thresholds are of {got}")]
+    /// The artifact has another encoding or kind of score, or another number of classes.
+    #[error("the artifact is of {of}, and the thresholds are of {got}")]
     Scores {
-        /// What the artefact is of.
+        /// What the artifact is of.
         of: String,
         /// What the thresholds are of.
         got: String,
     },
-    /// The artefact has tables for other groups.
-    #[error("the artefact has tables for the groups {of}, and the thresholds are of {got}")]
+    /// The artifact has tables for other groups.
+    #[error("the artifact has tables for the groups {of}, and the thresholds are of {got}")]
     Groups {
-        /// The groups of the artefact.
+        /// The groups of the artifact.
         of: String,
         /// The groups of the thresholds.
         got: String,
@@ -42,9 +42,9 @@ pub enum RuleError {
     )]
     Names(String),
     /// More calibration points than the format counts.
-    #[error("an artefact counts up to 4294967295 calibration points of a class")]
+    #[error("an artifact counts up to 4294967295 calibration points of a class")]
     Count,
-    /// The artefact would be larger than the format allows.
+    /// The artifact would be larger than the format allows.
     #[error("{0}")]
     Write(WriteError),
 }
@@ -55,7 +55,7 @@ impl From<WriteError> for RuleError {
     }
 }
 
-/// Refuses names of groups that an artefact has no room for, or that are no plain text.
+/// Refuses names of groups that an artifact has no room for, or that are no plain text.
 pub(super) fn check_names(names: &[&str]) -> Result<(), RuleError> {
     let is_name = |name: &&&str| {
         !name.is_empty() && name.len() <= Groups::MAX_NAME_BYTES && !name.chars().any(char::is_control)
@@ -94,7 +94,7 @@ pub struct SetsOnDevice<'p> {
 }
 
 impl PointsOnDevice<'_> {
-    /// Returns the bytes of an artefact of these operating points alone, of `n` calibration points. The device then answers by
+    /// Returns the bytes of an artifact of these operating points alone, of `n` calibration points. The device then answers by
     /// thresholds, and has no probabilities.
     ///
     /// # Errors
@@ -114,12 +114,12 @@ impl PointsOnDevice<'_> {
         Ok(bytes?)
     }
 
-    /// Returns the bytes of an artefact with the calibrator of another one and these operating points, in place of whatever said what
+    /// Returns the bytes of an artifact with the calibrator of another one and these operating points, in place of whatever said what
     /// is done.
     ///
     /// # Errors
     ///
-    /// As [`PointsOnDevice::alone`], and if the artefact takes other scores or has tables for other groups.
+    /// As [`PointsOnDevice::alone`], and if the artifact takes other scores or has tables for other groups.
     pub fn beside(&self, parent: &StoredArtifact, child: &Child) -> Result<Vec<u8>, RuleError> {
         let artifact = parent.artifact();
         let header = artifact.header();
@@ -206,7 +206,7 @@ fn counted(point: &OperatingPoint) -> Option<Thresholds> {
 }
 
 impl SetsOnDevice<'_> {
-    /// Returns the bytes of an artefact of these prediction sets alone.
+    /// Returns the bytes of an artifact of these prediction sets alone.
     ///
     /// # Errors
     ///
@@ -225,12 +225,12 @@ impl SetsOnDevice<'_> {
         Ok(bytes?)
     }
 
-    /// Returns the bytes of an artefact with the calibrator of another one and these prediction sets, in place of whatever said what
+    /// Returns the bytes of an artifact with the calibrator of another one and these prediction sets, in place of whatever said what
     /// is done.
     ///
     /// # Errors
     ///
-    /// As [`SetsOnDevice::alone`], and if the artefact takes other scores or has another number of classes.
+    /// As [`SetsOnDevice::alone`], and if the artifact takes other scores or has another number of classes.
     pub fn beside(&self, parent: &StoredArtifact, child: &Child) -> Result<Vec<u8>, RuleError> {
         let header = *parent.artifact().header();
         let is_binary = header.reduction == Reduction::Binary;
@@ -281,7 +281,7 @@ impl SetsOnDevice<'_> {
     }
 }
 
-/// The header of an artefact without a calibrator.
+/// The header of an artifact without a calibrator.
 fn bare<'a>(
     method: Method,
     reduction: Reduction,

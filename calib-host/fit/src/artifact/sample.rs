@@ -1,4 +1,4 @@
-//! What an artefact keeps of the points that it was fitted to.
+//! What an artifact keeps of the points that it was fitted to.
 
 use calib_core::artifact::{Header, HeaderFlags};
 
@@ -14,7 +14,7 @@ use super::stored::StoredArtifact;
 /// The kind of the section of [`SampleFacts`]: optional, so that firmware and older hosts skip it.
 pub const SAMPLE_SECTION: u16 = 66;
 
-/// What an artefact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
+/// What an artifact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
 ///
 /// The section has kind 66 and 32 bytes: [`RowsHash::to_bytes`], then little-endian the `f32`s `tied` and `heaviest`, and the `u32`s
 /// `pure_bins` and `fewest_in_pure`. If the number of positives is known it follows as a `u64`. Later versions may append to it.
@@ -48,7 +48,7 @@ pub struct SampleFacts {
     /// The number of points of the emptiest of these; 0 if there are none, and `None` of weighted points, or if it is not below `u32::MAX`.
     pub fewest_in_pure: Option<u32>,
     /// The number of points with label 1; `None` if there are several classes or real weights, or if an older version wrote the
-    /// artefact.
+    /// artifact.
     pub positives: Option<u64>,
 }
 
@@ -127,7 +127,7 @@ fn is_pure(bin: &Bin) -> bool {
 }
 
 impl StoredArtifact {
-    /// What the artefact keeps of the points that it was fitted to; `None` if it is from an older version, or from a library that
+    /// What the artifact keeps of the points that it was fitted to; `None` if it is from an older version, or from a library that
     /// was not told the rows.
     pub fn sample(&self) -> Option<SampleFacts> {
         let payload = self.sections().find(|(kind, ..)| *kind == SAMPLE_SECTION)?.2;

@@ -1,4 +1,4 @@
-//! The bytes of an artefact.
+//! The bytes of an artifact.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ self_cell::self_cell!(
     }
 );
 
-/// The bytes of an artefact, checked and parsed once, at an address that can be read in place.
+/// The bytes of an artifact, checked and parsed once, at an address that can be read in place.
 pub struct StoredArtifact {
     parsed: Parsed,
 }
 
 impl StoredArtifact {
-    /// Checks an artefact, and the numbers in it that no device reads.
+    /// Checks an artifact, and the numbers in it that no device reads.
     ///
     /// # Errors
     ///
@@ -31,14 +31,14 @@ impl StoredArtifact {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ParseError> {
         let mut words = vec![0u32; bytes.len().div_ceil(4)];
         bytemuck::cast_slice_mut::<u32, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        // Bytes that fill no word are a fault of the artefact: what is parsed has as many as there were.
+        // Bytes that fill no word are a fault of the artifact: what is parsed has as many as there were.
         let parsed =
             Parsed::try_new(words, |words| Artifact::parse(&bytemuck::cast_slice(words)[..bytes.len()]))?;
         let stored = Self { parsed };
         if stored.counts_agree() { Ok(stored) } else { Err(ParseError::Counts) }
     }
 
-    /// The artefact.
+    /// The artifact.
     pub fn artifact(&self) -> Artifact<'_> {
         *self.parsed.borrow_dependent()
     }

@@ -34,7 +34,7 @@ struct Numbers {
     halves: (Vec<u16>, Vec<u16>),
 }
 
-/// Compiles a fit into an artefact of format 1.
+/// Compiles a fit into an artifact of format 1.
 ///
 /// Values are rounded to the nearest `f32`, epsilons upwards, by as much as a value of the table moved, too, and intervals
 /// outwards; edges are `f32` already. The same fit and options give the same bytes.
@@ -52,7 +52,7 @@ struct Numbers {
 ///
 /// # Errors
 ///
-/// If a number has no `f32`, or the artefact would be larger than the format allows.
+/// If a number has no `f32`, or the artifact would be larger than the format allows.
 pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, CompileError> {
     let names: Vec<&str> = fit.groups.iter().map(String::as_str).collect();
     check_names(&names).map_err(CompileError::Groups)?;

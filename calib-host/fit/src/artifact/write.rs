@@ -1,20 +1,20 @@
-//! Writing an artefact into a buffer that is long enough.
+//! Writing an artifact into a buffer that is long enough.
 
 use calib_core::Artifact;
 use calib_core::artifact::{ArtifactWriter, WriteError};
 
 use super::options::identity;
 
-/// Most artefacts fit into the first buffer.
+/// Most artifacts fit into the first buffer.
 const FIRST_LEN_WORDS: usize = 1 << 10;
-/// Four times what is read from a file, and more than any artefact that a device holds.
+/// Four times what is read from a file, and more than any artifact that a device holds.
 const MAX_LEN_WORDS: usize = 1 << 26;
 
-/// Returns the bytes of an artefact whose sections `write` writes.
+/// Returns the bytes of an artifact whose sections `write` writes.
 ///
 /// # Errors
 ///
-/// If `write` fails with another cause than a short buffer, or the artefact is longer than 256 MiB.
+/// If `write` fails with another cause than a short buffer, or the artifact is longer than 256 MiB.
 pub(crate) fn written(
     write: impl Fn(&mut ArtifactWriter<'_>) -> Result<(), WriteError>,
 ) -> Result<Vec<u8>, WriteError> {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_buffer_grows_until_the_artefact_fits() {
+    fn the_buffer_grows_until_the_artifact_fits() {
         let header = calib_core::artifact::Header {
             method: calib_core::artifact::Method::Isotonic,
             reduction: calib_core::artifact::Reduction::Binary,

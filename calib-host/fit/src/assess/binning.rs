@@ -42,7 +42,7 @@ names!(BinningScheme, "binning":
     EqualMass "equal-mass" "Bins of about equal numbers of predictions: edge b of B is the prediction after floor(b n / B) of them; ties are never split",
     EqualMassKumar "equal-mass-kumar" "The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and edges are midway between neighbours",
     ByValue "by-value" "Equal probabilities together",
-    ByBin "by-bin" "The bins of the artefact",
+    ByBin "by-bin" "The bins of the artifact",
 );
 
 impl BinningScheme {

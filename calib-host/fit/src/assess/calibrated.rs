@@ -12,16 +12,16 @@ use super::prediction::{Prediction, PredictionKind};
 use super::vectors::ProbMatrix;
 use crate::stats::{Clusters, Interval};
 
-/// Rows of a data set that an artefact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
+/// Rows of a data set that an artifact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibratedRows {
-    /// Before calibration, with the bins of the artefact. Margins are no probabilities: see [`CalibratedRows::margins`].
+    /// Before calibration, with the bins of the artifact. Margins are no probabilities: see [`CalibratedRows::margins`].
     pub before: Vec<Prediction>,
     /// After calibration.
     pub after: Vec<Prediction>,
     /// What the predictions are of.
     pub kind: PredictionKind,
-    /// How many rows of the data set are left out because the artefact does not calibrate their class.
+    /// How many rows of the data set are left out because the artifact does not calibrate their class.
     pub uncalibrated: u64,
     /// Which of them belong together, where they are not independent.
     pub clusters: Option<Clusters>,
@@ -35,7 +35,7 @@ pub struct CalibratedRows {
 /// Rows of which every class has a probability, before and after, in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassProbRows {
-    /// The classifier's probabilities, with the bins of the artefact.
+    /// The classifier's probabilities, with the bins of the artifact.
     pub before: ProbMatrix,
     /// The calibrated ones.
     pub after: ProbMatrix,
@@ -83,7 +83,7 @@ impl CalibratedRows {
         Self { margins: Some(margins), ..self }
     }
 
-    /// What the rows say against an artefact, as [`evidence`](evidence()) has it; margins have no Brier score to be better than.
+    /// What the rows say against an artifact, as [`evidence`](evidence()) has it; margins have no Brier score to be better than.
     pub fn evidence(
         &self,
         artifact: &Artifact<'_>,

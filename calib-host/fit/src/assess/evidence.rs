@@ -34,7 +34,7 @@ pub enum Evidence {
         /// Its two-sided normal interval at 99 %, from the differences of the rows.
         interval: Interval,
     },
-    /// Bins deviate from the test rows by more than the artefact guarantees.
+    /// Bins deviate from the test rows by more than the artifact guarantees.
     BrokenPromise {
         /// How many bins.
         broken: u64,
@@ -69,7 +69,7 @@ pub enum Evidence {
     },
 }
 
-/// Tests the rows for evidence against the artefact that calibrated them, the weightiest first. `both` is the assessment of
+/// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` is the assessment of
 /// `before` and `after`, which hold the same rows.
 ///
 /// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows; the bins'
@@ -407,7 +407,7 @@ impl fmt::Display for Evidence {
             ),
             Self::BrokenPromise { broken, bins, alpha } => {
                 let one = if *broken == 1 { "breaks" } else { "break" };
-                // The artefact has it as an f32.
+                // The artifact has it as an f32.
                 let chance = percent(*alpha as f32);
                 write!(
                     f,

@@ -1,4 +1,4 @@
-//! What an artefact shows against itself, without any rows.
+//! What an artifact shows against itself, without any rows.
 
 use std::fmt;
 
@@ -78,7 +78,7 @@ pub struct RuleInterval<'a> {
     pub up_to: f32,
 }
 
-/// Looks for what an artefact shows against itself, the weightiest first: scores or labels that were the wrong way round when it
+/// Looks for what an artifact shows against itself, the weightiest first: scores or labels that were the wrong way round when it
 /// was fitted, and decisions that it can never lead to.
 ///
 /// Only tables of scores of a class are looked at for their order: of predicted classes, high scores may well be right less often. The
@@ -99,8 +99,8 @@ pub fn flaws(artifact: &Artifact<'_>) -> Vec<Flaw> {
     flaws_under(artifact, &artifact.decision().map(intervals).unwrap_or_default())
 }
 
-/// As [`flaws`], with the intervals of this rule in place of the artefact's own; none if there is no rule. What the device holds
-/// back is told of the artefact's own rule.
+/// As [`flaws`], with the intervals of this rule in place of the artifact's own; none if there is no rule. What the device holds
+/// back is told of the artifact's own rule.
 pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Flaw> {
     let tables = artifact.tables();
     let all: Vec<(usize, Vec<Piece>)> = (0..tables.count())
@@ -124,7 +124,7 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
     found
 }
 
-/// The actions that the artefact's own rule holds back for want of evidence.
+/// The actions that the artifact's own rule holds back for want of evidence.
 fn held_back(artifact: &Artifact<'_>) -> Option<Flaw> {
     let Withheld { bins, of } = withheld(artifact).filter(|counts| counts.bins > 0)?;
     let rule = artifact.decision()?;
@@ -147,7 +147,7 @@ pub fn unreached(rule: &[RuleInterval<'_>], probs: impl IntoIterator<Item = f32>
     decisions(rule, &probs.into_iter().map(|prob| (prob, prob)).collect::<Vec<_>>())
 }
 
-/// The intervals of an artefact's rule.
+/// The intervals of an artifact's rule.
 fn intervals<'a>(rule: &DecisionRule<'a>) -> Vec<RuleInterval<'a>> {
     let above = std::iter::once(None).chain(rule.thresholds().iter().copied().map(Some));
     let up_to = rule.thresholds().iter().copied().chain([1.0]);
@@ -304,7 +304,7 @@ impl fmt::Display for Flaw {
             Self::BelowOneHalf { highest } => write!(
                 f,
                 "No calibrated probability is above {highest:.4}: an alarm that the firmware raises from one half up stays \
-                 silent. A decision rule in the artefact sets another threshold."
+                 silent. A decision rule in the artifact sets another threshold."
             ),
         }
     }
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn an_artefact_without_a_rule_is_told_where_its_probabilities_end() {
+    fn an_artifact_without_a_rule_is_told_where_its_probabilities_end() {
         let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
         let rare = (0..400).map(|i| i % 40 == 0 || i > 360 && i % 5 == 0).collect();
         let fit = fit_binary(&BinaryData::new(scores, rare).unwrap(), &BinaryMethod::Umd(Umd::new(4)), 0.1)

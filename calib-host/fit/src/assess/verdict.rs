@@ -57,7 +57,7 @@ pub struct Grounds<'a> {
     pub change: Option<Interval>,
     /// One minus the coverage of that interval, and of those of the metrics.
     pub alpha: f64,
-    /// What the test rows say against the artefact.
+    /// What the test rows say against the artifact.
     pub evidence: &'a [Evidence],
 }
 
@@ -71,7 +71,7 @@ impl Grounds<'_> {
 }
 
 impl Verdict {
-    /// Judges an artefact.
+    /// Judges an artifact.
     pub fn new(artifact: &Artifact<'_>, grounds: &Grounds<'_>) -> Self {
         let &Grounds { metrics, change, alpha, evidence } = grounds;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));

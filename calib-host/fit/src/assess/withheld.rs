@@ -2,7 +2,7 @@
 
 use calib_core::{Artifact, BinFlags, Calibrated, Outcome};
 
-/// The bins of an artefact in which its rule holds an action back, because the bin's evidence does not suffice for it.
+/// The bins of an artifact in which its rule holds an action back, because the bin's evidence does not suffice for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Withheld {
     /// The number of bins in which another action is taken.
@@ -11,7 +11,7 @@ pub(super) struct Withheld {
     pub(super) of: u64,
 }
 
-/// Counts the bins in which an artefact's rule holds an action back; `None` if no action asks for evidence.
+/// Counts the bins in which an artifact's rule holds an action back; `None` if no action asks for evidence.
 pub(super) fn withheld(artifact: &Artifact<'_>) -> Option<Withheld> {
     let rule = artifact.decision().filter(|rule| rule.unsure().is_some())?;
     let tables = artifact.tables();

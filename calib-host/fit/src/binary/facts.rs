@@ -7,7 +7,7 @@ use crate::stats::ScoreKind;
 /// The facts of a method with its parameters: everything that the rest of the crate asks it, apart from fitting.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Facts {
-    /// Its name in the artefact.
+    /// Its name in the artifact.
     pub(crate) method: Method,
     /// Its parameters, as `name=value` separated by spaces.
     pub(crate) parameters: String,

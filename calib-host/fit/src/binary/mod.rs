@@ -67,7 +67,7 @@ pub enum BinaryMethod {
 }
 
 impl BinaryMethod {
-    /// The method's name in the artefact.
+    /// The method's name in the artifact.
     pub fn method(&self) -> Method {
         self.facts().method
     }

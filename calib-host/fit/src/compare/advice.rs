@@ -30,7 +30,7 @@ pub struct Unmet {
     pub points_per_bin: Option<u64>,
 }
 
-/// Chooses among methods in the order of their losses: the smallest artefact that is at most one standard error of the paired
+/// Chooses among methods in the order of their losses: the smallest artifact that is at most one standard error of the paired
 /// difference behind the best (Breiman et al. 1984, section 3.4.3, for paired losses), and is surely better than the scores as they
 /// are.
 pub(super) fn advise(

@@ -250,7 +250,7 @@ impl CompareData {
         }
     }
 
-    /// The loss of every point after an artefact. What that leaves uncalibrated keeps its score.
+    /// The loss of every point after an artifact. What that leaves uncalibrated keeps its score.
     pub(super) fn losses(
         &self,
         stored: &StoredArtifact,
@@ -259,7 +259,7 @@ impl CompareData {
     ) -> Result<Vec<f64>, String> {
         let artifact = stored.artifact();
         let words = Words::new(&artifact, seed);
-        let unfit = |_: Mismatch| "the artefact does not fit the points".to_owned();
+        let unfit = |_: Mismatch| "the artifact does not fit the points".to_owned();
         let prob = |outcome: &Outcome, uncalibrated: f64| match outcome {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
             _ => uncalibrated,

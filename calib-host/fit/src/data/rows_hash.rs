@@ -94,7 +94,7 @@ mod tests {
         rows.iter().map(|&(score, label)| RowsHash::of_score(score, label)).sum()
     }
 
-    /// Artefacts hold it: it never changes.
+    /// Artifacts hold it: it never changes.
     #[test]
     fn the_hash_is_pinned() {
         let hash = of(&[(0.25, false), (0.75, true), (0.75, true)]);

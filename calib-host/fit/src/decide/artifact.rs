@@ -1,4 +1,4 @@
-//! Putting a rule into an artefact.
+//! Putting a rule into an artifact.
 
 use calib_core::artifact::{HeaderFlags, SectionKind, WriteError};
 
@@ -6,7 +6,7 @@ use super::actions::Actions;
 use super::rule::Rule;
 use crate::artifact::{StoredArtifact, written};
 
-/// The artefact with this decision rule, in place of its own if it has one, and of thresholds of the score and prediction sets: a device
+/// The artifact with this decision rule, in place of its own if it has one, and of thresholds of the score and prediction sets: a device
 /// decides in one way. The calibrator is the same; the identity, which
 /// is a hash of everything, is another. The signature is not kept: whoever made it has not seen the rule.
 ///
@@ -40,7 +40,7 @@ use crate::artifact::{StoredArtifact, written};
 ///
 /// # Errors
 ///
-/// If the artefact would be larger than the format allows.
+/// If the artifact would be larger than the format allows.
 pub fn with_decision(
     artifact: &StoredArtifact,
     actions: &Actions,

@@ -74,8 +74,8 @@ pub struct DecisionCost {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DecisionSummary {
-    /// Whether the artefact carries the rule; otherwise it follows from the costs file alone.
-    pub in_artefact: bool,
+    /// Whether the artifact carries the rule; otherwise it follows from the costs file alone.
+    pub in_artifact: bool,
     /// The action without a calibrated probability.
     pub uncalibrated: String,
     /// The intervals, ascending.
@@ -86,9 +86,9 @@ pub struct DecisionSummary {
     pub cost: Option<DecisionCost>,
 }
 
-/// The costs file lacks an action that the artefact's rule has.
+/// The costs file lacks an action that the artifact's rule has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the costs file has no action {0:?}, which the artefact's rule has")]
+#[error("the costs file has no action {0:?}, which the artifact's rule has")]
 pub struct DecisionMismatch(pub String);
 
 /// A rule with names, and costs if there are.
@@ -98,7 +98,7 @@ pub struct ReportedRule {
     costs: Option<Actions>,
     names: Vec<(String, bool, bool)>,
     uncalibrated: usize,
-    in_artefact: bool,
+    in_artifact: bool,
 }
 
 impl ReportedRule {
@@ -117,7 +117,7 @@ impl ReportedRule {
         Ok(own.or_else(|| costs.map(of_costs)))
     }
 
-    /// The rule that an artefact carries, with the costs of its actions if they are known; `None` if it carries none.
+    /// The rule that an artifact carries, with the costs of its actions if they are known; `None` if it carries none.
     ///
     /// # Errors
     ///
@@ -137,13 +137,13 @@ impl ReportedRule {
         let numbers: Vec<usize> = own.iter().map(number).collect::<Result<_, _>>()?;
         let rule = Rule::of_artifact(decision, &numbers);
         let uncalibrated = numbers[usize::from(decision.uncalibrated())];
-        Ok(Some(Self { rule, costs: costs.cloned(), names, uncalibrated, in_artefact: true }))
+        Ok(Some(Self { rule, costs: costs.cloned(), names, uncalibrated, in_artifact: true }))
     }
 
     /// A rule that follows from a costs file.
     pub fn of_costs(rule: Rule, costs: &Actions) -> Self {
         let (names, uncalibrated) = (named(costs), costs.uncalibrated());
-        Self { rule, costs: Some(costs.clone()), names, uncalibrated, in_artefact: false }
+        Self { rule, costs: Some(costs.clone()), names, uncalibrated, in_artifact: false }
     }
 
     /// The thresholds, ascending.
@@ -207,7 +207,7 @@ impl ReportedRule {
             }
         };
         DecisionSummary {
-            in_artefact: self.in_artefact,
+            in_artifact: self.in_artifact,
             uncalibrated: self.names[self.uncalibrated].0.clone(),
             intervals: self.rule.pieces().map(interval).collect(),
             thresholds: self.accuracies(after, options),

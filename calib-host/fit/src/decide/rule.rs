@@ -128,7 +128,7 @@ impl Rule {
         }
     }
 
-    /// The rule that an artefact carries, with the number of each of its actions among other ones.
+    /// The rule that an artifact carries, with the number of each of its actions among other ones.
     pub fn of_artifact(decision: &DecisionRule<'_>, numbers: &[usize]) -> Self {
         let intervals = decision.intervals().iter().map(|&action| numbers[usize::from(action)]).collect();
         Self { thresholds: decision.thresholds().to_vec(), intervals }
@@ -156,7 +156,7 @@ impl Rule {
         self.intervals.iter().zip(lower.zip(upper)).map(|(&action, (above, up_to))| (action, above, up_to))
     }
 
-    /// Hands the parts for an artefact to `write`: all actions in their order, also actions that the rule never takes.
+    /// Hands the parts for an artifact to `write`: all actions in their order, also actions that the rule never takes.
     pub fn with_parts<R>(&self, actions: &Actions, write: impl FnOnce(&DecisionParts<'_>) -> R) -> R {
         // There are at most 16.
         let intervals: Vec<u8> = self.intervals.iter().map(|&action| action as u8).collect();

@@ -110,7 +110,7 @@ fn fit_points(
 }
 
 pub(crate) fn check_alpha(alpha: f64) -> Result<(), FitError> {
-    // An artefact holds it as an f32.
+    // An artifact holds it as an f32.
     let single = alpha as f32;
     if single > 0.0 && single < 1.0 { Ok(()) } else { Err(FitError::Alpha(alpha)) }
 }
@@ -178,7 +178,7 @@ mod tests {
 
     /// 0.01 as an f32 is 2e-10 below 0.01.
     #[test]
-    fn bounds_are_for_the_alpha_that_the_artefact_states() {
+    fn bounds_are_for_the_alpha_that_the_artifact_states() {
         let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
         let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect()).unwrap();
         for alpha in [0.01, 0.1, 0.05] {

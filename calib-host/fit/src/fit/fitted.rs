@@ -201,7 +201,7 @@ impl Fit {
         self
     }
 
-    /// Records where the scores of each table's points lie, in the order of the tables: an artefact then tells the device the range
+    /// Records where the scores of each table's points lie, in the order of the tables: an artifact then tells the device the range
     /// of the scores, at 8 bytes a table and 8 more, and the promise how often they repeat.
     /// [`BinaryData::spread`](crate::data::BinaryData::spread) and
     /// [`Problems::spreads`](crate::reduction::Problems::spreads) look at them.
@@ -320,7 +320,7 @@ impl Fit {
     }
 }
 
-/// Returns the alpha at which each of so many candidates is fitted, so that all hold together at the alpha that an artefact
+/// Returns the alpha at which each of so many candidates is fitted, so that all hold together at the alpha that an artifact
 /// states.
 pub fn divided(alpha: f64, candidates: u32) -> f64 {
     match candidates {
@@ -329,7 +329,7 @@ pub fn divided(alpha: f64, candidates: u32) -> f64 {
     }
 }
 
-/// Returns the failure probability for which an artefact's bounds are computed: not above the f32 in which the artefact states
+/// Returns the failure probability for which an artifact's bounds are computed: not above the f32 in which the artifact states
 /// alpha, so that what it states holds.
 pub(crate) fn stated_alpha(alpha: f64) -> f64 {
     alpha.min((alpha as f32).into())

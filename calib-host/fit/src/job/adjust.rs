@@ -30,7 +30,7 @@ pub struct AdjustOptions {
     pub bootstrap: usize,
     /// The seed of the resamples.
     pub seed: Seed,
-    /// How new the artefact is.
+    /// How new the artifact is.
     pub counter: u32,
     /// What monitors on the device compare with.
     pub monitors: Option<Monitoring>,
@@ -42,7 +42,7 @@ pub struct AdjustOptions {
 pub struct Adjusted {
     /// From which prevalence to which.
     pub shift: Shift,
-    /// The artefact.
+    /// The artifact.
     pub artifact: StoredArtifact,
     /// What is said of it.
     pub summary: AdjustSummary,
@@ -52,7 +52,7 @@ pub struct Adjusted {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AdjustSummary {
-    /// Which artefact was written.
+    /// Which artifact was written.
     #[serde(flatten)]
     pub written: Written,
     /// The prevalence that its probabilities are for.
@@ -71,7 +71,7 @@ pub struct AdjustSummary {
     pub monitors: Option<MonitorFacts>,
 }
 
-/// What an artefact guarantees, as it is stored.
+/// What an artifact guarantees, as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GuaranteeFacts {
@@ -146,7 +146,7 @@ pub fn adjust(
         monitors: options.monitors.clone(),
     };
     let bytes = adjusted(before, &adjustment)?;
-    let artifact = StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact");
+    let artifact = StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact");
     let stored = artifact.artifact();
     let guarantee = stored.header().guarantee.map(|guarantee| GuaranteeFacts {
         theorem: guarantee.theorem.to_string(),
@@ -167,7 +167,7 @@ pub fn adjust(
 }
 
 impl AdjustOptions {
-    /// The prevalence that the artefact's probabilities are for.
+    /// The prevalence that the artifact's probabilities are for.
     fn from(&self, stored: &StoredArtifact) -> Result<CalibrationPrevalence, OptionsError> {
         if let Some(stated) = self.calibration_prevalence.or(adjusted_prevalence(stored)) {
             return Ok(CalibrationPrevalence::Stated(stated));
@@ -178,7 +178,7 @@ impl AdjustOptions {
                 Ok(CalibrationPrevalence::Counted { positives, n, alpha: self.prevalence_alpha })
             }
             None => Err(OptionsError::new(
-                "`the artefact` does not say how many of its calibration points have label 1: give `calibration_prevalence`",
+                "`the artifact` does not say how many of its calibration points have label 1: give `calibration_prevalence`",
             )),
         }
     }

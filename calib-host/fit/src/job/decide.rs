@@ -178,7 +178,7 @@ fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<Th
     }
 }
 
-/// Returns the artefact with the rule in it, in place of whatever said what is done.
+/// Returns the artifact with the rule in it, in place of whatever said what is done.
 ///
 /// # Errors
 ///
@@ -186,11 +186,11 @@ fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<Th
 pub fn with_rule(stored: &StoredArtifact, decided: &Decided) -> Result<StoredArtifact, JobError> {
     if stored.artifact().header().method.has_no_calibrator() {
         return Err(JobError::Mismatch(
-            "the artefact has thresholds or sets alone, and no probabilities to decide by",
+            "the artifact has thresholds or sets alone, and no probabilities to decide by",
         ));
     }
     let bytes = with_decision(stored, &decided.actions, &decided.rule)?;
-    Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact"))
+    Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact"))
 }
 
 impl DecideRows {

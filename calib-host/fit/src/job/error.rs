@@ -17,7 +17,7 @@ pub enum JobError {
     /// Options are out of range, or make no sense together.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// An artefact is not for this.
+    /// An artifact is not for this.
     #[error("{0}")]
     Mismatch(&'static str),
     /// The rows that methods are to be judged by are those that they are fitted to.
@@ -48,7 +48,7 @@ pub enum JobError {
     /// There are no prediction sets that keep what is asked.
     #[error(transparent)]
     Sets(#[from] SetError),
-    /// A rule does not go into an artefact.
+    /// A rule does not go into an artifact.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// A calibrator is not adjusted to another prevalence.
@@ -57,7 +57,7 @@ pub enum JobError {
     /// There are no monitors.
     #[error(transparent)]
     Monitors(#[from] MonitorError),
-    /// An artefact is not written.
+    /// An artifact is not written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

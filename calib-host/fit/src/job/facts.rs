@@ -1,11 +1,11 @@
-//! What an artefact is, as far as every result says it.
+//! What an artifact is, as far as every result says it.
 
 use serde::Serialize;
 
 use crate::artifact::StoredArtifact;
 use crate::fit::parameter_of;
 
-/// Which artefact was written.
+/// Which artifact was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Written {
@@ -13,7 +13,7 @@ pub struct Written {
     pub len_bytes: usize,
     /// Its identity, in hex.
     pub identity: String,
-    /// The identity of the artefact that it was made from; `None` if from none.
+    /// The identity of the artifact that it was made from; `None` if from none.
     pub parent: Option<String>,
 }
 

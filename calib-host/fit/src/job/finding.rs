@@ -14,7 +14,7 @@ use crate::stats::Clusters;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// The rows are those that the artefact was fitted to.
+    /// The rows are those that the artifact was fitted to.
     SameRows,
     /// Margins could be probabilities.
     RawScoresInUnitInterval,
@@ -28,9 +28,9 @@ pub enum Finding {
     ScoresAreClasses,
     /// The rows do not look independent.
     Dependence(Repeats),
-    /// The rows speak against the artefact.
+    /// The rows speak against the artifact.
     Evidence(Evidence),
-    /// What the artefact shows against itself.
+    /// What the artifact shows against itself.
     Flaw(Flaw),
 }
 
@@ -78,7 +78,7 @@ impl Finding {
         Repeats::noticed_in(&data).ok().flatten().map(Self::Dependence)
     }
 
-    /// Whether it is about the rows and not about the artefact.
+    /// Whether it is about the rows and not about the artifact.
     pub fn is_doubt(&self) -> bool {
         !matches!(self, Self::SameRows | Self::Evidence(_) | Self::Flaw(_))
     }
@@ -95,7 +95,7 @@ impl Finding {
                 "The test data are the calibration data: every figure here is too good to be true.".into()
             }
             Self::RawScoresInUnitInterval => {
-                "Every score of `data` is in [0, 1]: are these probabilities? Then use `kind=scores` instead of `kind=margins`, with an artefact \
+                "Every score of `data` is in [0, 1]: are these probabilities? Then use `kind=scores` instead of `kind=margins`, with an artifact \
                  that was fitted so."
                     .into()
             }

@@ -29,13 +29,13 @@ pub struct SetOptions {
     pub class_score: Option<ConformityScore>,
 }
 
-/// Prediction sets that were found, and the artefact that has them.
+/// Prediction sets that were found, and the artifact that has them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sets {
     /// The sets.
     pub sets: PredictionSets,
-    /// The artefact.
+    /// The artifact.
     pub artifact: StoredArtifact,
     /// What is said of them.
     pub summary: SetSummary,
@@ -45,12 +45,12 @@ pub struct Sets {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetSummary {
-    /// Which artefact was written.
+    /// Which artifact was written.
     #[serde(flatten)]
     pub written: Written,
     /// The number of calibration rows.
     pub n: u64,
-    /// The sets as the artefact has them.
+    /// The sets as the artifact has them.
     pub prediction_sets: Option<SetsFacts>,
     /// The classes that no calibration row is of.
     pub unseen_classes: Vec<usize>,
@@ -66,7 +66,7 @@ impl Default for SetOptions {
     }
 }
 
-/// Finds prediction sets, and writes them into an artefact.
+/// Finds prediction sets, and writes them into an artifact.
 ///
 /// ```
 /// use calib_fit::dataset::{Dataset, Rows, Scores};

@@ -5,9 +5,9 @@ use crate::artifact::{ArtifactOptions, Child, StoredArtifact};
 /// Where a rule goes.
 #[derive(Clone, Debug)]
 pub enum Target<'a> {
-    /// Into an artefact of its own: the device then has no probabilities.
+    /// Into an artifact of its own: the device then has no probabilities.
     Alone(ArtifactOptions),
-    /// Beside a calibrator of the same scores, into an artefact with this counter.
+    /// Beside a calibrator of the same scores, into an artifact with this counter.
     Beside(&'a StoredArtifact, u32),
 }
 
@@ -20,7 +20,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Writes an artefact of its own, or one beside a calibrator, with these parameters.
+    /// Writes an artifact of its own, or one beside a calibrator, with these parameters.
     pub(super) fn write<E>(
         &self,
         parameters: String,
@@ -31,6 +31,6 @@ impl<'a> Target<'a> {
             Self::Alone(options) => alone(&parameters, options)?,
             Self::Beside(parent, counter) => beside(parent, &Child { counter: *counter, parameters })?,
         };
-        Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artefact"))
+        Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact"))
     }
 }

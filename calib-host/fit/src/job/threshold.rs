@@ -36,13 +36,13 @@ pub struct ThresholdOptions {
     pub seed: Seed,
 }
 
-/// Thresholds that were found, and the artefact that has them.
+/// Thresholds that were found, and the artifact that has them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Thresholds {
     /// The thresholds.
     pub points: OperatingPoints,
-    /// The artefact.
+    /// The artifact.
     pub artifact: StoredArtifact,
     /// What is said of them.
     pub summary: ThresholdSummary,
@@ -52,10 +52,10 @@ pub struct Thresholds {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ThresholdSummary {
-    /// Which artefact was written.
+    /// Which artifact was written.
     #[serde(flatten)]
     pub written: Written,
-    /// The thresholds as the artefact has them.
+    /// The thresholds as the artifact has them.
     pub operating_points: Option<PointsFacts>,
     /// How the groups came to their thresholds.
     pub sharing: Sharing,
@@ -97,7 +97,7 @@ impl Default for ThresholdOptions {
     }
 }
 
-/// Finds thresholds of binary scores, and writes them into an artefact. Of clusters one row each counts.
+/// Finds thresholds of binary scores, and writes them into an artifact. Of clusters one row each counts.
 ///
 /// ```
 /// use calib_fit::BinaryData;
@@ -195,7 +195,7 @@ fn groups_of(data: &Dataset, kept: Option<&[usize]>, target: &Target<'_>) -> Vec
     named
 }
 
-/// What the artefact says of predictive values: the least of all groups, not above what is promised.
+/// What the artifact says of predictive values: the least of all groups, not above what is promised.
 fn promises(values: &[PredictiveValues], prevalence: Option<f64>) -> Vec<AccuracyPromise> {
     let least =
         |value: fn(&PredictiveValues) -> f64| single_at_most(values.iter().map(value).fold(1.0, f64::min));

@@ -120,7 +120,7 @@ pub fn fit_joint(data: &VectorData, method: &JointMethod) -> Result<JointFit, Fi
 }
 
 impl JointMethod {
-    /// The method's name in the artefact.
+    /// The method's name in the artifact.
     pub fn method(&self) -> Method {
         match self {
             Self::Scaling { method, .. } => match method {

@@ -60,9 +60,9 @@ fn grouped_rows(kind: ScoreKind) -> impl Strategy<Value = Vec<(usize, Row)>> {
 }
 
 proptest! {
-    /// Of skewed data with ties at every edge and of groups too small for a table, both passes give the artefact of all rows byte for byte.
+    /// Of skewed data with ties at every edge and of groups too small for a table, both passes give the artifact of all rows byte for byte.
     #[test]
-    fn both_passes_give_the_artefact_of_all_rows_by_group(
+    fn both_passes_give_the_artifact_of_all_rows_by_group(
         (kind, rows) in kinds().prop_flat_map(|kind| (Just(kind), grouped_rows(kind))),
         bins in 1usize..9, points_per_bin in proptest::option::of(2usize..20),
     ) {

@@ -54,7 +54,7 @@ pub(super) fn second_pass(buckets: Buckets, open: &[f64], rows: &[Row]) -> Vec<(
     counts
 }
 
-/// The artefact without what names the data.
+/// The artifact without what names the data.
 pub(super) fn bytes(fit: &Fit, monitors: Option<Monitoring>) -> Vec<u8> {
     let options = ArtifactOptions { rows: Some(RowsHash::default()), monitors, ..ArtifactOptions::default() };
     artifact_bytes(fit, &options).unwrap()
@@ -102,9 +102,9 @@ pub(super) fn kinds() -> impl Strategy<Value = ScoreKind> {
 }
 
 proptest! {
-    /// Of skewed data with ties at every edge, both passes give the artefact of all rows byte for byte.
+    /// Of skewed data with ties at every edge, both passes give the artifact of all rows byte for byte.
     #[test]
-    fn both_passes_give_the_artefact_of_all_rows(
+    fn both_passes_give_the_artifact_of_all_rows(
         (kind, rows) in kinds().prop_flat_map(|kind| (Just(kind), rows(kind))), bins in 1usize..9,
     ) {
         let all = data(kind, &rows);

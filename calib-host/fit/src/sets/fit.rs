@@ -128,7 +128,7 @@ impl PredictionSets {
         Ok(Self { aim, score: rows.score(), classes, n: rows.len() as u64, thresholds })
     }
 
-    /// Reads the sets of an artefact; alpha and the confidence are the decimals that it states.
+    /// Reads the sets of an artifact; alpha and the confidence are the decimals that it states.
     pub fn stored(sets: &StoredSets<'_>) -> Self {
         let decimal = |value: f32| value.to_string().parse().expect("a printed number is a number");
         let threshold = |class| {

@@ -5,7 +5,7 @@ use calib_core::{Artifact, ScoreEncoding};
 
 use super::exported::Exported;
 
-/// A function of C that calls the header by its artefact's reduction, line by line. `use_it` is the reader's own.
+/// A function of C that calls the header by its artifact's reduction, line by line. `use_it` is the reader's own.
 pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
     let header = artifact.header();
     let upper = name.to_ascii_uppercase();
@@ -67,7 +67,7 @@ fn normalized(name: &str, upper: &str, (word, draw): (&str, &str)) -> Vec<String
     ]
 }
 
-/// Of an artefact with thresholds or sets alone.
+/// Of an artifact with thresholds or sets alone.
 fn without_tables(artifact: &Artifact<'_>, name: &str, number: &str) -> Vec<String> {
     let upper = name.to_ascii_uppercase();
     if artifact.operating_points().is_some() {

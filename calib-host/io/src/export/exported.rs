@@ -1,10 +1,10 @@
-//! What is exported of an artefact, whatever the language.
+//! What is exported of an artifact, whatever the language.
 
 use calib_core::artifact::{HeaderFlags, Method, Reduction, TableForm};
 use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
 use calib_fit::artifact::{StoredArtifact, bins_in_words, points, promise};
 
-/// Why an artefact has no form as source code.
+/// Why an artifact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -16,7 +16,7 @@ pub enum ExportError {
     Function(String),
     /// A calibrator of whole vectors.
     #[error(
-        "`{0}` calibrates whole vectors and has no form as source code: put the artefact itself into flash"
+        "`{0}` calibrates whole vectors and has no form as source code: put the artifact itself into flash"
     )]
     Vectors(String),
     /// Bins without calibration points, of which a table in Rust does not tell.
@@ -32,26 +32,26 @@ pub enum ExportError {
     },
     /// Each group of several classes has tables of its own, which the header's function of the predicted class does not choose among.
     #[error(
-        "the header's function of the predicted class takes no group: put the artefact itself into flash"
+        "the header's function of the predicted class takes no group: put the artifact itself into flash"
     )]
     Groups,
     /// Prediction sets of the score of class 1 of two.
     #[error("prediction sets of a binary score have no form as source code: use a threshold on each side")]
     BinarySets,
-    /// The artefact has no table, and a form in Rust is one of tables.
+    /// The artifact has no table, and a form in Rust is one of tables.
     #[error(
-        "the artefact has no table: in Rust, parse the artefact itself, which `include_bytes!` puts into flash"
+        "the artifact has no table: in Rust, parse the artifact itself, which `include_bytes!` puts into flash"
     )]
     NoTables,
-    /// The artefact asks for an action on an alarm of its monitors, and source code has no monitors.
+    /// The artifact asks for an action on an alarm of its monitors, and source code has no monitors.
     #[error(
-        "the artefact asks for an action on an alarm of its monitors, and source code has none that could raise it"
+        "the artifact asks for an action on an alarm of its monitors, and source code has none that could raise it"
     )]
     MonitorAction,
     /// The name is no identifier.
     #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
     Name(String),
-    /// A template of C is wrong, which no artefact and no name can cause.
+    /// A template of C is wrong, which no artifact and no name can cause.
     #[error("the template of the header: {0}")]
     Template(String),
 }
@@ -62,11 +62,11 @@ pub(super) struct Exported<'a> {
     pub(super) epsilon: Option<f32>,
     /// Whether each bin is empty.
     pub(super) empty: Vec<bool>,
-    /// The bin of every 8-bit code, if the artefact holds them.
+    /// The bin of every 8-bit code, if the artifact holds them.
     pub(super) direct: Vec<u8>,
 }
 
-/// The tables of an artefact, under a name that is checked.
+/// The tables of an artifact, under a name that is checked.
 pub(super) fn exported<'a>(
     artifact: &Artifact<'a>,
     name: &str,
@@ -174,7 +174,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         false => encoding,
     };
     let mut lines = vec![
-        format!("calib {}, artefact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
+        format!("calib {}, artifact {}:", env!("CARGO_PKG_VERSION"), artifact.identity()),
         format!(
             "{} ({}){encoding}, {}{}.",
             header.method,
@@ -184,7 +184,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         ),
     ];
     if artifact.decision().is_some() {
-        lines.push("The artefact's rule for decisions is not here.".into());
+        lines.push("The artifact's rule for decisions is not here.".into());
     }
     if let Some(groups) = artifact.groups().filter(|_| header.flags.contains(HeaderFlags::GROUPED)) {
         let names: Vec<String> =
@@ -196,7 +196,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         ));
     }
     if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
-        lines.push("The artefact's intervals are not here.".into());
+        lines.push("The artifact's intervals are not here.".into());
     }
     let tables = artifact.tables();
     if (0..tables.count()).any(|table| tables.score_range(table).is_some()) {

@@ -1,7 +1,7 @@
-//! Artefacts as source code, for firmware that is built with its calibrator.
+//! Artifacts as source code, for firmware that is built with its calibrator.
 //!
 //! [`export_c`] writes a header that needs no library, [`export_rust`] tables of calib-core for `include!`. This room knows
-//! artefacts, and no other room.
+//! artifacts, and no other room.
 
 mod c;
 mod comment;
@@ -16,7 +16,7 @@ use exported::exported;
 
 pub use exported::ExportError;
 
-/// A header in C99, without libm, with the tables of an artefact and a lookup of its own, its thresholds and its prediction sets.
+/// A header in C99, without libm, with the tables of an artifact and a lookup of its own, its thresholds and its prediction sets.
 ///
 /// ```
 /// use calib_io::export::export_c;
@@ -36,7 +36,7 @@ pub use exported::ExportError;
 ///
 /// # Errors
 ///
-/// If the artefact holds scaling functions or calibrates whole vectors, has tables of several classes for each group or prediction sets
+/// If the artifact holds scaling functions or calibrates whole vectors, has tables of several classes for each group or prediction sets
 /// of a binary score, or the name is none.
 pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
@@ -73,13 +73,13 @@ pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportErr
 /// `name` is the array's, in capitals. Step tables are `FixedTable`s, of margins `FixedMarginTable`s; of every other form the type
 /// is that in [`TableForm`].
 ///
-/// A lookup in such a table gives a bin and a number, and cannot say that there is no probability. So an artefact with bins
+/// A lookup in such a table gives a bin and a number, and cannot say that there is no probability. So an artifact with bins
 /// that hold no calibration point is refused: fit fewer bins, or a method whose bins follow the points; or export for C, where
-/// the lookup returns a status; or put the artefact itself into flash.
+/// the lookup returns a status; or put the artifact itself into flash.
 ///
 /// # Errors
 ///
-/// If the artefact calibrates whole vectors or has empty bins, or the name is none.
+/// If the artifact calibrates whole vectors or has empty bins, or the name is none.
 pub fn export_rust(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;

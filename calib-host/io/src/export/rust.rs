@@ -21,7 +21,7 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     let encoding = encoding(artifact.header().encoding);
     let most = tables.iter().flatten().map(|table| table.form.bins()).max().unwrap_or(1);
     let room = most.next_power_of_two();
-    // An artefact has a table, or it would not parse.
+    // An artifact has a table, or it would not parse.
     let kind = match tables.iter().flatten().next().map(|table| table.form) {
         Some(TableForm::Randomized(_)) => "RandomizedTable<'static>",
         Some(TableForm::Interpolated(_)) => "InterpolatedTable<'static>",
@@ -38,7 +38,7 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     };
     let mut text: String = title(stored).iter().map(|line| commented(line)).collect();
     if artifact.operating_points().is_some() || artifact.prediction_sets().is_some() {
-        text.push_str("// The artefact's thresholds and prediction sets are not here: parse the artefact itself for them.\n");
+        text.push_str("// The artifact's thresholds and prediction sets are not here: parse the artifact itself for them.\n");
     }
     text.extend(example(&artifact, tables, name).iter().map(|line| commented(line)));
     // Writing to a string does not fail.

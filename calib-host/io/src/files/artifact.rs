@@ -1,4 +1,4 @@
-//! Artefacts in files.
+//! Artifacts in files.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use super::place::Place;
 use super::problem::Problem;
 use super::read::read_limited;
 
-/// The largest artefact file that is read: 65 535 classes of 64 bins take 33 MB.
+/// The largest artifact file that is read: 65 535 classes of 64 bins take 33 MB.
 const MAX_LEN_BYTES: u64 = 64 << 20;
 
-/// Reads and checks an artefact file.
+/// Reads and checks an artifact file.
 ///
 /// ```
 /// use calib_io::files::{FileError, read_artifact};
@@ -26,7 +26,7 @@ const MAX_LEN_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 ///
-/// If it cannot be read, is too large to be an artefact, or is not one.
+/// If it cannot be read, is too large to be an artifact, or is not one.
 pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
     let fail = |problem| FileError::input(Place::file(path), problem);
     let bytes = read_limited(path, MAX_LEN_BYTES).map_err(|error| match error {
@@ -45,7 +45,7 @@ pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
     Ok(stored)
 }
 
-/// Whether the content of an artefact that has all its parts is the one that it is named after, with a signature behind it or without.
+/// Whether the content of an artifact that has all its parts is the one that it is named after, with a signature behind it or without.
 fn has_own_identity(bytes: &[u8]) -> bool {
     let name = bytes.get(16..24);
     [0, SIGNATURE_SECTION_LEN].into_iter().any(|signature| {

@@ -1,4 +1,4 @@
-//! Keys in files, and signatures on artefacts.
+//! Keys in files, and signatures on artifacts.
 
 use std::fs;
 use std::io::Write;
@@ -23,7 +23,7 @@ use super::read::read_limited;
 /// The longest file that is read as a key.
 const MAX_KEY_LEN: u64 = 1 << 16;
 
-/// A private key for signing artefacts (Ed25519, RFC 8032); in a file as PKCS#8 in PEM, as OpenSSL writes it.
+/// A private key for signing artifacts (Ed25519, RFC 8032); in a file as PKCS#8 in PEM, as OpenSSL writes it.
 ///
 /// ```
 /// use calib_io::files::PrivateKey;
@@ -41,7 +41,7 @@ const MAX_KEY_LEN: u64 = 1 << 16;
 /// ```
 pub struct PrivateKey(SigningKey);
 
-/// A public key for verifying artefacts; in a file as SubjectPublicKeyInfo in PEM.
+/// A public key for verifying artifacts; in a file as SubjectPublicKeyInfo in PEM.
 #[derive(Clone, Copy, Debug)]
 pub struct PublicKey {
     key: VerifyingKey,
@@ -129,7 +129,7 @@ impl PrivateKey {
         PublicKey { key, trusted }
     }
 
-    /// Signs an artefact, and returns the signed one.
+    /// Signs an artifact, and returns the signed one.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl PublicKey {
         self.key.to_bytes()
     }
 
-    /// Verifies an artefact's signature, as a device does.
+    /// Verifies an artifact's signature, as a device does.
     ///
     /// # Errors
     ///

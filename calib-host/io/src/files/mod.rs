@@ -3,7 +3,7 @@
 //! Errors name the file, the row and the column, and say what is wrong there; they never name an option of the command line.
 //! A file is written completely or not at all. What tables and arrays hold is read by [`input`](crate::input).
 //!
-//! This is the lowest room: it knows artefacts and the errors of the fitting, and no other room.
+//! This is the lowest room: it knows artifacts and the errors of the fitting, and no other room.
 
 mod artifact;
 mod costs_error;

@@ -185,8 +185,8 @@ pub enum Problem {
     /// The number has a comma that may separate thousands, and no number of the column tells that it is a decimal comma.
     #[error("the comma in {} may separate thousands or be a decimal comma", quoted(.0))]
     Thousands(String),
-    /// The file is an artefact, where data are wanted.
-    #[error("this is a calib artefact, not data")]
+    /// The file is an artifact, where data are wanted.
+    #[error("this is a calib artifact, not data")]
     IsArtifact,
     /// The file is a pickle.
     #[error("this is a pickle, which is not read: reading one may run any program")]
@@ -317,17 +317,17 @@ pub enum Problem {
         /// The number there.
         expected: usize,
     },
-    /// The file is larger than any artefact.
-    #[error("the file is larger than any artefact, which has at most {}", size(*max))]
+    /// The file is larger than any artifact.
+    #[error("the file is larger than any artifact, which has at most {}", size(*max))]
     ArtifactTooLarge {
         /// The limit.
         max: u64,
     },
-    /// The file is not an artefact.
+    /// The file is not an artifact.
     #[error("{}", no_artifact(.0))]
     Artifact(ParseError),
-    /// The artefact's identity is not the hash of its content.
-    #[error("the identity is not the hash of the content: the artefact was altered")]
+    /// The artifact's identity is not the hash of its content.
+    #[error("the identity is not the hash of the content: the artifact was altered")]
     Identity,
     /// The private key is encrypted.
     #[error("the private key is encrypted")]
@@ -338,11 +338,11 @@ pub enum Problem {
         /// Whether the key should be private.
         private: bool,
     },
-    /// The artefact is signed already, with this key.
-    #[error("the artefact is signed already, with key {0}")]
+    /// The artifact is signed already, with this key.
+    #[error("the artifact is signed already, with key {0}")]
     Signed(KeyId),
-    /// The artefact has no counter, or the counter 0.
-    #[error("the artefact has no counter: whoever has an older signed one could put it in this one's place")]
+    /// The artifact has no counter, or the counter 0.
+    #[error("the artifact has no counter: whoever has an older signed one could put it in this one's place")]
     NoCounter,
     /// The costs file is not one.
     #[error(transparent)]
@@ -431,7 +431,7 @@ fn tuple(sizes: &[u64]) -> String {
 
 fn no_artifact(cause: &ParseError) -> String {
     match cause {
-        ParseError::Blank => "there is no artefact: the file is empty or blank".into(),
+        ParseError::Blank => "there is no artifact: the file is empty or blank".into(),
         cause => cause.to_string(),
     }
 }

@@ -19,7 +19,7 @@ pub const REPORT_SCHEMA: u32 = 1;
 /// A file that went into a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileOrigin {
-    /// What it is: `artefact`, `calibration scores` and the like.
+    /// What it is: `artifact`, `calibration scores` and the like.
     pub role: String,
     /// The name as it was given.
     pub name: String,
@@ -32,9 +32,9 @@ pub struct FileOrigin {
 pub struct Origin {
     /// The files.
     pub files: Vec<FileOrigin>,
-    /// Whether the calibration rows are those that the artefact was fitted to, by their hash, or by the SHA-256 of their files.
-    pub calibration_is_the_artefacts: bool,
-    /// Whether the test rows are those that the artefact was fitted to, or the files of both the same.
+    /// Whether the calibration rows are those that the artifact was fitted to, by their hash, or by the SHA-256 of their files.
+    pub calibration_is_the_artifacts: bool,
+    /// Whether the test rows are those that the artifact was fitted to, or the files of both the same.
     pub test_is_calibration: bool,
     /// The command that made the report.
     pub command: String,
@@ -47,7 +47,7 @@ pub struct CalibratorSummary {
     pub method: String,
     /// The reduction.
     pub reduction: String,
-    /// Its parameters, as the artefact states them.
+    /// Its parameters, as the artifact states them.
     pub parameters: String,
     /// What a score is.
     pub encoding: String,
@@ -57,7 +57,7 @@ pub struct CalibratorSummary {
     pub n: u64,
     /// The number of bins over all tables; 0 for a function.
     pub bins: u32,
-    /// The length of the artefact.
+    /// The length of the artifact.
     pub len_bytes: usize,
     /// Its identity, in hex.
     pub identity: String,
@@ -118,7 +118,7 @@ pub struct Report {
     pub doubtful: bool,
     /// What the test rows say against the calibrator, the weightiest first.
     pub evidence: Vec<Evidence>,
-    /// What the artefact shows against itself, as far as the test rows do not tell it.
+    /// What the artifact shows against itself, as far as the test rows do not tell it.
     pub flaws: Vec<Flaw>,
     /// What to be careful about, in sentences; the weightiest first.
     pub warnings: Vec<String>,
@@ -136,13 +136,13 @@ pub struct Report {
     pub undrawn_classes: Vec<u16>,
     /// What is decided on the test rows, if there is a rule.
     pub decision: Option<DecisionSummary>,
-    /// How accurate the artefact's operating points are on the test rows; empty if it has none.
+    /// How accurate the artifact's operating points are on the test rows; empty if it has none.
     pub operating_points: Vec<OperatingAccuracy>,
-    /// What the artefact's bytes are.
+    /// What the artifact's bytes are.
     pub parts: Vec<ArtifactPart>,
     /// What a call costs on six cores, for each input; empty if nothing like it was measured.
     pub device_cost: Vec<DeviceCost>,
-    /// How rows are shared out among the artefact's bins; empty for functions.
+    /// How rows are shared out among the artifact's bins; empty for functions.
     pub occupancy: Vec<Occupancy>,
     /// The plots.
     pub plots: Vec<Plot>,

@@ -1,4 +1,4 @@
-//! What an artefact guarantees, as a curve.
+//! What an artifact guarantees, as a curve.
 
 use calib_core::Artifact;
 use calib_core::artifact::{Reduction, Theorem};
@@ -10,12 +10,12 @@ use calib_fit::artifact::divisor_of_alpha;
 pub(super) struct Curve {
     /// Twice the number of bins of the union bound, times what alpha was divided by if the rows chose among several candidates.
     factor: f64,
-    /// The points per bin that the artefact's own alpha and epsilon belong to.
+    /// The points per bin that the artifact's own alpha and epsilon belong to.
     points: f64,
 }
 
 impl Curve {
-    /// Returns the bound of an artefact, if its theorem has that form and the bound is about what the test rows show: every table
+    /// Returns the bound of an artifact, if its theorem has that form and the bound is about what the test rows show: every table
     /// has the guarantee, and it is about predictions, class by class where rows are grouped so.
     pub(super) fn of(artifact: &Artifact<'_>) -> Option<Self> {
         let header = artifact.header();

@@ -21,7 +21,7 @@ use super::subject::ReportData;
 use super::{clinical_plots, simplex, size, warnings};
 use crate::draw::Plot;
 
-/// Makes a report on an artefact from the rows that it was fitted to and rows that it was not.
+/// Makes a report on an artifact from the rows that it was fitted to and rows that it was not.
 ///
 /// ```
 /// use calib_core::{Outcome, Score};
@@ -62,7 +62,7 @@ use crate::draw::Plot;
 /// };
 /// let origin = Origin {
 ///     files: Vec::new(),
-///     calibration_is_the_artefacts: true,
+///     calibration_is_the_artifacts: true,
 ///     test_is_calibration: false,
 ///     command: String::new(),
 /// };
@@ -172,7 +172,7 @@ fn clinical_figures(clinical: &ClinicalSummary, options: &AssessOptions<'_>) -> 
     plots
 }
 
-/// What the artefact shows against itself, without what the test rows tell with figures.
+/// What the artifact shows against itself, without what the test rows tell with figures.
 fn flaws(artifact: &Artifact<'_>, data: &ReportData<'_>, evidence: &[Evidence]) -> Vec<Flaw> {
     let rule = data.rule.map(|rule| rule.intervals()).unwrap_or_default();
     let is_told = |flaw: &Flaw| match flaw {
@@ -222,7 +222,7 @@ pub enum Figure {
     Outcomes,
 }
 
-/// Draws one plot of the [`report`] on the same artefact and rows, as in the example there; `None` if the report has none of
+/// Draws one plot of the [`report`] on the same artifact and rows, as in the example there; `None` if the report has none of
 /// this kind.
 ///
 /// # Panics

@@ -1,12 +1,12 @@
 //! A page about a calibrator that can be handed over.
 //!
-//! [`report`] makes a [`Report`] of an artefact, the rows that it was fitted to and rows that it was not: what is guaranteed,
+//! [`report`] makes a [`Report`] of an artifact, the rows that it was fitted to and rows that it was not: what is guaranteed,
 //! how good it is before and after, what to be careful about, and plots. The report is a page ([`Report::html`]) or JSON,
 //! whose names [`REPORT_KEYS`] documents.
 //!
 //! [`plot`] draws one [`Figure`] of it alone. A [`FleetReport`] is a page like it about what the counters of a fleet say.
 //!
-//! This room knows artefacts, their assessment and decisions, and [`draw`](crate::draw).
+//! This room knows artifacts, their assessment and decisions, and [`draw`](crate::draw).
 
 mod classes;
 mod clinical;

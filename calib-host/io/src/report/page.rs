@@ -120,7 +120,7 @@ pub(super) struct Page<'p> {
     pub(super) template: &'p str,
     /// The version of calib that makes it.
     pub(super) version: &'p str,
-    /// The artefact's name.
+    /// The artifact's name.
     pub(super) identity: &'p str,
     /// `title`, `sentences`, and whether they are bad news, `is_bad`.
     pub(super) verdict: Value,

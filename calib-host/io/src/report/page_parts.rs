@@ -91,7 +91,7 @@ impl Report {
                 observed_before => cost.observed_before.map(number),
             }
         });
-        Some(context! {in_artefact => decision.in_artefact,
+        Some(context! {in_artifact => decision.in_artifact,
             uncalibrated => decision.uncalibrated,
             rows => rows,
             thresholds => decision.thresholds.iter().map(threshold_text).collect::<Vec<_>>(),

@@ -249,10 +249,10 @@ pub(super) fn map(words: Words<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)])
     finish(&chart, words, vec!["margin", "probability"], rows)
 }
 
-/// A bin of an artefact: its probability, and how many rows of both data sets fall into it.
+/// A bin of an artifact: its probability, and how many rows of both data sets fall into it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Occupancy {
-    /// The class of the table; 1 for binary artefacts.
+    /// The class of the table; 1 for binary artifacts.
     pub class: u16,
     /// The bin.
     pub bin: u32,
@@ -267,7 +267,7 @@ pub struct Occupancy {
 /// At most so many bins are listed behind their plot, those with the most rows.
 pub(super) const LISTED_BINS: usize = 400;
 
-/// How the rows of both data sets are shared out among the bins of an artefact.
+/// How the rows of both data sets are shared out among the bins of an artifact.
 pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
     let (calibration, test) =
         bins.iter().fold((0, 0), |(calibration, test), bin| (calibration + bin.calibration, test + bin.test));

@@ -110,7 +110,7 @@ pub fn report_of(
     let (of_calibration, of_test) = (calibration.rows_hash()?, test.rows_hash()?);
     // The same rows in another file, or in another order, are the same data.
     origin.test_is_calibration |= of_test == of_calibration || is_fitted_to(stored, of_test, None);
-    origin.calibration_is_the_artefacts |= is_fitted_to(stored, of_calibration, None);
+    origin.calibration_is_the_artifacts |= is_fitted_to(stored, of_calibration, None);
     if origin.test_is_calibration && !how.same_rows {
         return Err(AssessError::SameRows);
     }

@@ -1,10 +1,10 @@
-//! What an artefact's bytes are.
+//! What an artifact's bytes are.
 
 use calib_core::artifact::{PREFIX_LEN, SectionKind};
 use calib_fit::artifact::{SAMPLE_SECTION, SECTION_HEAD_LEN, StoredArtifact};
 use serde::Serialize;
 
-/// A part of an artefact.
+/// A part of an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ArtifactPart {
     /// What it holds.
@@ -13,7 +13,7 @@ pub struct ArtifactPart {
     pub len_bytes: usize,
 }
 
-/// The parts of an artefact, in their order. Their lengths add up to the artefact's.
+/// The parts of an artifact, in their order. Their lengths add up to the artifact's.
 pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
     let prefix = ArtifactPart { name: "prefix", len_bytes: PREFIX_LEN };
     let section = |(kind, _, payload): (u16, bool, &[u8])| ArtifactPart {

@@ -6,17 +6,17 @@ use calib_fit::decide::ReportedRule;
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportData<'a> {
-    /// The rows that the artefact was fitted to.
+    /// The rows that the artifact was fitted to.
     pub calibration: &'a CalibratedRows,
     /// Rows that it was not fitted to.
     pub test: &'a CalibratedRows,
-    /// The same with all classes, where the artefact gives every class a probability.
+    /// The same with all classes, where the artifact gives every class a probability.
     pub class_probs: Option<&'a ClassProbRows>,
     /// What is doubtful about how the rows were read, in sentences: they stand first among the warnings.
     pub doubts: &'a [String],
     /// What is decided by the probabilities.
     pub rule: Option<&'a ReportedRule>,
-    /// How accurate the artefact's operating points are on the test rows; empty if it has none.
+    /// How accurate the artifact's operating points are on the test rows; empty if it has none.
     pub operating: &'a [OperatingAccuracy],
     /// What regressions on logits do with probabilities of exactly 0 or 1.
     pub extremes: ExtremeProbs,

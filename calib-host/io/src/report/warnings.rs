@@ -42,9 +42,9 @@ pub(super) fn warnings(
     warnings.extend(evidence.iter().map(ToString::to_string));
     warnings.extend(flaws.iter().map(ToString::to_string));
     let mut warn = |text: String| warnings.push(text);
-    if !origin.calibration_is_the_artefacts {
+    if !origin.calibration_is_the_artifacts {
         warn(
-            "The calibration data are not those that the artefact was fitted to: neither their rows nor the bytes of their files \
+            "The calibration data are not those that the artifact was fitted to: neither their rows nor the bytes of their files \
              have the hash that it states."
                 .into(),
         );

@@ -85,7 +85,7 @@ class Calibrator:
 
     @classmethod
     def from_bytes(cls, data: bytes, kind: str | None = None) -> Calibrator:
-        """Checks the bytes of an artefact. ``kind`` is what vectors are, which an artefact may not tell: "logits" or "probs"."""
+        """Checks the bytes of an artifact. ``kind`` is what vectors are, which an artifact may not tell: "logits" or "probs"."""
         calibrator = cls(Artifact(bytes(data)), kind)
         calibrator.warnings = tuple(calibrator._facts["warnings"])
         return calibrator
@@ -116,7 +116,7 @@ class Calibrator:
 
     @property
     def identity(self) -> str:
-        """The identity of the artefact, in hex."""
+        """The identity of the artifact, in hex."""
         return self._facts["identity"]
 
     @property
@@ -143,7 +143,7 @@ class Calibrator:
         if takes == "codes":
             return "margins" if self._facts["scores"] == "margins" else "scores"
         if self._kind is None:
-            raise UsageError('the artefact does not tell what its vectors are: load it with kind="logits" or kind="probs"')
+            raise UsageError('the artifact does not tell what its vectors are: load it with kind="logits" or kind="probs"')
         return self._kind
 
     @property
@@ -268,13 +268,13 @@ class Calibrator:
         return told(found)
 
     def to_bytes(self) -> bytes:
-        """The artefact: what is written into a device's flash."""
+        """The artifact: what is written into a device's flash."""
         return self._artifact.to_bytes()
 
     __bytes__ = to_bytes
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Writes the artefact; ``force`` replaces a file that is there."""
+        """Writes the artifact; ``force`` replaces a file that is there."""
         self._artifact.write(path, force)
 
     def export_c(self, name: str = "cal") -> str:
@@ -329,7 +329,7 @@ def _restore(
 
 
 def load(path: str | PathLike[str], kind: str | None = None) -> Calibrator:
-    """Reads an artefact. ``kind`` is what vectors are, which an artefact may not tell: "logits" or "probs"."""
+    """Reads an artifact. ``kind`` is what vectors are, which an artifact may not tell: "logits" or "probs"."""
     calibrator = Calibrator(Artifact.read(path), kind)
     calibrator.warnings = tuple(calibrator._facts["warnings"])
     return calibrator

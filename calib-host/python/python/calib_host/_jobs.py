@@ -51,9 +51,9 @@ def _classifier(text: str | None) -> list[int] | None:
 
 
 class Made(dict[str, Any]):
-    """What was made, by the names of the command's ``--json``, and the artefact with it."""
+    """What was made, by the names of the command's ``--json``, and the artifact with it."""
 
-    #: The artefact: what is written into a device's flash.
+    #: The artifact: what is written into a device's flash.
     artifact: bytes = b""
 
     @classmethod
@@ -67,11 +67,11 @@ class Made(dict[str, Any]):
 
     @property
     def calibrator(self) -> Calibrator:
-        """The calibrator in the artefact."""
+        """The calibrator in the artifact."""
         return Calibrator.from_bytes(self.artifact)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Writes the artefact; ``force`` replaces a file that is there."""
+        """Writes the artifact; ``force`` replaces a file that is there."""
         write_file(fspath(path), self.artifact, force)
 
 
@@ -252,7 +252,7 @@ def decide(
     """The cheapest action for every probability, and what it costs.
 
     Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``. ``scores`` are calibrated probabilities,
-    NaN where there is none, or what ``calibrator`` takes: its artefact is then returned with the rule. Labels tell the actual cost.
+    NaN where there is none, or what ``calibrator`` takes: its artifact is then returned with the rule. Labels tell the actual cost.
     How well calibrated the probabilities are is known from ``validation``, a pair of scores and labels, or else from the rows.
 
     >>> import calib_host
@@ -278,7 +278,7 @@ def decide(
         )
         if of_fit and not same_rows:
             raise DataError(
-                "these are the rows that the artefact was fitted to, and every figure would be too good to be true: decide by rows that "
+                "these are the rows that the artifact was fitted to, and every figure would be too good to be true: decide by rows that "
                 "nothing was fitted to; same_rows goes on all the same"
             )
         return np.ascontiguousarray(probs), None if y is None else hits_of(y).tolist(), of_fit

@@ -16,7 +16,7 @@ pub(crate) type Flash = NvmcFlash<Controller, PAGE_LEN>;
 pub(crate) const LAYOUT: SlotLayout =
     SlotLayout { offsets: [0, PAGE_LEN as u32], len_bytes: PAGE_LEN as u32, erased: Erased::Ones };
 
-/// No artefact in a slot is longer.
+/// No artifact in a slot is longer.
 pub(crate) const WORDS: usize = PAGE_LEN / 4;
 
 /// Two sectors of a page each.

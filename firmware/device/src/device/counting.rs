@@ -22,7 +22,7 @@ use crate::{
     Watch,
 };
 
-/// What the test artefacts are called.
+/// What the test artifacts are called.
 const HELD: Identity = Identity([1; 8]);
 
 /// A lamp that nobody looks at.

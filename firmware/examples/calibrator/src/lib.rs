@@ -16,7 +16,7 @@ pub fn built_in(score: f32) -> Option<f32> {
     Some(table.lookup(Score::new(score).ok()?).1)
 }
 
-/// The same by the artefact in a slot in flash, which begins at a multiple of 4: it can be replaced without the firmware. `None` is
+/// The same by the artifact in a slot in flash, which begins at a multiple of 4: it can be replaced without the firmware. `None` is
 /// "uncalibrated": there is none, it is damaged or for another classifier, or no calibration point was in the score's bin. The score is no
 /// probability then.
 pub fn from_flash(slot: &[u8], score: f32) -> Option<f32> {

@@ -13,7 +13,7 @@ bind_interrupts!(struct Interrupts {
     UARTE0 => uarte::InterruptHandler<UARTE0>;
 });
 
-/// Where the artefact is, by `memory.x`.
+/// Where the artifact is, by `memory.x`.
 fn slot() -> &'static [u8] {
     unsafe extern "C" {
         static CALIBRATOR: [u8; 4096];

@@ -15,7 +15,7 @@ bind_interrupts!(struct Interrupts {
     DMA_IRQ_0 => dma::InterruptHandler<DMA_CH0>, dma::InterruptHandler<DMA_CH1>;
 });
 
-/// Where the artefact is, by `memory.x`.
+/// Where the artifact is, by `memory.x`.
 fn slot() -> &'static [u8] {
     unsafe extern "C" {
         static CALIBRATOR: [u8; 4096];

@@ -16,7 +16,7 @@ bind_interrupts!(struct Interrupts {
     DMA2_STREAM7 => dma::InterruptHandler<DMA2_CH7>;
 });
 
-/// Where the artefact is, by `memory.x`.
+/// Where the artifact is, by `memory.x`.
 fn slot() -> &'static [u8] {
     unsafe extern "C" {
         static CALIBRATOR: [u8; 4096];

@@ -35,10 +35,10 @@ const SECTOR: u32 = 4096;
 /// The end of the flash, which `memory.x` leaves to the slots and the counters.
 const SLOTS_AT: u32 = FLASH_LEN as u32 - 2 * SECTOR;
 const COUNTERS_AT: u32 = SLOTS_AT - 2 * SECTOR;
-/// Offsets in the partition. A slot's artefact may be 288 bytes shorter.
+/// Offsets in the partition. A slot's artifact may be 288 bytes shorter.
 const SLOTS: SlotLayout = SlotLayout { offsets: [0, SECTOR], len_bytes: SECTOR, erased: Erased::Ones };
 const COUNTERS: JournalLayout = JournalLayout { offset: 0, len_bytes: 2 * SECTOR, erased: Erased::Ones };
-/// Words of 4 bytes in the buffers for artefacts: as many as a slot holds.
+/// Words of 4 bytes in the buffers for artifacts: as many as a slot holds.
 const WORDS: usize = SECTOR as usize / 4;
 /// After how many predictions the counters are saved.
 const SAVE_EVERY: u32 = 64;

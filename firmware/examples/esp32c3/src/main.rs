@@ -9,10 +9,10 @@ use panic_halt as _;
 
 esp_bootloader_esp_idf::esp_app_desc!();
 
-/// Where the artefact is: in the last 4 KiB of 4 MiB of flash.
+/// Where the artifact is: in the last 4 KiB of 4 MiB of flash.
 const CALIBRATOR: u32 = 0x3F_F000;
 
-/// A copy of it, which begins at a multiple of 4 as an artefact must.
+/// A copy of it, which begins at a multiple of 4 as an artifact must.
 #[repr(align(4))]
 struct Slot([u8; 4096]);
 

@@ -4,7 +4,7 @@
 
 use panic_semihosting as _;
 
-/// Where the artefact is, by `memory.x`.
+/// Where the artifact is, by `memory.x`.
 fn slot() -> &'static [u8] {
     unsafe extern "C" {
         static CALIBRATOR: [u8; 4096];

@@ -1,4 +1,4 @@
-//! Artefacts to install.
+//! Artifacts to install.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
@@ -8,7 +8,7 @@ use calib_core::{Admission, Anybody, ClassifierId, Identity, MarginTable, ScoreE
 /// The classifier of every device here.
 pub(crate) const CLASSIFIER: ClassifierId = ClassifierId(*b"faults01");
 
-/// An artefact at a multiple of 4 in memory.
+/// An artifact at a multiple of 4 in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Aligned {
     words: Vec<u32>,
@@ -27,7 +27,7 @@ impl Aligned {
     }
 }
 
-/// What an artefact is made of.
+/// What an artifact is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {
     /// Sets it apart from every other. Of an even name the scores are margins, of an odd one probabilities.

@@ -44,7 +44,7 @@ impl Scenario {
     fn artifacts(self) -> Vec<Aligned> {
         let recipes: &[Recipe] = match self {
             Self::FirstInstall => &[Recipe::new(1, 5, 0)],
-            // The third artefact goes where the first was.
+            // The third artifact goes where the first was.
             Self::Update => &[Recipe::new(1, 5, 3), Recipe::new(2, 9, 3), Recipe::new(3, 4, 3)],
             Self::RetryOfTheSame => &[Recipe::new(1, 5, 3), Recipe::new(2, 6, 3), Recipe::new(2, 6, 3)],
             Self::CounterBump => &[Recipe::new(1, 5, 3), Recipe::new(2, 6, 4)],

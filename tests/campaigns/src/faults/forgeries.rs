@@ -1,4 +1,4 @@
-//! Artefacts that nobody signed, with their CRC repaired.
+//! Artifacts that nobody signed, with their CRC repaired.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::faults::scale::Scale;
 pub struct ForgeryReport {
     /// The forgeries.
     pub forgeries: u64,
-    /// Refused because they are no artefact, whatever the signature.
+    /// Refused because they are no artifact, whatever the signature.
     pub malformed: u64,
     /// Refused by the signature.
     pub signature: u64,
@@ -31,11 +31,11 @@ pub struct ForgeryReport {
     pub compared: u64,
     /// How often they disagreed.
     pub disagreements: u64,
-    /// Signed artefacts that were accepted, as they should be.
+    /// Signed artifacts that were accepted, as they should be.
     pub genuine: u64,
 }
 
-/// Forges signed artefacts in every way that a forger without the private key can, and shows them to a device.
+/// Forges signed artifacts in every way that a forger without the private key can, and shows them to a device.
 pub fn forgeries(scale: Scale) -> ForgeryReport {
     let artifacts = scale.pick(1, 24, 400) as u32;
     let stride = scale.pick(7, 1, 1);
@@ -69,7 +69,7 @@ fn of_artifact(name: u32, stride: usize) -> ForgeryReport {
     for genuine in [&good, &other] {
         match court.admission.admit(genuine.bytes()) {
             Ok(_) => court.report.genuine += 1,
-            Err(refused) => court.report.accepted.push(format!("a genuine artefact was refused: {refused}")),
+            Err(refused) => court.report.accepted.push(format!("a genuine artifact was refused: {refused}")),
         }
     }
 
@@ -193,13 +193,13 @@ fn with_signature(artifact: &Aligned, id: KeyId, sign: impl FnOnce(SignedPart<'_
     Aligned::new(calib_core::artifact::sign(buf, len, id, sign).expect("it fits"))
 }
 
-/// An artefact with the signature of another.
+/// An artifact with the signature of another.
 fn with_signature_of(artifact: &Aligned, other: &Aligned, id: KeyId) -> Vec<u8> {
     let other = Artifact::parse(other.bytes()).expect("genuine").signature().expect("signed");
     with_signature(artifact, id, |_| *other.bytes).bytes().to_vec()
 }
 
-/// A signed artefact that names another key.
+/// A signed artifact that names another key.
 fn with_name(artifact: &Aligned, id: KeyId) -> Vec<u8> {
     let mut bytes = artifact.bytes().to_vec();
     let at = bytes.len() - 72;

@@ -31,7 +31,7 @@ enum Damage {
     BothSlots,
     /// A few bits anywhere, such as a debug probe's slip.
     FewBits,
-    /// A record that is whole, and of another artefact than the one beside it.
+    /// A record that is whole, and of another artifact than the one beside it.
     LyingRecord,
 }
 
@@ -76,7 +76,7 @@ fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> HalfErasedReport 
                 if found == 0 && is_whole(&prepared, &rig, 1) {
                     report.note(format!("image {image}: the older of two whole calibrators is in force"));
                 }
-                // The artefact is the one that was installed; so is all around it.
+                // The artifact is the one that was installed; so is all around it.
                 if !is_whole(&prepared, &rig, found) && !rig.is_unstable(found) {
                     report.note(format!("{damage:?}, image {image}: an altered slot is in force"));
                 }
@@ -119,7 +119,7 @@ fn spoil(rig: &mut Rig, damage: Damage, random: &mut impl FnMut() -> u64) {
         if damage == Damage::LyingRecord {
             let start = start + len - 64;
             let record = &mut rig.flash.raw_mut()[start..start + 32];
-            // Counter, length or CRC is another artefact's; the record's own CRC is right.
+            // Counter, length or CRC is another artifact's; the record's own CRC is right.
             let field = 8 + 4 * (random() as usize % 3);
             record[field..field + 4].copy_from_slice(&(random() as u32 >> (random() % 32)).to_le_bytes());
             let crc = crc32c(&[&record[..28]]);
@@ -127,14 +127,14 @@ fn spoil(rig: &mut Rig, damage: Damage, random: &mut impl FnMut() -> u64) {
             continue;
         }
         if damage == Damage::FewBits && random().is_multiple_of(4) {
-            // One bit right behind the artefact.
+            // One bit right behind the artifact.
             let length = start + len - 64 + 12..start + len - 64 + 16;
             let end = u32::from_le_bytes(rig.flash.raw()[length].try_into().expect("4 bytes")) as usize;
             rig.flash.raw_mut()[start + end + random() as usize % 36] ^= 1 << (random() % 8);
             continue;
         }
         if damage == Damage::FewBits {
-            // Where it hurts: in the artefact, the record and the mark.
+            // Where it hurts: in the artifact, the record and the mark.
             for _ in 0..1 + random() % 6 {
                 let within = if random().is_multiple_of(2) {
                     random() as usize % 256

@@ -24,7 +24,7 @@ pub struct PairReport {
     pub violations: Vec<String>,
 }
 
-/// Interrupts an update, starts, and interrupts the next: of the same artefact, or of another.
+/// Interrupts an update, starts, and interrupts the next: of the same artifact, or of another.
 pub fn pairs(scale: Scale) -> PairReport {
     Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
 }

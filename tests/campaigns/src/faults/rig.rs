@@ -21,7 +21,7 @@ pub type Loaded = (Vec<u8>, Identity);
 
 /// A device's slot store over flash of any geometry.
 pub trait Store {
-    /// Installs an artefact, whose bytes start at a multiple of 4.
+    /// Installs an artifact, whose bytes start at a multiple of 4.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ pub trait Store {
     /// Loads what is in force.
     fn load(&mut self) -> Option<Loaded>;
 
-    /// Whether each slot holds a valid artefact.
+    /// Whether each slot holds a valid artifact.
     fn survey(&mut self) -> [bool; 2];
 
     /// Whether a calibrator that may be newer than the one in force was passed over.
@@ -126,12 +126,12 @@ impl Rig {
         result
     }
 
-    /// Starts the device and installs an artefact.
+    /// Starts the device and installs an artifact.
     pub(crate) fn try_install(&mut self, artifact: &Aligned) -> Result<Receipt, Failure> {
         self.run(|store, _| store.install(artifact.bytes()))
     }
 
-    /// Installs an artefact with the power on. If the device looks at its slots again first, that is what starts are for.
+    /// Installs an artifact with the power on. If the device looks at its slots again first, that is what starts are for.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Rig {
         Err(last)
     }
 
-    /// Starts the device with the power on, and returns which of the artefacts is in force: its place in the list.
+    /// Starts the device with the power on, and returns which of the artifacts is in force: its place in the list.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Rig {
     }
 }
 
-/// Which of the known artefacts was loaded: its place in the list.
+/// Which of the known artifacts was loaded: its place in the list.
 ///
 /// # Errors
 ///

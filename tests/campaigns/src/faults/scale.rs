@@ -7,7 +7,7 @@ pub enum Scale {
     Sample,
     /// Everything, in minutes.
     Full,
-    /// Everything, with more random images and more artefacts.
+    /// Everything, with more random images and more artifacts.
     Long,
 }
 

@@ -12,7 +12,7 @@ use crate::faults::report::Report;
 use crate::faults::rig::{Failure, Loaded, Rig, which};
 use crate::faults::scale::Scale;
 
-/// The counters of the artefacts that are pushed.
+/// The counters of the artifacts that are pushed.
 const COUNTERS: [u32; 5] = [3, 3, 3, 4, 5];
 
 /// How many sequences there were, and what came of them.
@@ -212,7 +212,7 @@ fn place_of_cut(sector_len: usize, slot_len: u32, random: u64) -> u64 {
         0 => random % 100,
         // The erase.
         1 => 96 * (random % 2) + random / 2 % (erase + 1),
-        // Record and mark of an artefact of up to 300 bytes, with or without marks before.
+        // Record and mark of an artifact of up to 300 bytes, with or without marks before.
         2 => 96 * (random % 2) + erase + 120 + random / 2 % 260,
         _ => random % (erase + 800),
     }

@@ -19,7 +19,7 @@ const BOARDS: [Board; 2] = [Board::Microbit, Board::Mps2An386];
 /// The features of `firmware/sizes`, and what a program with each can do.
 const PARTS: [(&str, &str); 6] = [
     ("fixed-table", "a lookup in a table of 15 bins in a `const`"),
-    ("binary", "an artefact checked, and a lookup: binary, any method"),
+    ("binary", "an artifact checked, and a lookup: binary, any method"),
     ("counted", "that, counted, and a look for a shift"),
     ("watched", "that, and all monitors, with outcomes"),
     ("any-calibrator", "the second for every kind of calibrator"),

@@ -38,7 +38,7 @@ const BUDGETS: [(&str, u64); 25] = [
     ("margin_function", 256),
     // As `binary`; interpolating takes 8 bytes more of margins than of probabilities.
     ("binary_margin", 312),
-    // With the range of the calibration scores in the artefact, on a Cortex-M0; at most 264 on the other cores.
+    // With the range of the calibration scores in the artifact, on a Cortex-M0; at most 264 on the other cores.
     ("binary", 304),
     ("binary_code", 256),
     ("top_label_probs", 512),

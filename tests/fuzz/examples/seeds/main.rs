@@ -37,14 +37,14 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 fn main() {
-    let artefacts = [
+    let artifacts = [
         ("binary", binary(Method::Umd, Some(0.25))),
         ("isotonic", binary(Method::Isotonic, None)),
         ("top_label", top_label()),
         ("compact", compact()),
         ("decision", decision()),
     ];
-    for (name, bytes) in artefacts
+    for (name, bytes) in artifacts
         .into_iter()
         .chain(forms())
         .chain(margins())
@@ -61,8 +61,8 @@ fn main() {
         write("frame", name, &payload(&Reply { id: 7, body }));
     }
     // Flash of two slots of 512 bytes; bits 1 and 2 of the first byte make records and marks fit, bits 3 and 4 the
-    // artefacts before them.
-    let artefact = binary(Method::Isotonic, None);
+    // artifacts before them.
+    let artifact = binary(Method::Isotonic, None);
     for (name, choice, erased) in [
         ("blank", 0u8, 0xFF),
         ("first", 2, 0xFF),
@@ -72,18 +72,18 @@ fn main() {
     ] {
         let mut flash = vec![erased; 1024];
         for slot in (0..2).filter(|slot| choice & (2 << slot) != 0) {
-            flash[512 * slot..][..artefact.len()].copy_from_slice(&artefact);
+            flash[512 * slot..][..artifact.len()].copy_from_slice(&artifact);
         }
         flash.insert(0, choice);
         write("boot", name, &flash);
     }
     // Requests as the target makes them: a kind, a length, and so many bytes.
-    let len = artefact.len() as u8;
-    let part = [&[len], &artefact[..]].concat();
+    let len = artifact.len() as u8;
+    let part = [&[len], &artifact[..]].concat();
     let update = [&[0], &part[..], &[2], &part[..], &[6, 0, 4, 1, 128].repeat(9), &[5, 0]].concat();
     write("serve", "update", &update);
     // The same in two chunks, the second of which says where it begins by its length; then again, to find it installed.
-    let (first, second) = artefact.split_at(artefact.len() / 2);
+    let (first, second) = artifact.split_at(artifact.len() / 2);
     let halves = [&[0], &part[..], &[2, len / 2], first, &[3, len / 2], second].concat();
     let twice = [&halves[..], &[6, 0, 4, 1, 128].repeat(9), &halves, &[6, 0, 5, 0, 4, 1, 9]].concat();
     write("serve", "halves", &twice);
@@ -131,7 +131,7 @@ fn binary(method: Method, epsilon: Option<f32>) -> Vec<u8> {
     header.guarantee = epsilon.and_then(|_| guarantee(Theorem::Gr21Theorem3));
     header.provenance.classifier = Some(ClassifierId([7; 8]));
     let steps = StepTable::new(&[0.25, 0.75], &[0.1, 0.5, 0.9]).unwrap();
-    artefact(&header, &[Some(Table { form: TableForm::Steps(steps), epsilon })], &[])
+    artifact(&header, &[Some(Table { form: TableForm::Steps(steps), epsilon })], &[])
 }
 
 /// Two bins and three actions.
@@ -228,10 +228,10 @@ fn top_label() -> Vec<u8> {
     let one = StepTable::new(&[], &[1.0]).unwrap();
     let table = |steps, epsilon| Some(Table { form: TableForm::Steps(steps), epsilon });
     let tables = [table(two, Some(0.25)), None, table(one, None)];
-    artefact(&header, &tables, &[(SectionKind::BinFlags as u16, &[0, 1, 0]), (99, b"later")])
+    artifact(&header, &tables, &[(SectionKind::BinFlags as u16, &[0, 1, 0]), (99, b"later")])
 }
 
-/// One artefact of every other reduction, of three classes or two ranks.
+/// One artifact of every other reduction, of three classes or two ranks.
 fn reductions() -> Vec<(&'static str, Vec<u8>)> {
     let steps = StepTable::new(&[0.5], &[0.4, 0.8]).unwrap();
     let table = Some(Table { form: TableForm::Steps(steps), epsilon: None });
@@ -247,7 +247,7 @@ fn reductions() -> Vec<(&'static str, Vec<u8>)> {
         let mut header = header(Method::Umd, reduction);
         header.classes = 3;
         header.bins = 2 * tables.len() as u32;
-        (name, artefact(&header, &tables, &[]))
+        (name, artifact(&header, &tables, &[]))
     })
     .into()
 }
@@ -259,10 +259,10 @@ fn compact() -> Vec<u8> {
     let table = Some(Table { form: TableForm::Compact(steps), epsilon: None });
     let mut header = header(Method::Umd, Reduction::ClassWise);
     (header.encoding, header.flags, header.bins) = (encoding, HeaderFlags::COMPACT, 4);
-    artefact(&header, &[table; 2], &[])
+    artifact(&header, &[table; 2], &[])
 }
 
-/// One artefact of every other form.
+/// One artifact of every other form.
 fn forms() -> Vec<(&'static str, Vec<u8>)> {
     let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
     let randomized = RandomizedTable::new(&[0.5, 0.5], &[1 << 30, 1 << 31], &[0.1, 0.5, 0.9]).unwrap();
@@ -285,11 +285,11 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
         ("intervals", Method::FixedWidth, TableForm::Steps(steps)),
         ("codes", Method::Ums, TableForm::Codes(codes)),
     ]
-    .map(|(name, method, form)| (name, form_artefact(method, form, encoding)))
+    .map(|(name, method, form)| (name, form_artifact(method, form, encoding)))
     .into()
 }
 
-/// One artefact of margins in every form, and by the lead of the predicted one of three classes: of floats and of codes.
+/// One artifact of margins in every form, and by the lead of the predicted one of three classes: of floats and of codes.
 fn margins() -> Vec<(&'static str, Vec<u8>)> {
     let steps = MarginTable::new(&[-2.5, 0.0, 3.0], &[0.1, 0.3, 0.6, 0.9]).unwrap();
     let randomized =
@@ -330,12 +330,12 @@ fn margins() -> Vec<(&'static str, Vec<u8>)> {
         }
         let tables = vec![Some(Table { form, epsilon: None }); reduction.tables(header.classes).unwrap()];
         header.bins = (form.bins() * tables.len()) as u32;
-        (name, artefact(&header, &tables, &[]))
+        (name, artifact(&header, &tables, &[]))
     })
     .into()
 }
 
-/// One artefact of every calibrator of whole vectors, of three classes.
+/// One artifact of every calibrator of whole vectors, of three classes.
 fn joint() -> Vec<(&'static str, Vec<u8>)> {
     let log_probs = ScalingInput::LogProbs { clip: 1e-6 };
     let scaling = |input, shape| Joint::Scaled(VectorScaling::new(3, input, shape).unwrap());
@@ -392,7 +392,7 @@ fn joint() -> Vec<(&'static str, Vec<u8>)> {
     .into()
 }
 
-fn form_artefact(method: Method, form: TableForm<'_>, codes: ScoreEncoding) -> Vec<u8> {
+fn form_artifact(method: Method, form: TableForm<'_>, codes: ScoreEncoding) -> Vec<u8> {
     let mut header = header(method, Reduction::Binary);
     header.bins = form.bins() as u32;
     let over_codes = matches!(form, TableForm::Codes(_));
@@ -425,7 +425,7 @@ fn finish(writer: ArtifactWriter<'_>) -> Vec<u8> {
     writer.finish(|sections| Identity(Sha256::digest(sections)[..8].try_into().unwrap())).unwrap().to_vec()
 }
 
-fn artefact(header: &Header<'_>, tables: &[Option<Table<'_>>], more: &[(u16, &[u8])]) -> Vec<u8> {
+fn artifact(header: &Header<'_>, tables: &[Option<Table<'_>>], more: &[(u16, &[u8])]) -> Vec<u8> {
     let mut buf = [0; 1024];
     let mut writer = ArtifactWriter::new(&mut buf);
     writer.header(header).unwrap();
@@ -572,9 +572,9 @@ fn conversations() -> Vec<(&'static str, Vec<u8>)> {
     // The target puts the number in front.
     let body = |body: ReplyBody| payload(&Reply { id: 7, body })[1..].to_vec();
     let answer = |of: ReplyBody| part(0, &body(of));
-    let (artefact, update) = (binary(Method::Umd, Some(0.25)), ReplyBody::Update);
-    let total = artefact.len() as u32;
-    let identity = Artifact::parse(&artefact).unwrap().identity();
+    let (artifact, update) = (binary(Method::Umd, Some(0.25)), ReplyBody::Update);
+    let total = artifact.len() as u32;
+    let identity = Artifact::parse(&artifact).unwrap().identity();
     let content = SlotContent { identity, len_bytes: total, counter: 0, sequence: 1 };
     let slots = |in_force: Option<u8>| {
         let held = in_force.map_or(Err(SlotFault::Blank), |_| Ok(content));

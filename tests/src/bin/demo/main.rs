@@ -270,7 +270,7 @@ fn print_guarantee(artifact: &Artifact<'_>) {
 }
 
 fn print_cost(artifact: &Artifact<'_>, size: ImageSize, measurement: Measurement, status: &Status) {
-    println!("  artefact     {} bytes, id {}", artifact.len_bytes(), artifact.identity());
+    println!("  artifact     {} bytes, id {}", artifact.len_bytes(), artifact.identity());
     println!(
         "  firmware     {} bytes of flash, {} bytes of static RAM, {} bytes of stack at most so far",
         size.flash_bytes, size.static_ram_bytes, status.stack_high_water_bytes

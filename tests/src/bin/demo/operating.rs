@@ -41,7 +41,7 @@ pub(crate) fn show(case: &Case, rows: &Path, elf: &Path, words: [&str; 2], on_de
     let mut device = Emulator::start_fast(BOARD, elf, Some(&output))?;
     let on_device = on_device.min(case.test.features.len());
     let answers = answers(&mut device, &case.test.features[..on_device])?;
-    let Some(points) = artifact.operating_points() else { bail!("the artefact has no thresholds") };
+    let Some(points) = artifact.operating_points() else { bail!("the artifact has no thresholds") };
     let Some(point) = points.point::<Score>(0) else { bail!("the thresholds are of other scores") };
     let (mut differences, mut counts) = (Vec::new(), [Share::default(); 2]);
     for ((row, features), &label) in case.test.features.iter().enumerate().zip(&case.test.labels) {

@@ -29,7 +29,7 @@ pub(crate) fn show(case: &NetworkCase, data: &[String], output: &Path, elf: &Pat
     for (at, sentence) in rule_sentences(&artifact).iter().enumerate() {
         println!("  {:<12} {sentence}", if at == 0 { "sets" } else { "" });
     }
-    let Some(sets) = artifact.prediction_sets() else { bail!("the artefact has no sets") };
+    let Some(sets) = artifact.prediction_sets() else { bail!("the artifact has no sets") };
     let sets = PredictionSets::stored(sets);
     judge(&case.test, &sets, &mut Emulator::start_fast(BOARD, elf, Some(output))?)
 }

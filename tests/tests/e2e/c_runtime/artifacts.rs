@@ -1,4 +1,4 @@
-//! One artefact of every kind.
+//! One artifact of every kind.
 
 use calib_core::artifact::{HeaderFlags, Method, Reduction, Table, TableForm};
 use calib_core::decision::{Action, Conformity, DecisionParts, Quantile, Quantiles, SetParts};

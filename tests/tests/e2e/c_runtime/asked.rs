@@ -1,4 +1,4 @@
-//! What is asked of an artefact, and what calib-core answers, as words.
+//! What is asked of an artifact, and what calib-core answers, as words.
 
 use calib_core::artifact::{Reduction, TableForm};
 use calib_core::decision::{ClassSet, Verdict};
@@ -162,7 +162,7 @@ pub(crate) fn file(bytes: &[u8], artifact: &Artifact<'_>, asked: &[Asked]) -> Ve
 /// Demands what calib-core says.
 pub(crate) fn compare(name: &str, artifact: &Artifact<'_>, asked: &[Asked], got: &[u32]) {
     let info = info(artifact);
-    assert_eq!(got[..info.len()], info, "{name}: what the artefact is");
+    assert_eq!(got[..info.len()], info, "{name}: what the artifact is");
     let mut rest = &got[info.len()..];
     for Asked { kind, question } in asked {
         let answer = answer(artifact, question);

@@ -58,7 +58,7 @@ pub(super) fn frames(requests: &[RequestBody]) -> Vec<u8> {
     (1..).zip(requests).flat_map(frame).collect()
 }
 
-/// Puts an artefact into force.
+/// Puts an artifact into force.
 pub(super) fn push(bytes: &[u8]) -> Vec<RequestBody> {
     let mut requests = vec![RequestBody::Announce { len_bytes: bytes.len() as u32, crc: crc32c(bytes) }];
     requests.extend(bytes.chunks(MAX_CHUNK).enumerate().map(|(place, part)| RequestBody::Chunk {

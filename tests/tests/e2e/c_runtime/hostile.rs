@@ -22,10 +22,10 @@ fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// The artefact of this name.
+/// The artifact of this name.
 fn named(name: &str) -> StoredArtifact {
     let found = artifacts::all().into_iter().find(|(found, _)| found == name);
-    found.unwrap_or_else(|| panic!("there is no artefact {name}")).1
+    found.unwrap_or_else(|| panic!("there is no artifact {name}")).1
 }
 
 /// Runs a program; returns how many checks it made.
@@ -89,7 +89,7 @@ fn callbacks_that_call_back_are_refused() {
     ]
     .concat();
     let files = [
-        written(folder.path(), "artefact", monitored(8, 0, Some(ID)).as_bytes()),
+        written(folder.path(), "artifact", monitored(8, 0, Some(ID)).as_bytes()),
         written(folder.path(), "frames", &device::frames(&requests)),
     ];
     assert!(checks(folder.path(), "busy.c", &files) > 500);

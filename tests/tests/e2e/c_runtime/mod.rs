@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use crate::harness::random_inputs;
 
-/// Of each kind of artefact; `cargo xtask test` asks an eighth.
+/// Of each kind of artifact; `cargo xtask test` asks an eighth.
 const QUESTIONS: usize = 10_000;
 
 #[test]

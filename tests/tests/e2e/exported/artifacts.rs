@@ -1,4 +1,4 @@
-//! The artefacts: every form and every reduction that has one as source code.
+//! The artifacts: every form and every reduction that has one as source code.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
@@ -20,7 +20,7 @@ const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_poin
 /// The number of classes of the reductions.
 pub(crate) const CLASSES: usize = 7;
 
-/// An artefact with a name of its own.
+/// An artifact with a name of its own.
 pub(crate) struct Exportable {
     pub(crate) name: String,
     pub(crate) stored: StoredArtifact,

@@ -12,7 +12,7 @@ use calib_host::io::export::export_rust;
 use super::artifacts::Exportable;
 use super::asked::{code_steps, scores, word};
 
-/// What all exported tables give for everything asked of them: the bin and the probability's bits, artefact by artefact.
+/// What all exported tables give for everything asked of them: the bin and the probability's bits, artifact by artifact.
 pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../calib-core");
     let manifest = format!(
@@ -145,7 +145,7 @@ fn asked(artifact: &Artifact<'_>) -> Vec<u32> {
     }
 }
 
-/// The same by calib-core, from the artefacts.
+/// The same by calib-core, from the artifacts.
 pub(crate) fn expected(all: &[Exportable]) -> Vec<u32> {
     let mut out = Vec::new();
     for Exportable { stored, .. } in all {

@@ -1,4 +1,4 @@
-//! Artefacts over margins, over codes of 16 bits with a sign, and of predicted classes by their lead.
+//! Artifacts over margins, over codes of 16 bits with a sign, and of predicted classes by their lead.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,

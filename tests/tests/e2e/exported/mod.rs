@@ -1,4 +1,4 @@
-//! Artefacts as source code: compiled for the host and for the cores, run, and compared with calib-core bit for bit.
+//! Artifacts as source code: compiled for the host and for the cores, run, and compared with calib-core bit for bit.
 
 pub(crate) mod artifacts;
 mod asked;

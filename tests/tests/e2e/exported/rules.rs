@@ -62,7 +62,7 @@ pub(crate) fn points(writer: &mut ArtifactWriter<'_>, keys: &[[u32; 2]]) {
     }
 }
 
-/// The header of an artefact, a probe that asks it, and what calib-core answers: alike on the host and on every core.
+/// The header of an artifact, a probe that asks it, and what calib-core answers: alike on the host and on every core.
 fn agrees(name: &str, stored: &StoredArtifact, probe: &str, expected: &[u32]) {
     let folder = tempfile::tempdir().unwrap();
     let header = export_c(stored, "calib").unwrap();

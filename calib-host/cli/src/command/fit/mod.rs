@@ -93,7 +93,7 @@ pub(crate) struct FitCommand {
         hide_short_help = true
     )]
     monitor_scores: Option<PathBuf>,
-    /// A costs file (see `calib help decide`): the rule of its actions goes into the artefact.
+    /// A costs file (see `calib help decide`): the rule of its actions goes into the artifact.
     #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
     /// Where to write; of data.csv to data.cal if not said.
@@ -111,7 +111,7 @@ pub(crate) struct FitCommand {
 
 impl Run for FitCommand {
     const AT_WORK: Option<&str> = Some("fitting");
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artefact);
+    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
     const TELLS: bool = true;
 
     fn run(mut self, cx: &Context) -> Result<(), Error> {
@@ -201,7 +201,7 @@ impl FitCommand {
         data.or(self.source.binary())
     }
 
-    /// Where the artefact goes.
+    /// Where the artifact goes.
     fn output(&self) -> PathBuf {
         let scores = self.inputs().next().map(artifact_of);
         self.output.clone().or(scores).expect("clap asks for one of the sources")

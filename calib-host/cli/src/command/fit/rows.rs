@@ -47,7 +47,7 @@ impl FitCommand {
         Error::not_fitted(cause, [&rows.scores, &rows.labels, &reference])
     }
 
-    /// Reads the tables of both passes: the same artefact as all rows have, but for the hash of the rows, which are not there.
+    /// Reads the tables of both passes: the same artifact as all rows have, but for the hash of the rows, which are not there.
     pub(super) fn pass_rows(&self, first: &Path, cx: &Context) -> Result<(Labelled, ScoresOf), Error> {
         self.check_passes(cx)?;
         let column = self.group_column.as_deref();

@@ -1,4 +1,4 @@
-//! How accurate an artefact's operating points are on labelled rows.
+//! How accurate an artifact's operating points are on labelled rows.
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl fmt::Display for OperatingAccuracy {
     }
 }
 
-/// Counts what an artefact's operating points say of labelled rows, by group; empty if it has none. A promise is about the population: its
+/// Counts what an artifact's operating points say of labelled rows, by group; empty if it has none. A promise is about the population: its
 /// share of these rows may be below the promised one by chance, and the interval tells how far.
 ///
 /// # Panics

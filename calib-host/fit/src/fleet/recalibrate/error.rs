@@ -58,7 +58,7 @@ pub enum RecalibrateError {
     /// No outcome at all.
     #[error("no outcome is known: first tell devices what became of their predictions")]
     NoOutcome,
-    /// The artefact is not written.
+    /// The artifact is not written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

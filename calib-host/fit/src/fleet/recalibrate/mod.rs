@@ -40,7 +40,7 @@ pub struct Recalibration {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Recalibrated {
-    /// The artefact.
+    /// The artifact.
     pub bytes: Vec<u8>,
     /// The bins of every table with the outcomes that were used, in the order of the tables; none of a table that is uncalibrated.
     pub tables: Vec<Vec<RecalibratedBin>>,
@@ -241,7 +241,7 @@ struct NewTable<'a> {
 }
 
 impl<'a> Outcomes<'a> {
-    /// Makes the values of every table of an artefact from the outcomes that are known of it.
+    /// Makes the values of every table of an artifact from the outcomes that are known of it.
     fn of(
         artifact: &Artifact<'a>,
         alpha: f64,
@@ -262,7 +262,7 @@ impl<'a> Outcomes<'a> {
         Ok(Self { tables: made, n, epsilon })
     }
 
-    /// What the artefact says of its making.
+    /// What the artifact says of its making.
     fn parameters(before: &Header<'_>, devices: usize, how: &Recalibration) -> String {
         let number = |name| {
             parameter_of(before.provenance.parameters, name).and_then(|value| value.parse::<f64>().ok())
@@ -278,7 +278,7 @@ impl<'a> Outcomes<'a> {
         format!("{COUNTING_DEVICES}={devices}{spent}")
     }
 
-    /// Writes the artefact.
+    /// Writes the artifact.
     fn written(
         &self,
         before: &StoredArtifact,

@@ -429,7 +429,7 @@ fn a_class_without_outcomes_is_uncalibrated() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is made is an artefact whose intervals hold their values, and epsilon is as far as the farthest end.
+    /// What is made is an artifact whose intervals hold their values, and epsilon is as far as the farthest end.
     #[test]
     fn intervals_hold_their_values(counts in proptest::collection::vec((0u64..5000, 0u64..5000), 4)) {
         let before = umd();

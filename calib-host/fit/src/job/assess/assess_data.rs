@@ -43,9 +43,9 @@ pub struct Predictions {
     pub groups: Option<RowGroups>,
 }
 
-/// Assesses the probabilities of a data set; or with an artefact its scores before and after it, on the same rows.
+/// Assesses the probabilities of a data set; or with an artifact its scores before and after it, on the same rows.
 ///
-/// An artefact with operating points or prediction sets is assessed by these, too. Binary points that need nothing but their scores
+/// An artifact with operating points or prediction sets is assessed by these, too. Binary points that need nothing but their scores
 /// are not taken apart into rows, so that there may be more than fit into memory.
 ///
 /// ```
@@ -67,7 +67,7 @@ pub struct Predictions {
 ///
 /// # Errors
 ///
-/// Options that are out of range or do not go with the data, rows of another kind or other groups than the artefact's, or rows that
+/// Options that are out of range or do not go with the data, rows of another kind or other groups than the artifact's, or rows that
 /// it was fitted to.
 pub fn assess(
     data: &Dataset,
@@ -92,7 +92,7 @@ fn assess_rows(
     }
     if options.binning == Binning::ByBin && artifact.header().bins == 0 {
         return Err(OptionsError::new(
-            "`binning` by-bin needs an artefact that has bins: this one is a function",
+            "`binning` by-bin needs an artifact that has bins: this one is a function",
         )
         .into());
     }
@@ -170,13 +170,13 @@ pub fn assess_matrix(
     Ok(Assessed::new(options, Some(AssessedFigures::Vectors(found)), (None, clusters), findings))
 }
 
-/// Whether binary points that are assessed so, maybe after an artefact, need nothing but their scores, so that there may be more than
+/// Whether binary points that are assessed so, maybe after an artifact, need nothing but their scores, so that there may be more than
 /// fit into memory.
 pub fn reads_points(artifact: Option<&Artifact<'_>>, options: &AssessOptions) -> bool {
     artifact.is_none_or(is_of_points) && options.top_k.is_none() && is_surveyed(&options.metrics(None))
 }
 
-/// Whether an artefact was fitted to rows with this hash: by the hash that it keeps, or else by the SHA-256 of their files.
+/// Whether an artifact was fitted to rows with this hash: by the hash that it keeps, or else by the SHA-256 of their files.
 pub fn is_fitted_to(stored: &StoredArtifact, rows: RowsHash, data_sha256: Option<[u8; 32]>) -> bool {
     match stored.sample() {
         Some(sample) => sample.rows == rows,
@@ -185,7 +185,7 @@ pub fn is_fitted_to(stored: &StoredArtifact, rows: RowsHash, data_sha256: Option
 }
 
 fn no_ranks() -> AssessError {
-    OptionsError::new("`top_k` needs a matrix and no artefact: `logits` or `probs` of shape (n, classes)")
+    OptionsError::new("`top_k` needs a matrix and no artifact: `logits` or `probs` of shape (n, classes)")
         .into()
 }
 
@@ -200,11 +200,11 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
     let clusters = data.clusters();
     match data.content() {
         Content::Points(points) if points.kind() == ScoreKind::Margin => refuse(
-            "margins are no probabilities, of which alone it can be said how good they are: name an artefact that takes margins",
+            "margins are no probabilities, of which alone it can be said how good they are: name an artifact that takes margins",
         ),
         Content::Points(_) if options.top_k.is_some() => Err(no_ranks()),
         Content::Points(_) if options.binning == Binning::ByBin => {
-            refuse("`binning` by-bin needs an artefact, or predictions with bins")
+            refuse("`binning` by-bin needs an artifact, or predictions with bins")
         }
         Content::Points(points) if is_counted_only(data, options) => {
             let found = survey(points, &options.metrics(None), &options.clinical())?;
@@ -235,7 +235,7 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
             Ok(found)
         }
         Content::Codes(..) => {
-            refuse("codes of several classes are assessed with an artefact that takes them")
+            refuse("codes of several classes are assessed with an artifact that takes them")
         }
         Content::Weighted(_) => refuse("weighted rows are not assessed: leave out the weights"),
     }
@@ -297,7 +297,7 @@ fn of_calibrated(
         }
         Calibrated { rows: Some(rows), .. } => {
             findings.extend(Finding::of_predictions(&rows.before, rows.clusters.as_ref()));
-            // Without costs of its own a rule fits its artefact.
+            // Without costs of its own a rule fits its artifact.
             let rule = ReportedRule::of_artifact(artifact, None).unwrap_or_default();
             let found = assess_calibrated(&rows, artifact, (rule.as_ref(), operating), options);
             findings.extend(found.evidence.iter().copied().map(Finding::Evidence));
@@ -340,7 +340,7 @@ fn of_classes(
     AssessedClasses { verdict, before, after, uncalibrated: all.uncalibrated }
 }
 
-/// Assesses the rows that an artefact calibrates, with a rule that decides by the probabilities, and how accurate its operating points
+/// Assesses the rows that an artifact calibrates, with a rule that decides by the probabilities, and how accurate its operating points
 /// are.
 ///
 /// # Panics
@@ -392,7 +392,7 @@ fn by_group(
     compare_groups(rows, kind, groups, &how)
 }
 
-/// Refuses the rows that an artefact was fitted to, or says that they are those.
+/// Refuses the rows that an artifact was fitted to, or says that they are those.
 fn same_rows(
     data: &Dataset,
     stored: &StoredArtifact,

@@ -16,11 +16,11 @@ use crate::stats::Share;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Assessed {
-    /// The figures; `None` if an artefact with prediction sets alone was assessed.
+    /// The figures; `None` if an artifact with prediction sets alone was assessed.
     pub figures: Option<AssessedFigures>,
-    /// How the artefact's prediction sets do, if it has some.
+    /// How the artifact's prediction sets do, if it has some.
     pub sets: Option<AssessedSets>,
-    /// What to doubt, and what the rows say against the artefact; the weightiest first.
+    /// What to doubt, and what the rows say against the artifact; the weightiest first.
     pub findings: Vec<Finding>,
     /// The number of rows and of clusters, if rows belong together.
     pub clusters: Option<(usize, usize)>,
@@ -37,15 +37,15 @@ pub struct Assessed {
 pub enum AssessedFigures {
     /// Of predictions.
     Predictions(AssessedPredictions),
-    /// Of the same predictions before and after an artefact.
+    /// Of the same predictions before and after an artifact.
     BeforeAfter(AssessedBeforeAfter),
     /// Of vectors of probabilities.
     Vectors(AssessedVectors),
-    /// Of the same vectors before and after an artefact that gives every class a probability.
+    /// Of the same vectors before and after an artifact that gives every class a probability.
     Classes(AssessedClasses),
     /// Of the first few ranks before and after.
     Ranks(AssessedRanks),
-    /// Of an artefact's operating points, with nothing else in it.
+    /// Of an artifact's operating points, with nothing else in it.
     Operating(AssessedOperating),
 }
 
@@ -66,7 +66,7 @@ pub struct AssessedPredictions {
     pub groups: Option<GroupComparison>,
 }
 
-/// Figures of the same predictions before and after an artefact.
+/// Figures of the same predictions before and after an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AssessedBeforeAfter {
@@ -77,12 +77,12 @@ pub struct AssessedBeforeAfter {
     pub uncalibrated: u64,
     /// What they say in words.
     pub verdict: Verdict,
-    /// What they say against the artefact.
+    /// What they say against the artifact.
     pub evidence: Vec<Evidence>,
     /// The clinical validation, if the predictions are binary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clinical: Option<ClinicalSummary>,
-    /// How accurate the artefact's decision rule is at its thresholds.
+    /// How accurate the artifact's decision rule is at its thresholds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub at_thresholds: Vec<ThresholdAccuracy>,
     /// How accurate its operating points are.
@@ -141,7 +141,7 @@ pub struct AssessedVectors {
     pub(super) binning: Option<Binning>,
 }
 
-/// Figures of the same vectors before and after an artefact.
+/// Figures of the same vectors before and after an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AssessedClasses {
@@ -155,7 +155,7 @@ pub struct AssessedClasses {
     pub uncalibrated: u64,
 }
 
-/// Figures of the first few ranks before and after an artefact.
+/// Figures of the first few ranks before and after an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AssessedRanks {
@@ -167,7 +167,7 @@ pub struct AssessedRanks {
     pub uncalibrated: u64,
 }
 
-/// Figures of an artefact's operating points.
+/// Figures of an artifact's operating points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AssessedOperating {

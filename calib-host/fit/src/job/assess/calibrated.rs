@@ -1,4 +1,4 @@
-//! The rows of a data set before and after an artefact.
+//! The rows of a data set before and after an artifact.
 
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Outcome, TopLabel};
@@ -17,18 +17,18 @@ use crate::error::FitError;
 use crate::points::Groups;
 use crate::stats::Clusters;
 
-/// The rows of a data set that an artefact calibrates.
+/// The rows of a data set that an artifact calibrates.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Calibrated<'d> {
-    /// What the artefact calibrates: of several classes the predicted class, or the first of several ranks. `None` if it calibrates
+    /// What the artifact calibrates: of several classes the predicted class, or the first of several ranks. `None` if it calibrates
     /// nothing.
     pub rows: Option<CalibratedRows>,
     /// The same rows with all classes, if each has a probability in some row.
     pub class_probs: Option<ClassProbRows>,
-    /// The predictions of each rank, if the artefact calibrates several and all of them in some row.
+    /// The predictions of each rank, if the artifact calibrates several and all of them in some row.
     pub ranks: Option<Ranks>,
-    /// The rows as the artefact's operating points see them, if it has some.
+    /// The rows as the artifact's operating points see them, if it has some.
     pub(super) keyed: Option<Vec<KeyedRow>>,
     clusters: Option<&'d Clusters>,
 }
@@ -48,11 +48,11 @@ pub struct Ranks {
 }
 
 impl<'d> Calibrated<'d> {
-    /// Calibrates rows; `seed` draws the random words of a randomised artefact.
+    /// Calibrates rows; `seed` draws the random words of a randomised artifact.
     ///
     /// # Errors
     ///
-    /// Rows that are not of the artefact's kind or groups, or none that it calibrates; or points that cannot be read from a disk.
+    /// Rows that are not of the artifact's kind or groups, or none that it calibrates; or points that cannot be read from a disk.
     pub fn new(data: &'d Dataset, artifact: &Artifact<'_>, seed: u64) -> Result<Self, AssessError> {
         let clusters = data.clusters();
         let found = match data.content() {
@@ -114,7 +114,7 @@ impl<'d> Calibrated<'d> {
         Ok(Self { rows: Some(rows), class_probs: None, ranks: None, keyed, clusters })
     }
 
-    /// Whether nothing is left that the artefact's reduction is about.
+    /// Whether nothing is left that the artifact's reduction is about.
     fn is_empty(&self, artifact: &Artifact<'_>) -> bool {
         match artifact.header().reduction {
             Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => self.ranks.is_none(),
@@ -122,7 +122,7 @@ impl<'d> Calibrated<'d> {
         }
     }
 
-    /// Returns what the artefact calibrates.
+    /// Returns what the artifact calibrates.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl<'d> Calibrated<'d> {
         self.rows.as_ref().ok_or_else(nothing)
     }
 
-    /// How accurate the artefact's operating points are; empty if it has none.
+    /// How accurate the artifact's operating points are; empty if it has none.
     pub fn operating(&self, artifact: &Artifact<'_>, alpha: f64) -> Vec<OperatingAccuracy> {
         let rows = self.keyed.iter();
         rows.flat_map(|rows| operating_accuracies(artifact, rows, alpha, self.clusters)).collect()
@@ -221,7 +221,7 @@ fn predicted_of_codes(artifact: &Artifact<'_>, codes: &CodeVectors) -> Result<Ve
     })
 }
 
-/// What is said of every row; `None` if the artefact calibrates no such.
+/// What is said of every row; `None` if the artifact calibrates no such.
 fn of_outputs(artifact: &Artifact<'_>, outputs: Outputs<'_>, seed: u64) -> Option<Vec<AppliedRow>> {
     if artifact.header().method.has_no_calibrator() {
         return None;
@@ -284,7 +284,7 @@ fn class_probs(
     })
 }
 
-/// The rows that are calibrated, before and after, in the bins of the artefact.
+/// The rows that are calibrated, before and after, in the bins of the artifact.
 fn split(
     applied: &[Applied],
     hits: impl Iterator<Item = bool>,

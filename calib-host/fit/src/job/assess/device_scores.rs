@@ -1,4 +1,4 @@
-//! Binary scores as the device has them, and what an artefact makes of them.
+//! Binary scores as the device has them, and what an artifact makes of them.
 
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
@@ -21,11 +21,11 @@ pub enum DeviceScores {
     Codes(Vec<QuantizedScore>),
 }
 
-/// Binary scores of the kind that an artefact calibrates.
+/// Binary scores of the kind that an artifact calibrates.
 #[derive(Clone, Debug)]
 pub struct CheckedScores {
     scores: DeviceScores,
-    /// The artefact's code of each row's group, if it has tables for groups.
+    /// The artifact's code of each row's group, if it has tables for groups.
     groups: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl DeviceScores {
         }
     }
 
-    /// Checks that an artefact takes such scores, and finds its codes of the groups that rows are of.
+    /// Checks that an artifact takes such scores, and finds its codes of the groups that rows are of.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl DeviceScores {
         }
     }
 
-    /// Rows in the order of the artefact's thresholds.
+    /// Rows in the order of the artifact's thresholds.
     pub(super) fn keyed_rows(
         &self,
         artifact: &Artifact<'_>,
@@ -141,7 +141,7 @@ pub(super) fn of_kind(kind: ScoreKind) -> &'static str {
     }
 }
 
-/// The encoding of the binary scores of a kind that an artefact takes; `None` if it takes none of these.
+/// The encoding of the binary scores of a kind that an artifact takes; `None` if it takes none of these.
 pub fn binary_encoding(artifact: &Artifact<'_>, kind: ScoreKind) -> Option<ScoreEncoding> {
     if artifact.header().reduction != Reduction::Binary || kind != score_kind(artifact) {
         return None;
@@ -149,7 +149,7 @@ pub fn binary_encoding(artifact: &Artifact<'_>, kind: ScoreKind) -> Option<Score
     Some(artifact.header().encoding).filter(ScoreEncoding::is_quantized).or(Some(ScoreEncoding::F32))
 }
 
-/// The encoding of the binary scores of a kind that an artefact is assessed by, and the kind of what codes stand for.
+/// The encoding of the binary scores of a kind that an artifact is assessed by, and the kind of what codes stand for.
 ///
 /// # Errors
 ///
@@ -189,7 +189,7 @@ impl CheckedScores {
         outputs.with_groups(&self.groups)
     }
 
-    /// Calibrates the rows with the artefact that they were checked for; `seed` draws the random words of a randomised one.
+    /// Calibrates the rows with the artifact that they were checked for; `seed` draws the random words of a randomised one.
     ///
     /// # Errors
     ///
@@ -203,10 +203,10 @@ impl CheckedScores {
     }
 }
 
-/// What an artefact gets that calibrates no scores of the kind.
+/// What an artifact gets that calibrates no scores of the kind.
 const TO_BE_CALIBRATED: &str = "scores to be calibrated, without groups";
 
-/// The artefact's codes of the groups that occur.
+/// The artifact's codes of the groups that occur.
 fn group_codes(artifact: &Artifact<'_>, groups: Option<&RowGroups>) -> Result<Vec<usize>, AssessError> {
     let known: Vec<&str> = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());
     let Some(groups) = groups else {

@@ -19,20 +19,20 @@ pub enum AssessError {
     /// Points on a disk cannot be read.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The rows do not go with the artefact's prediction sets.
+    /// The rows do not go with the artifact's prediction sets.
     #[error(transparent)]
     Sets(#[from] SetError),
-    /// The artefact is for scores of another kind.
+    /// The artifact is for scores of another kind.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// The artefact tells groups apart, and of which the rows are is not known.
-    #[error("the artefact tells the groups {known} apart: give the group of each row")]
+    /// The artifact tells groups apart, and of which the rows are is not known.
+    #[error("the artifact tells the groups {known} apart: give the group of each row")]
     NoGroups {
         /// The groups that it knows.
         known: String,
     },
-    /// The artefact does not know the group of a row.
-    #[error("the artefact knows no group {name:?}\n  artefact  knows {known}")]
+    /// The artifact does not know the group of a row.
+    #[error("the artifact knows no group {name:?}\n  artifact  knows {known}")]
     UnknownGroup {
         /// The group.
         name: String,
@@ -42,9 +42,9 @@ pub enum AssessError {
     /// No row is calibrated.
     #[error("no row has a probability: all are uncalibrated")]
     AllUncalibrated,
-    /// The rows are those that the artefact was fitted to.
+    /// The rows are those that the artifact was fitted to.
     #[error(
-        "these are the rows that the artefact was fitted to, and every figure would be too good to be true"
+        "these are the rows that the artifact was fitted to, and every figure would be too good to be true"
     )]
     SameRows,
 }

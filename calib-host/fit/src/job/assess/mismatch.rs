@@ -1,4 +1,4 @@
-//! Artefacts that do not fit the scores.
+//! Artifacts that do not fit the scores.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::artifact::score_kind;
 use crate::data::{ScoreKind, VectorKind, Vectors};
 use crate::options_error::OptionsError;
 
-/// That an artefact is for scores of another kind.
+/// That an artifact is for scores of another kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mismatch {
@@ -22,13 +22,13 @@ pub struct Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { takes, got } = self;
-        write!(f, "the artefact does not fit the scores\n  artefact  takes {takes}\n  scores    {got}")
+        write!(f, "the artifact does not fit the scores\n  artifact  takes {takes}\n  scores    {got}")
     }
 }
 
 impl std::error::Error for Mismatch {}
 
-/// Says what an artefact takes, and what it got.
+/// Says what an artifact takes, and what it got.
 pub fn mismatch(artifact: &Artifact<'_>, got: &str) -> Mismatch {
     Mismatch { takes: OptionsError::new(takes(artifact)), got: got.into() }
 }
@@ -60,7 +60,7 @@ fn takes(artifact: &Artifact<'_>) -> String {
     }
 }
 
-/// What vectors are that an artefact does not take.
+/// What vectors are that an artifact does not take.
 pub fn got_vectors(artifact: &Artifact<'_>, vectors: &Vectors) -> String {
     match vectors.kind() {
         VectorKind::Probs if needs_logits(artifact) => "probabilities".into(),
@@ -68,7 +68,7 @@ pub fn got_vectors(artifact: &Artifact<'_>, vectors: &Vectors) -> String {
     }
 }
 
-/// The encoding of the codes of several classes that an artefact takes; `None` if it takes something else.
+/// The encoding of the codes of several classes that an artifact takes; `None` if it takes something else.
 pub fn codes_of_classes(artifact: &Artifact<'_>) -> Option<(ScoreEncoding, VectorKind)> {
     match artifact.calibrator() {
         Calibrator::TopLabelCode(calibrator) => Some((calibrator.encoding(), VectorKind::Probs)),
@@ -77,7 +77,7 @@ pub fn codes_of_classes(artifact: &Artifact<'_>) -> Option<(ScoreEncoding, Vecto
     }
 }
 
-/// The encoding of the codes of vectors that an artefact is assessed by, which are of this kind if it is known; `None` if it takes
+/// The encoding of the codes of vectors that an artifact is assessed by, which are of this kind if it is known; `None` if it takes
 /// floats.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub fn vectors_encoding(
     }
 }
 
-/// Whether an artefact was fitted to logits as they are.
+/// Whether an artifact was fitted to logits as they are.
 pub fn needs_logits(artifact: &Artifact<'_>) -> bool {
     match artifact.calibrator() {
         Calibrator::Vector(calibrator) => calibrator.needs_logits(),

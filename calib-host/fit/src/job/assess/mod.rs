@@ -1,4 +1,4 @@
-//! How good probabilities are: of a data set as it is, or before and after an artefact.
+//! How good probabilities are: of a data set as it is, or before and after an artifact.
 
 mod assess_data;
 mod assessed;

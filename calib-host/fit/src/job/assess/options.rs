@@ -24,15 +24,15 @@ pub struct AssessOptions {
     pub resamples: usize,
     /// How bootstrap intervals are made.
     pub intervals: IntervalKind,
-    /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomised artefact needs.
+    /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomised artifact needs.
     pub seed: u64,
     /// How many of the most probable classes of a vector are assessed as well.
     pub top_k: Option<u16>,
     /// What is done with probabilities of exactly 0 or 1, which have no logit.
     pub extremes: ExtremeProbs,
-    /// Whether rows are assessed that the artefact was fitted to: every figure is then too good to be true.
+    /// Whether rows are assessed that the artifact was fitted to: every figure is then too good to be true.
     pub same_rows: bool,
-    /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artefact keeps no other hash of them.
+    /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artifact keeps no other hash of them.
     pub data_sha256: Option<[u8; 32]>,
 }
 

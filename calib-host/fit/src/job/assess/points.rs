@@ -13,7 +13,7 @@ use crate::points::Group;
 /// This many points of 4 bytes are kept in memory. If there are more, all go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
 
-/// Points before and after an artefact, without those that it does not calibrate.
+/// Points before and after an artifact, without those that it does not calibrate.
 pub(super) struct ChangedPoints {
     pub(super) before: BinaryData,
     pub(super) after: BinaryData,
@@ -30,7 +30,7 @@ struct Part {
     uncalibrated: u64,
 }
 
-/// Whether an artefact does nothing but calibrate binary scores, each in the same way whatever its row.
+/// Whether an artifact does nothing but calibrate binary scores, each in the same way whatever its row.
 pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
     artifact.header().reduction == Reduction::Binary
         && score_kind(artifact) == ScoreKind::Probability
@@ -42,7 +42,7 @@ pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
 }
 
 impl ChangedPoints {
-    /// Calibrates points with an artefact that [`is_of_points`]; `None` if it calibrates none of them.
+    /// Calibrates points with an artifact that [`is_of_points`]; `None` if it calibrates none of them.
     pub(super) fn new(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
         let (mut changed, mut uncalibrated) = (ChangedRows::default(), 0);
         let (mut before, mut after) = (Points::new(points), Points::new(points));
@@ -66,7 +66,7 @@ impl Part {
         let scores: Vec<Score> = groups.iter().map(score).collect();
         let applied = calibrate(artifact, scores[..].into(), Words::new(artifact, 0));
         let mut part = Self::default();
-        for (row, Group { n, positives, .. }) in applied.expect("the artefact is for such").iter().zip(groups)
+        for (row, Group { n, positives, .. }) in applied.expect("the artifact is for such").iter().zip(groups)
         {
             let Some(calibrated) = row.outcome.calibrated() else {
                 part.uncalibrated += n;

@@ -1,4 +1,4 @@
-//! What the prediction sets of an artefact do on rows with labels.
+//! What the prediction sets of an artifact do on rows with labels.
 
 use calib_core::Artifact;
 
@@ -10,7 +10,7 @@ use super::mismatch::mismatch;
 use crate::dataset::{Content, Dataset};
 use crate::sets::{Conformities, ConformityScore, PredictionSets, SetFigures};
 
-/// Judges the sets of an artefact; `None` if it has none.
+/// Judges the sets of an artifact; `None` if it has none.
 pub(super) fn judged_sets(
     data: &Dataset,
     artifact: &Artifact<'_>,

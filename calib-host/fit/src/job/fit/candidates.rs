@@ -57,7 +57,7 @@ pub(super) struct Candidates {
 impl Candidates {
     /// Those for so many points; none if an epsilon was asked for and not even two bins keep it.
     pub(super) fn new(n: u64, alpha: f64, asked: Option<f64>) -> Self {
-        // What an artefact states is a float of 32 bits, and they are not to spend more.
+        // What an artifact states is a float of 32 bits, and they are not to spend more.
         let alpha = alpha.min(f64::from(alpha as f32));
         let epsilon = asked.unwrap_or(EPSILON);
         let of_umd = umd_within(n, PART_OF_UMD * alpha, alpha, epsilon);
@@ -169,7 +169,7 @@ fn umd_within(n: u64, part: f64, alpha: f64, epsilon: f64) -> Vec<Candidate> {
     candidates
 }
 
-/// A positive number with three digits, so that an artefact's parameters stay short.
+/// A positive number with three digits, so that an artifact's parameters stay short.
 fn rounded(number: f64, to: fn(f64) -> f64) -> f64 {
     let exponent = number.log10().floor() as i32 - 2;
     let digits = to(number / 10f64.powi(exponent));

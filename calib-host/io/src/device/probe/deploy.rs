@@ -29,7 +29,7 @@ pub fn read_slots(access: &mut impl FlashAccess, map: SlotMap) -> Result<SlotIma
     Ok(SlotImage::new(map, bytes))
 }
 
-/// Says what is to be written so that a chip's slots hold an artefact, and what that erases. Nothing is written.
+/// Says what is to be written so that a chip's slots hold an artifact, and what that erases. Nothing is written.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -49,7 +49,7 @@ pub fn read_slots(access: &mut impl FlashAccess, map: SlotMap) -> Result<SlotIma
 ///
 /// # Errors
 ///
-/// If the probe fails, the slots are none, or the device would not take the artefact.
+/// If the probe fails, the slots are none, or the device would not take the artifact.
 pub fn prepare(
     access: &mut impl FlashAccess,
     map: SlotMap,
@@ -63,12 +63,12 @@ pub fn prepare(
 }
 
 /// Writes a slot as [`prepare`]d, restarts the device, and, with the address of its report, lets it say whether it uses
-/// the artefact.
+/// the artifact.
 ///
 /// # Errors
 ///
 /// If the probe fails, flash is not as it should be, or the device says nothing within `patience` or does not use the
-/// artefact.
+/// artifact.
 pub fn deploy(
     access: &mut impl FlashAccess,
     (segment, plan): (Segment, &FlashPlan),

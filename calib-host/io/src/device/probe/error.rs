@@ -73,7 +73,7 @@ pub enum FlashError {
     /// Slots of this length hold nothing.
     #[error(transparent)]
     Slots(#[from] LayoutError),
-    /// The device would not take the artefact. Nothing was written.
+    /// The device would not take the artifact. Nothing was written.
     #[error("the device would not take the calibrator: {0}")]
     Refused(InstallError<NorFlashErrorKind>),
 }
@@ -86,21 +86,21 @@ pub enum Rejection {
     Key {
         /// The device's key.
         device: KeyId,
-        /// The artefact's.
+        /// The artifact's.
         artifact: Option<KeyId>,
     },
     /// It was fitted for another classifier.
     Classifier {
         /// The device's classifier.
         device: ClassifierId,
-        /// The artefact's.
+        /// The artifact's.
         artifact: ClassifierId,
     },
     /// A calibrator with a higher counter is in force.
     Counter {
         /// The counter in force.
         held: u32,
-        /// The artefact's.
+        /// The artifact's.
         offered: u32,
     },
     /// The device does not see it in its slots: what it sees there.

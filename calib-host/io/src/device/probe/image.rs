@@ -1,4 +1,4 @@
-//! The two slots as bytes on the host: what the device would make of them, and of an artefact installed there.
+//! The two slots as bytes on the host: what the device would make of them, and of an artifact installed there.
 
 use calib_core::slot::{InstallError, LayoutError, Receipt, SlotContent, SlotFault, slot_trailer};
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, SlotLayout, SlotStore};
@@ -79,11 +79,11 @@ impl SlotImage {
         self.with(ClassifierId([0; 8]), |store| store.survey()).map(|(survey, _)| survey)
     }
 
-    /// Installs an artefact as the device itself would, and returns what is to be written: one whole slot.
+    /// Installs an artifact as the device itself would, and returns what is to be written: one whole slot.
     ///
     /// # Errors
     ///
-    /// If the slots are no slots, or the device would not take the artefact.
+    /// If the slots are no slots, or the device would not take the artifact.
     pub fn install(
         &self,
         artifact: &StoredArtifact,
@@ -106,7 +106,7 @@ impl SlotImage {
     }
 
     /// What is to be written beside the slot in force if that has no place for marks: a probe can do without, because it can write
-    /// the slot again if the power fails. The store has looked at the artefact's counter before.
+    /// the slot again if the power fails. The store has looked at the artifact's counter before.
     fn beside(
         &self,
         in_force: usize,

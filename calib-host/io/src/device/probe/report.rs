@@ -50,7 +50,7 @@ impl DeviceReport {
         self.slots.in_force.and_then(|slot| self.slots.slots.get(usize::from(slot)).copied()?.ok())
     }
 
-    /// Whether the device uses this artefact: the slot that it is in.
+    /// Whether the device uses this artifact: the slot that it is in.
     ///
     /// # Errors
     ///

@@ -103,12 +103,12 @@ pub enum DeviceError {
     /// Its monitors do not answer, or do not count what they were told.
     #[error("the device refuses: {0}")]
     Counters(CountersRefusal),
-    /// It takes only artefacts that are signed, and this one is not, or with another key.
+    /// It takes only artifacts that are signed, and this one is not, or with another key.
     #[error("the device takes only calibrators signed with key {device}, this one is {}", signed_with(*artifact))]
     Key {
         /// The device's key.
         device: KeyId,
-        /// The artefact's.
+        /// The artifact's.
         artifact: Option<KeyId>,
     },
     /// After the update another calibrator is in force.

@@ -11,11 +11,11 @@ use super::link::{Link, Transport};
 /// How far a push is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// So many bytes of the artefact are on the device.
+    /// So many bytes of the artifact are on the device.
     Sending {
         /// How many.
         sent: u32,
-        /// The artefact's length.
+        /// The artifact's length.
         total: u32,
     },
     /// So many bytes of flash are erased, written and compared.
@@ -27,7 +27,7 @@ pub enum Stage {
     },
 }
 
-/// Sends an artefact to a device and lets it install it; goes on where an earlier push of the same stopped.
+/// Sends an artifact to a device and lets it install it; goes on where an earlier push of the same stopped.
 ///
 /// ```no_run
 /// use calib_io::device::serial::{Link, Patience, open_port, push};
@@ -56,7 +56,7 @@ pub fn push<T: Transport>(
         return Err(DeviceError::Key { device, artifact: signature });
     }
     let bytes = artifact.as_bytes();
-    // No artefact is longer than 64 MB.
+    // No artifact is longer than 64 MB.
     let total = bytes.len() as u32;
     let announce = RequestBody::Announce { len_bytes: total, crc: crc32c(bytes) };
     let mut status = update(link.ask(&announce)?)?;
@@ -104,7 +104,7 @@ struct Progress {
 impl Progress {
     /// A lost answer is asked for again, so that a number may come twice, but not for ever.
     const MOST_STALLED: u32 = 16;
-    /// More answers than any artefact has chunks, or any slot steps of installation.
+    /// More answers than any artifact has chunks, or any slot steps of installation.
     const MOST_ANSWERS: u32 = 1 << 20;
 
     fn check(&mut self, done: u32, total: u32) -> Result<(), DeviceError> {

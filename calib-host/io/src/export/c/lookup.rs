@@ -5,7 +5,7 @@ use calib_core::{Artifact, ScoreEncoding};
 
 use crate::export::exported::Exported;
 
-/// What the tables of an artefact are, all of one form.
+/// What the tables of an artifact are, all of one form.
 pub(super) struct Lookup {
     pub(super) kind: Kind,
     /// Whether a bin is empty.
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 impl Lookup {
     pub(super) fn of(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>]) -> Self {
         let encoding = artifact.header().encoding;
-        // An artefact has a table, or it would not parse.
+        // An artifact has a table, or it would not parse.
         let kind = match tables.iter().flatten().next().map(|table| table.form) {
             Some(TableForm::Randomized(_) | TableForm::MarginRandomized(_)) => Kind::Randomized,
             Some(TableForm::Interpolated(_) | TableForm::MarginInterpolated(_)) => Kind::Interpolated,

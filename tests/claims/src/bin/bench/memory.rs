@@ -81,7 +81,7 @@ fn ours(scores: &[f32], labels: &[bool]) -> Result<Vec<(&'static str, f64)>> {
         StoredArtifact::from_bytes(&artifact_bytes(&fit(&methods[0].1)?, &ArtifactOptions::default())?)?;
     eprintln!("measuring apply");
     let apply = || -> Result<()> {
-        let probs = apply_probs(&stored.artifact(), scores, 0)?.context("the artefact is binary")?;
+        let probs = apply_probs(&stored.artifact(), scores, 0)?.context("the artifact is binary")?;
         ensure!(probs.len() == scores.len(), "a score got no probability");
         Ok(())
     };

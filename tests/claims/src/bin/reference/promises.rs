@@ -335,7 +335,7 @@ fn label_shift() -> Result<()> {
 fn is_off(after: &StoredArtifact, truth: &Truth, from: f64, to: f64) -> Result<bool> {
     let artifact = after.artifact();
     ensure!(artifact.header().encoding == ScoreEncoding::F32, "scores are floats");
-    let table = artifact.tables().get(0).context("a binary artefact has a table")?;
+    let table = artifact.tables().get(0).context("a binary artifact has a table")?;
     let epsilon = f64::from(table.epsilon.context("scores are continuous")?);
     let calib_core::artifact::TableForm::Steps(steps) = table.form else { anyhow::bail!("umd fits steps") };
     let bins = truth.bins(steps.edges().iter().map(|&edge| (f64::from(edge), 0.0)));

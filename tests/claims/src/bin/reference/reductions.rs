@@ -194,7 +194,7 @@ fn on_device(parts: &Parts<'_>, reduction: Reduction, boundary: Boundary) -> Res
     let artifact = stored.artifact();
     apply(&artifact, test.into(), Words::new(&artifact, 0))
         .map(|row| {
-            let row = row.context("the artefact is for these vectors")?;
+            let row = row.context("the artifact is for these vectors")?;
             let row = row.classes().context("not a probability for every class")?;
             let bin = |class: usize| match row.outcomes.get(class) {
                 Some(calib_core::Outcome::Calibrated(calibrated)) => calibrated.bin.into(),

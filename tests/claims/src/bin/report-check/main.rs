@@ -98,7 +98,7 @@ fn main() -> Result<()> {
         ensure!(len < 1_000_000, "{page} has {len} bytes");
         println!("{page}: {len} bytes");
     }
-    for (plot, artefact, data) in [
+    for (plot, artifact, data) in [
         ("reliability", "binary", "test.csv"),
         ("validity", "binary", "test.csv"),
         ("roc", "binary", "test.csv"),
@@ -109,7 +109,7 @@ fn main() -> Result<()> {
         ("simplex", "grid", "three_test.npy --test-labels three_test_labels.csv"),
     ] {
         let name = plot.split(' ').next().unwrap_or(plot);
-        in_folder(&format!("plot {plot} {artefact}.bin --test {data} -o plot-{name}.png --force"))?;
+        in_folder(&format!("plot {plot} {artifact}.bin --test {data} -o plot-{name}.png --force"))?;
     }
     let mut check = Command::new("node");
     check.arg("check.mjs").arg(chromium).arg(".").args(PAGES).current_dir(&folder);
@@ -161,7 +161,7 @@ fn identity(calib: &Path, folder: &Path) -> Result<String> {
     let mut inspect = Command::new(calib);
     inspect.args(["inspect", "monitored.bin", "--json"]).current_dir(folder);
     let inspected: Value = serde_json::from_slice(&inspect.output()?.stdout)?;
-    Ok(inspected["identity"].as_str().context("an artefact has an identity")?.into())
+    Ok(inspected["identity"].as_str().context("an artifact has an identity")?.into())
 }
 
 /// The counters of 300 devices, which are like the calibration, or whose scores and outcomes have moved.

@@ -1,4 +1,4 @@
-//! `calib fit` of several classes, from an array of logits to an artefact.
+//! `calib fit` of several classes, from an array of logits to an artifact.
 
 use super::files::{HUNDRED, TEN};
 use crate::case::{Case, Script};

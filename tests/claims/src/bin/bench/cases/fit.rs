@@ -1,4 +1,4 @@
-//! `calib fit` of a binary calibrator, from a file to an artefact.
+//! `calib fit` of a binary calibrator, from a file to an artifact.
 
 use super::files::{ARRAYS, TEXTS};
 use crate::case::{Case, Script};
