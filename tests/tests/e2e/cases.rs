@@ -1,6 +1,8 @@
 //! Both real problems, end to end: train, fit, deploy, and compare host and device on every row.
 
-use calib_host::binary::{BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums};
+use calib_host::binary::{
+    Blend, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
+};
 use calib_host::{
     ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
 };
@@ -57,6 +59,7 @@ fn every_binary_method() {
         BinaryMethod::Scaling(ScalingMethod::Quadratic),
         BinaryMethod::IsotonicCentered(Isotonic::default()),
         BinaryMethod::Unchanged,
+        BinaryMethod::Blend(Blend::new(0)),
         BinaryMethod::VennAbers,
     ];
     let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());

@@ -1,4 +1,4 @@
-//! `cargo xtask bench host` and `cargo xtask bench monitor`
+//! `cargo xtask bench host`, `cargo xtask bench monitor` and `cargo xtask bench accuracy`
 
 use anyhow::Result;
 use xtask::{cargo, root, run};
@@ -21,41 +21,28 @@ pub(crate) fn host(setup: Setup, flags: &flags::Host) -> Result<()> {
     ] {
         arguments.extend(is_set.then(|| flag.to_owned()));
     }
+    claims("bench", arguments)
+}
+
+/// Compares methods with known curves, with a release build of `accuracy`.
+pub(crate) fn accuracy(flags: &flags::Accuracy) -> Result<()> {
+    let sets = flags.sets.iter().flat_map(|sets| ["--sets".to_owned(), sets.to_string()]);
+    claims("accuracy", sets.collect())
+}
+
+/// Runs a release build of one of the programs that show what is claimed.
+fn claims(bin: &str, arguments: Vec<String>) -> Result<()> {
     eprintln!("building for release");
-    run(cargo(&root())
-        .args([
-            "run",
-            "--quiet",
-            "--locked",
-            "--release",
-            "--package",
-            "calib-claims",
-            "--bin",
-            "bench",
-            "--",
-        ])
-        .args(arguments))
+    let build = ["run", "--quiet", "--locked", "--release", "--package", "calib-claims", "--bin", bin, "--"];
+    run(cargo(&root()).args(build).args(arguments))
 }
 
 /// Simulates lives with a release build of `lives`. A false alarm more than was promised is a failure.
 pub(crate) fn monitor(setup: Setup, flags::Monitor { lives, trials }: &flags::Monitor) -> Result<()> {
     let python = wheel::environment("river", setup)?;
     let number = |flag: &str, n: &Option<u32>| n.map(|n| [flag.to_owned(), n.to_string()]);
-    let numbers = [number("--lives", lives), number("--trials", trials)];
-    eprintln!("building for release");
-    run(cargo(&root())
-        .args([
-            "run",
-            "--quiet",
-            "--locked",
-            "--release",
-            "--package",
-            "calib-claims",
-            "--bin",
-            "lives",
-            "--",
-        ])
-        .args(numbers.into_iter().flatten().flatten())
-        .arg("--python")
-        .arg(python))
+    let mut arguments: Vec<String> =
+        [number("--lives", lives), number("--trials", trials)].into_iter().flatten().flatten().collect();
+    arguments.extend(["--python".to_owned(), python.display().to_string()]);
+    claims("lives", arguments)
 }

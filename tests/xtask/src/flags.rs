@@ -98,6 +98,13 @@ xflags::xflags! {
                 /// How many streams of FriedmanDrift; 1000 if not given.
                 optional --trials n: u32
             }
+            /// Compare methods with curves that are known: how near their values come to the truth.
+            ///
+            /// Next to scikit-learn's two calibrators. The default method behind the best by more than it should be is a failure.
+            cmd accuracy {
+                /// How many sets of rows of each curve; 100 if not given.
+                optional --sets n: u64
+            }
             /// Measure the Python package's time and memory, next to NumPy and scikit-learn.
             cmd python {
                 /// The number of scores; 10 million if not given.

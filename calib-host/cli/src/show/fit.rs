@@ -64,6 +64,9 @@ impl<'a> ShownFit<'a> {
             1..=SHOWN => lines.push(format!("uncalibrated: {shown}")),
             more => lines.push(format!("uncalibrated: {shown}; and {} more", more - SHOWN)),
         }
+        lines.extend(
+            fit.tables().iter().enumerate().flat_map(|(index, table)| blended(fit, index, table.as_ref())),
+        );
         lines.extend(promise.lines(|condition| &condition.short));
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
@@ -102,6 +105,31 @@ impl<'a> ShownFit<'a> {
             "tables": fit.tables().iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted()))).collect::<Vec<_>>(),
         })
     }
+}
+
+/// What was blended in a table, and whether it gains anything.
+fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> Vec<String> {
+    let Some(Model::Tabulated(steps)) = table.map(FittedTable::model) else { return Vec::new() };
+    let weights: Vec<String> = steps
+        .weights
+        .iter()
+        .filter(|part| part.weight >= 0.005)
+        .map(|part| format!("{} {:.0}%", part.name, 100.0 * part.weight))
+        .collect();
+    let of = match fit.tables().len() {
+        1 => String::new(),
+        _ => format!(" of {}", fit.table_name(index)),
+    };
+    let mut lines =
+        vec![format!("blend{of}: {}; its steps are within {:.4} of it", weights.join(", "), steps.within)];
+    if let Some(gain) = steps.gain.filter(|gain| fit.tables().len() == 1 && !gain.is_sure()) {
+        lines.push(format!(
+            "It is not surely better than the scores as they are: on rows that it was not fitted to, the Brier score changes by {:+.5}, with a \
+             standard error of {:.5}. --method none leaves the scores unchanged.",
+            gain.change, gain.standard_error
+        ));
+    }
+    lines
 }
 
 /// What is to be said of bins in which next to nothing happened.
@@ -177,6 +205,12 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
             json!({"edges": steps.edges, "values": values(), "ties_merged": steps.ties_merged})
         }
         Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
+        Model::Tabulated(steps) => {
+            let weights: serde_json::Map<_, _> =
+                steps.weights.iter().map(|part| (part.name.to_owned(), json!(part.weight))).collect();
+            json!({"edges": steps.edges, "values": steps.values, "within": steps.within, "weights": weights,
+                "gain": steps.gain.map(|gain| json!({"change": gain.change, "standard_error": gain.standard_error}))})
+        }
         Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
         Model::Codes(codes) => {
             let edges = edges_of_keys(&codes.edges, codes.encoding);

@@ -50,7 +50,7 @@ impl FittedTable {
         }
         let steps = match &self.model {
             Model::Steps(steps) => steps,
-            Model::Scaling(_) | Model::Interpolated(_) => {
+            Model::Scaling(_) | Model::Interpolated(_) | Model::Tabulated(_) => {
                 return self.function_over_codes(kind, encoding, &scores);
             }
             Model::Randomized(_) => return Err(CodesError::Method("umd-randomized").into()),

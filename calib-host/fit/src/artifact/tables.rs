@@ -180,6 +180,9 @@ impl Numbers {
             }
             _ if compact => return Err(CompileError::NotSteps),
             Model::Steps(steps) => Self { edges: exact(&steps.edges)?, values: values(), ..none },
+            Model::Tabulated(steps) => {
+                Self { edges: exact(&steps.edges)?, values: nearest(&steps.values), ..none }
+            }
             Model::Randomized(steps) => {
                 Self { edges: exact(&steps.edges)?, words: steps.words.clone(), values: values(), ..none }
             }
@@ -211,7 +214,7 @@ impl Numbers {
             }
             Model::Codes(codes) => CodeTable::new(words, values, codes.encoding).map(TableForm::Codes).ok(),
             _ if kind == ScoreKind::Margin => self.form_of_margins(model),
-            Model::Steps(_) => StepTable::new(edges, values).map(TableForm::Steps).ok(),
+            Model::Steps(_) | Model::Tabulated(_) => StepTable::new(edges, values).map(TableForm::Steps).ok(),
             Model::Randomized(_) => {
                 RandomizedTable::new(edges, words, values).map(TableForm::Randomized).ok()
             }
@@ -229,7 +232,9 @@ impl Numbers {
     fn form_of_margins(&self, model: &Model) -> Option<TableForm<'_>> {
         let Self { edges, words, values, more, .. } = self;
         match model {
-            Model::Steps(_) => MarginTable::new(edges, values).map(TableForm::MarginSteps).ok(),
+            Model::Steps(_) | Model::Tabulated(_) => {
+                MarginTable::new(edges, values).map(TableForm::MarginSteps).ok()
+            }
             Model::Randomized(_) => {
                 RandomizedMarginTable::new(edges, words, values).map(TableForm::MarginRandomized).ok()
             }
@@ -255,6 +260,8 @@ pub(crate) fn prob_on_device(
     let numbers = Numbers::of(model, kind, false)?;
     let form = numbers.form(model, kind, false)?;
     let probs = scores.iter().map(|&score| match form {
+        TableForm::Steps(table) => Ok(table.lookup(checked(score)?).1),
+        TableForm::MarginSteps(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
         TableForm::Interpolated(table) => Ok(table.lookup(checked(score)?).1),
         TableForm::Scaling(function) => Ok(function.prob(checked(score)?)),
         TableForm::MarginInterpolated(table) => Ok(table.lookup(checked::<Margin>(score)?).1),

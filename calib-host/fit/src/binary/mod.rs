@@ -3,6 +3,7 @@
 //! Each method has a file; [`BinaryMethod`] is the list of them and [`Model`] what they fit. Imports `stats`, `error`,
 //! `points` and `guarantee`.
 
+mod blend;
 mod facts;
 mod fixed_width;
 mod irp;
@@ -25,6 +26,7 @@ use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::{ScoreKind, Seed};
 
+pub use blend::{Blend, BlendWeight, Gain, TabulatedModel};
 pub use fixed_width::{FixedRange, FixedWidth};
 pub use isotonic::{InterpolatedModel, Isotonic};
 pub use least_squares::Loss;
@@ -68,6 +70,8 @@ pub enum BinaryMethod {
     VennAbers,
     /// None: the score as it is, or the sigmoid of a margin.
     Unchanged,
+    /// A weighted mean of several methods' functions.
+    Blend(Blend),
 }
 
 impl BinaryMethod {
@@ -109,6 +113,7 @@ impl BinaryMethod {
             Self::LeastSquares(scaling) => Loss::Squared.facts(*scaling),
             Self::IsotonicCentered(isotonic) => isotonic.centered_facts(),
             Self::VennAbers => VennAbersModel::facts(),
+            Self::Blend(blend) => blend.facts(),
             Self::Unchanged => Facts::new(Method::Unchanged, "scaling=none".into()),
         }
     }
@@ -154,10 +159,8 @@ impl BinaryMethod {
             Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
             Self::IsotonicCentered(isotonic) => Model::Interpolated(isotonic.fit_centered(points)?),
             Self::VennAbers => Model::VennAbers(VennAbersModel::fit(points, kind)?),
-            Self::Unchanged => Model::Scaling(match kind {
-                ScoreKind::Probability => ScalingModel::Unchanged,
-                ScoreKind::Margin => ScalingModel::TemperatureMargin { inverse_t: 1.0 },
-            }),
+            Self::Blend(blend) => blend.fit(points, kind)?,
+            Self::Unchanged => Model::unchanged(kind),
         })
     }
 }

@@ -2,12 +2,14 @@
 
 use calib_core::ScoreEncoding;
 
+use super::blend::TabulatedModel;
 use super::facts::{Bound, Facts};
 use super::isotonic::InterpolatedModel;
 use super::scaling::ScalingModel;
 use super::steps::{Bin, BinnedModel, CodeModel, RandomizedModel};
 use super::venn_abers::VennAbersModel;
 use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
+use crate::stats::ScoreKind;
 
 /// What a binary method fits.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +27,19 @@ pub enum Model {
     VennAbers(VennAbersModel),
     /// A step function of integer codes.
     Codes(CodeModel),
+    /// A function in steps that are no bins.
+    Tabulated(TabulatedModel),
 }
 
 impl Model {
+    /// The scores of this kind as they are.
+    pub(crate) fn unchanged(kind: ScoreKind) -> Self {
+        Self::Scaling(match kind {
+            ScoreKind::Probability => ScalingModel::Unchanged,
+            ScoreKind::Margin => ScalingModel::TemperatureMargin { inverse_t: 1.0 },
+        })
+    }
+
     /// The bins, if the function is a step function of the score (and a random word).
     pub fn bins(&self) -> &[Bin] {
         match self {
@@ -55,6 +67,15 @@ impl Model {
             Self::Scaling(_) => 0,
             Self::VennAbers(model) => model.p0.len(),
             Self::Codes(model) => model.values.len(),
+            Self::Tabulated(model) => model.values.len(),
+        }
+    }
+
+    /// What is known of the fit once it is there, as parameters; empty if the method says it all.
+    pub(crate) fn parameters(&self) -> String {
+        match self {
+            Self::Tabulated(model) => model.parameters(),
+            _ => String::new(),
         }
     }
 

@@ -84,6 +84,7 @@ fn fit_points(
         return Err(FitError::OneClass { label: (positives > 0).into(), n });
     }
     let model = method.fit(points, kind)?;
+    let found = model.parameters();
     let bins = facts.bins.unwrap_or(0) as u64;
     let stated = stated_alpha(alpha);
     let epsilon = model.epsilon(&facts, n, bins, stated);
@@ -101,7 +102,7 @@ fn fit_points(
             alpha,
             epsilon,
         }),
-        parameters: format!("alpha={alpha} {}", facts.parameters).trim_end().into(),
+        parameters: format!("alpha={alpha} {} {found}", facts.parameters).trim_end().into(),
         scores: kind,
         compact: false,
         weighted: false,
@@ -122,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::binary::{
-        BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd, Ums,
+        Blend, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd, Ums,
     };
     use crate::data::BinaryCollector;
     use crate::guarantee::gr21_theorem3;
@@ -246,6 +247,7 @@ mod tests {
             BinaryMethod::ScalingBinning(ScalingBinning { scaling, loss, bins: 10, split_seed: Some(7) }),
             BinaryMethod::LeastSquares(ScalingMethod::Beta),
             BinaryMethod::VennAbers,
+            BinaryMethod::Blend(Blend::new(7)),
         ] {
             let grouped = fit_binary(&rows, &method, 0.1).unwrap();
             for threads in [1, 3] {
@@ -262,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        // Of 18 methods five fits each.
+        // Of 19 methods five fits each.
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         /// Neither the order of the rows nor repeating them as a weighted row changes any fit.
@@ -292,6 +294,7 @@ mod tests {
                 BinaryMethod::BayesianTargets(ScalingMethod::Quadratic),
                 BinaryMethod::IsotonicCentered(Isotonic::default()),
                 BinaryMethod::Unchanged,
+                BinaryMethod::Blend(Blend::new(seed)),
             ];
             let data = |rows: &[(u32, bool)]| {
                 let scores = rows.iter().map(|r| f64::from(r.0 as f32 / 40.0)).collect();

@@ -4,7 +4,7 @@ use calib_core::ScoreEncoding;
 use calib_core::artifact::{Method, Reduction};
 
 use crate::accessors::getters;
-use crate::binary::{Bin, Model};
+use crate::binary::{Bin, BlendWeight, Model, TabulatedModel};
 use crate::error::UnfittedReason;
 use crate::guarantee::Guarantee;
 use crate::points::Spread;
@@ -244,6 +244,19 @@ impl Fit {
             weighted: false,
             groups: Vec::new(),
         }
+    }
+
+    /// The same, or if it blends nothing but the scores as they are, these themselves: no table is as near to them.
+    #[must_use]
+    pub(crate) fn unchanged_if_alone(mut self) -> Self {
+        if let [Some(table)] = &mut self.tables[..]
+            && let Model::Tabulated(TabulatedModel { weights, .. }) = &table.model
+            && let [BlendWeight { name: "none", .. }] = weights[..]
+        {
+            table.model = Model::unchanged(self.scores);
+            self.method = Method::Unchanged;
+        }
+        self
     }
 
     /// The same, fitted to one row of each cluster of so many rows, drawn with this seed: recorded in the parameters, so that all

@@ -33,6 +33,7 @@ impl<'m> Asked<'m> {
             | BinaryMethod::BayesianTargets(_)
             | BinaryMethod::LeastSquares(_)
             | BinaryMethod::IsotonicCentered(_)
+            | BinaryMethod::Blend(_)
             | BinaryMethod::VennAbers => return Err(PassError::EveryScore(name)),
         })
     }

@@ -31,7 +31,7 @@ pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Classes, Passes};
 pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
-pub(crate) use split::{split, split_groups};
+pub(crate) use split::{sample, split, split_groups};
 pub use spread::Spread;
 pub(crate) use tape::{IN_MEMORY, Tape};
 

@@ -49,6 +49,23 @@ pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) ->
     Ok(split)
 }
 
+/// Draws so many points, or all if there are fewer, without replacement: as [`split`], whatever the order of the rows.
+pub(crate) fn sample(
+    points: &(impl Points + ?Sized),
+    wanted: u64,
+    seed: u64,
+) -> Result<Vec<Group>, FitError> {
+    let (left, _) = points.totals();
+    let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut draws = Draws { rng, left, wanted: wanted.min(left) };
+    let mut taken = Vec::new();
+    points.walk(&mut |mut group| {
+        taken.extend(Some(draws.take(&mut group)).filter(|group| group.n > 0));
+        Ok(())
+    })?;
+    Ok(taken)
+}
+
 impl Draws {
     /// Takes points from a group.
     fn take(&mut self, group: &mut Group) -> Group {

@@ -5,7 +5,7 @@ use calib_core::artifact::{
 };
 use calib_core::table::CodeTable;
 use calib_core::{Identity, ScoreEncoding};
-use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
+use calib_host::binary::{Blend, FixedWidth, Isotonic, ScalingMethod};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, Umd, VectorKind,
@@ -76,6 +76,7 @@ pub(crate) fn all() -> Vec<Exportable> {
         ("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
         ("interpolated", BinaryMethod::IsotonicInterpolated(few)),
         ("centered", BinaryMethod::IsotonicCentered(few)),
+        ("blend", BinaryMethod::Blend(Blend::new(0))),
         ("venn_abers", BinaryMethod::VennAbers),
         ("platt", BinaryMethod::Scaling(ScalingMethod::PlattLogit)),
         ("beta", BinaryMethod::Scaling(ScalingMethod::Beta)),

@@ -193,7 +193,8 @@ impl Job<'_> {
                 (fit, Some(chosen))
             }
             MethodChoice::Binary(how) => {
-                (fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?, None)
+                let fit = fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?;
+                (if sample.encoding().is_none() { fit.unchanged_if_alone() } else { fit }, None)
             }
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };

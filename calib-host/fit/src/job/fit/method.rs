@@ -7,7 +7,7 @@ use calib_core::score::MAX_TOP_K;
 use super::method_name::{ClassScore, MethodName, ReductionName, ScalingName};
 use super::options::{MethodChoice, POINTS_PER_BIN, range_of_codes};
 use crate::binary::{
-    BinaryMethod, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
+    BinaryMethod, Blend, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
     ScalingMethod, Umd, Ums,
 };
 use crate::data::{ScoreKind, VectorKind};
@@ -248,6 +248,7 @@ impl NamedMethod {
             }
         };
         Some(match self.name() {
+            MethodName::Blend => BinaryMethod::Blend(Blend::new(seed)),
             MethodName::Umd => BinaryMethod::Umd(umd(BoundaryPoints::LeftOut)),
             MethodName::UmdOriginal => BinaryMethod::Umd(umd(BoundaryPoints::Kept)),
             MethodName::UmdRandomized => BinaryMethod::UmdRandomized(umd(BoundaryPoints::LeftOut), seed),

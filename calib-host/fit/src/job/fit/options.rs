@@ -259,6 +259,7 @@ impl FitOptions {
                 | BinaryMethod::IsotonicInterpolated(_)
                 | BinaryMethod::IsotonicCentered(_)
                 | BinaryMethod::Unchanged
+                | BinaryMethod::Blend(_)
                 | BinaryMethod::Scaling(_)
                 | BinaryMethod::BayesianTargets(_)
                 | BinaryMethod::LeastSquares(_)

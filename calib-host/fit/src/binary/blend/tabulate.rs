@@ -1,0 +1,273 @@
+//! One step table of a mean of functions.
+
+use super::weights::Part;
+use super::{BlendWeight, Gain};
+use crate::error::FitError;
+use crate::points::Points;
+use crate::stats::ScoreKind;
+
+/// Between two scores of the grid the function rises by no more than this.
+const RISE: f64 = 1.0 / 4096.0;
+
+/// The squared error of the steps is at most this part of what the least estimate costs: a parameter or two.
+const PART: f64 = 1.0 / 20.0;
+
+/// A function in steps. Unlike bins, steps rest on no points of their own: all have a value, whatever scores were seen.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TabulatedModel {
+    /// The inner edges, strictly ascending, one less than there are values. An `f32` holds each.
+    pub edges: Vec<f64>,
+    /// The value of each step.
+    pub values: Vec<f64>,
+    /// The largest difference between a value and the function, anywhere.
+    pub within: f64,
+    /// What was blended, the weightiest first.
+    pub weights: Vec<BlendWeight>,
+    /// What it gains over the scores as they are, on points that the functions were not fitted to.
+    pub gain: Option<Gain>,
+}
+
+impl TabulatedModel {
+    /// The value at a score.
+    pub fn prob(&self, score: f64) -> f64 {
+        self.values[self.edges.partition_point(|&edge| edge <= score)]
+    }
+
+    /// What it is made of, as parameters of a fit.
+    pub(crate) fn parameters(&self) -> String {
+        let weights: Vec<String> =
+            self.weights.iter().map(|part| format!("{}:{:.2}", part.name, part.weight)).collect();
+        format!("blend={} steps={} within={:.4}", weights.join(","), self.values.len(), self.within)
+    }
+}
+
+/// A stretch of scores on which the function is nearly level.
+#[derive(Clone, Copy)]
+struct Cell {
+    start: f64,
+    lo: f64,
+    hi: f64,
+    /// How many points have such scores.
+    n: u64,
+}
+
+/// Tabulates the weighted mean of the parts' functions in so many steps, from the fewest on until the steps cost little beside what
+/// any estimate costs: `2 squared_error / n`, the squared error of a logistic function.
+pub(super) fn tabulate(
+    parts: &[Part],
+    points: &(impl Points + ?Sized),
+    kind: ScoreKind,
+    (fewest, most): (usize, usize),
+    squared_error: f64,
+) -> Result<TabulatedModel, FitError> {
+    let (n, _) = points.totals();
+    let cells = cells(parts, points, kind)?;
+    let little = PART * 2.0 * squared_error / n as f64;
+    let mut steps = fewest;
+    loop {
+        let mut model = in_steps(&cells, steps);
+        let cost = cells
+            .iter()
+            .map(|cell| cell.n as f64 * (model.prob(cell.start) - cell.middle()).powi(2))
+            .sum::<f64>();
+        if steps == most || cost / n as f64 <= little {
+            model.weights =
+                parts.iter().map(|part| BlendWeight { name: part.name, weight: part.weight }).collect();
+            return Ok(model);
+        }
+        steps = (steps + steps / 2).min(most);
+    }
+}
+
+impl Cell {
+    fn middle(&self) -> f64 {
+        f64::midpoint(self.lo, self.hi)
+    }
+}
+
+/// The function in cells from the lowest score to the highest.
+fn cells(parts: &[Part], points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Vec<Cell>, FitError> {
+    let prob =
+        |score: f32| parts.iter().map(|part| part.weight * part.function.prob(score.into())).sum::<f64>();
+    let (lowest, highest) = match kind {
+        ScoreKind::Probability => (0.0, 1.0),
+        ScoreKind::Margin => (f32::MIN, f32::MAX),
+    };
+    let mut starts: Vec<f32> =
+        parts.iter().flat_map(|part| part.function.edges()).map(|&edge| edge as f32).collect();
+    starts.push(lowest);
+    starts.sort_by(f32::total_cmp);
+    starts.dedup();
+    let ends = starts[1..].iter().map(|start| start.next_down()).chain([highest]);
+    let mut cells = Vec::new();
+    for (start, end) in starts.iter().copied().zip(ends) {
+        divide((start, prob(start)), (end, prob(end)), &prob, &mut cells);
+    }
+    let edges: Vec<f64> = cells.iter().skip(1).map(|cell: &Cell| cell.start).collect();
+    let below = points.below(&edges)?.into_iter().chain([points.totals()]);
+    let mut before = 0;
+    for (cell, (below, _)) in cells.iter_mut().zip(below) {
+        cell.n = below - before;
+        before = below;
+    }
+    Ok(cells)
+}
+
+/// Divides a stretch on which the function does not jump until it hardly rises.
+fn divide(
+    (start, at_start): (f32, f64),
+    (end, at_end): (f32, f64),
+    prob: &dyn Fn(f32) -> f64,
+    cells: &mut Vec<Cell>,
+) {
+    let middle = between(start, end);
+    if at_end - at_start <= RISE || middle == start {
+        let (lo, hi) = (at_start.min(at_end), at_start.max(at_end));
+        if middle == start && end > start && hi - lo > RISE {
+            cells.push(Cell { start: start.into(), lo: at_start, hi: at_start, n: 0 });
+            cells.push(Cell { start: end.into(), lo: at_end, hi: at_end, n: 0 });
+        } else {
+            cells.push(Cell { start: start.into(), lo, hi, n: 0 });
+        }
+        return;
+    }
+    let before = middle.next_down();
+    divide((start, at_start), (before, prob(before)), prob, cells);
+    divide((middle, prob(middle)), (end, at_end), prob, cells);
+}
+
+/// The float in the middle of those between two: above the lower one if there is one, or else the lower one.
+fn between(lo: f32, hi: f32) -> f32 {
+    // Floats in their order.
+    let key = |float: f32| {
+        let bits = float.to_bits().cast_signed();
+        i64::from(if bits < 0 { i32::MIN.wrapping_sub(bits) } else { bits })
+    };
+    let middle = (key(lo) + key(hi)).div_euclid(2);
+    let middle = if middle == key(lo) && key(hi) - key(lo) > 1 { middle + 1 } else { middle };
+    let bits = i32::try_from(middle).expect("between two keys");
+    f32::from_bits(if bits < 0 { i32::MIN.wrapping_sub(bits) } else { bits }.cast_unsigned())
+}
+
+/// The cells in at most so many steps, with the least difference that they allow.
+fn in_steps(cells: &[Cell], steps: usize) -> TabulatedModel {
+    let (mut too_narrow, mut width) = (0.0, 1.0);
+    // Far below what an f32 near 1 tells apart.
+    while width - too_narrow > 1e-7 {
+        let middle = f64::midpoint(too_narrow, width);
+        if runs(cells, middle).len() <= steps { width = middle } else { too_narrow = middle }
+    }
+    let runs = runs(cells, width);
+    let middle = |run: &&[Cell]| {
+        let (lo, hi) = range(run);
+        f64::midpoint(lo, hi)
+    };
+    let within = |run: &&[Cell]| {
+        let (lo, hi) = range(run);
+        (hi - lo) / 2.0
+    };
+    TabulatedModel {
+        edges: runs.iter().skip(1).map(|run| run[0].start).collect(),
+        values: runs.iter().map(middle).collect(),
+        within: runs.iter().map(within).fold(0.0, f64::max),
+        weights: Vec::new(),
+        gain: None,
+    }
+}
+
+/// The lowest and the highest value in cells.
+fn range(cells: &[Cell]) -> (f64, f64) {
+    cells.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), cell| (lo.min(cell.lo), hi.max(cell.hi)))
+}
+
+/// The longest runs of cells whose values are within a width, from the first on.
+fn runs(cells: &[Cell], width: f64) -> Vec<&[Cell]> {
+    let mut runs = Vec::new();
+    let mut rest = cells;
+    while let Some(first) = rest.first() {
+        let (mut lo, mut hi) = (first.lo, first.hi);
+        let fits = |cell: &&Cell| {
+            (lo, hi) = (lo.min(cell.lo), hi.max(cell.hi));
+            hi - lo <= width
+        };
+        let len = 1 + rest[1..].iter().take_while(fits).count();
+        let (run, others) = rest.split_at(len);
+        runs.push(run);
+        rest = others;
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::fit;
+    use super::*;
+    use crate::binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
+    use crate::points::{Group, group};
+
+    #[test]
+    fn the_float_between_two_is_above_the_lower_one() {
+        for (lo, hi) in
+            [(0.0, 1.0), (-1.0, 1.0), (f32::MIN, f32::MAX), (0.5, 0.5f32.next_up().next_up()), (-0.5, 0.0)]
+        {
+            let middle = between(lo, hi);
+            assert!(lo < middle && middle < hi, "{lo} {middle} {hi}");
+        }
+        assert_eq!((between(0.5, 0.5f32.next_up()), between(0.5, 0.5)), (0.5, 0.5));
+    }
+
+    fn parts(groups: &[Group], kind: ScoreKind) -> Vec<Part> {
+        let (platt, quadratic) = match kind {
+            ScoreKind::Probability => (ScalingMethod::PlattLogit, ScalingMethod::Quadratic),
+            ScoreKind::Margin => (ScalingMethod::PlattMargin, ScalingMethod::QuadraticMargin),
+        };
+        let methods = [
+            (0.4, BinaryMethod::Isotonic(Isotonic::default())),
+            (0.2, BinaryMethod::Umd(Umd::new(3))),
+            (0.2, BinaryMethod::BayesianTargets(platt)),
+            (0.1, BinaryMethod::BayesianTargets(quadratic)),
+            (0.1, BinaryMethod::Unchanged),
+        ];
+        let part = |(weight, method): (f64, BinaryMethod)| {
+            let function = fit(&method, groups, kind).unwrap()?;
+            Some(Part { name: "part", weight, function })
+        };
+        methods.into_iter().filter_map(part).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// No score is farther from the mean of the functions than the table says, and more steps are never farther away.
+        #[test]
+        fn every_value_is_within_what_is_stated(
+            raw in proptest::collection::vec((0u32..40, any::<bool>()), 20..80), is_margin in any::<bool>(),
+            probes in proptest::collection::vec(0.0f32..1.0, 50), steps in 2usize..80,
+        ) {
+            let kind = if is_margin { ScoreKind::Margin } else { ScoreKind::Probability };
+            let score = |s: u32| if is_margin { f64::from(s) - 25.0 } else { f64::from(s as f32 / 40.0) };
+            let groups = group(raw.into_iter().map(|(s, y)| (score(s), 1, y.into())).collect());
+            prop_assume!(groups.len() > 3);
+            let parts = parts(&groups, kind);
+            let model = tabulate(&parts, &groups[..], kind, (steps, steps), 0.1).unwrap();
+            prop_assert!(model.values.len() <= steps && model.edges.len() + 1 == model.values.len());
+            prop_assert!(model.edges.iter().all(|&edge| f64::from(edge as f32) == edge));
+            prop_assert!(model.edges.is_sorted_by(|a, b| a < b));
+            let edges = model.edges.iter().map(|&edge| edge as f32).flat_map(|edge| [edge, edge.next_down()]);
+            let ends = if is_margin { [f32::MIN, f32::MAX] } else { [0.0, 1.0] };
+            let probes = probes.into_iter().map(|probe| if is_margin { probe * 80.0 - 40.0 } else { probe });
+            for probe in probes.chain(edges).chain(ends).map(f64::from) {
+                let exact: f64 = parts.iter().map(|part| part.weight * part.function.prob(probe)).sum();
+                prop_assert!((model.prob(probe) - exact).abs() <= model.within + 1e-6, "{probe} {exact}");
+            }
+            let more = tabulate(&parts, &groups[..], kind, (2 * steps, 2 * steps), 0.1).unwrap();
+            prop_assert!(more.within <= model.within);
+            // Steps are equal in value: so many cover what the function rises, up to its jumps.
+            let jumps = parts.iter().map(|part| part.function.edges().len()).sum::<usize>();
+            prop_assert!(model.within <= 0.5 / (steps.saturating_sub(jumps).max(1)) as f64 + 0.5 * RISE + 1e-6);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! How much each candidate counts.
+
+use rayon::prelude::*;
+
+use super::{BinaryMethod, Function, as_it_is, fit};
+use crate::error::FitError;
+use crate::points::{Group, Points, sample, split_groups, totals};
+use crate::stats::{ScoreKind, Seed};
+
+/// The parts of the cross-validation.
+const FOLDS: usize = 5;
+
+/// How many points decide the weights, at most.
+const MOST_POINTS: u64 = 200_000;
+
+/// How fast the weight of a candidate falls with its summed squared error.
+const ETA: f64 = 1.0;
+
+/// How much a candidate of a [`Blend`](super::Blend) counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BlendWeight {
+    /// The method's name.
+    pub name: &'static str,
+    /// Its weight, in `(0, 1]`.
+    pub weight: f64,
+}
+
+/// How a blend's squared error on held-out points compares with that of the scores as they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Gain {
+    /// The mean change of the squared error (Brier score): below 0 if the blend is better.
+    pub change: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+impl Gain {
+    /// Whether the blend is better beyond what chance explains: by more than 1.96 standard errors.
+    pub fn is_sure(&self) -> bool {
+        self.change + 1.96 * self.standard_error < 0.0
+    }
+}
+
+/// A method that may be blended.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) name: &'static str,
+    pub(super) method: BinaryMethod,
+    /// Its weight before any point is seen, up to a common factor.
+    pub(super) prior: f64,
+}
+
+/// A candidate that was fitted to all points.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) weight: f64,
+    pub(super) function: Function,
+}
+
+/// The candidates that can be fitted, the mean squared error of the best one over held-out points, and what the blend gains there.
+pub(super) struct Weighed {
+    pub(super) parts: Vec<Part>,
+    pub(super) squared_error: f64,
+    pub(super) gain: Gain,
+}
+
+/// Weighs candidates by cross-validation, and fits them to all points.
+///
+/// A candidate that cannot be fitted to all points, or to those outside a fold, is left out. Neither the order of the points nor the
+/// number of threads matters.
+pub(super) fn weigh(
+    candidates: &[Candidate],
+    points: &(impl Points + ?Sized),
+    kind: ScoreKind,
+    seed: Seed,
+) -> Result<Weighed, FitError> {
+    let (n, _) = points.totals();
+    let groups = if n > MOST_POINTS { sample(points, MOST_POINTS, seed)? } else { points.groups()? };
+    let judged = totals(&groups).0;
+    let folds = split_groups(&groups, FOLDS.min(judged as usize).max(2), seed);
+    let held_out: Vec<Group> = folds.concat();
+    let mut fitted = Vec::new();
+    for candidate in candidates {
+        if let Some(function) = fit(&candidate.method, points, kind)? {
+            fitted.push((candidate, function));
+        }
+    }
+    let probs = fitted.par_iter().map(|(candidate, _)| held_out_probs(&candidate.method, &folds, kind));
+    let probs = probs.collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
+    let error = |probs: &Option<Vec<f64>>| {
+        let errors = probs.as_ref()?.iter().zip(&held_out).map(|(prob, group)| {
+            let positives = group.positives as f64;
+            positives * (1.0 - prob).powi(2) + (group.n as f64 - positives) * prob * prob
+        });
+        Some(errors.sum::<f64>())
+    };
+    let errors: Vec<Option<f64>> = probs.iter().map(error).collect();
+    let least = errors.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let weight = |(error, (candidate, _)): (&Option<f64>, &(&Candidate, Function))| {
+        error.map_or(0.0, |error| candidate.prior * (-ETA * (error - least)).exp())
+    };
+    let mut weights: Vec<f64> = errors.iter().zip(&fitted).map(weight).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= sum);
+    let blended = |at: usize| {
+        let parts =
+            weights.iter().zip(&probs).filter_map(|(weight, probs)| Some(weight * probs.as_ref()?[at]));
+        parts.sum::<f64>()
+    };
+    let gain = gain(&held_out, blended, kind);
+    let part = |((candidate, function), weight): ((&Candidate, Function), f64)| Part {
+        name: candidate.name,
+        weight,
+        function,
+    };
+    let parts = fitted.into_iter().zip(weights).map(part).filter(|part| part.weight > 0.0).collect();
+    Ok(Weighed { parts, squared_error: least / judged as f64, gain })
+}
+
+/// The probability of each held-out group by a fit to the other folds; `None` if there is a fold without a fit.
+fn held_out_probs(
+    method: &BinaryMethod,
+    folds: &[Vec<Group>],
+    kind: ScoreKind,
+) -> Result<Option<Vec<f64>>, FitError> {
+    let mut probs = Vec::new();
+    for (index, held_out) in folds.iter().enumerate() {
+        let others = folds.iter().enumerate().filter(|(other, _)| *other != index);
+        let others = others.flat_map(|(_, fold)| fold).map(|group| (group.score, group.n, group.positives));
+        let others = crate::points::group(others.collect());
+        let Some(function) = fit(method, &others[..], kind)? else { return Ok(None) };
+        probs.extend(held_out.iter().map(|group| function.prob(group.score)));
+    }
+    Ok(Some(probs))
+}
+
+/// The change of the squared error from the scores as they are to a blend, point by point.
+fn gain(held_out: &[Group], blended: impl Fn(usize) -> f64, kind: ScoreKind) -> Gain {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for (at, group) in held_out.iter().enumerate() {
+        let (prob, score) = (blended(at), as_it_is(kind, group.score));
+        for (label, count) in [(1.0, group.positives), (0.0, group.n - group.positives)] {
+            let change = (prob - label).powi(2) - (score - label).powi(2);
+            n += count as f64;
+            sum += count as f64 * change;
+            squares += count as f64 * change * change;
+        }
+    }
+    let change = sum / n;
+    Gain { change, standard_error: ((squares / n - change * change).max(0.0) / n).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binary::{Isotonic, ScalingMethod};
+
+    /// The weights by their definition, over the same folds.
+    #[test]
+    fn weights_fall_with_the_summed_squared_error() {
+        let groups: Vec<Group> = (0..400u64)
+            .map(|i| {
+                let score = (i as f64 + 0.5) / 400.0;
+                let draw = ((i * 7919 % 1009) as f64 + 0.5) / 1009.0;
+                Group { score, n: 1, positives: u64::from(draw < score * score) }
+            })
+            .collect();
+        let candidates = [
+            Candidate { name: "none", method: BinaryMethod::Unchanged, prior: 1.0 },
+            Candidate {
+                name: "platt",
+                method: BinaryMethod::BayesianTargets(ScalingMethod::PlattLogit),
+                prior: 1.0,
+            },
+            Candidate { name: "isotonic", method: BinaryMethod::Isotonic(Isotonic::default()), prior: 0.2 },
+        ];
+        let weighed = weigh(&candidates, &groups[..], ScoreKind::Probability, 3).unwrap();
+        let folds = split_groups(&groups, 5, 3);
+        let error = |method: &BinaryMethod| -> f64 {
+            let of_fold = |fold: &Vec<Group>| {
+                let rest: Vec<Group> = groups.iter().filter(|group| !fold.contains(group)).copied().collect();
+                let function = fit(method, &rest[..], ScoreKind::Probability).unwrap().unwrap();
+                fold.iter()
+                    .map(|group| (function.prob(group.score) - group.positives as f64).powi(2))
+                    .sum::<f64>()
+            };
+            folds.iter().map(of_fold).sum()
+        };
+        let errors: Vec<f64> = candidates.iter().map(|candidate| error(&candidate.method)).collect();
+        let raw: Vec<f64> =
+            candidates.iter().zip(&errors).map(|(one, error)| one.prior * (-error).exp()).collect();
+        for (part, raw_weight) in weighed.parts.iter().zip(&raw) {
+            assert!((part.weight - raw_weight / raw.iter().sum::<f64>()).abs() < 1e-9);
+        }
+        assert!((weighed.parts.iter().map(|part| part.weight).sum::<f64>() - 1.0).abs() < 1e-12);
+        let least = errors.into_iter().fold(f64::INFINITY, f64::min);
+        assert!((weighed.squared_error - least / 400.0).abs() < 1e-12);
+    }
+}
