@@ -559,7 +559,7 @@ fn rows_are_counted() {
 /// One thing has no plural.
 #[test]
 fn one_is_no_plural() {
-    let place = place().with("one.csv", "score,label\n0.5,1\n").with("gap.csv", "score,label\n0.5,1\n0.2,\n");
+    let place = place().with("one.csv", "score,label\n0.5,1\n").with("gap.csv", "score,label\n0.5,1\n,0\n");
     for (line, told, not) in [
         ("calib assess cal.bin one.csv", "1 prediction, 1 came true", "1 predictions"),
         ("calib assess --probs one.csv --prob-column score", "1 group occurs", "1 groups"),

@@ -45,8 +45,8 @@ pub(crate) struct Bins {
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Not for this command, which says so.
-    #[arg(long, value_name = "FILE", hide = true, group = "ScoreSource", help_heading = DATA)]
-    margins: Option<PathBuf>,
+    #[arg(long = "margins", value_name = "FILE", value_parser = no_margins, hide = true)]
+    _margins: Option<PathBuf>,
     /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
@@ -99,6 +99,11 @@ pub(crate) struct Bins {
     json: bool,
 }
 
+/// Refuses margins with what takes them.
+fn no_margins(_: &str) -> Result<PathBuf, String> {
+    Err("numbers of bins are compared for scores in [0, 1]; for margins use `calib compare --margins`, which tries several".into())
+}
+
 /// The numbers of bins that are tried by default.
 const DEFAULT_BINS: [usize; 10] = [2, 3, 5, 7, 10, 15, 20, 30, 50, 100];
 
@@ -106,11 +111,6 @@ impl Run for Bins {
     const AT_WORK: Option<&str> = Some("trying numbers of bins");
 
     fn run(self, cx: &Context) -> Result<(), Error> {
-        if self.margins.is_some() {
-            return Err(Error::Usage(
-                "numbers of bins are compared for scores in [0, 1], not for margins: use `calib compare --margins`, which tries several".into(),
-            ));
-        }
         let mut doubts = Vec::new();
         let (calibration, test) = self.read(&mut doubts, cx)?;
         cx.warn(&doubts)?;
