@@ -496,7 +496,7 @@ mod tests {
         }
         // Four classes, whose tuples are drawn.
         let row = |i: u32| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16);
-        let rows: Vec<_> = (0..80).map(row).collect();
+        let rows: Vec<_> = (0..100).map(row).collect();
         let bootstrap = Bootstrap { kind: IntervalKind::Bca, resamples: 200, seed: 3, alpha: 0.05 };
         let SurfaceVolume { value, interval, standard_error, .. } =
             surface(&matrix(4, &rows), 0, Some(bootstrap)).unwrap().vus;
@@ -507,7 +507,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_matter() {
         let rows: Vec<_> =
-            (0..40).map(|i| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16)).collect();
+            (0..100).map(|i| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16)).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| surface(&matrix(4, &rows), 3, None))
