@@ -692,3 +692,25 @@ fn rows_of_one_label_are_told_as_that() {
         assert!(run.stderr.starts_with(&told) && !run.stderr.contains("turned round"), "{}", run.stderr);
     }
 }
+
+/// What an artifact carries is in its JSON, as the fit's own has it.
+#[test]
+fn inspect_has_the_intervals_of_the_fit() {
+    let rows: String = (0..400)
+        .map(|row| format!("{},{}\n", f64::from(row) / 400.0, u8::from(row * 7 % 400 < row)))
+        .collect();
+    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    let fit = place.json("calib fit t.csv --method umd --bins 4 --intervals -o with.cal --json");
+    place.ok("calib fit t.csv --method umd --bins 4 -o without.cal");
+    let of = |name: &str| place.inspect(name)["tables"][0]["intervals"].clone();
+    let shown = of("with.cal");
+    assert_eq!(shown.as_array().map(Vec::len), Some(4));
+    for (bin, shown) in shown.as_array().unwrap().iter().enumerate() {
+        let own = &fit["tables"][0]["intervals"][bin];
+        for end in ["lo", "hi"] {
+            let [shown, own] = [shown, own].map(|interval| interval[end].as_f64().unwrap());
+            assert!((shown - own).abs() < 1e-6, "{bin} {end}: {shown} {own}");
+        }
+    }
+    assert!(of("without.cal").is_null());
+}
