@@ -34,10 +34,7 @@ pub enum Model {
 impl Model {
     /// The scores of this kind as they are.
     pub(crate) fn unchanged(kind: ScoreKind) -> Self {
-        Self::Scaling(match kind {
-            ScoreKind::Probability => ScalingModel::Unchanged,
-            ScoreKind::Margin => ScalingModel::TemperatureMargin { inverse_t: 1.0 },
-        })
+        Self::Scaling(ScalingModel::unchanged(kind))
     }
 
     /// The bins, if the function is a step function of the score (and a random word).

@@ -221,6 +221,14 @@ impl ScalingMethod {
 }
 
 impl ScalingModel {
+    /// The scores of this kind as they are: of margins their sigmoid.
+    pub(crate) fn unchanged(kind: ScoreKind) -> Self {
+        match kind {
+            ScoreKind::Probability => Self::Unchanged,
+            ScoreKind::Margin => Self::TemperatureMargin { inverse_t: 1.0 },
+        }
+    }
+
     /// The calibrated probability of a score of the kind that it takes.
     pub fn prob(&self, score: f64) -> f64 {
         sigmoid(match *self {

@@ -3,31 +3,28 @@
 //! Choosing one method by cross-validation is noisy; weighting them is not. [`weights`] decides how much each counts, [`tabulate`] makes
 //! one table of what comes out.
 
+mod function;
 mod tabulate;
 mod weights;
 
 use calib_core::artifact::Method;
+use function::Shape;
+use tabulate::tabulate;
+use weights::{Candidate, Weighed, weigh};
 
-use super::BinaryMethod;
 use super::facts::Facts;
-use super::isotonic::Isotonic;
+use super::least_squares::Loss;
 use super::model::Model;
-use super::scaling::{ScalingMethod, ScalingModel};
-use super::umd::Umd;
+use super::scaling::ScalingMethod;
 use crate::error::FitError;
 use crate::points::Points;
-use crate::stats::{ScoreKind, Seed, sigmoid};
+use crate::stats::{ScoreKind, Seed};
 
 pub use tabulate::TabulatedModel;
-use tabulate::tabulate;
 pub use weights::{BlendWeight, Gain};
-use weights::{Candidate, Weighed, weigh};
 
 /// A candidate with at least this weight is taken alone.
 const ALONE: f64 = 0.95;
-
-/// How much a method of any shape counts before a point is seen, beside one of a few parameters.
-const PRIOR: f64 = 0.2;
 
 /// The fewest steps of a table, and the most.
 const STEPS: (usize, usize) = (64, 256);
@@ -84,97 +81,28 @@ fn usual_bins(n: u64) -> usize {
 
 /// What is blended.
 fn candidates(kind: ScoreKind, n: u64) -> Vec<Candidate> {
-    let candidate = |name, method| {
-        let has_any_shape = matches!(method, BinaryMethod::Isotonic(_) | BinaryMethod::Umd(_));
-        Candidate { name, method, prior: if has_any_shape { PRIOR } else { 1.0 } }
-    };
-    let mut all = vec![
-        candidate("none", BinaryMethod::Unchanged),
-        candidate("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
-        candidate("umd", BinaryMethod::Umd(Umd::new(usual_bins(n)))),
-    ];
+    let mut all =
+        vec![("none", Shape::Unchanged), ("isotonic", Shape::Isotonic), ("umd", Shape::Bins(usual_bins(n)))];
+    let (log, bayes) = (Loss::Log, Loss::LogOfBayesianTargets);
     all.extend(match kind {
         ScoreKind::Probability => vec![
-            candidate("platt", BinaryMethod::BayesianTargets(ScalingMethod::PlattLogit)),
-            candidate("beta", BinaryMethod::Scaling(ScalingMethod::Beta)),
-            candidate("quadratic", BinaryMethod::BayesianTargets(ScalingMethod::Quadratic)),
+            ("platt", Shape::Scaling(bayes, ScalingMethod::PlattLogit)),
+            ("beta", Shape::Scaling(log, ScalingMethod::Beta)),
+            ("quadratic", Shape::Scaling(bayes, ScalingMethod::Quadratic)),
         ],
         ScoreKind::Margin => vec![
-            candidate("platt", BinaryMethod::BayesianTargets(ScalingMethod::PlattMargin)),
-            candidate("quadratic", BinaryMethod::BayesianTargets(ScalingMethod::QuadraticMargin)),
+            ("platt", Shape::Scaling(bayes, ScalingMethod::PlattMargin)),
+            ("quadratic", Shape::Scaling(bayes, ScalingMethod::QuadraticMargin)),
         ],
     });
-    all
-}
-
-/// A candidate's function: a quadratic one stays level outside the scores that it was fitted to, where it would turn.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Function {
-    model: Model,
-    range: (f64, f64),
-}
-
-impl Function {
-    /// The function of a model that was fitted to scores of this range; `None` if it falls somewhere.
-    fn new(model: Model, range: (f64, f64)) -> Option<Self> {
-        let rises = match &model {
-            Model::Scaling(scaling) => {
-                let (lo, hi) = range;
-                let is_inside = |at: f64| lo < at && at < hi;
-                scaling.prob(lo) <= scaling.prob(hi) && !scaling.turning_point().is_some_and(is_inside)
-            }
-            _ => true,
-        };
-        rises.then_some(Self { model, range })
-    }
-
-    fn prob(&self, score: f64) -> f64 {
-        match &self.model {
-            Model::Steps(steps) => steps.prob(score),
-            Model::Scaling(scaling) => {
-                let turns =
-                    matches!(scaling, ScalingModel::Quadratic { .. } | ScalingModel::QuadraticMargin { .. });
-                scaling.prob(if turns { score.clamp(self.range.0, self.range.1) } else { score })
-            }
-            _ => unreachable!("no candidate fits another model"),
-        }
-    }
-
-    /// Where it jumps.
-    fn edges(&self) -> &[f64] {
-        self.model.steps().map_or(&[], |steps| &steps.edges)
-    }
-}
-
-/// The probability that a score states by itself.
-fn as_it_is(kind: ScoreKind, score: f64) -> f64 {
-    match kind {
-        ScoreKind::Probability => score,
-        ScoreKind::Margin => sigmoid(score),
-    }
-}
-
-/// Fits a candidate to points; `None` if it cannot be fitted, or would fall.
-fn fit(
-    method: &BinaryMethod,
-    points: &(impl Points + ?Sized),
-    kind: ScoreKind,
-) -> Result<Option<Function>, FitError> {
-    let [negatives, positives] = points.ranges()?;
-    let ranges = || negatives.into_iter().chain(positives);
-    let range = ranges().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
-    match method.fit(points, kind) {
-        Ok(model) => Ok(Function::new(model, range)),
-        Err(FitError::Spill(cause)) => Err(FitError::Spill(cause)),
-        Err(_) => Ok(None),
-    }
+    all.into_iter().map(|(name, shape)| Candidate { name, shape }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::points::Group;
-    use crate::stats::logit;
+    use crate::stats::{logit, sigmoid};
 
     fn drawn(n: u64, truth: impl Fn(f64) -> f64) -> Vec<Group> {
         (0..n)

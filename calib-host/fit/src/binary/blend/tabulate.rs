@@ -1,7 +1,6 @@
 //! One step table of a mean of functions.
 
-use super::weights::Part;
-use super::{BlendWeight, Gain};
+use super::weights::{BlendWeight, Gain, Part};
 use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::ScoreKind;
@@ -203,9 +202,9 @@ fn runs(cells: &[Cell], width: f64) -> Vec<&[Cell]> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::fit;
+    use super::super::function::Shape;
     use super::*;
-    use crate::binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
+    use crate::binary::{Loss, ScalingMethod};
     use crate::points::{Group, group};
 
     #[test]
@@ -224,18 +223,18 @@ mod tests {
             ScoreKind::Probability => (ScalingMethod::PlattLogit, ScalingMethod::Quadratic),
             ScoreKind::Margin => (ScalingMethod::PlattMargin, ScalingMethod::QuadraticMargin),
         };
-        let methods = [
-            (0.4, BinaryMethod::Isotonic(Isotonic::default())),
-            (0.2, BinaryMethod::Umd(Umd::new(3))),
-            (0.2, BinaryMethod::BayesianTargets(platt)),
-            (0.1, BinaryMethod::BayesianTargets(quadratic)),
-            (0.1, BinaryMethod::Unchanged),
+        let bayes = Loss::LogOfBayesianTargets;
+        let shapes = [
+            (0.4, Shape::Isotonic),
+            (0.2, Shape::Bins(3)),
+            (0.2, Shape::Scaling(bayes, platt)),
+            (0.1, Shape::Scaling(bayes, quadratic)),
+            (0.1, Shape::Unchanged),
         ];
-        let part = |(weight, method): (f64, BinaryMethod)| {
-            let function = fit(&method, groups, kind).unwrap()?;
-            Some(Part { name: "part", weight, function })
+        let part = |(weight, shape): (f64, Shape)| {
+            Some(Part { name: "part", weight, function: shape.fit(groups, kind).unwrap()? })
         };
-        methods.into_iter().filter_map(part).collect()
+        shapes.into_iter().filter_map(part).collect()
     }
 
     proptest! {

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{BinaryMethod, Function, as_it_is, fit};
+use super::function::{Function, Shape};
+use crate::binary::scaling::ScalingModel;
 use crate::error::FitError;
 use crate::points::{Group, Points, sample, split_groups, totals};
 use crate::stats::{ScoreKind, Seed};
@@ -47,9 +48,7 @@ impl Gain {
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) name: &'static str,
-    pub(super) method: BinaryMethod,
-    /// Its weight before any point is seen, up to a common factor.
-    pub(super) prior: f64,
+    pub(super) shape: Shape,
 }
 
 /// A candidate that was fitted to all points.
@@ -84,11 +83,11 @@ pub(super) fn weigh(
     let held_out: Vec<Group> = folds.concat();
     let mut fitted = Vec::new();
     for candidate in candidates {
-        if let Some(function) = fit(&candidate.method, points, kind)? {
+        if let Some(function) = candidate.shape.fit(points, kind)? {
             fitted.push((candidate, function));
         }
     }
-    let probs = fitted.par_iter().map(|(candidate, _)| held_out_probs(&candidate.method, &folds, kind));
+    let probs = fitted.par_iter().map(|(candidate, _)| held_out_probs(candidate.shape, &folds, kind));
     let probs = probs.collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
     let error = |probs: &Option<Vec<f64>>| {
         let errors = probs.as_ref()?.iter().zip(&held_out).map(|(prob, group)| {
@@ -100,7 +99,7 @@ pub(super) fn weigh(
     let errors: Vec<Option<f64>> = probs.iter().map(error).collect();
     let least = errors.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     let weight = |(error, (candidate, _)): (&Option<f64>, &(&Candidate, Function))| {
-        error.map_or(0.0, |error| candidate.prior * (-ETA * (error - least)).exp())
+        error.map_or(0.0, |error| candidate.shape.prior() * (-ETA * (error - least)).exp())
     };
     let mut weights: Vec<f64> = errors.iter().zip(&fitted).map(weight).collect();
     let sum: f64 = weights.iter().sum();
@@ -121,17 +120,13 @@ pub(super) fn weigh(
 }
 
 /// The probability of each held-out group by a fit to the other folds; `None` if there is a fold without a fit.
-fn held_out_probs(
-    method: &BinaryMethod,
-    folds: &[Vec<Group>],
-    kind: ScoreKind,
-) -> Result<Option<Vec<f64>>, FitError> {
+fn held_out_probs(shape: Shape, folds: &[Vec<Group>], kind: ScoreKind) -> Result<Option<Vec<f64>>, FitError> {
     let mut probs = Vec::new();
     for (index, held_out) in folds.iter().enumerate() {
         let others = folds.iter().enumerate().filter(|(other, _)| *other != index);
         let others = others.flat_map(|(_, fold)| fold).map(|group| (group.score, group.n, group.positives));
         let others = crate::points::group(others.collect());
-        let Some(function) = fit(method, &others[..], kind)? else { return Ok(None) };
+        let Some(function) = shape.fit(&others[..], kind)? else { return Ok(None) };
         probs.extend(held_out.iter().map(|group| function.prob(group.score)));
     }
     Ok(Some(probs))
@@ -141,7 +136,7 @@ fn held_out_probs(
 fn gain(held_out: &[Group], blended: impl Fn(usize) -> f64, kind: ScoreKind) -> Gain {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (at, group) in held_out.iter().enumerate() {
-        let (prob, score) = (blended(at), as_it_is(kind, group.score));
+        let (prob, score) = (blended(at), ScalingModel::unchanged(kind).prob(group.score));
         for (label, count) in [(1.0, group.positives), (0.0, group.n - group.positives)] {
             let change = (prob - label).powi(2) - (score - label).powi(2);
             n += count as f64;
@@ -156,7 +151,7 @@ fn gain(held_out: &[Group], blended: impl Fn(usize) -> f64, kind: ScoreKind) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::binary::{Isotonic, ScalingMethod};
+    use crate::binary::{Loss, ScalingMethod};
 
     /// The weights by their definition, over the same folds.
     #[test]
@@ -169,29 +164,28 @@ mod tests {
             })
             .collect();
         let candidates = [
-            Candidate { name: "none", method: BinaryMethod::Unchanged, prior: 1.0 },
+            Candidate { name: "none", shape: Shape::Unchanged },
             Candidate {
                 name: "platt",
-                method: BinaryMethod::BayesianTargets(ScalingMethod::PlattLogit),
-                prior: 1.0,
+                shape: Shape::Scaling(Loss::LogOfBayesianTargets, ScalingMethod::PlattLogit),
             },
-            Candidate { name: "isotonic", method: BinaryMethod::Isotonic(Isotonic::default()), prior: 0.2 },
+            Candidate { name: "isotonic", shape: Shape::Isotonic },
         ];
         let weighed = weigh(&candidates, &groups[..], ScoreKind::Probability, 3).unwrap();
         let folds = split_groups(&groups, 5, 3);
-        let error = |method: &BinaryMethod| -> f64 {
+        let error = |shape: Shape| -> f64 {
             let of_fold = |fold: &Vec<Group>| {
                 let rest: Vec<Group> = groups.iter().filter(|group| !fold.contains(group)).copied().collect();
-                let function = fit(method, &rest[..], ScoreKind::Probability).unwrap().unwrap();
+                let function = shape.fit(&rest[..], ScoreKind::Probability).unwrap().unwrap();
                 fold.iter()
                     .map(|group| (function.prob(group.score) - group.positives as f64).powi(2))
                     .sum::<f64>()
             };
             folds.iter().map(of_fold).sum()
         };
-        let errors: Vec<f64> = candidates.iter().map(|candidate| error(&candidate.method)).collect();
+        let errors: Vec<f64> = candidates.iter().map(|candidate| error(candidate.shape)).collect();
         let raw: Vec<f64> =
-            candidates.iter().zip(&errors).map(|(one, error)| one.prior * (-error).exp()).collect();
+            candidates.iter().zip(&errors).map(|(one, error)| one.shape.prior() * (-error).exp()).collect();
         for (part, raw_weight) in weighed.parts.iter().zip(&raw) {
             assert!((part.weight - raw_weight / raw.iter().sum::<f64>()).abs() < 1e-9);
         }

@@ -1,0 +1,93 @@
+//! The functions that are blended.
+
+use crate::binary::isotonic::Isotonic;
+use crate::binary::least_squares::Loss;
+use crate::binary::scaling::{ScalingMethod, ScalingModel};
+use crate::binary::steps::BinnedModel;
+use crate::binary::umd::Umd;
+use crate::error::FitError;
+use crate::points::Points;
+use crate::stats::ScoreKind;
+
+/// How much a shape without a formula counts before a point is seen, beside one of a few parameters.
+const PRIOR: f64 = 0.2;
+
+/// What a candidate fits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// The scores as they are.
+    Unchanged,
+    Scaling(Loss, ScalingMethod),
+    Isotonic,
+    /// So many bins of uniform mass.
+    Bins(usize),
+}
+
+/// A candidate's function: a quadratic one stays level outside the scores that it was fitted to, where it would turn.
+#[derive(Clone, Debug)]
+pub(super) enum Function {
+    Steps(BinnedModel),
+    Scaling { model: ScalingModel, range: (f64, f64) },
+}
+
+impl Shape {
+    /// Its weight before any point is seen, up to a common factor.
+    pub(super) fn prior(self) -> f64 {
+        match self {
+            Self::Isotonic | Self::Bins(_) => PRIOR,
+            Self::Unchanged | Self::Scaling(..) => 1.0,
+        }
+    }
+
+    /// Fits points; `None` if they cannot be fitted, or the function would fall.
+    pub(super) fn fit(
+        self,
+        points: &(impl Points + ?Sized),
+        kind: ScoreKind,
+    ) -> Result<Option<Function>, FitError> {
+        let fitted = match self {
+            Self::Unchanged => Ok(Function::scaling(ScalingModel::unchanged(kind), points)?),
+            Self::Scaling(loss, method) => match loss.fit(method, points) {
+                Ok(model) => Ok(Function::scaling(model, points)?),
+                Err(cause) => Err(cause),
+            },
+            Self::Isotonic => Isotonic::default().fit(points).map(|steps| Some(Function::Steps(steps))),
+            Self::Bins(bins) => Umd::new(bins).fit(points).map(|steps| Some(Function::Steps(steps))),
+        };
+        match fitted {
+            Err(FitError::Spill(cause)) => Err(FitError::Spill(cause)),
+            fitted => Ok(fitted.unwrap_or(None)),
+        }
+    }
+}
+
+impl Function {
+    /// A smooth function that was fitted to points; `None` if it falls between their scores.
+    fn scaling(model: ScalingModel, points: &(impl Points + ?Sized)) -> Result<Option<Self>, FitError> {
+        let [negatives, positives] = points.ranges()?;
+        let ends = negatives.into_iter().chain(positives);
+        let (lo, hi) =
+            ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
+        let turns = model.turning_point().is_some_and(|at| lo < at && at < hi);
+        let rises = model.prob(lo) <= model.prob(hi) && !turns;
+        Ok(rises.then_some(Self::Scaling { model, range: (lo, hi) }))
+    }
+
+    pub(super) fn prob(&self, score: f64) -> f64 {
+        match self {
+            Self::Steps(steps) => steps.prob(score),
+            Self::Scaling { model, range: (lo, hi) } if model.turning_point().is_some() => {
+                model.prob(score.clamp(*lo, *hi))
+            }
+            Self::Scaling { model, .. } => model.prob(score),
+        }
+    }
+
+    /// Where it jumps.
+    pub(super) fn edges(&self) -> &[f64] {
+        match self {
+            Self::Steps(steps) => &steps.edges,
+            Self::Scaling { .. } => &[],
+        }
+    }
+}
