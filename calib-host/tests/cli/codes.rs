@@ -63,8 +63,7 @@ fn a_fit_to_codes_is_the_fit_to_the_scores_they_stand_for() {
         ("temperature", false),
     ] {
         let fit = |options: &str| {
-            place
-                .ok(&format!("calib fit --method {method} {options} -o out.bin --intervals --force --quiet"));
+            place.ok(&format!("calib fit --method {method} {options} -o out.bin --force --quiet"));
             place.inspect("out.bin")
         };
         fit("--scores floats.csv");

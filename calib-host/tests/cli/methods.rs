@@ -60,9 +60,7 @@ fn every_method_is_fitted_and_applied() {
         ("venn-abers", "venn-abers", false),
     ];
     for (options, name, guaranteed) in methods {
-        place.ok(&format!(
-            "calib fit --method {options} --scores cal.csv -o cal.bin --force --intervals --quiet"
-        ));
+        place.ok(&format!("calib fit --method {options} --scores cal.csv -o cal.bin --force --quiet"));
         let inspected = place.json("calib inspect cal.bin --json");
         assert_eq!(inspected["method"], name, "{options}");
         let parameters = inspected["provenance"]["parameters"].text();

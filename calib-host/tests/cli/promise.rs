@@ -97,7 +97,7 @@ fn what_was_spent_before_is_told() {
 /// Epsilon and the intervals hold at alpha each.
 #[test]
 fn epsilon_and_intervals_share_no_alpha() {
-    quote(&binary_place().says(&format!("{UMD_FIT} --intervals --json")).json()["limits"]);
+    quote(&binary_place().says(&format!("{UMD_FIT} --json")).json()["limits"]);
     said!();
 }
 

@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     let start = Instant::now();
     show(&Case::breast_cancer()?, &["--method", "umd", "--bins", "5"])?;
     network::show()?;
-    screening::show(&["--method", "umd", "--bins", "10", "--intervals"])?;
+    screening::show(&["--method", "umd", "--bins", "10"])?;
     eprintln!("all three cases took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
