@@ -518,7 +518,7 @@ impl fmt::Display for Theorem {
             Self::Gr21Corollary1 => "Gupta and Ramdas 2021, Corollary 1",
             Self::Gr21Theorem4 => "Gupta and Ramdas 2021, Theorem 4",
             Self::SampleSplit => "Hoeffding's inequality on the bins' own counts",
-            Self::ClopperPearson => "exact binomial intervals (Clopper and Pearson 1934)",
+            Self::ClopperPearson => "Clopper and Pearson 1934, exact binomial intervals",
             Self::Gr22Theorem2 => "Gupta and Ramdas 2022, Theorem 2",
         })
     }

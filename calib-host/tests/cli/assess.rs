@@ -87,7 +87,7 @@ fn the_bound_of_c_is_told_with_its_probability() {
     let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
     let bound = bound.number();
     let sentence = format!(
-        "with probability 90 %, if the model was not fitted to these rows: of 1000 new rows, at most {:.1} more or fewer come true than \
+        "with probability 90 %, if the model was not fitted to these rows: of 1000 new rows, on average at most {:.1} more or fewer come true than \
          the probabilities of any range say (c_emp at most {bound:.6})\n",
         (10_000.0 * bound).ceil() / 10.0
     );

@@ -3,14 +3,14 @@
 use crate::fit::Fit;
 use crate::guarantee::{GuaranteeBound, Plan, exact_epsilon, gr21_theorem3, sample_split};
 
-/// The widest guarantee that is taken without a word.
-pub(super) const EPSILON: f64 = 0.1;
 /// More bins than these are asked for by name.
 pub(super) const MOST_BINS: u64 = 15;
 /// One bin is one probability for all scores: nobody wants it unasked.
 pub(super) const FEWEST_BINS: u64 = 2;
-/// The points a bin where that guarantee is out of reach (Gupta and Ramdas 2022).
-const POINTS_PER_BIN: u64 = 50;
+/// As many bins as that have so many points each, if these are fewer than the cube root of all.
+const POINTS_PER_BIN: u64 = 30;
+/// Fewer bins than these are taken only where points are few.
+const USUAL_BINS: u64 = 5;
 
 /// The epsilon of `umd` with so many bins of so many points, in advance: no labels give more.
 fn in_advance(n: u64, bins: u64, alpha: f64, bound: GuaranteeBound) -> f64 {
@@ -27,9 +27,11 @@ pub(super) fn most_bins(n: u64, alpha: f64, bound: GuaranteeBound, epsilon: f64)
     (FEWEST_BINS..=MOST_BINS).rev().find(|&bins| in_advance(n, bins, alpha, bound) <= epsilon)
 }
 
-/// The bins of fifty points where no guarantee is in reach.
-pub(super) fn bins_of_fifty(n: u64) -> u64 {
-    (n / POINTS_PER_BIN).clamp(FEWEST_BINS, MOST_BINS)
+/// The bins that suit so many points if no epsilon is asked for: about the cube root of their number, which balances how far the event
+/// rate varies within a bin and how uncertain a bin's value is.
+pub(super) fn suitable_bins(n: u64) -> u64 {
+    let root = (n as f64).cbrt().round() as u64;
+    root.clamp(USUAL_BINS, MOST_BINS).min(n / POINTS_PER_BIN).max(FEWEST_BINS)
 }
 
 /// The epsilon that a fit with so many bins keeps whatever the labels are: by the points of its bins, which its scores decide. Without
@@ -86,8 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn few_points_get_bins_of_fifty_and_never_less_than_two() {
-        assert_eq!([bins_of_fifty(250), bins_of_fifty(20), bins_of_fifty(5000)], [5, 2, 15]);
+    fn more_points_get_more_bins_and_few_never_less_than_two() {
+        let suitable = [20, 100, 150, 250, 1000, 2000, 5000, 1 << 50].map(suitable_bins);
+        assert_eq!(suitable, [2, 3, 5, 6, 10, 13, 15, 15]);
+        assert!((1..5000).all(|n| suitable_bins(n) <= suitable_bins(n + 1)));
     }
 
     #[test]

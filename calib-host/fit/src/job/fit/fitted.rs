@@ -60,8 +60,8 @@ pub enum FittedModel {
 /// let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
 ///
 /// let fitted = fit(&data, &FitOptions::default())?;
-/// assert_eq!(fitted.artifact.artifact().header().bins, 12);
-/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 12 bins"));
+/// assert_eq!(fitted.artifact.artifact().header().bins, 15);
+/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 15 bins"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -292,7 +292,8 @@ impl FitOptions {
             data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.to_bytes()).into()),
             rows: Some(rows),
             classifier: self.classifier,
-            intervals: true,
+            // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
+            intervals: !self.is_compact(),
             counter: self.counter,
             direct_table: self.table == TableWidth::Direct,
             monitors,

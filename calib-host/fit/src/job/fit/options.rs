@@ -24,9 +24,10 @@ pub const POINTS_PER_BIN: usize = 50;
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
-    /// Bins of `umd` that suit the data: of one score the most that keep `epsilon`, of several tables 50 points a bin.
+    /// Bins of `umd` that suit the data: of one score about the cube root of the number of points, or the most that keep `epsilon`, of
+    /// several tables 50 points a bin.
     Auto {
-        /// The epsilon to keep; without one 0.1, and a wider guarantee or none where that is out of reach.
+        /// The epsilon to keep, whatever the labels are.
         epsilon: Option<f64>,
     },
     /// A binary method, for one score or for each table of a reduction.
