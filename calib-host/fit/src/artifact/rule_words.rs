@@ -142,7 +142,7 @@ pub(crate) fn score_words(encoding: &ScoreEncoding, key: u32) -> Option<String> 
 fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
     let level = percent_of_success(sets.alpha());
     let of = if sets.is_by_class() {
-        " for the rows of every class"
+        " of the rows of every class"
     } else {
         " of all rows taken together, not of each class"
     };

@@ -270,8 +270,8 @@ mod tests {
             let Interval { lo, hi } = bernstein(&counts, (0.0, 100.0), 0.1);
             let mean = 0.02 * 100.0 + 0.28;
             missed += u32::from(!(lo..=hi).contains(&mean));
-            // The standard error is 0.31.
-            assert!(hi - lo < 2.0 * 1.2, "{lo} {hi}");
+            // The standard error is 0.31, and the range of costs 100.
+            assert!(hi - lo < 2.0 * 1.5, "{lo} {hi}");
         }
         assert!(missed <= 40, "{missed} of 400");
         assert_eq!(bernstein(&[(5.0, 1)], (0.0, 9.0), 0.1), Interval { lo: 0.0, hi: 9.0 });
