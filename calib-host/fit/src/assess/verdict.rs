@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::evidence::{BrierChange, Evidence, GuaranteeTest};
 use super::paired::BeforeAfter;
-use crate::stats::{Interval, percent_of_success};
+use crate::stats::{Interval, percent_of_success, places};
 
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -137,30 +137,32 @@ pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
 
 fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
     let BeforeAfter { before, after, change } = grounds.metrics;
-    let (from, to) = (before.brier.value, after.brier.value);
+    let change = change.brier.value;
+    // With the digits in which they differ.
+    let digits = match grounds.change {
+        Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => places(4, &[change, lo, hi]),
+        Some(_) => places(4, &[change]),
+        None => places(4, &[after.brier.value]),
+    };
+    let [from, to] = [before, after].map(|side| format!("{:.digits$}", side.brier.value));
     let level = percent_of_success(grounds.alpha);
     let by = match grounds.change {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => {
-            format!(" (change {:+.4}, {level} % interval [{lo:+.4}, {hi:+.4}])", change.brier.value)
+            format!(" (change {change:+.digits$}, {level} % interval [{lo:+.digits$}, {hi:+.digits$}])")
         }
         Some(BrierChange { interval: None, .. }) => {
-            format!(" (change {:+.4}; too few events for an interval)", change.brier.value)
+            format!(" (change {change:+.digits$}; too few events for an interval)")
         }
         None => String::new(),
     };
     match judgement {
-        Judgement::Better => {
-            format!("The mean squared error (Brier score) falls from {from:.4} to {to:.4}{by}.")
-        }
-        Judgement::Worse => {
-            format!("The mean squared error (Brier score) rises from {from:.4} to {to:.4}{by}.")
-        }
+        Judgement::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
+        Judgement::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
         Judgement::NoSureDifference => format!(
-            "The mean squared error (Brier score) is {from:.4} before and {to:.4} after{by}: the test rows do not tell which \
-             is better."
+            "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not tell which is better."
         ),
         Judgement::NotCompared => format!(
-            "The mean squared error (Brier score) of the probabilities is {to:.4}. The scores are not compared with them."
+            "The mean squared error (Brier score) of the probabilities is {to}. The scores are not compared with them."
         ),
     }
 }
