@@ -40,6 +40,7 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::SplitTree, "splits, cells and their values"),
         (SectionKind::BinFlags, "flags of the bins"),
         (SectionKind::Intervals, "intervals of the bins"),
+        (SectionKind::ScoreIntervals, "intervals of ranges of the score"),
         (SectionKind::ScoreRanges, "range of the calibration scores"),
         (SectionKind::DirectTable, "the bin of every code"),
         (SectionKind::Decision, "decision rule"),
