@@ -1,11 +1,11 @@
 //! What theorems guarantee, as numbers: epsilon for so many points and bins, and the other way round.
-//!
-//! Imports nothing of this crate.
 
+mod exact;
 mod plan;
 mod theorems;
 mod validation_size;
 
+pub use exact::{exact_epsilon, exact_interval, interval_epsilon};
 pub use plan::{ClassPlan, Plan};
 pub use theorems::{
     Guarantee, gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal,

@@ -18,14 +18,22 @@ const BOUND_FROM: u64 = 1 << 32;
 ///
 /// If `count > n` or `n > 2^53`.
 pub(crate) fn at_most_is_rare(count: u64, n: u64, p: f64, q: f64, level: f64) -> bool {
+    level >= 1.0 || at_most(count, n, p, q) <= level * (1.0 - TAIL_ERROR)
+}
+
+/// Returns the probability that at most `count` of `n` trials succeed, each with probability `p = 1 - q`.
+///
+/// # Panics
+///
+/// If `count > n` or `n > 2^53`.
+pub(crate) fn at_most(count: u64, n: u64, p: f64, q: f64) -> f64 {
     assert!(count <= n && n <= 1 << 53, "{count} of {n}");
     if count == n {
-        return level >= 1.0;
+        return 1.0;
     }
     // As many failures as are left, or more.
     let below = tail(n - count, count, q, p);
-    let prob = if below < 1.0 { below } else { 1.0 - tail(count + 1, n - count - 1, p, q) };
-    prob <= level * (1.0 - TAIL_ERROR)
+    if below < 1.0 { below } else { 1.0 - tail(count + 1, n - count - 1, p, q) }
 }
 
 /// The probability that `count` or more of `count + others` trials succeed, each with probability `p = 1 - q`; 1 where it

@@ -21,7 +21,7 @@ mod share;
 mod single;
 mod surface_hull;
 
-pub(crate) use binomial::at_most_is_rare;
+pub(crate) use binomial::{at_most, at_most_is_rare};
 pub use clopper_pearson::{clopper_pearson, effective_clopper_pearson};
 pub use clusters::Clusters;
 pub(crate) use clusters::Units;
