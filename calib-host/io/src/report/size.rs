@@ -24,7 +24,7 @@ pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
 }
 
 fn name(kind: u16) -> &'static str {
-    const NAMES: [(SectionKind, &str); 25] = [
+    const NAMES: [(SectionKind, &str); 26] = [
         (SectionKind::Header, "header"),
         (SectionKind::Tables, "tables"),
         (SectionKind::RandomizedSteps, "tables with random words"),
