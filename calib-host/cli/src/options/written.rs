@@ -53,7 +53,7 @@ impl WrittenOptions {
             .alpha(self.alpha)
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
-            .intervals(self.intervals)
+            .intervals(self.intervals.then_some(true))
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)

@@ -1,6 +1,6 @@
 //! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
 //!
-//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit` and `joint`.
+//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint` and `intervals`.
 
 mod child;
 mod code_type;
@@ -15,10 +15,12 @@ mod options;
 mod over_codes;
 mod points;
 mod promise;
+mod range_promise;
 mod rule_facts;
 mod rule_words;
 mod rules;
 mod sample;
+mod score_intervals;
 mod score_range;
 mod stored;
 mod tables;
@@ -47,6 +49,7 @@ pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};
 pub use sample::{SAMPLE_SECTION, SampleFacts};
+pub(crate) use score_intervals::values_outside;
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
 pub use vacuous::VacuousBins;

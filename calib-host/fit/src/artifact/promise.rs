@@ -6,6 +6,7 @@ use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags, Margin};
 
 use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points};
+use super::range_promise;
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
@@ -38,7 +39,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    fn new(short: impl Into<String>, full: impl Into<String>) -> Self {
+    pub(super) fn new(short: impl Into<String>, full: impl Into<String>) -> Self {
         Self { short: short.into(), full: full.into() }
     }
 }
@@ -99,13 +100,29 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
     let header = artifact.header();
     let sample = stored.sample();
     let guarantee = header.guarantee.filter(|guarantee| guarantee.epsilon < 1.0);
-    let (statement, assumptions, mut limits) = match guarantee {
+    let (statement, assumptions, limits) = match guarantee {
         Some(guarantee) => (
             guaranteed(artifact, guarantee),
             assumptions(artifact, guarantee, sample),
             limits(artifact, guarantee),
         ),
         None => (why_nothing(artifact), Vec::new(), Vec::new()),
+    };
+    let (statement, assumptions, mut limits) = match (artifact.score_intervals(), guarantee) {
+        (None, _) => (statement, assumptions, limits),
+        (Some(found), None) => {
+            let uncalibrated = uncalibrated(artifact).unwrap_or_default();
+            let only = " Nothing is guaranteed of the probability itself.";
+            let statement = range_promise::statement(artifact, found) + only + &uncalibrated;
+            (
+                statement,
+                range_promise::assumptions(artifact, found, sample),
+                limits_at(artifact, found.alpha()),
+            )
+        }
+        (Some(found), Some(_)) => {
+            (statement + " " + &range_promise::statement(artifact, found), assumptions, limits)
+        }
     };
     if artifact.is_randomized() {
         limits.push(Condition::new(
@@ -154,13 +171,16 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
             " Nothing is guaranteed for {names}: equal scores straddle a bin boundary. {CONSERVATIVE}"
         );
     }
-    let uncalibrated: Vec<usize> = each().filter(|(_, table)| table.is_none()).map(|(i, _)| i).collect();
-    if !uncalibrated.is_empty() {
-        let (names, are) =
-            (names(artifact, &uncalibrated), if uncalibrated.len() == 1 { "is" } else { "are" });
-        text += &format!(" Nothing is guaranteed for {names}, which {are} uncalibrated.");
-    }
-    text
+    text + &uncalibrated(artifact).unwrap_or_default()
+}
+
+/// For which tables nothing is guaranteed because they are uncalibrated.
+fn uncalibrated(artifact: &Artifact<'_>) -> Option<String> {
+    let tables = artifact.tables();
+    let uncalibrated: Vec<usize> = (0..tables.count()).filter(|&table| tables.get(table).is_none()).collect();
+    let are = if uncalibrated.len() == 1 { "is" } else { "are" };
+    let names = (!uncalibrated.is_empty()).then(|| names(artifact, &uncalibrated))?;
+    Some(format!(" Nothing is guaranteed for {names}, which {are} uncalibrated."))
 }
 
 /// What is to be said where one tie voids the guarantee of a table.
@@ -186,19 +206,7 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
             ),
         ),
     };
-    let independent = match cluster_rows(artifact) {
-        None => Condition::new(
-            "calibration points are independent: one per patient, or per other independent unit",
-            "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
-             frames or visits of one patient are not.",
-        ),
-        Some(_) => Condition::new(
-            "clusters are independent, and one row of each was drawn: a new row is a random one of a random cluster",
-            "The clusters are independent, one per patient or other independent unit, and one row of each was drawn. A new row is \
-             a random one of a random cluster.",
-        ),
-    };
-    let mut all = vec![independent, Condition::new(fixed, in_full), same_distribution(artifact)];
+    let mut all = vec![independent(artifact), Condition::new(fixed, in_full), same_distribution(artifact)];
     if counting_devices(artifact).is_some() {
         all.extend(OF_COUNTED_OUTCOMES.map(|[short, full]| Condition::new(short, full)));
     }
@@ -213,9 +221,25 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
     all
 }
 
+/// The assumption that rows do not depend on each other.
+pub(super) fn independent(artifact: &Artifact<'_>) -> Condition {
+    match cluster_rows(artifact) {
+        None => Condition::new(
+            "calibration points are independent: one per patient, or per other independent unit",
+            "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
+             frames or visits of one patient are not.",
+        ),
+        Some(_) => Condition::new(
+            "clusters are independent, and one row of each was drawn: a new row is a random one of a random cluster",
+            "The clusters are independent, one per patient or other independent unit, and one row of each was drawn. A new row is \
+             a random one of a random cluster.",
+        ),
+    }
+}
+
 /// The assumption about where new data come from: at the prevalence of the calibration points, or the one that the artifact was
 /// adjusted to.
-fn same_distribution(artifact: &Artifact<'_>) -> Condition {
+pub(super) fn same_distribution(artifact: &Artifact<'_>) -> Condition {
     match parameter(artifact, "prevalence") {
         None => Condition::new(
             "new data come from the same distribution, at the same prevalence",
@@ -237,7 +261,7 @@ fn same_distribution(artifact: &Artifact<'_>) -> Condition {
 }
 
 /// The assumption that scores have a continuous distribution, with what was seen of it.
-fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
+pub(super) fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
     let percent =
         |share: f32| format!("{:.*} %", if share > 0.0 && share < 0.01 { 2 } else { 1 }, 100.0 * share);
     match sample.filter(|sample| !sample.tied.is_nan()) {
@@ -263,16 +287,16 @@ fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
     }
 }
 
-/// What a guarantee does not say.
-fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
-    let odds = odds_of_failure(guarantee.alpha);
+/// What a guarantee with this alpha does not say.
+fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
+    let odds = odds_of_failure(alpha);
     let (spent, spent_in_full) = match parameter(artifact, "alpha-spent").filter(|&spent| spent > 0.0) {
         None => (
             "each recalibration takes that chance anew".to_owned(),
             "Every recalibration takes that chance anew, and the chances add up.".to_owned(),
         ),
         Some(spent) => {
-            let all = in_decimals((spent + as_written(guarantee.alpha)).min(1.0));
+            let all = in_decimals((spent + as_written(alpha)).min(1.0));
             (
                 format!(
                     "with the earlier calibrations in the field, which took {spent}, one of them fails with probability {all}"
@@ -284,7 +308,7 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
             )
         }
     };
-    let mut all = vec![
+    vec![
         unseen_scores(artifact),
         Condition::new(
             "the truth is the frequency of the label as it was recorded",
@@ -303,7 +327,12 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
                  not anew for every patient. {spent_in_full}"
             ),
         ),
-    ];
+    ]
+}
+
+/// What a guarantee of every bin does not say.
+fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
+    let mut all = limits_at(artifact, guarantee.alpha);
     // That of exact intervals is the farthest end of one: it holds whenever these do.
     if artifact.tables().has_intervals() && guarantee.theorem != Theorem::ClopperPearson {
         let one = percent_of_success(guarantee.alpha);
