@@ -20,12 +20,12 @@ impl Tables<'_> {
     /// assert!(half >= epsilon && half < epsilon + 1e-6 || promised.hi == 1.0);
     /// assert_eq!(tables.promised(0, 9), None);
     /// ```
-    // Not inlined: a device that counts an outcome seldom looks, and would save the registers of a look each time.
-    #[inline(never)]
     pub fn promised(&self, table: usize, bin: u16) -> Option<ProbInterval> {
-        let interval = self.interval(table, bin);
-        if interval.is_some() || self.score_bins(table).is_some() {
-            return interval;
+        if self.has_ranges() {
+            return self.range_interval(table, bin);
+        }
+        if let Some(interval) = self.own_interval(table, bin) {
+            return Some(interval);
         }
         let found = self.get(table)?;
         let is_empty = self.bin_flags(table, bin).contains(BinFlags::EMPTY);

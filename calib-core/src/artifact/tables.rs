@@ -648,11 +648,22 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the interval of a bin of a table, from section 8, or of a range of the score, from section 38; `None` if there is none.
+    #[inline]
     pub fn interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
-        match self.score_bins(table) {
-            Some(ranges) => ranges.interval(bin.into()),
-            None => self.own_interval(table, bin),
-        }
+        if self.has_ranges() { self.range_interval(table, bin) } else { self.own_interval(table, bin) }
+    }
+
+    /// Tells whether results have ranges of the score as their bins, from section 38.
+    #[inline]
+    pub(super) fn has_ranges(&self) -> bool {
+        self.lookup == SectionKind::ScoreIntervals
+    }
+
+    /// Returns the interval of a range of the score.
+    // Not inlined, so that what looks at bins alone has no larger frame.
+    #[inline(never)]
+    pub(super) fn range_interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
+        self.score_bins(table)?.interval(bin.into())
     }
 
     /// Returns the ranges of the score that have intervals of their own, from section 38; `None` if the artifact has no such section, and for
@@ -674,7 +685,7 @@ impl<'a> Tables<'a> {
 
     /// Returns the interval of a bin from section 8, if that is what there is.
     #[inline]
-    fn own_interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
+    pub(super) fn own_interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
         let pairs = self.intervals?.words(table)?.as_chunks::<2>().0;
         let [lo, hi] = pairs.get(usize::from(bin))?.map(f32::from_bits);
         ProbInterval::new(lo, hi)

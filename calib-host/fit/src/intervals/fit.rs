@@ -380,7 +380,9 @@ mod tests {
                 check("votes", failures(n, alpha, draws, votes, |s| s));
                 check(
                     "votes in turn",
-                    failures(n, alpha, draws, votes, |s| 0.2 + 0.6 * f64::from((20.0 * s).round() as u32 % 2)),
+                    failures(n, alpha, draws, votes, |s| {
+                        0.2 + 0.6 * f64::from((20.0 * s).round() as u32 % 2)
+                    }),
                 );
                 check("40 % zeros", failures(n, alpha, draws, zeros, |s| (3.0 * s).min(0.95)));
             }
