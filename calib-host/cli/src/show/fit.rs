@@ -188,7 +188,12 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
             | ScalingModel::PlattProb { a, b }
             | ScalingModel::PlattMargin { a, b },
         ) => json!({"a": a, "b": b}),
-        Model::Scaling(ScalingModel::Beta { a, b, c }) => json!({"a": a, "b": b, "c": c}),
+        Model::Scaling(ScalingModel::Beta { a, b, c } | ScalingModel::Quadratic { a, b, c }) => {
+            json!({"a": a, "b": b, "c": c})
+        }
+        Model::Scaling(ScalingModel::QuadraticMargin { a, b, c, scale, shift }) => {
+            json!({"a": a, "b": b, "c": c, "scale": scale, "shift": shift})
+        }
         Model::Scaling(
             ScalingModel::Temperature { inverse_t } | ScalingModel::TemperatureMargin { inverse_t },
         ) => json!({"temperature": 1.0 / inverse_t}),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::decision::Action;
+use calib_core::table::{MarginScaling, Scaling};
 use calib_core::{Artifact, BinFlags, DecisionRule, Margin, Score};
 use serde::Serialize;
 
@@ -24,6 +25,11 @@ pub enum Flaw {
     Constant {
         /// Whose tables; `None` if there is one table only.
         of: Option<String>,
+    },
+    /// The probability rises with the score on one side of a score, and falls on the other.
+    Turns {
+        /// The score.
+        at: f32,
     },
     /// The decision rule has alarms, and no calibrated probability raises one.
     SilentAlarm {
@@ -61,7 +67,7 @@ pub enum Flaw {
 impl Flaw {
     /// Whether it makes what is guaranteed beside the point.
     pub fn is_grave(&self) -> bool {
-        !matches!(self, Self::BelowOneHalf { .. } | Self::Withheld { .. })
+        !matches!(self, Self::Turns { .. } | Self::BelowOneHalf { .. } | Self::Withheld { .. })
     }
 }
 
@@ -108,6 +114,9 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
         .filter(|(_, pieces)| !pieces.is_empty())
         .collect();
     let mut found = order(artifact, &all);
+    found.extend(
+        (0..tables.count()).find_map(|table| Some(Flaw::Turns { at: turning_point(artifact, table)? })),
+    );
     let reduction = artifact.header().reduction;
     if reduction != Reduction::Normalized {
         let given: Vec<Piece> = all.into_iter().flat_map(|(_, pieces)| pieces).collect();
@@ -183,16 +192,52 @@ fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
         TableForm::MarginVennAbers(ends) => flat(&mut ends.p0().zip(ends.p1()).map(merged)),
         TableForm::Interpolated(line) => between_knots(line.y()),
         TableForm::MarginInterpolated(line) => between_knots(line.y()),
-        TableForm::Scaling(function) => vec![(function.prob(Score::ZERO), function.prob(Score::ONE))],
+        TableForm::Scaling(function) => {
+            let prob = |score: f32| Score::new(score).map_or(0.5, |score| function.prob(score));
+            around(&prob, (0.0, 1.0), turning_point(artifact, table))
+        }
         // Of all margins those that are usual count: at the ends every function is 0 or 1.
         TableForm::MarginScaling(function) => {
-            let ends =
-                tables.score_range(table).and_then(|[lo, hi]| Margin::from_key(lo).zip(Margin::from_key(hi)));
-            let (lo, hi) = ends.unwrap_or((Margin::MIN, Margin::MAX));
-            vec![(function.prob(lo), function.prob(hi))]
+            let ends = margins_of(artifact, table).unwrap_or((f32::MIN, f32::MAX));
+            let prob = |margin: f32| Margin::new(margin).map_or(0.5, |margin| function.prob(margin));
+            around(&prob, ends, turning_point(artifact, table))
         }
         _ => return None,
     })
+}
+
+/// The pieces of a function between two scores.
+fn around(prob: &dyn Fn(f32) -> f32, (lo, hi): (f32, f32), turning_point: Option<f32>) -> Vec<Piece> {
+    let stops: Vec<f32> = [Some(lo), turning_point, Some(hi)].into_iter().flatten().map(prob).collect();
+    stops.windows(2).map(|ends| (ends[0], ends[1])).collect()
+}
+
+/// The range of margins that a table was fitted to.
+fn margins_of(artifact: &Artifact<'_>, table: usize) -> Option<(f32, f32)> {
+    let [lo, hi] = artifact.tables().score_range(table)?;
+    Some((Margin::from_key(lo)?.get(), Margin::from_key(hi)?.get()))
+}
+
+/// The score between those that a table was fitted to where its function turns.
+fn turning_point(artifact: &Artifact<'_>, table: usize) -> Option<f32> {
+    let tables = artifact.tables();
+    let (at, (lo, hi)) = match tables.get(table)?.form {
+        TableForm::Scaling(function) => match function.parameters() {
+            Scaling::Quadratic { a, b, .. } => {
+                let [lo, hi] = tables.score_range(table)?.map(f32::from_bits);
+                (calib_core::score::sigmoid(-b / (2.0 * a))?.get(), (lo, hi))
+            }
+            _ => return None,
+        },
+        TableForm::MarginScaling(function) => match function.parameters() {
+            MarginScaling::Quadratic { a, b, scale, shift, .. } => {
+                ((-b / (2.0 * a) - shift) / scale, margins_of(artifact, table)?)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    (lo < at && at < hi).then_some(at)
 }
 
 /// The probability of a bin of Venn-Abers prediction.
@@ -214,7 +259,10 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
         return Vec::new();
     }
     // A method that merges bins was not asked for one bin.
-    let merges = matches!(header.method, Method::Isotonic | Method::IsotonicInterpolated | Method::Irp);
+    let merges = matches!(
+        header.method,
+        Method::Isotonic | Method::IsotonicInterpolated | Method::IsotonicCentered | Method::Irp
+    );
     let is_constant = |pieces: &[Piece]| {
         let first = pieces[0].0;
         let is_one_bin = pieces.len() == 1 && pieces[0].0 == pieces[0].1 && artifact.header().bins > 0;
@@ -286,6 +334,10 @@ impl fmt::Display for Flaw {
                 "The calibrator{} makes one probability of all scores: either they tell nothing, or the scores or the labels \
                  of the calibration were turned round.",
                 whose(of)
+            ),
+            Self::Turns { at } => write!(
+                f,
+                "The calibrator does not only rise: it turns at the score {at:.4}. Scores on both sides of it get the same probability."
             ),
             Self::SilentAlarm { lowest, highest } => write!(
                 f,

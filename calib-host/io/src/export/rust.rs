@@ -141,6 +141,10 @@ fn margin_scaling(scaling: MarginScaling) -> String {
         MarginScaling::Temperature { inverse_t } => {
             ("Temperature", format!("inverse_t: {}", float(inverse_t)))
         }
+        MarginScaling::Quadratic { a, b, c, scale, shift } => {
+            let named = [("a", a), ("b", b), ("c", c), ("scale", scale), ("shift", shift)];
+            ("Quadratic", named.map(|(name, value)| format!("{name}: {}", float(value))).join(", "))
+        }
         // There is no other function.
         _ => return String::new(),
     };
@@ -155,6 +159,10 @@ fn scaling(scaling: Scaling) -> String {
         Scaling::Temperature { inverse_t, clip } => {
             ("Temperature", &[("inverse_t", inverse_t), ("clip", clip)])
         }
+        Scaling::Quadratic { a, b, c, clip } => {
+            ("Quadratic", &[("a", a), ("b", b), ("c", c), ("clip", clip)])
+        }
+        Scaling::Unchanged => ("Unchanged", &[]),
         // There is no other function.
         _ => return String::new(),
     };
