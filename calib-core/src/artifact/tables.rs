@@ -419,6 +419,7 @@ impl<'a> Tables<'a> {
         if let (Outcome::Calibrated(calibrated), Some(bins)) = (outcome, self.score_bins(table)) {
             let bin = bins.bin(key);
             calibrated.bin = bin as u16;
+            calibrated.flags = calibrated.flags.with(BinFlags::RANGE);
             calibrated.interval = bins.interval(bin);
         }
     }

@@ -62,6 +62,9 @@ impl BinFlags {
     /// and what is said of the bin is said of others. Artifacts that tell the range of scores are marked so, but for those of
     /// [`Reduction::Normalized`](crate::artifact::Reduction::Normalized) and of whole vectors.
     pub const OUT_OF_RANGE: Self = Self(4);
+    /// In a result: the bin is a range of the score, and the interval is that of the [range](crate::artifact::ScoreIntervals), which holds with
+    /// the probability that is stated there, although the result may have no epsilon.
+    pub const RANGE: Self = Self(8);
 
     /// Returns the byte stored in an artifact.
     pub const fn bits(self) -> u8 {
@@ -232,7 +235,7 @@ mod tests {
     #[test]
     fn an_artifact_knows_no_flag_of_results() {
         assert_eq!(BinFlags::from_bits(1), Some(BinFlags::EMPTY));
-        for flag in [BinFlags::SHARED_OUT, BinFlags::OUT_OF_RANGE] {
+        for flag in [BinFlags::SHARED_OUT, BinFlags::OUT_OF_RANGE, BinFlags::RANGE] {
             assert_eq!(BinFlags::from_bits(flag.bits()), None);
         }
     }

@@ -137,7 +137,8 @@ fn the_parser_reads_the_pinned_bytes() {
     assert_eq!((plain.score_intervals(), plain.tables().score_bins(0)), (None, None));
     for (score, bin) in [(0.0, 0), (0.5f32.next_down(), 0), (0.5, 1), (1.0, 1)] {
         let [without, with] = [&plain, &artifact].map(|artifact| at(artifact, Score::new(score).unwrap(), 0));
-        assert_eq!(with, Calibrated { bin, interval: Some(INTERVALS[usize::from(bin)]), ..without });
+        let interval = Some(INTERVALS[usize::from(bin)]);
+        assert_eq!(with, Calibrated { bin, interval, flags: BinFlags::RANGE, ..without });
     }
 }
 
@@ -155,7 +156,7 @@ fn steps_keep_their_probability_and_epsilon() {
     let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
     let got = at(&artifact, Score::new(0.8).unwrap(), 0);
     let interval = Some(INTERVALS[1]);
-    let flags = BinFlags::NONE;
+    let flags = BinFlags::RANGE;
     assert_eq!(got, Calibrated { prob: 0.9375, bin: 1, epsilon: Some(0.125), flags, interval });
     assert_eq!(artifact.tables().promised(0, 2), None, "the third bin is not one of the two ranges");
 }
@@ -417,7 +418,7 @@ proptest! {
                 let (Some((key, without)), Some((_, with))) = (ask(&plain, word), ask(&beside, word)) else { continue };
                 let without = *without.calibrated().unwrap();
                 let (bin, interval) = ranges.scan(key);
-                prop_assert_eq!(with, Outcome::Calibrated(Calibrated { bin, interval, ..without }), "{} {}", header.method, word);
+                prop_assert_eq!(with, Outcome::Calibrated(Calibrated { bin, interval, flags: BinFlags::RANGE, ..without }), "{} {}", header.method, word);
             }
         }
     }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use calib_core::artifact::{Rate, Reduction};
 use calib_core::predict::{Output, Query};
 use calib_core::score::CodeVector;
-use calib_core::{Artifact, Calibrated, Logits, Margin, ProbInterval, QuantizedScore, Score, ScoreEncoding};
+use calib_core::{
+    Artifact, BinFlags, Calibrated, Logits, Margin, ProbInterval, QuantizedScore, Score, ScoreEncoding,
+};
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
-use calib_fit::job::{Finding, FitOptions, Fitted, MethodChoice, TableWidth, fit};
+use calib_fit::job::{ClassScore, Finding, FitOptions, Fitted, MethodChoice, TableWidth, fit};
 use calib_fit::{
     BinaryData, BinaryMethod, Isotonic, ReductionOptions, ScalingMethod, ScoreKind, Umd, VectorKind,
     intervals, promise,
@@ -91,7 +93,8 @@ fn every_method_over_floats_answers_with_the_range_of_the_score() {
             let output = Output::Score(Score::new(score).unwrap());
             let ((_, without), (_, got)) = (answer(&plain, output, None), answer(&artifact, output, None));
             let (bin, exact) = found(&points, score.into());
-            assert_eq!((got.prob, got.epsilon, got.flags, got.bin), (without.prob, None, without.flags, bin));
+            let flags = without.flags.with(BinFlags::RANGE);
+            assert_eq!((got.prob, got.epsilon, got.flags, got.bin), (without.prob, None, flags, bin));
             assert!(rounds(exact, got.interval.unwrap()), "{method:?}: {exact:?} {:?}", got.interval);
         }
         let promised = promise(&fitted.artifact);

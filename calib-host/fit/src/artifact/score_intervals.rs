@@ -62,7 +62,7 @@ fn key_of(edge: f64, kind: ScoreKind, encoding: ScoreEncoding, compact: bool) ->
         let score = |code| QuantizedScore::new(encoding, code).map(|code| score_of_code(kind, code));
         let (mut from, mut to) = (lowest, highest);
         while from < to {
-            let middle = from.midpoint(to);
+            let middle = from + (to - from) / 2;
             if score(middle).is_ok_and(|score| f64::from(score) < edge) {
                 from = middle + 1
             } else {
