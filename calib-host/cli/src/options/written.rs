@@ -24,7 +24,8 @@ pub(crate) struct WrittenOptions {
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Store the exact interval of every bin in the artifact, at 8 bytes a bin: the device then returns it.
+    /// Store the exact interval of every bin in the artifact, at 8 bytes a bin: the device then returns it. A method whose bins have no
+    /// guarantee gets intervals of score ranges, at 12 bytes each.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     pub(crate) intervals: bool,
     /// The numbers in the artifact's tables.

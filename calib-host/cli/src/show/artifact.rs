@@ -225,12 +225,14 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         let is_empty = |&bin: &usize| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
         value["empty_bins"] = (0..table.form.bins()).filter(is_empty).collect();
         value["score_range"] = json!(score_range(artifact, index));
-        value["score_intervals"] = ranges_json(artifact, index);
+        if artifact.score_intervals().is_some() {
+            value["score_intervals"] = ranges_json(artifact, index);
+        }
         value["len_bytes"] = len_bytes.into();
         value["epsilon"] = table.epsilon.into();
         Some(value)
     };
-    json!({
+    let mut shown = json!({
         "format": FORMAT_VERSION,
         "identity": artifact.identity().to_string(),
         "len_bytes": artifact.len_bytes(),
@@ -248,7 +250,6 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "classes": header.classes,
         "n": header.n,
         "bins": header.bins,
-        "score_intervals": artifact.score_intervals().map(|found| json!({"alpha": found.alpha(), "of": rate_of(found)})),
         "guarantee": header.guarantee.map(|g| json!({
             "theorem": g.theorem.to_string(),
             "alpha": g.alpha,
@@ -287,5 +288,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
             _ => None,
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(found) = artifact.score_intervals() {
+        shown["score_intervals"] = json!({"alpha": found.alpha(), "of": rate_of(found)});
+    }
+    shown
 }
