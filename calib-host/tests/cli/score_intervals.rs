@@ -26,7 +26,7 @@ fn a_function_has_an_interval_for_each_range_of_the_score() {
     assert_eq!(bins.len(), 400);
     assert!((0..7).all(|bin| bins.iter().filter(|&&found| found == bin.to_string()).count() > 50));
     place.says("calib assess beta.bin --scores test.csv");
-    place.says("calib adjust beta.bin --prevalence 0.1 -o rare.bin");
+    place.says("calib adjust beta.bin --prevalence 0.1 --counter 1 -o rare.bin");
     place.says("calib inspect rare.bin");
     place.says("calib fit --method venn-abers --intervals --scores cal.csv -o venn.bin");
     // Three values: scores tie at the edges, and no row is lost.

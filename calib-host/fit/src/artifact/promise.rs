@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
+use calib_core::artifact::{Guarantee, HeaderFlags, Method, Rate, Reduction, ScoreIntervals, Theorem};
 use calib_core::{Artifact, BinFlags, Margin};
 
 use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points};
-use super::range_promise;
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
@@ -39,7 +38,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    pub(super) fn new(short: impl Into<String>, full: impl Into<String>) -> Self {
+    fn new(short: impl Into<String>, full: impl Into<String>) -> Self {
         Self { short: short.into(), full: full.into() }
     }
 }
@@ -113,15 +112,11 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
         (Some(found), None) => {
             let uncalibrated = uncalibrated(artifact).unwrap_or_default();
             let only = " Nothing is guaranteed of the probability itself.";
-            let statement = range_promise::statement(artifact, found) + only + &uncalibrated;
-            (
-                statement,
-                range_promise::assumptions(artifact, found, sample),
-                limits_at(artifact, found.alpha()),
-            )
+            let statement = statement_of_ranges(artifact, found) + only + &uncalibrated;
+            (statement, assumptions_of_ranges(artifact, found, sample), limits_at(artifact, found.alpha()))
         }
         (Some(found), Some(_)) => {
-            (statement + " " + &range_promise::statement(artifact, found), assumptions, limits)
+            (statement + " " + &statement_of_ranges(artifact, found), assumptions, limits)
         }
     };
     if artifact.is_randomized() {
@@ -221,8 +216,48 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
     all
 }
 
+/// What intervals of ranges of the score guarantee.
+fn statement_of_ranges(artifact: &Artifact<'_>, found: ScoreIntervals<'_>) -> String {
+    let as_before = match found.rate() {
+        Rate::OfRange => "",
+        _ => ", for scores distributed within the range as in the calibration set (some tie at the edges)",
+    };
+    let event = match artifact.header().reduction {
+        Reduction::Binary => "",
+        Reduction::ClassWise => " The event is that the class is right, for each class separately.",
+        Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
+            " The event is that the class with the rank is right."
+        }
+        _ => " The event is that the predicted class is right.",
+    };
+    let of_clusters =
+        if cluster_rows(artifact).is_some() { " A new row is a random row of a random cluster." } else { "" };
+    format!(
+        "With at least {}% probability over the draw of the calibration set, the event rate of every score range lies in its interval\
+         {as_before}.{event}{of_clusters}",
+        percent_of_success(found.alpha()),
+    )
+}
+
+/// What has to be so for that to hold. Method and number of bins may be chosen by the labels: the ranges depend on the scores alone.
+fn assumptions_of_ranges(
+    artifact: &Artifact<'_>,
+    found: ScoreIntervals<'_>,
+    sample: Option<SampleFacts>,
+) -> Vec<Condition> {
+    let fixed = Condition::new(
+        "the classifier was fixed without looking at these labels",
+        "The classifier was fixed without looking at these labels. The method may be chosen by them: the ranges depend on the scores only.",
+    );
+    let mut all = vec![independent(artifact), fixed, same_distribution(artifact)];
+    if found.rate() == Rate::OfRange {
+        all.push(repeated_scores(sample));
+    }
+    all
+}
+
 /// The assumption that rows do not depend on each other.
-pub(super) fn independent(artifact: &Artifact<'_>) -> Condition {
+fn independent(artifact: &Artifact<'_>) -> Condition {
     match cluster_rows(artifact) {
         None => Condition::new(
             "calibration points are independent: one per patient, or per other independent unit",
@@ -239,7 +274,7 @@ pub(super) fn independent(artifact: &Artifact<'_>) -> Condition {
 
 /// The assumption about where new data come from: at the prevalence of the calibration points, or the one that the artifact was
 /// adjusted to.
-pub(super) fn same_distribution(artifact: &Artifact<'_>) -> Condition {
+fn same_distribution(artifact: &Artifact<'_>) -> Condition {
     match parameter(artifact, "prevalence") {
         None => Condition::new(
             "new data come from the same distribution, at the same prevalence",
@@ -261,7 +296,7 @@ pub(super) fn same_distribution(artifact: &Artifact<'_>) -> Condition {
 }
 
 /// The assumption that scores have a continuous distribution, with what was seen of it.
-pub(super) fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
+fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
     let percent =
         |share: f32| format!("{:.*} %", if share > 0.0 && share < 0.01 { 2 } else { 1 }, 100.0 * share);
     match sample.filter(|sample| !sample.tied.is_nan()) {
