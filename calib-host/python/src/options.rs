@@ -100,6 +100,7 @@ impl<'py> Options<'py> {
             .class_score(named.class_score)
             .seed(named.seed)
             .alpha(self.number("alpha")?.unwrap_or(defaults.alpha))
+            .bound(self.named("bound")?.unwrap_or(defaults.bound))
             .candidates(self.count::<u32>("candidates")?.unwrap_or(defaults.candidates))
             .alpha_spent(self.number("alpha_spent")?.unwrap_or(defaults.alpha_spent))
             .intervals(self.get::<bool>("intervals", "True or False")?)

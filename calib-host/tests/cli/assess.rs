@@ -87,7 +87,7 @@ fn the_bound_of_c_is_told_with_its_probability() {
     let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
     let bound = bound.number();
     let sentence = format!(
-        "with probability 90 %, if the model was not fitted to these rows: of 1000 new rows, at most {:.1} more or fewer come true than \
+        "with probability 90 %, if the model was not fitted to these rows: of 1000 new rows, on average at most {:.1} more or fewer come true than \
          the probabilities of any range say (c_emp at most {bound:.6})\n",
         (10_000.0 * bound).ceil() / 10.0
     );
@@ -169,8 +169,8 @@ fn assess_the_roc_surface() {
         "{words}"
     );
 
-    let four = f32s(&[60, 4], (0..240).map(|i| (i * 7919 % 240) as f32 / 240.0));
-    let place = place.with("four.npy", four.bytes()).with("y.npy", i64s((0..60).map(|row| row % 4)).bytes());
+    let four = f32s(&[120, 4], (0..480).map(|i| (i * 7919 % 480) as f32 / 480.0));
+    let place = place.with("four.npy", four.bytes()).with("y.npy", i64s((0..120).map(|row| row % 4)).bytes());
     let form = "calib assess --logits four.npy --labels y.npy --seed 3 --json";
     let got = place.json(form);
     assert!(got["vus"]["standard_error"].number() < 0.001 && got.get("vus_hull").is_none());
@@ -179,8 +179,14 @@ fn assess_the_roc_surface() {
     let interval = place.json(&format!("{form} --bootstrap 50"))["vus"]["interval"].take();
     let half = (interval["hi"].number() - interval["lo"].number()) / 2.0;
     assert!(half > 5.0 * got["vus"]["standard_error"].number(), "{interval}");
+    // Of fewer rows all tuples are looked at.
+    let few = f32s(&[60, 4], (0..240).map(|i| (i * 7919 % 240) as f32 / 240.0));
+    let place =
+        place.with("few.npy", few.bytes()).with("few_y.npy", i64s((0..60).map(|row| row % 4)).bytes());
+    let got = place.json("calib assess --logits few.npy --labels few_y.npy --json");
+    assert_eq!((&got["vus"]["tuples"], got["vus"].get("standard_error")), (&json!(15u64.pow(4)), None));
     // A class without rows has no share that is right.
-    let place = place.with("y.npy", i64s((0..60).map(|row| row % 3)).bytes());
+    let place = place.with("y.npy", i64s((0..120).map(|row| row % 3)).bytes());
     assert_eq!(place.json(form).get("vus"), None);
 }
 
@@ -361,7 +367,7 @@ fn compare_ranks_and_recommends() {
     let got = place.json(&format!("{form} --json"));
     assert_eq!(got, place.json(&format!("{form} --json")));
     let methods = got["methods"].list();
-    assert_eq!(methods.len() + got["failed"].list().len(), 13);
+    assert_eq!(methods.len() + got["failed"].list().len(), 15);
     let losses: Vec<f64> = methods.iter().map(|m| m["loss"]["value"].number()).collect();
     assert!(losses.is_sorted());
     // What is recommended has a guarantee, and the size that `calib fit` gives.

@@ -84,7 +84,7 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
-        writeln!(out, "flags       equal scores straddled a bin boundary and were merged")?;
+        writeln!(out, "flags       equal scores at an edge were kept in one bin")?;
     }
     if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
         let tables = artifact.tables();
@@ -230,6 +230,10 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         }
         value["len_bytes"] = len_bytes.into();
         value["epsilon"] = table.epsilon.into();
+        if tables.has_intervals() {
+            let of_bin = |bin| tables.interval(index, bin as u16).map(|i| json!({"lo": i.lo, "hi": i.hi}));
+            value["intervals"] = json!((0..table.form.bins()).map(of_bin).collect::<Vec<_>>());
+        }
         Some(value)
     };
     let mut shown = json!({

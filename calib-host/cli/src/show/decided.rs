@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use calib_fit::artifact::number_of;
 use calib_fit::assess::AssessOptions;
 use calib_fit::decide::{CostInterval, EstimatedRoc, Validation};
 use calib_fit::job::Decided;
@@ -82,8 +83,9 @@ fn print_cost(decided: &Decided, expected: f64, out: &mut dyn Write) -> io::Resu
         let action = &decided.actions.all()[decided.actions.uncalibrated()].name;
         writeln!(
             out,
-            "  {} rows without a probability are left out: there it is {action}",
-            decided.uncalibrated_rows
+            "  {} without a probability {} left out: there it is {action}",
+            number_of(decided.uncalibrated_rows as u64, "row"),
+            if decided.uncalibrated_rows == 1 { "is" } else { "are" }
         )?;
         if let Some([lo, hi]) = decided.over_all_rows() {
             writeln!(out, "  over all rows it is {lo:.6} to {hi:.6}, whatever these turn out to be")?;
@@ -128,7 +130,8 @@ fn print_interval(
     let vacuous = if interval.vacuous { " (vacuous: a case costs no more and no less anyway)" } else { "" };
     writeln!(
         out,
-        "  [{:.6}, {:.6}]  of a new case, with probability {percent} %, if new cases come from the same distribution{vacuous}",
+        "  [{:.6}, {:.6}]  expected cost over all new cases, by the labels of {rows}: with at least {percent}% probability, if new \
+         cases come from the same distribution{vacuous}",
         interval.guaranteed.lo, interval.guaranteed.hi
     )?;
     let lower =

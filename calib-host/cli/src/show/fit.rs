@@ -10,7 +10,7 @@ use calib_fit::artifact::{
 };
 use calib_fit::binary::{Bin, Model, ScalingModel};
 use calib_fit::fit::FittedTable;
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
 use super::artifact::ranges_json;
@@ -46,7 +46,7 @@ impl<'a> ShownFit<'a> {
         let Self { fit, artifact, output, vacuous, promise } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
-            None => format!("{} points", fit.n()),
+            None => number_of(fit.n(), "point"),
         };
         let mut lines = vec![format!(
             "{points}, {} ({}), {}{} bytes: {}",
@@ -125,7 +125,8 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
         let (n, label) = (fit.n(), u8::from(label));
         remarks.push(match bound {
             Some((side, at, bound)) => format!(
-                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artifact carries the bounds."
+                "All {n} labels are {label}: only {side} bound is known of every bin, {} at {at}. The artifact carries the bounds.",
+                shown(4, bound)
             ),
             None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
         });
@@ -134,7 +135,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     if few > 0 {
         remarks.push(format!(
             "At most two positives or two negatives in all are in {few} of {}: what is known there is the exact interval \
-             (--intervals, --json), not epsilon.",
+             (--json), not epsilon.",
             number_of(fit.bins() as u64, "bin")
         ));
     }

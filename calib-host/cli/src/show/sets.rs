@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use calib_fit::artifact::number_of;
 use calib_fit::job::Sets;
 use calib_fit::sets::SetFigures;
 use calib_fit::stats::percent_of_success;
@@ -14,9 +15,20 @@ use crate::out::shown_path;
 pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Result<()> {
     let summary = &found.summary;
     let (output, len_bytes, n) = (shown_path(output), summary.written.len_bytes, summary.n);
-    writeln!(out, "{output}: {len_bytes} bytes, from {n} calibration rows")?;
+    writeln!(out, "{output}: {len_bytes} bytes, from {}", number_of(n as u64, "calibration row"))?;
     for sentence in &summary.sentences {
         writeln!(out, "  {sentence}")?;
+    }
+    for (class, &covered) in summary.coverage.iter().enumerate().take(SHOWN) {
+        writeln!(out, "  on these calibration rows class {class} is in the set in {}", counted(covered))?;
+    }
+    if !summary.missed_classes.is_empty() {
+        let missed: Vec<String> = summary.missed_classes.iter().map(ToString::to_string).collect();
+        writeln!(
+            out,
+            "  warning: what is promised does not hold for class {}: use --by-class",
+            missed.join(", ")
+        )?;
     }
     let unseen: Vec<String> = summary.unseen_classes.iter().map(ToString::to_string).collect();
     if !unseen.is_empty() {
@@ -33,6 +45,9 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
          fitted to these rows"
     )
 }
+
+/// How many classes are told one by one.
+const SHOWN: usize = 16;
 
 /// Prints how prediction sets do on test rows.
 pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Result<()> {

@@ -113,10 +113,13 @@ pub fn decide(
     let fair = |rows: &&DecideRows| !rows.is_calibration;
     let judged = validation.or(rows).filter(fair).and_then(DecideRows::predictions);
     let judged = judged.filter(|labelled| !labelled.is_empty());
-    let judged = judged.map(|labelled| Validation::new(&labelled, delta));
+    let judged = judged.map(|labelled| (Validation::new(&labelled, delta), labelled));
     let candidates = chosen.as_ref().map_or(1, |chosen| chosen.candidates);
     let known = probs.as_ref().zip(judged.as_ref());
-    let interval = known.map(|(probs, judged)| cost_interval(actions, &rule, probs, judged, candidates));
+    let interval = known.map(|(probs, (validation, labelled))| {
+        cost_interval(actions, &rule, probs, validation, (labelled, candidates))
+    });
+    let judged = judged.map(|(validation, _)| validation);
     let is_stated = costs.stated.is_some();
     let cost_of = |rule: &Rule| probs.as_ref().map(|probs| expected_cost(actions, rule, probs));
     let within = |probs: &ProbDistribution| {
@@ -183,13 +186,17 @@ fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<Th
 /// # Errors
 ///
 /// If it has no probabilities, or would be larger than the format allows.
-pub fn with_rule(stored: &StoredArtifact, decided: &Decided) -> Result<StoredArtifact, JobError> {
+pub fn with_rule(
+    stored: &StoredArtifact,
+    decided: &Decided,
+    counter: Option<u32>,
+) -> Result<StoredArtifact, JobError> {
     if stored.artifact().header().method.has_no_calibrator() {
         return Err(JobError::Mismatch(
             "the artifact has thresholds or sets alone, and no probabilities to decide by",
         ));
     }
-    let bytes = with_decision(stored, &decided.actions, &decided.rule)?;
+    let bytes = with_decision(stored, &decided.actions, &decided.rule, counter)?;
     Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact"))
 }
 

@@ -71,7 +71,10 @@ fn commented(line: &str) -> String {
 fn example(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> Vec<String> {
     let mut lines = vec![
         String::new(),
-        format!("In Cargo.toml: calib-core = \"{}\". How it is called:", env!("CARGO_PKG_VERSION")),
+        format!(
+            "In Cargo.toml: calib-core = {{ path = \"PATH/calib-core\" }}, where PATH is a checkout of calib {}. How it is called:",
+            env!("CARGO_PKG_VERSION")
+        ),
         String::new(),
         "    include!(\"this file\");".into(),
         String::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use calib_core::artifact::{HeaderFlags, Reduction};
+use calib_core::artifact::{HeaderFlags, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_fit::artifact::{VacuousBins, number_of};
 use calib_fit::assess::{BeforeAfter, CalibratedRows, Evidence, Flaw, Prediction, PredictionKind};
@@ -63,10 +63,13 @@ pub(super) fn warnings(
         warn("At least one class is uncalibrated; no test row is predicted to be of it.".into());
     }
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
-        warn(
-            "Equal scores straddle a bin boundary and were merged: no guarantee is stated where that happened."
-                .into(),
-        );
+        let exact = header.guarantee.is_some_and(|guarantee| guarantee.theorem == Theorem::ClopperPearson);
+        let what = if exact {
+            "the guarantee is about the scores of the calibration set"
+        } else {
+            "no guarantee is stated there"
+        };
+        warn(format!("Equal scores at an edge were kept in one bin: {what}."));
     }
     if let Some(guarantee) = header.guarantee.filter(|guarantee| guarantee.epsilon > USEFUL_EPSILON) {
         warn(format!(
@@ -135,11 +138,9 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     {
         warnings.push(format!(
             "All {} test rows have label {}: nothing here tells the classes apart, and the area under the ROC curve is left \
-             out. The rate of label 1 is in [{:.4}, {:.4}].",
+             out. The rate of label 1 is in {rate:.4}.",
             after.n,
-            u8::from(label),
-            rate.lo,
-            rate.hi
+            u8::from(label)
         ));
     }
     let few = after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();

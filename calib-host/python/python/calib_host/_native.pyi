@@ -134,6 +134,7 @@ def decide(
     validation: tuple[NDArray[np.float32], list[bool] | None, bool] | None,
     delta: float,
     artifact: Artifact | None,
+    counter: int | None,
 ) -> tuple[Artifact | None, str]: ...
 def sets(
     data: Dataset,
@@ -142,7 +143,7 @@ def sets(
     counter: int | None,
     classifier: list[int] | None,
     alpha: float,
-    by_class: bool,
+    by_class: bool | None,
     confidence: float | None,
     never_empty: bool,
     class_score: str | None,

@@ -64,8 +64,8 @@ pub enum FittedModel {
 /// let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
 ///
 /// let fitted = fit(&data, &FitOptions::default())?;
-/// assert_eq!(fitted.artifact.artifact().header().bins, 12);
-/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 12 bins"));
+/// assert_eq!(fitted.artifact.artifact().header().bins, 15);
+/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 15 bins"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -104,7 +104,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         None => fit,
     };
     let fit = if options.is_compact() { fit.compacted()? } else { fit };
-    let fit = options.stated(fit, chosen.as_ref().and_then(|chosen| chosen.share));
+    let fit = options.stated(fit);
     let fit = fit.of_classifiers(data.classifiers());
     let (intervals, outside) = beside.unzip();
     let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors).score_intervals(intervals))?;
@@ -301,7 +301,7 @@ fn why_tables(reduction: Option<Reduction>) -> Chosen {
         None => format!("chosen: {bins}"),
     };
     // Chosen without a look at the rows, so that alpha is not shared.
-    Chosen::new(why, None)
+    Chosen::new(why)
 }
 
 /// What is said where no bins are chosen.
@@ -324,7 +324,7 @@ impl Chosen {
             return self;
         }
         let why = self.with_names(|name| format!("`{name}`"));
-        Self::new(format!("{why}; scores by {classifiers} classifiers have none"), self.share)
+        Self::new(format!("{why}; scores by {classifiers} classifiers have none"))
     }
 }
 
@@ -335,7 +335,8 @@ impl FitOptions {
             data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.to_bytes()).into()),
             rows: Some(rows),
             classifier: self.classifier,
-            intervals: self.intervals.unwrap_or(false),
+            // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
+            intervals: !self.is_compact(),
             score_intervals: None,
             counter: self.counter,
             direct_table: self.table == TableWidth::Direct,
@@ -347,7 +348,7 @@ impl FitOptions {
     fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
         let artifact = StoredArtifact::from_bytes(bytes).expect("just written");
         let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
-        let bytes = with_decision(&artifact, actions, rule).map_err(CompileError::from)?;
+        let bytes = with_decision(&artifact, actions, rule, None).map_err(CompileError::from)?;
         Ok(StoredArtifact::from_bytes(&bytes).expect("just written"))
     }
 }

@@ -11,6 +11,7 @@ use crate::data::BinaryData;
 use crate::dataset::{Content, Dataset};
 use crate::decide::{Actions, Rule};
 use crate::fit::{Fit, divided};
+use crate::guarantee::GuaranteeBound;
 use crate::joint::JointMethod;
 use crate::options_error::OptionsError;
 use crate::reduction::ReductionOptions;
@@ -26,10 +27,10 @@ const RANGES_BY_DEFAULT: bool = false;
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
-    /// Bins that suit the data: of one score the most that keep `epsilon`, by `umd`, or by `ums` where scores tie; of several tables
-    /// `umd` with 50 points a bin.
+    /// Bins of `umd` that suit the data: of one score about the cube root of the number of points, or the most that keep `epsilon`, of
+    /// several tables 50 points a bin.
     Auto {
-        /// The epsilon to keep; without one 0.1, and a wider guarantee or none where that is out of reach.
+        /// The epsilon to keep, whatever the labels are.
         epsilon: Option<f64>,
     },
     /// A binary method, for one score or for each table of a reduction.
@@ -64,12 +65,14 @@ pub struct FitOptions {
     pub class_score: ClassScore,
     /// The probability, over the draw of the points, with which the guarantee may fail.
     pub alpha: f64,
+    /// How the guarantee's epsilon follows from the labels.
+    pub bound: GuaranteeBound,
     /// Among how many choices of method and bins this one was chosen by these labels.
     pub candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field.
     pub alpha_spent: f64,
-    /// Whether exact intervals are stored: of every bin if the bins have a guarantee, otherwise of ranges of the score
-    /// ([`intervals`](crate::intervals)). By default none are.
+    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if the bins have no guarantee. By default
+    /// none are.
     pub intervals: Option<bool>,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
@@ -118,6 +121,7 @@ impl Default for FitOptions {
             reduction: None,
             class_score: ClassScore::Softmax,
             alpha: 0.1,
+            bound: GuaranteeBound::Exact,
             candidates: 1,
             alpha_spent: 0.0,
             intervals: None,
@@ -155,11 +159,13 @@ builders! {
     class_score: ClassScore,
     /// The same with a guarantee that may fail with this probability.
     alpha: f64,
+    /// The same with a guarantee by this bound.
+    bound: GuaranteeBound,
     /// The same, chosen among so many.
     candidates: u32,
     /// The same after earlier calibrations with these alphas in sum.
     alpha_spent: f64,
-    /// The same with exact intervals, or without.
+    /// The same with exact intervals of ranges of the score, or without.
     intervals: Option<bool>,
     /// The same with this seed.
     seed: Seed,
@@ -183,15 +189,9 @@ impl FitOptions {
         divided(self.alpha, self.candidates)
     }
 
-    /// The fit with what it states; `chosen` is among how many it was chosen besides those that are stated, and what it may spend of
-    /// alpha.
-    pub(super) fn stated(&self, fit: Fit, chosen: Option<(u32, f64)>) -> Fit {
-        let fit = match chosen {
-            Some((chosen, share)) => {
-                fit.chosen_with_share(self.candidates.saturating_mul(chosen), share, self.alpha)
-            }
-            None => fit.chosen_among(self.candidates, self.alpha),
-        };
+    /// The fit with what it states.
+    pub(super) fn stated(&self, fit: Fit) -> Fit {
+        let fit = fit.bounded_by(self.bound).chosen_among(self.candidates, self.alpha);
         fit.after_spending(self.alpha_spent)
     }
 
