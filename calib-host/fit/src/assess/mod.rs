@@ -14,6 +14,7 @@ mod cells;
 mod clinical;
 mod column;
 mod evidence;
+mod few_events;
 mod figures;
 mod flaw;
 mod groups;
@@ -49,6 +50,7 @@ pub use clinical::{
 pub(crate) use column::Column;
 pub use column::cells;
 pub use evidence::{ChangedRows, Evidence, brier_change, evidence, evidence_of_changes, evidence_of_fit};
+pub use few_events::FEWEST_EVENTS;
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
 pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
