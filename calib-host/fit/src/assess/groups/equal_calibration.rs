@@ -52,7 +52,7 @@ pub enum NotTested {
     #[error("all rows are of one group")]
     OneGroup,
     /// Rows belong together, and a row cannot change its label alone.
-    #[error("the rows of a cluster belong together, and their labels cannot be dealt out row by row")]
+    #[error("the rows of a cluster belong together, and their labels cannot be assigned row by row")]
     Clusters,
     /// No bin holds rows of two groups and of both labels.
     #[error("no bin of probabilities holds rows of two groups with different labels")]
