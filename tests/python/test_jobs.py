@@ -153,6 +153,11 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     found = calib_host.decide(ACTIONS, scores[1000:], labels[1000:], calibrator=calibrator, uncalibrated="refer")
     assert dict(found) == {name: value for name, value in expected.items() if name not in ("evidence", "flaws", "warnings")}
     assert found.artifact == (tmp_path / "out.bin").read_bytes()
+    asked(tmp_path, *words, "--counter=9")
+    counted = calib_host.decide(
+        ACTIONS, scores[1000:], labels[1000:], calibrator=calibrator, uncalibrated="refer", counter=9
+    )
+    assert counted.artifact == (tmp_path / "out.bin").read_bytes() != found.artifact
     with pytest.raises(DataError, match="fitted to.*same_rows goes on"):
         calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator)
     assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labelled_rows"]

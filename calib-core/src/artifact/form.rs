@@ -380,6 +380,9 @@ const BETA: u32 = 2;
 const TEMPERATURE: u32 = 3;
 const MARGIN_PLATT: u32 = 4;
 const MARGIN_TEMPERATURE: u32 = 5;
+const QUADRATIC: u32 = 6;
+const UNCHANGED: u32 = 7;
+const MARGIN_QUADRATIC: u32 = 8;
 
 #[inline(always)]
 pub(super) fn margin_scaling(words: &[u32]) -> Option<MarginScaling> {
@@ -387,6 +390,10 @@ pub(super) fn margin_scaling(words: &[u32]) -> Option<MarginScaling> {
         [MARGIN_PLATT, a, b] => Some(MarginScaling::Platt { a: f32::from_bits(a), b: f32::from_bits(b) }),
         [MARGIN_TEMPERATURE, inverse_t] => {
             Some(MarginScaling::Temperature { inverse_t: f32::from_bits(inverse_t) })
+        }
+        [MARGIN_QUADRATIC, a, b, c, scale, shift] => {
+            let [a, b, c, scale, shift] = [a, b, c, scale, shift].map(f32::from_bits);
+            Some(MarginScaling::Quadratic { a, b, c, scale, shift })
         }
         _ => None,
     }
@@ -401,6 +408,10 @@ fn write_margin_scaling(scaling: MarginScaling, out: &mut WordWriter<'_>) -> Opt
         MarginScaling::Temperature { inverse_t } => {
             out.word(MARGIN_TEMPERATURE)?;
             out.floats([inverse_t])
+        }
+        MarginScaling::Quadratic { a, b, c, scale, shift } => {
+            out.word(MARGIN_QUADRATIC)?;
+            out.floats([a, b, c, scale, shift])
         }
     }
 }
@@ -419,6 +430,10 @@ pub(super) fn scaling(words: &[u32]) -> Option<Scaling> {
         [TEMPERATURE, inverse_t, clip] => {
             Some(Scaling::Temperature { inverse_t: float(inverse_t), clip: float(clip) })
         }
+        [QUADRATIC, a, b, c, clip] => {
+            Some(Scaling::Quadratic { a: float(a), b: float(b), c: float(c), clip: float(clip) })
+        }
+        [UNCHANGED] => Some(Scaling::Unchanged),
         _ => None,
     }
 }
@@ -429,6 +444,8 @@ fn scaling_words(scaling: Scaling, words: &mut [u32; SCALING_WORDS]) -> &[u32] {
         Scaling::PlattProb { a, b } => (PLATT_PROB, &[a, b]),
         Scaling::Beta { a, b, c, clip } => (BETA, &[a, b, c, clip]),
         Scaling::Temperature { inverse_t, clip } => (TEMPERATURE, &[inverse_t, clip]),
+        Scaling::Quadratic { a, b, c, clip } => (QUADRATIC, &[a, b, c, clip]),
+        Scaling::Unchanged => (UNCHANGED, &[]),
     };
     let [first, rest @ ..] = words;
     *first = kind;

@@ -87,6 +87,14 @@ pub enum Method {
     OperatingPoint,
     /// None: the artifact holds prediction sets alone.
     PredictionSet,
+    /// A weighted mean of several methods' functions, as a step function.
+    Blend,
+    /// None: the probability is the score as it is, or the sigmoid of a margin.
+    Unchanged,
+    /// A logistic function of a parabola of the logit or of the margin.
+    Quadratic,
+    /// Isotonic regression, interpolated linearly between the centers of its blocks.
+    IsotonicCentered,
 }
 
 /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022).
@@ -425,10 +433,13 @@ impl Method {
             | Self::FixedWidth
             | Self::Isotonic
             | Self::Irp
-            | Self::ScalingBinning => SectionKind::Tables,
+            | Self::ScalingBinning
+            | Self::Blend => SectionKind::Tables,
             Self::UmdRandomized => SectionKind::RandomizedSteps,
-            Self::IsotonicInterpolated => SectionKind::Interpolated,
-            Self::Platt | Self::Beta | Self::Temperature => SectionKind::Scaling,
+            Self::IsotonicInterpolated | Self::IsotonicCentered => SectionKind::Interpolated,
+            Self::Platt | Self::Beta | Self::Temperature | Self::Quadratic | Self::Unchanged => {
+                SectionKind::Scaling
+            }
             Self::VennAbers => SectionKind::VennAbers,
             _ => return None,
         })
@@ -489,6 +500,10 @@ impl fmt::Display for Method {
             Self::MulticlassIrp => "multiclass-irp",
             Self::OperatingPoint => "operating-point",
             Self::PredictionSet => "prediction-set",
+            Self::Blend => "blend",
+            Self::Unchanged => "none",
+            Self::Quadratic => "quadratic",
+            Self::IsotonicCentered => "isotonic-centered",
         })
     }
 }

@@ -46,13 +46,26 @@ pub enum Scaling {
         /// The distance from 0 and 1 at which scores are clipped, in `(0, 0.5)`.
         clip: f32,
     },
+    /// `sigmoid((a logit(s) + b) logit(s) + c)`: logistic regression on the logit and its square.
+    Quadratic {
+        /// The weight of the square.
+        a: f32,
+        /// The slope.
+        b: f32,
+        /// The intercept.
+        c: f32,
+        /// The distance from 0 and 1 at which scores are clipped, in `(0, 0.5)`.
+        clip: f32,
+    },
+    /// `s`: the score as it is.
+    Unchanged,
 }
 
 /// A checked scaling function, which gives a probability for every score.
 ///
 /// The function is evaluated in f32 with libm's `expf` and `logf`, in the order in which the formulas of [`Scaling`] are
 /// written: the same bits on every target. The probability rises with the score, or falls if `a` of a Platt function is below
-/// 0. Up to rounding: between close scores it may turn by a few units in the last place.
+/// 0; a quadratic one may do both. Up to rounding: between close scores it may turn by a few units in the last place.
 ///
 /// ```
 /// use calib_core::Score;
@@ -97,6 +110,10 @@ impl ScalingFunction {
                 (a.is_finite() && b.is_finite() && c.is_finite(), a >= 0.0 && b >= 0.0, clip)
             }
             Scaling::Temperature { inverse_t, clip } => (inverse_t.is_finite(), inverse_t > 0.0, clip),
+            Scaling::Quadratic { a, b, c, clip } => {
+                (a.is_finite() && b.is_finite() && c.is_finite(), true, clip)
+            }
+            Scaling::Unchanged => (true, true, 0.25),
         };
         if !finite {
             Err(ParameterError::NotFinite)
@@ -136,9 +153,14 @@ impl ScalingFunction {
                 a * ln_s - b * ln_not_s + c
             }
             Scaling::Temperature { inverse_t, clip } => logit(score, clip) * inverse_t,
+            Scaling::Quadratic { a, b, c, clip } => {
+                let z = logit(score, clip);
+                (a * z + b) * z + c
+            }
+            Scaling::Unchanged => return score.get(),
         };
         // `z` may overflow to an infinity but is never NaN, so the fallback is never taken: a logit is finite, and only one of
-        // `ln(s)` and `ln(1 - s)` can be below -1, so infinities of opposite signs never meet.
+        // `ln(s)` and `ln(1 - s)` can be below -1, so infinities of opposite signs never meet, and a sum times 0 is finite.
         sigmoid(z).map_or(0.5, Score::get)
     }
 }
@@ -211,6 +233,11 @@ mod tests {
                 f64::from(a) * ln_s - f64::from(b) * ln_not_s + f64::from(c)
             }
             Scaling::Temperature { inverse_t, clip } => logit(clip) * f64::from(inverse_t),
+            Scaling::Quadratic { a, b, c, clip } => {
+                let z = logit(clip);
+                (f64::from(a) * z + f64::from(b)) * z + f64::from(c)
+            }
+            Scaling::Unchanged => return s,
         };
         1.0 / (1.0 + libm::exp(-z))
     }
@@ -228,6 +255,7 @@ mod tests {
                 clip
             }),
             (0.05f32..5.0, clip()).prop_map(|(inverse_t, clip)| Scaling::Temperature { inverse_t, clip }),
+            Just(Scaling::Unchanged),
         ]
     }
 
@@ -241,6 +269,12 @@ mod tests {
             (finite(), finite(), finite(), clip()).prop_map(|(a, b, c, clip)| Scaling::Beta {
                 a: a.abs(),
                 b: b.abs(),
+                c,
+                clip
+            }),
+            (finite(), finite(), finite(), clip()).prop_map(|(a, b, c, clip)| Scaling::Quadratic {
+                a,
+                b,
                 c,
                 clip
             }),
@@ -275,6 +309,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_unchanged_keeps_its_bits() {
+        let same = ScalingFunction::new(Scaling::Unchanged).unwrap();
+        for bits in (0..=ONE_BITS).step_by(step(1 << 16)) {
+            assert_eq!(same.prob(Score::new(f32::from_bits(bits)).unwrap()).to_bits(), bits);
+        }
+    }
+
+    #[test]
     fn temperature_one_changes_nothing() {
         let same = ScalingFunction::new(Scaling::Temperature { inverse_t: 1.0, clip: 1e-7 }).unwrap();
         for i in (0..=1000).step_by(step(20)) {
@@ -302,6 +344,16 @@ mod tests {
                 prop_assert!(prob >= before - 1e-6 * before.max(1e-6), "{} {} {}", score, prob, before);
                 before = prob;
             }
+        }
+
+        /// A parabola may turn, and is where f64 has it.
+        #[test]
+        fn parabolas_are_within_1e_6_of_f64(
+            a in -0.1f32..0.1, b in -2.0f32..2.0, c in -3.0f32..3.0, clip in 1e-7f32..0.4, bits in 0..=ONE_BITS,
+        ) {
+            let scaling = Scaling::Quadratic { a, b, c, clip };
+            let prob = ScalingFunction::new(scaling).unwrap().prob(Score::new(f32::from_bits(bits)).unwrap());
+            prop_assert!((f64::from(prob) - exact(scaling, f32::from_bits(bits))).abs() <= 2e-6);
         }
 
         #[test]

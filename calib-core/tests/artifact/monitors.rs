@@ -278,4 +278,10 @@ fn only_a_device_with_room_for_every_monitored_table_admits_an_action() {
     let own = aligned(&super::monitors::acting(&binary_header(), &[steps()], &own, 1));
     let admits = |bins| plain.watched(MonitorRoom { tables: 1, bins }).admit(own.as_bytes()).is_ok();
     assert_eq!([2, 3].map(admits), [false, true]);
+    // And predictions in the monitors' own, which may be more.
+    let edges: &[&[u32]] = &[&[0.25f32.to_bits(), 0.5f32.to_bits(), 0.75f32.to_bits()]];
+    let more = MonitorParts { gaps: &[&[75, 75, 75, 76]], edges: Some(edges), ..PARTS };
+    let more = aligned(&super::monitors::acting(&binary_header(), &[steps()], &more, 1));
+    let admits = |bins| plain.watched(MonitorRoom { tables: 1, bins }).admit(more.as_bytes()).is_ok();
+    assert_eq!([3, 4].map(admits), [false, true]);
 }

@@ -15,7 +15,7 @@ use crate::listings::{
     BETA, CODES, INTERPOLATED, INTERVALS, PLATT_LOGIT, PLATT_PROB, RANDOMIZED, TEMPERATURE, VENN_ABERS,
 };
 
-const METHODS: [Method; 13] = [
+const METHODS: [Method; 17] = [
     Method::Umd,
     Method::Isotonic,
     Method::UmdOriginal,
@@ -29,6 +29,10 @@ const METHODS: [Method; 13] = [
     Method::Beta,
     Method::Temperature,
     Method::VennAbers,
+    Method::Blend,
+    Method::Unchanged,
+    Method::Quadratic,
+    Method::IsotonicCentered,
 ];
 const THEOREMS: [Theorem; 6] = [
     Theorem::Gr21Theorem3,
@@ -49,8 +53,10 @@ const NEGATIVE: u32 = 0xBF00_0000;
 fn method_kind(method: Method) -> SectionKind {
     match method {
         Method::UmdRandomized => SectionKind::RandomizedSteps,
-        Method::IsotonicInterpolated => SectionKind::Interpolated,
-        Method::Platt | Method::Beta | Method::Temperature => SectionKind::Scaling,
+        Method::IsotonicInterpolated | Method::IsotonicCentered => SectionKind::Interpolated,
+        Method::Platt | Method::Beta | Method::Temperature | Method::Quadratic | Method::Unchanged => {
+            SectionKind::Scaling
+        }
         Method::VennAbers => SectionKind::VennAbers,
         _ => SectionKind::Tables,
     }

@@ -69,6 +69,15 @@ impl Context {
         Self { quiet, tables, program, words, spinner, notes, has_warned: AtomicBool::new(false) }
     }
 
+    /// How many rows were left out, because they lack a value.
+    pub(crate) fn rows_left_out(&self) -> u64 {
+        let of = |note: &TableNote| match note {
+            TableNote::LeftOut { rows, .. } => *rows as u64,
+            _ => 0,
+        };
+        self.notes.all().iter().map(of).sum()
+    }
+
     /// The words of the command line after the name of the program.
     pub(crate) fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.words.iter().skip(1).map(|word| word.to_string_lossy())

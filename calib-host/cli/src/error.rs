@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use calib_fit::adjust::AdjustError;
+#[cfg(feature = "serial")]
+use calib_fit::artifact::number_of;
 use calib_fit::artifact::{CompileError, RuleError};
 use calib_fit::data::DataError;
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
@@ -118,7 +120,7 @@ pub(crate) enum Error {
     Device(#[from] DeviceError),
     /// A device was not told an outcome, nor what stands behind it.
     #[cfg(feature = "serial")]
-    #[error("{at}: {cause}; the {before} outcomes before this one are told")]
+    #[error("{at}: {cause}; {} before this one {} told", number_of(*before as u64, "outcome"), if *before == 1 { "is" } else { "are" })]
     Outcome {
         /// Where it stands.
         at: Box<Place>,

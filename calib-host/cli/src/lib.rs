@@ -70,7 +70,7 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(MOST_THREADS).build_global();
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let program = tables::with_options(Cli::command());
+    let program = tables::with_options(Cli::command()).mut_subcommands(with_negative_numbers);
     let program = help::laid_out(program.color(color(&arguments)));
     let matches = program.clone().try_get_matches_from(&arguments);
     let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));
@@ -93,6 +93,14 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             error.exit_code()
         }
     }
+}
+
+/// The command, of which every option takes a negative number for its value and not for another option: the option then says what it takes.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command.mut_args(|arg| match arg.get_action().takes_values() && !arg.is_positional() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    })
 }
 
 /// The colours that were asked for: they are needed before anything is parsed, since parsing may end in help.

@@ -186,6 +186,16 @@ pub enum VectorScalingError {
     /// The features separate the labels.
     #[error("the classes can be separated: the best weights are infinite")]
     Separated,
+    /// A class's features are all but 0 beside those of another, which may be masked.
+    #[error(
+        "the logits of class {low} are all but 0 beside those of class {high}: no matrix of weights sees both"
+    )]
+    Masked {
+        /// The class with the smallest features.
+        low: usize,
+        /// The class with the largest.
+        high: usize,
+    },
     /// Higher entries go with other classes.
     #[error("higher entries go with other classes: no temperature above 0 fits")]
     Reversed,

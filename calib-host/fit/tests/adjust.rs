@@ -56,6 +56,8 @@ fn all_kinds() -> Vec<StoredArtifact> {
             true => vec![
                 BinaryMethod::Scaling(ScalingMethod::PlattMargin),
                 BinaryMethod::Scaling(ScalingMethod::TemperatureMargin),
+                BinaryMethod::Scaling(ScalingMethod::QuadraticMargin),
+                BinaryMethod::Unchanged,
             ],
             false => vec![
                 BinaryMethod::FixedWidth(FixedWidth { bins: 3 }),
@@ -63,6 +65,8 @@ fn all_kinds() -> Vec<StoredArtifact> {
                 BinaryMethod::Scaling(ScalingMethod::PlattProb),
                 BinaryMethod::Scaling(ScalingMethod::Beta),
                 BinaryMethod::Scaling(ScalingMethod::Temperature),
+                BinaryMethod::Scaling(ScalingMethod::Quadratic),
+                BinaryMethod::Unchanged,
             ],
         });
         for method in methods {

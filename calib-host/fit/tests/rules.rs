@@ -136,7 +136,7 @@ fn beside_a_calibrator_nothing_else_changes() {
     };
     let actions = Actions::new(vec![action("act"), action("wait")], Some("act")).unwrap();
     let rule = Rule::stated(&[(1, 0.0, 0.5), (0, 0.5, 1.0)]).unwrap();
-    let decided = stored(&with_decision(&signed, &actions, &rule).unwrap());
+    let decided = stored(&with_decision(&signed, &actions, &rule, None).unwrap());
     assert_eq!((decided.artifact().signature(), decided.artifact().counter()), (None, 3));
 }
 

@@ -32,7 +32,7 @@ type DecidedRows<'py> = (PyReadonlyArray1<'py, f32>, Option<Vec<bool>>, bool);
 
 /// Finds the cheapest action for every probability, and puts the rule into an artifact if one is given.
 #[pyfunction]
-#[pyo3(signature = (actions, *, uncalibrated, unsure, cases, rows, validation, delta, artifact))]
+#[pyo3(signature = (actions, *, uncalibrated, unsure, cases, rows, validation, delta, artifact, counter))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn decide(
     py: Python<'_>,
@@ -44,13 +44,14 @@ pub(crate) fn decide(
     validation: Option<DecidedRows<'_>>,
     delta: f64,
     artifact: Option<&Bound<'_, PyArtifact>>,
+    counter: Option<u32>,
 ) -> PyResult<(Option<PyArtifact>, String)> {
     let costs = costs_of(actions, (uncalibrated, unsure), cases)?;
     let rows = rows.map(decided_rows).transpose()?;
     let validation = validation.map(decided_rows).transpose()?;
     let job = || decided(&costs, rows.as_ref(), validation.as_ref(), delta);
     let decision = working(py, job)?.map_err(|cause| of_job(&cause))?;
-    let with = artifact.map(|artifact| with_rule(&artifact.get().stored, &decision)).transpose();
+    let with = artifact.map(|artifact| with_rule(&artifact.get().stored, &decision, counter)).transpose();
     let with = with.map_err(|cause| of_job(&cause))?;
     Ok((with.map(PyArtifact::new), json!(decision).to_string()))
 }

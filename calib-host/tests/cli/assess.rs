@@ -169,8 +169,8 @@ fn assess_the_roc_surface() {
         "{words}"
     );
 
-    let four = f32s(&[60, 4], (0..240).map(|i| (i * 7919 % 240) as f32 / 240.0));
-    let place = place.with("four.npy", four.bytes()).with("y.npy", i64s((0..60).map(|row| row % 4)).bytes());
+    let four = f32s(&[120, 4], (0..480).map(|i| (i * 7919 % 480) as f32 / 480.0));
+    let place = place.with("four.npy", four.bytes()).with("y.npy", i64s((0..120).map(|row| row % 4)).bytes());
     let form = "calib assess --logits four.npy --labels y.npy --seed 3 --json";
     let got = place.json(form);
     assert!(got["vus"]["standard_error"].number() < 0.001 && got.get("vus_hull").is_none());
@@ -179,8 +179,14 @@ fn assess_the_roc_surface() {
     let interval = place.json(&format!("{form} --bootstrap 50"))["vus"]["interval"].take();
     let half = (interval["hi"].number() - interval["lo"].number()) / 2.0;
     assert!(half > 5.0 * got["vus"]["standard_error"].number(), "{interval}");
+    // Of fewer rows all tuples are looked at.
+    let few = f32s(&[60, 4], (0..240).map(|i| (i * 7919 % 240) as f32 / 240.0));
+    let place =
+        place.with("few.npy", few.bytes()).with("few_y.npy", i64s((0..60).map(|row| row % 4)).bytes());
+    let got = place.json("calib assess --logits few.npy --labels few_y.npy --json");
+    assert_eq!((&got["vus"]["tuples"], got["vus"].get("standard_error")), (&json!(15u64.pow(4)), None));
     // A class without rows has no share that is right.
-    let place = place.with("y.npy", i64s((0..60).map(|row| row % 3)).bytes());
+    let place = place.with("y.npy", i64s((0..120).map(|row| row % 3)).bytes());
     assert_eq!(place.json(form).get("vus"), None);
 }
 

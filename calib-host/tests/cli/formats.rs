@@ -1,10 +1,12 @@
 //! The same data in every format gives the same tables, the same artifact but for the hash of the file, and the same
 //! calibrated rows.
 
+use std::sync::Arc;
+
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int8Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float16Array, Float32Array,
-    Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, StringArray,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, DurationSecondArray, Float16Array,
+    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, StringArray,
     StringViewArray, StructArray, TimestampMillisecondArray, UInt8Array, UInt16Array, UInt32Array,
     UInt64Array,
 };
@@ -477,5 +479,32 @@ fn assess_leaves_out_nulls() {
             expected,
             "{file}"
         );
+    }
+}
+
+/// Durations are no labels and no scores, though Parquet keeps them as whole numbers.
+#[test]
+fn durations_are_no_numbers() {
+    let durations = |values: &[u8]| {
+        let values: Vec<i64> = values.iter().map(|&value| value.into()).collect();
+        Arc::new(DurationSecondArray::from(values)) as ArrayRef
+    };
+    let rows = data();
+    let labels: Vec<u8> = rows.iter().map(|row| row.1).collect();
+    let of_labels = batch(&[("score", scores::<Float32Array>()), ("label", durations(&labels))]);
+    let whole: Int64Array = labels.iter().map(|&label| i64::from(label)).collect();
+    let of_scores = batch(&[("score", durations(&labels)), ("label", column::<Int64Array>(whole))]);
+    for (name, batch, refused) in [("label", of_labels, "column label"), ("score", of_scores, "column score")]
+    {
+        for (file, bytes) in
+            [("t.parquet", parquet(&batch, Codec::SNAPPY)), ("t.arrow", arrow_file(&batch, None))]
+        {
+            let place = Workplace::new().with(file, bytes);
+            let run = place.run(&format!("calib fit {file} --method isotonic -o none.bin"));
+            let told = run.code == 3
+                && run.stderr.contains(refused)
+                && run.stderr.contains("the column holds Duration");
+            assert!(told, "{name} {file}: {}", run.stderr);
+        }
     }
 }

@@ -142,3 +142,50 @@ fn openssl_reads_the_keys() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.stdout, workplace.bytes("owner.pem.pub"));
 }
+
+/// A device that holds a signed calibrator refuses another one with the same counter, signed or not.
+#[test]
+fn what_has_the_counter_of_a_signed_artifact_is_warned_of() {
+    let costs = "uncalibrated = \"wait\"\n[[action]]\nname = \"wait\"\npositive = 9\nnegative = 0\nalarm = false\n\
+                 [[action]]\nname = \"treat\"\npositive = 0\nnegative = 1\nalarm = true\n";
+    let workplace = fitted().with("costs.toml", costs);
+    workplace.ok("calib keygen -o owner.pem");
+    workplace.ok("calib sign cal.bin --key owner.pem -o signed.bin");
+    let told = "signed.bin has the counter 7 itself: a device with a key that holds it refuses another calibrator with that counter, so \
+                give --counter 8 or more";
+    for line in [
+        "calib adjust signed.bin --prevalence 0.1",
+        "calib threshold cal.csv --calibrator signed.bin --sensitivity 0.8",
+        "calib decide signed.bin --actions costs.toml",
+    ] {
+        for (counter, warns) in [(" --counter 7", true), (" --counter 8", false)] {
+            let run = workplace.ok(&format!("{line}{counter} -o new.bin --force"));
+            assert_eq!(run.stderr.contains(told), warns, "{line}{counter}: {}", run.stderr);
+            assert_eq!(workplace.inspect("new.bin")["counter"], if warns { 7 } else { 8 }, "{line}");
+        }
+        // Of one that is not signed, devices without a key take it again.
+        let plain = workplace
+            .ok(&format!("{} --counter 7 -o new.bin --force", line.replace("signed.bin", "cal.bin")));
+        assert!(!plain.stderr.contains("has the counter"), "{}", plain.stderr);
+    }
+    let kept = workplace.ok("calib decide signed.bin --actions costs.toml -o new.bin --force");
+    assert!(kept.stderr.contains(told), "{}", kept.stderr);
+    let lower = workplace.ok("calib decide cal.bin --actions costs.toml --counter 3 -o new.bin --force");
+    assert!(
+        lower.stderr.contains("the counter of cal.bin is 7: a device that holds it refuses 3"),
+        "{}",
+        lower.stderr
+    );
+}
+
+#[test]
+fn numbers_of_options_are_read_as_people_write_them() {
+    let workplace = fitted();
+    workplace.ok("calib fit cal.csv --counter 1e3 -o many.bin");
+    assert_eq!(workplace.inspect("many.bin")["counter"], 1000);
+    for option in ["--counter -1", "--seed -1", "--bins -2"] {
+        let run = workplace.run(&format!("calib fit cal.csv --method umd {option} -o none.bin"));
+        let name = option.split(' ').next().unwrap();
+        assert!(run.code == 2 && run.stderr.contains(&format!("for '{name} <")), "{option}: {}", run.stderr);
+    }
+}

@@ -521,4 +521,196 @@ fn devices_of_names_that_look_the_same_are_warned_of() {
     }
     let run = place.ok("calib fleet cal.bin a.json b.json");
     assert!(run.stderr.contains("\"Ward 3\" and \"ward 3\" are two devices"), "{}", run.stderr);
+    // Two that have counted nothing are no reason to doubt, nor are two that counted otherwise.
+    assert!(!run.stderr.contains("have the same counters"), "{}", run.stderr);
+    for (name, first) in [("c", 20), ("d", 20), ("e", 21)] {
+        let mut counters: serde_json::Value = serde_json::from_slice(&place.bytes("a.json")).unwrap();
+        counters["device"] = name.into();
+        let predictions = &mut counters["tables"][0]["predictions"];
+        (predictions[0], predictions[1]) = (first.into(), 7.into());
+        std::fs::write(place.path().join(format!("{name}.json")), counters.to_string()).unwrap();
+    }
+    let twice = place.ok("calib fleet cal.bin c.json d.json e.json");
+    assert!(twice.stderr.contains("\"c\" and \"d\" have the same counters"), "{}", twice.stderr);
+    assert!(!place.ok("calib fleet cal.bin c.json e.json").stderr.contains("have the same counters"));
+}
+
+/// How many rows were read, and how many were written.
+#[test]
+fn rows_are_counted() {
+    let gaps = "score,label\n0.2,1\n,0\n0.4,1\nNA,0\n0.5,1\n";
+    let place = place()
+        .with("t.csv", "score,label\n0.2,1\n0.5,0\n")
+        .with("gaps.csv", gaps)
+        .with("one.csv", "score\n0.5\n");
+    for (line, told, counts) in [
+        ("t.csv", "2 rows read, 2 written", (2, 2)),
+        ("gaps.csv --drop-missing", "5 rows read, 3 written", (5, 3)),
+        ("one.csv", "1 row read, 1 written", (1, 1)),
+    ] {
+        let line = format!("calib apply cal.bin {line} -o out.csv --force");
+        let run = place.ok(&line);
+        assert!(run.stderr.contains(told), "{line}: {}", run.stderr);
+        let json = place.json(&format!("{line} --json"));
+        assert_eq!((json["rows_read"].as_u64(), json["rows"].as_u64()), (Some(counts.0), Some(counts.1)));
+    }
+}
+
+/// One thing has no plural.
+#[test]
+fn one_is_no_plural() {
+    let place = place().with("one.csv", "score,label\n0.5,1\n").with("gap.csv", "score,label\n0.5,1\n,0\n");
+    for (line, told, not) in [
+        ("calib assess cal.bin one.csv", "1 prediction, 1 came true", "1 predictions"),
+        ("calib assess --probs one.csv --prob-column score", "1 group occurs", "1 groups"),
+        (
+            "calib apply cal.bin gap.csv --drop-missing -o out.csv",
+            "1 of 2 rows lacks a value and is left out",
+            "lack a",
+        ),
+    ] {
+        let run = place.ok(line);
+        let said = run.stdout + &run.stderr;
+        assert!(said.contains(told) && !said.contains(not), "{line}: {said}");
+    }
+}
+
+/// Neither a number that no float holds, nor a label that no index is, is read as another one.
+#[test]
+fn numbers_that_are_too_small_or_too_large_are_told_as_they_are_written() {
+    let csv = |score: &str, label: &str| {
+        let rows: String = (1..40).map(|row| format!("0.{row:02},{}\n", row % 2)).collect();
+        format!("score,label\n{rows}{score},{label}\n")
+    };
+    let lines = |score: &str, label: &str| {
+        let rows: String =
+            (1..40).map(|row| format!("{{\"score\": 0.{row:02}, \"label\": {}}}\n", row % 2)).collect();
+        format!("{rows}{{\"score\": {score}, \"label\": {label}}}\n")
+    };
+    for (name, text) in [("t.csv", csv("1e-999", "0")), ("t.jsonl", lines("1e-999", "0"))] {
+        let place = place().with(name, text);
+        for line in [READERS[0], READERS[1], READERS[2], READERS[4]] {
+            refused(
+                &place,
+                &line.replace("t.csv", name),
+                &[name, "line 4", "1e-999 is not 0", "hint: write 0"],
+            );
+        }
+    }
+    const HUGE: [&str; 2] = ["9223372036854775808", "9223372036854775809"];
+    for (name, text) in [("t.csv", csv("0.5", HUGE[1])), ("t.jsonl", lines("0.5", HUGE[1]))] {
+        let place = place().with(name, text);
+        refused(&place, &READERS[0].replace("t.csv", name), &[name, HUGE[1]]);
+    }
+    // Two of them are two labels, which one float stands for.
+    let rows: String = (0..40).map(|row| format!("0.{row:02},{}\n", HUGE[row % 2])).collect();
+    let place = place().with("t.csv", format!("score,label\n{rows}"));
+    refused(&place, READERS[0], &[&format!("the labels are {} and {}", HUGE[0], HUGE[1])]);
+    let positive = |label: &str| {
+        place.json(&format!(
+            "calib fit --method umd --bins 1 t.csv --positive-label {label} -o {label}.cal --json"
+        ));
+        place.inspect(&format!("{label}.cal"))["tables"][0]["values"][0].clone()
+    };
+    assert_eq!((positive(HUGE[0]), positive(HUGE[1])), (0.5.into(), 0.5.into()));
+}
+
+/// Weights that leave nothing of one label are told as that.
+#[test]
+fn weights_that_make_all_others_nothing_are_told() {
+    let rows: String = (0..60)
+        .map(|row| format!("0.{row:02},{},{}\n", row % 2, if row == 7 { "1e20" } else { "1" }))
+        .collect();
+    let place = Workplace::new().with("t.csv", format!("score,label,w\n{rows}"));
+    for method in ["isotonic", "platt"] {
+        let line = format!("calib fit t.csv --weight-column w --method {method} -o new.bin");
+        refused(
+            &place,
+            &line,
+            &["column w", "the largest weight, 1e20", "of label 0 count as 0", "cap the weights"],
+        );
+    }
+}
+
+/// Of rare events the figures say something.
+#[test]
+fn rare_events_have_digits() {
+    let counts = |positives: [u64; 3]| {
+        let row = |(score, k): (&str, u64)| format!("{score},100000,{k}\n");
+        let rows: String = ["0.0001", "0.0004", "0.002"].into_iter().zip(positives).map(row).collect();
+        format!("score,n,k\n{rows}")
+    };
+    let place = Workplace::new().with("cal.csv", counts([3, 10, 55])).with("test.csv", counts([2, 11, 49]));
+    place.ok("calib fit cal.csv --count-column n --positives-column k --method isotonic -o rare.cal");
+    let told = place.ok("calib assess rare.cal test.csv --count-column n --positives-column k").stdout;
+    for words in [
+        "falls from 0.00020737 to 0.00020658 (change -0.00000079",
+        "62 came true (0.021 %)",
+        "0.0020 percentage points off",
+    ] {
+        assert!(told.contains(words), "{words}\n{told}");
+    }
+    assert!(!told.contains("-0.0000,") && !told.contains("0.0 %"), "{told}");
+    let told = place.ok("calib adjust rare.cal --prevalence 1e-9 --counter 1 -o rarer.cal").stderr;
+    assert!(told.contains("probabilities at a prevalence of 0.000000001, from 0.0002"), "{told}");
+
+    // The axes of pictures end where the probabilities do, not at 1.
+    let rows: String =
+        (0..4000).map(|row| format!("0.00{:02},{}\n", row % 40 + 10, u8::from(row % 800 == 7))).collect();
+    let place = place.with("rows.csv", format!("score,label\n{rows}"));
+    for plot in ["before-and-after", "corp", "reliability", "distribution"] {
+        place.ok(&format!("calib plot {plot} rare.cal --test rows.csv -o {plot}.svg"));
+        let svg = place.text(&format!("{plot}.svg"));
+        assert!(svg.contains(">0.002</text>") && !svg.contains(">0.8</text>"), "{plot}");
+    }
+}
+
+/// What a command cannot do without an option that others have is told.
+#[test]
+fn margins_and_a_table_by_itself_are_taken_or_refused_with_what_helps() {
+    let rows: String = (0..200)
+        .map(|row| format!("{},{}\n", f64::from(row) / 200.0, u8::from(row * 7 % 200 < row)))
+        .collect();
+    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    place.ok("calib threshold t.csv --sensitivity 0.8 -o one.cal");
+    place.ok("calib threshold --scores t.csv --sensitivity 0.8 -o other.cal");
+    assert_eq!(place.bytes("one.cal"), place.bytes("other.cal"));
+    let run = place.run("calib bins --margins t.csv");
+    assert!(run.code == 2 && run.stderr.contains("use `calib compare --margins`"), "{}", run.stderr);
+}
+
+/// That there is one label only is the cause, and not that something was turned round.
+#[test]
+fn rows_of_one_label_are_told_as_that() {
+    for label in [0, 1] {
+        let rows: String = (0..200).map(|row| format!("{},{label}\n", f64::from(row) / 200.0)).collect();
+        let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+        let run = place.ok("calib fit t.csv --method umd --bins 4 -o one.cal");
+        let told = format!(
+            "warning: Every calibrated probability is {label}: all labels of the calibration were {label}"
+        );
+        assert!(run.stderr.starts_with(&told) && !run.stderr.contains("turned round"), "{}", run.stderr);
+    }
+}
+
+/// What an artifact carries is in its JSON, as the fit's own has it.
+#[test]
+fn inspect_has_the_intervals_of_the_fit() {
+    let rows: String = (0..400)
+        .map(|row| format!("{},{}\n", f64::from(row) / 400.0, u8::from(row * 7 % 400 < row)))
+        .collect();
+    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    let fit = place.json("calib fit t.csv --method umd --bins 4 --intervals -o with.cal --json");
+    place.ok("calib fit t.csv --method umd --bins 4 -o without.cal");
+    let of = |name: &str| place.inspect(name)["tables"][0]["intervals"].clone();
+    let shown = of("with.cal");
+    assert_eq!(shown.as_array().map(Vec::len), Some(4));
+    for (bin, shown) in shown.as_array().unwrap().iter().enumerate() {
+        let own = &fit["tables"][0]["intervals"][bin];
+        for end in ["lo", "hi"] {
+            let [shown, own] = [shown, own].map(|interval| interval[end].as_f64().unwrap());
+            assert!((shown - own).abs() < 1e-6, "{bin} {end}: {shown} {own}");
+        }
+    }
+    assert!(of("without.cal").is_null());
 }

@@ -52,9 +52,9 @@ impl Workplace {
 
     /// What `calib apply` says at its end.
     pub(crate) fn applied(&self, output: &str) -> String {
-        let len = self.bytes(output).len();
+        let (len, rows) = (self.bytes(output).len(), self.table(output).1.len());
         format!(
-            "wrote {output}, {len} bytes\nnext: calib assess --probs {output}\n      if its rows have labels: how good the \
+            "{rows} rows read, {rows} written\nwrote {output}, {len} bytes\nnext: calib assess --probs {output}\n      if its rows have labels: how good the \
              probabilities are\n"
         )
     }

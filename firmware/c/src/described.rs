@@ -65,6 +65,10 @@ pub(crate) const fn method(method: Method) -> u8 {
         Method::MulticlassIrp => 19,
         Method::OperatingPoint => 20,
         Method::PredictionSet => 21,
+        Method::Blend => 22,
+        Method::Unchanged => 23,
+        Method::Quadratic => 24,
+        Method::IsotonicCentered => 25,
         _ => CALIB_UNKNOWN,
     }
 }

@@ -24,7 +24,7 @@
 // - In up to 1 of 10 calibrations it does not hold: that is decided once for all by the draw of the calibration
 // points, not anew for every patient. Every recalibration takes that chance anew, and the chances add up.
 //
-// In Cargo.toml: calib-core = "0.1.0". How it is called:
+// In Cargo.toml: calib-core = { path = "PATH/calib-core" }, where PATH is a checkout of calib 0.1.0. How it is called:
 //
 //     include!("this file");
 //

@@ -91,6 +91,8 @@ fn tables() {
         Scaling::PlattProb { a: any(), b: any() },
         Scaling::Beta { a: any(), b: any(), c: any(), clip: any() },
         Scaling::Temperature { inverse_t: any(), clip: any() },
+        Scaling::Quadratic { a: any(), b: any(), c: any(), clip: any() },
+        Scaling::Unchanged,
     ] {
         if let Ok(function) = ScalingFunction::new(from(parameters)) {
             keep(function.prob(score()));
@@ -116,9 +118,11 @@ fn margin_tables() {
     if let Ok(table) = CompactTable::new(from(&[]), from(&[]), encoding) {
         keep((table.lookup_score(margin()), table.bins()));
     }
-    for parameters in
-        [MarginScaling::Platt { a: any(), b: any() }, MarginScaling::Temperature { inverse_t: any() }]
-    {
+    for parameters in [
+        MarginScaling::Platt { a: any(), b: any() },
+        MarginScaling::Temperature { inverse_t: any() },
+        MarginScaling::Quadratic { a: any(), b: any(), c: any(), scale: any(), shift: any() },
+    ] {
         if let Ok(function) = MarginFunction::new(from(parameters)) {
             keep(function.prob(margin()));
         }

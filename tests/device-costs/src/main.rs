@@ -31,7 +31,10 @@ mod flags {
                 optional --check
             }
             /// Show where the flash goes.
-            cmd sizes {}
+            cmd sizes {
+                /// Of programs in C alone; fail if the library's README says otherwise.
+                optional --c
+            }
             /// Put a device's serial line under load for so many minutes.
             cmd load { required minutes: f64 }
             /// Kill the emulator during so many updates.
@@ -61,7 +64,7 @@ fn main() -> anyhow::Result<()> {
         Prove(_) => prove::prove(),
         Stack(flags::Stack { check: true }) => stack::check(),
         Stack(_) => stack::stack(),
-        Sizes(_) => sizes::sizes(),
+        Sizes(sizes) => sizes::sizes(sizes.c),
         Load(flags::Load { minutes }) => load::load(minutes),
         Answers(flags::Answers { artifact, kind, rows }) => answers::answers(&artifact, &kind, &rows),
         Kills(flags::Kills { count }) => kills::kills(count),

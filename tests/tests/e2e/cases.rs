@@ -54,6 +54,9 @@ fn every_binary_method() {
         BinaryMethod::Scaling(ScalingMethod::PlattProb),
         BinaryMethod::Scaling(ScalingMethod::Beta),
         BinaryMethod::Scaling(ScalingMethod::Temperature),
+        BinaryMethod::Scaling(ScalingMethod::Quadratic),
+        BinaryMethod::IsotonicCentered(Isotonic::default()),
+        BinaryMethod::Unchanged,
         BinaryMethod::VennAbers,
     ];
     let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());

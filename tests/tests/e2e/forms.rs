@@ -232,6 +232,8 @@ fn scaling() {
         ("platt on the probability", Method::Platt, Scaling::PlattProb { a: 7.1, b: -3.3 }),
         ("beta", Method::Beta, Scaling::Beta { a: 0.7, b: 1.3, c: -0.2, clip: CLIP }),
         ("temperature", Method::Temperature, Scaling::Temperature { inverse_t: 0.6, clip: CLIP }),
+        ("quadratic", Method::Quadratic, Scaling::Quadratic { a: -0.05, b: 0.8, c: -0.2, clip: CLIP }),
+        ("none", Method::Unchanged, Scaling::Unchanged),
     ];
     for (name, method, parameters) in functions {
         let form = TableForm::Scaling(ScalingFunction::new(parameters).unwrap());

@@ -96,6 +96,11 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
         ("platt", Method::Platt, MarginScaling::Platt { a: 1.7, b: -0.3 }),
         ("falling platt", Method::Platt, MarginScaling::Platt { a: -3e37, b: 2.5 }),
         ("temperature", Method::Temperature, MarginScaling::Temperature { inverse_t: 0.6 }),
+        (
+            "quadratic",
+            Method::Quadratic,
+            MarginScaling::Quadratic { a: 0.05, b: 0.9, c: -0.4, scale: 0.8, shift: -1.2 },
+        ),
     ] {
         let form = [Some(TableForm::MarginScaling(MarginFunction::new(parameters).unwrap()))];
         all.push((name, margins(method, None).artifact(&form, |_| {})));

@@ -17,6 +17,8 @@ pub(crate) enum Part {
     Flash,
     /// Power cuts against the counters that a device keeps, on the same model: a part of those on flash.
     Counters,
+    /// Bits that turn at rest and in silent reads: a part of those on flash.
+    Rest,
     /// Lives of devices with monitors that are switched off all the time.
     Lives,
     /// Power cuts and half-erased flash, through the callbacks of the library for C.
@@ -35,10 +37,11 @@ impl FromStr for Part {
             "flash" => Ok(Self::Flash),
             "counters" => Ok(Self::Counters),
             "lives" => Ok(Self::Lives),
+            "rest" => Ok(Self::Rest),
             "c" => Ok(Self::C),
             "kills" => Ok(Self::Kills),
             "load" => Ok(Self::Load),
-            _ => Err("there are flash, counters, lives, c, kills and load"),
+            _ => Err("there are flash, counters, rest, lives, c, kills and load"),
         }
     }
 }
@@ -68,6 +71,9 @@ pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::F
     }
     if *only == Some(Part::Counters) {
         suite(&["counters"])?;
+    }
+    if *only == Some(Part::Rest) {
+        suite(&["rest"])?;
     }
     if wanted(Part::Lives) {
         suite(&["lives"])?;

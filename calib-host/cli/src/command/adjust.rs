@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calib_fit::artifact::{Monitoring, promise};
 use calib_fit::job::{AdjustOptions, Adjusted, JobError, adjust};
+use calib_fit::stats::shown;
 use calib_io::files::Place;
 use calib_io::input::Table;
 use clap::{ArgGroup, Args};
@@ -59,7 +60,7 @@ pub(crate) struct Adjust {
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
     /// The seed of resamples, and of the random words that a randomised artifact needs.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     child: ChildOptions,
@@ -133,15 +134,16 @@ impl Adjust {
         let (output, shift) = (shown_path(&self.child.output), &made.shift);
         writeln!(
             err,
-            "{output}: probabilities at a prevalence of {:.4}, from {:.4}",
-            shift.to(),
-            shift.from()
+            "{output}: probabilities at a prevalence of {}, from {}",
+            if shift.to() < 1e-4 { shift.to().to_string() } else { shown(4, shift.to()) },
+            shown(4, shift.from())
         )?;
         if let Some(estimate) = made.summary.estimate {
             writeln!(
                 err,
-                "  estimated without labels: {:.4} to {:.4} in 95 of 100 resamples of the rows; no promise is left for an estimate",
-                estimate.interval.lo, estimate.interval.hi
+                "  estimated without labels: {} to {} in 95 of 100 resamples of the rows; no promise is left for an estimate",
+                shown(4, estimate.interval.lo),
+                shown(4, estimate.interval.hi)
             )?;
         }
         let monitors = monitor_sentences(&made.artifact.artifact(), "Monitors");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use calib_core::Artifact;
 use calib_core::artifact::Reduction;
 use calib_fit::apply::{Outputs, Words, apply, calibrate};
+use calib_fit::artifact::number_of;
 use calib_fit::data::CodeVectors;
 use calib_fit::job::{Finding, Looks, codes_of_classes, got_vectors};
 use calib_fit::{ScoreKind, VectorKind, Vectors};
@@ -20,7 +21,7 @@ use crate::context::Context;
 use crate::error::{Error, sentence};
 use crate::next::{Given, Suggestion, on};
 use crate::options::headings::{DATA, GUARANTEES, OUTPUT, ROWS};
-use crate::options::{SCORE_COLUMN, ScoreSource};
+use crate::options::{SCORE_COLUMN, ScoreSource, count};
 use crate::out::{is_standard_output, shown_path};
 use crate::read::{
     BinaryRows, NamedArtifact, groups_of, open_matrix, open_table, read_all, read_code_vectors,
@@ -72,7 +73,7 @@ pub(crate) struct Apply {
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// The seed of the random words that a randomised artifact needs, one a row.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Print what was written as JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]
@@ -231,7 +232,12 @@ impl Apply {
         });
         let warnings: Vec<String> = doubt.into_iter().chain(action).collect();
         cx.warn(&warnings)?;
+        // What is left out was read, too.
+        let read = rows + cx.rows_left_out();
         if !self.json {
+            if !cx.quiet && !is_standard_output(&self.output) {
+                writeln!(cx.stderr(), "{} read, {rows} written", number_of(read, "row"))?;
+            }
             return Ok(());
         }
         // A file that somebody has removed since is not worth a failure.
@@ -239,6 +245,7 @@ impl Apply {
         cx.print_json(&json!({
             "output": self.output,
             "len_bytes": len_bytes,
+            "rows_read": read,
             "rows": rows,
             "identity": artifact.identity().to_string(),
             "warnings": warnings,

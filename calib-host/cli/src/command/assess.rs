@@ -50,7 +50,7 @@ pub(crate) struct Assess {
     #[arg(long, requires = "bootstrap", help_heading = GUARANTEES, hide_short_help = true)]
     bca: bool,
     /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artifact needs.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// One minus the coverage of the intervals.
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]

@@ -44,6 +44,9 @@ pub(crate) struct Bins {
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
+    /// Not for this command, which says so.
+    #[arg(long = "margins", value_name = "FILE", value_parser = no_margins, hide = true)]
+    _margins: Option<PathBuf>,
     /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
@@ -83,7 +86,7 @@ pub(crate) struct Bins {
     #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
     /// The seed of everything random.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Draw both bounds against the Brier score into this SVG file.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
@@ -94,6 +97,11 @@ pub(crate) struct Bins {
     /// Print JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
+}
+
+/// Refuses margins with what takes them.
+fn no_margins(_: &str) -> Result<PathBuf, String> {
+    Err("numbers of bins are compared for scores in [0, 1]; for margins use `calib compare --margins`, which tries several".into())
 }
 
 /// The numbers of bins that are tried by default.

@@ -100,7 +100,7 @@ pub(crate) struct Compare {
     #[arg(
         long,
         default_value_t = 0,
-        value_name = "SEED",
+        value_name = "SEED", value_parser = count::<u64>(..),
         help_heading = GUARANTEES,
         hide_short_help = true
     )]

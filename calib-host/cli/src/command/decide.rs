@@ -18,8 +18,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on, words};
-use crate::options::headings::{DATA, GUARANTEES, OUTPUT};
-use crate::options::{SCORE_COLUMN, SameRows, binary_source, parse_alpha};
+use crate::options::headings::{DATA, DEVICE, GUARANTEES, OUTPUT};
+use crate::options::{SCORE_COLUMN, SameRows, binary_source, count, parse_alpha, warn_of_counter};
 use crate::out::made;
 use crate::read::{NamedArtifact, labels_of, question_margins, read_all};
 use crate::run::Run;
@@ -92,10 +92,14 @@ pub(crate) struct Decide {
     #[arg(long, default_value_t = 0.1, value_name = "DELTA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     delta: f64,
     /// The seed of the random words that a randomised artifact needs, one a row.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     same_rows: SameRows,
+    /// How new the artifact with the rule is; that of the artifact if it is not given. A device that holds a signed one with this counter
+    /// refuses another one.
+    #[arg(long, value_name = "N", value_parser = count::<u32>(..), requires = "output", help_heading = DEVICE, hide_short_help = true)]
+    counter: Option<u32>,
     /// Where to write the artifact with the rule.
     #[arg(short, long, value_name = "FILE", requires = "artifact", help_heading = OUTPUT)]
     output: Option<PathBuf>,
@@ -145,9 +149,13 @@ impl Run for Decide {
 
         let error = |cause| Error::job(Place::file(path.unwrap_or(Path::new("-"))), cause);
         let decided = decide(&costs, rows.as_ref(), validation_rows.as_ref(), self.delta).map_err(error)?;
-        let with_rule = stored.map(|stored| with_rule(stored, &decided)).transpose().map_err(error)?;
+        let with_rule =
+            stored.map(|stored| with_rule(stored, &decided, self.counter)).transpose().map_err(error)?;
         if let (Some(output), Some(with_rule)) = (&self.output, &with_rule) {
             cx.write_output(output, self.force, with_rule.as_bytes())?;
+        }
+        if let (Some(stored), Some(path), true) = (stored, &self.artifact, self.output.is_some()) {
+            warn_of_counter(path, stored, self.counter.unwrap_or(stored.artifact().counter()), cx)?;
         }
         let was_signed = stored.is_some_and(|stored| stored.artifact().signature().is_some());
         let warnings = Warnings {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::Identity;
 use calib_core::wire::{CountersRefusal, PredictionOutcome};
+use calib_fit::artifact::number_of;
 use calib_io::device::serial::{DeviceError, Link, Transport};
 use calib_io::files::{FileError, Place, Problem};
 use calib_io::input::{Source, Table};
@@ -85,8 +86,11 @@ impl Run for Label {
                 "monitors": tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>(),
             }))?;
         } else if !cx.quiet {
-            let done =
-                if self.reset { "counting begins anew".into() } else { format!("{told} outcomes told") };
+            let done = if self.reset {
+                "counting begins anew".into()
+            } else {
+                format!("{} told", number_of(told as u64, "outcome"))
+            };
             writeln!(cx.stderr(), "{done}")?;
         }
         Ok(cx.warn(&counter_warnings(&tables))?)

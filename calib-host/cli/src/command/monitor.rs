@@ -10,6 +10,7 @@ use calib_core::wire::{
     CountersRefusal, OtherClasses, Ranked, Refusal, Reply, ReplyBody, RequestBody, ScoreEcho,
 };
 use calib_core::{BinFlags, Outcome, Uncalibrated};
+use calib_fit::artifact::number_of;
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{Chip, log_addr};
 use calib_io::device::serial::{DeviceError, Link, LogLine, LogTable, Patience, open_port};
@@ -20,7 +21,7 @@ use super::fleet_log::FleetLog;
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::headings::{DATA, DEVICE, OUTPUT};
-use crate::options::{SerialLine, parse_seconds};
+use crate::options::{SerialLine, count, parse_seconds};
 use crate::out::{escaped, escaped_json};
 use crate::run::Run;
 use crate::show::{counter_words, counters_json, device_json, slots_json};
@@ -48,7 +49,7 @@ pub(crate) struct Monitor {
     #[arg(long, value_enum, default_value_t = LineForm::Csv, help_heading = OUTPUT)]
     format: LineForm,
     /// End after so many lines on standard output.
-    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    #[arg(long, value_name = "N", value_parser = count::<u64>(..), help_heading = OUTPUT)]
     lines: Option<u64>,
     /// Ask so often, in seconds, what the device's monitors say: of each table in turn, on standard error beside CSV.
     #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = OUTPUT)]
@@ -167,7 +168,7 @@ impl Run for Monitor {
             out.flush()?;
         }
         if !cx.quiet {
-            say(&format!("{lines} lines"));
+            say(&number_of(lines, "line"));
         }
         Ok(())
     }

@@ -14,8 +14,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
-use crate::options::ReportedOptions;
 use crate::options::headings::{DATA, METHOD, OUTPUT};
+use crate::options::{ReportedOptions, count};
 use crate::read::{Labelled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
@@ -28,7 +28,7 @@ pub(crate) struct PlotCommand {
     #[command(flatten)]
     data: ReportedOptions,
     /// The class of a class's diagram.
-    #[arg(long, value_name = "K", required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
+    #[arg(long, value_name = "K", value_parser = count::<u16>(..), required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
     class: Option<u16>,
     /// The scores that the artifact was fitted to, for the occupancy.
     #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA)]

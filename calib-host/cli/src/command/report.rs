@@ -38,7 +38,7 @@ pub(crate) struct ReportCommand {
     #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
     /// At most so many classes get diagrams of their own, those with the most rows.
-    #[arg(long, default_value_t = 12, value_name = "N", help_heading = OUTPUT, hide_short_help = true)]
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = count::<usize>(..), help_heading = OUTPUT, hide_short_help = true)]
     drawn_classes: usize,
     /// The title of the page.
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]

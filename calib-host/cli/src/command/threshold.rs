@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::headings::{DATA, GUARANTEES, METHOD, ROWS};
-use crate::options::{ClusterColumn, RuleOptions, binary_source, parse_share};
+use crate::options::{ClusterColumn, RuleOptions, binary_source, count, parse_share};
 use crate::read::ScoresAre;
 use crate::run::Run;
 use crate::show;
@@ -25,12 +25,18 @@ use crate::show;
 /// holds for new rows that are drawn as these were, one per patient, whatever the distribution of the scores. With both a sensitivity
 /// and a specificity there may be two thresholds, and scores in between are referred.
 #[derive(Args)]
+#[command(group = clap::ArgGroup::new("ScoreSource").required(true).multiple(false))]
 pub(crate) struct ThresholdCommand {
+    /// Scores of class 1 in [0, 1], and labels: a table.
+    ///
+    /// The same as --scores FILE.
+    #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
+    data: Option<PathBuf>,
     /// Scores of class 1 of a binary classifier, in [0, 1], with labels.
-    #[arg(long, value_name = "FILE", required_unless_present = "margins", help_heading = DATA)]
+    #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Margins of class 1 of a binary classifier: scores of any size.
-    #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
+    #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     margins: Option<PathBuf>,
     #[command(flatten)]
     cluster_column: ClusterColumn,
@@ -38,7 +44,7 @@ pub(crate) struct ThresholdCommand {
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
     /// The seed of the row that is drawn from each cluster.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// The share of class 1 that is raised, or at least not cleared.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
@@ -72,8 +78,9 @@ impl Run for ThresholdCommand {
     const TELLS: bool = true;
 
     fn run(self, cx: &Context) -> Result<(), Error> {
-        let (path, kind) = binary_source(self.scores.as_deref(), self.margins.as_deref())
-            .expect("clap asks for one of them");
+        let (path, kind) =
+            binary_source(self.data.as_deref().or(self.scores.as_deref()), self.margins.as_deref())
+                .expect("clap asks for one of them");
         let parent = self.rule.parent()?;
         let beside = (self.cluster_column.source(self.clusters.as_ref()), self.group_column.as_deref());
         let rows = self.rule.rows((path, ScoresAre::Binary(kind)), beside, parent.as_ref(), cx)?;

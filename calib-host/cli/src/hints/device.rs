@@ -26,6 +26,9 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
         DeviceError::Silent { damaged, .. } => {
             format!("{damaged} damaged frames came: check the baud rate and the cable")
         }
+        DeviceError::Echo => {
+            "is a device behind the adapter, with receiving and sending lines not joined? switch off the echo of an RS-485 adapter, if it can".into()
+        }
         DeviceError::Stalled { .. } => "reset the device, and push again".into(),
         DeviceError::Protocol => "use the calib that the firmware was built with".into(),
         DeviceError::UnknownRequest => "build its firmware with this version of calib".into(),

@@ -91,6 +91,9 @@ fn of_output(error: &OutputError) -> Option<String> {
         OutputError::DiskFull(path) => {
             format!("free some space, or write elsewhere than {}", path.display())
         }
+        OutputError::OnlyPrivateKey { path, .. } => {
+            format!("make it with `openssl pkey -in {0} -pubout -out {0}.pub`", path.display())
+        }
         OutputError::NotAFile(_) => "give the name of a file with -o".into(),
         OutputError::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
             format!("create the folder of {} first", path.display())
@@ -196,6 +199,13 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NaN if place.column.as_deref() == Some("prob") => "remove or repair the row".into(),
         Problem::NaN | Problem::Missing | Problem::Gaps { .. } => DROP.into(),
         Problem::NotANumber(text) | Problem::LabelNotInteger(text) if is_missing(text) => DROP.into(),
+        Problem::TooSmall(_) => "write 0, if it is as good as that; else repair the row".into(),
+        Problem::InfiniteLogit => {
+            "to mask a class, write a finite logit such as -1e9 for -inf, as NumPy does with `numpy.maximum(logits, -1e9)`".into()
+        }
+        Problem::TooLarge32(value) if *value < 0.0 => {
+            "remove or repair the row; to mask a class, write a logit such as -1e9".into()
+        }
         Problem::Infinite
         | Problem::TooLarge32(_)
         | Problem::NotANumber(_)
@@ -248,7 +258,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
              or a table with a column for each, such as p0 to p9"
                 .into()
         }
-        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } => INDICES.into(),
+        Problem::LabelNotInteger(_) | Problem::LabelOutOfRange { .. } | Problem::Huge(_) => INDICES.into(),
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
         Problem::Count(_) => {
@@ -307,6 +317,8 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::IsArtifact => "give the file with the scores".into(),
         Problem::Pickle => "write arrays with numpy.save, and tables with DataFrame.to_parquet or to_csv".into(),
+        Problem::DerKey { private: true } => "convert it with `openssl pkey -inform DER -in FILE -out KEY`, and protect that file".into(),
+        Problem::DerKey { private: false } => "convert it with `openssl pkey -pubin -inform DER -in FILE -out KEY.pub`".into(),
         Problem::EncryptedKey => "decrypt it with `openssl pkey -in FILE -out PLAIN`, and protect that file".into(),
         Problem::Shape { got, expected: "(rows,)" } if matches!(got[..], [_, 2]) => {
             "give one number a row: of what predict_proba gives for two classes the column of class 1, `p[:, 1]`".into()

@@ -1,5 +1,6 @@
 //! The options for an artifact that is made from another one.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use calib_core::ClassifierId;
@@ -8,6 +9,7 @@ use calib_fit::{ArtifactOptions, StoredArtifact};
 use clap::Args;
 
 use super::headings::{DEVICE, OUTPUT};
+use super::parse::count;
 use crate::context::Context;
 use crate::error::Error;
 
@@ -16,7 +18,7 @@ use crate::error::Error;
 pub(crate) struct ChildOptions {
     /// How new the artifact is: a device refuses one with a lower counter than the one it holds. Needed where it is made from another
     /// artifact.
-    #[arg(long, value_name = "N", help_heading = DEVICE, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>(..), help_heading = DEVICE, hide_short_help = true)]
     counter: Option<u32>,
     /// Where to write the artifact.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
@@ -48,20 +50,16 @@ impl ChildOptions {
     }
 
     /// The counter of an artifact made from the one at `path`. That its signature is lost is told.
-    pub(crate) fn of(&self, path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
+    pub(crate) fn of(&self, parent_path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
         let artifact = parent.artifact();
-        let (path, held) = (path.display(), artifact.counter());
+        let (path, held) = (parent_path.display(), artifact.counter());
         let Some(counter) = self.counter else {
             return Err(Error::Usage(format!(
                 "--counter is needed where an artifact is made from another one: that of {path} is {held}, and a device refuses a \
                  lower one than it holds"
             )));
         };
-        if counter < held {
-            let sentence =
-                format!("the counter of {path} is {held}: a device that holds it refuses {counter}");
-            cx.warn(&[sentence])?;
-        }
+        warn_of_counter(parent_path, parent, counter, cx)?;
         if artifact.signature().is_some() {
             let sentence =
                 format!("{path} is signed, and what is made from it is not: sign that with `calib sign`");
@@ -69,4 +67,27 @@ impl ChildOptions {
         }
         Ok(counter)
     }
+}
+
+/// Warns if a device that holds the artifact at `path` refuses one with this counter that is made from it.
+pub(crate) fn warn_of_counter(
+    path: &Path,
+    parent: &StoredArtifact,
+    counter: u32,
+    cx: &Context,
+) -> Result<(), Error> {
+    let (held, path) = (parent.artifact().counter(), path.display());
+    let sentence = match counter.cmp(&held) {
+        Ordering::Less => {
+            format!("the counter of {path} is {held}: a device that holds it refuses {counter}")
+        }
+        Ordering::Equal if parent.artifact().signature().is_some() => format!(
+            "{path} has the counter {held} itself: a device with a key that holds it refuses another calibrator with that counter, so give \
+             --counter {} or more",
+            held.saturating_add(1)
+        ),
+        _ => return Ok(()),
+    };
+    cx.warn(&[sentence])?;
+    Ok(())
 }

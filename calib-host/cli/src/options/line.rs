@@ -24,7 +24,7 @@ pub(crate) struct SerialLine {
 #[command(next_help_heading = DEVICE)]
 pub(crate) struct LineOptions {
     /// Bits a second.
-    #[arg(long, default_value_t = 115_200, value_name = "N", hide_short_help = true)]
+    #[arg(long, default_value_t = 115_200, value_name = "N", value_parser = count::<u32>(..), hide_short_help = true)]
     baud: u32,
     /// How long to wait for a reply, in seconds, before asking again.
     #[arg(long, default_value_t = 5.0, value_name = "S", value_parser = parse_seconds, hide_short_help = true)]

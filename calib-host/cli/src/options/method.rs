@@ -52,7 +52,7 @@ pub(crate) struct MethodOptions {
     #[arg(long, value_parser = named::<Loss>(), help_heading = DETAILS, hide_short_help = true)]
     loss: Option<Loss>,
     /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artifact.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Scale log-probabilities although the matrix is of logits; without it logits are scaled as they are.
     #[arg(long, help_heading = WHOLE_VECTORS, hide_short_help = true)]
@@ -63,11 +63,11 @@ pub(crate) struct MethodOptions {
     odir: Option<(f64, Option<f64>)>,
     /// Cross-validate with so many parts: the penalties of matrix scaling and Dirichlet calibration, and the number of
     /// regions of multiclass-irp. Parts are drawn with --seed.
-    #[arg(long, value_name = "PARTS", help_heading = WHOLE_VECTORS, hide_short_help = true)]
+    #[arg(long, value_name = "PARTS", value_parser = count::<usize>(..), help_heading = WHOLE_VECTORS, hide_short_help = true)]
     folds: Option<usize>,
     /// The depth of Sierpinski binning, or the number of steps from 0 to 1 of grid-style binning. Of multiclass-irp: split at the points
     /// of the simplex whose entries are multiples of 1/STEPS, not next to calibration points.
-    #[arg(long, value_name = "STEPS", help_heading = WHOLE_VECTORS, hide_short_help = true)]
+    #[arg(long, value_name = "STEPS", value_parser = count::<u16>(..), help_heading = WHOLE_VECTORS, hide_short_help = true)]
     resolution: Option<u16>,
 }
 

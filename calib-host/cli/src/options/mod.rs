@@ -27,7 +27,7 @@ mod validation;
 mod written;
 
 pub(crate) use assessed::AssessedOptions;
-pub(crate) use child::ChildOptions;
+pub(crate) use child::{ChildOptions, warn_of_counter};
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::EncodingOptions;

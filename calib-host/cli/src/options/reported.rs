@@ -58,7 +58,7 @@ pub(crate) struct ReportedOptions {
     #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = METHOD)]
     bins: u32,
     /// The seed of the bootstrap, and of the random words that a randomised artifact needs.
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = GUARANTEES, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) seed: u64,
     /// One minus the coverage of the intervals.
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]

@@ -35,7 +35,7 @@ pub(crate) struct WrittenOptions {
     classifier_id: Option<ClassifierId>,
     /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
     /// calibrators must not come back.
-    #[arg(long, default_value_t = 0, value_name = "N", help_heading = DEVICE, hide_short_help = true)]
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = count::<u32>(..), help_heading = DEVICE, hide_short_help = true)]
     pub(crate) counter: u32,
     #[command(flatten)]
     pub(crate) monitors: MonitorOptions,

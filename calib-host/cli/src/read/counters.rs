@@ -1,5 +1,6 @@
 //! Counters of devices.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use calib_fit::fleet::{DeviceCounters, FleetError};
@@ -36,7 +37,31 @@ impl CounterFiles {
                 quoted(&other)
             )])?;
         }
+        if let Some([one, other]) = all.counted_twice() {
+            cx.warn(&[format!(
+                "{} and {} have the same counters: are they one device, which counts twice here?",
+                quoted(one),
+                quoted(other)
+            )])?;
+        }
         Ok(all)
+    }
+
+    /// Two devices that counted the same to the last prediction, more than a few.
+    fn counted_twice(&self) -> Option<[&str; 2]> {
+        /// As many predictions fall into the same bins by chance.
+        const FEW: u64 = 20;
+        let mut names = HashMap::new();
+        self.devices.iter().find_map(|device| {
+            let tables = device.tables.iter().flatten();
+            let counted: Vec<_> =
+                tables.map(|table| (&table.predictions, &table.labelled, &table.positives)).collect();
+            let predictions =
+                counted.iter().flat_map(|table| table.0).fold(0, |sum: u64, &n| sum.saturating_add(n));
+            let of = (&device.calibrator, counted);
+            let earlier = (predictions > FEW).then(|| names.insert(of, &*device.device)).flatten();
+            earlier.filter(|earlier| *earlier != device.device).map(|earlier| [earlier, &*device.device])
+        })
     }
 
     /// Where the counters of a device are: of one that is there twice, where the second are. The calibrator where it is about none.

@@ -174,6 +174,10 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         value["score_range"] = json!(score_range(artifact, index));
         value["len_bytes"] = len_bytes.into();
         value["epsilon"] = table.epsilon.into();
+        if tables.has_intervals() {
+            let of_bin = |bin| tables.interval(index, bin as u16).map(|i| json!({"lo": i.lo, "hi": i.hi}));
+            value["intervals"] = json!((0..table.form.bins()).map(of_bin).collect::<Vec<_>>());
+        }
         Some(value)
     };
     json!({

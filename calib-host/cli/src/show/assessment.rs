@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use calib_fit::artifact::number_of;
 use calib_fit::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, FEWEST_EVENTS,
     Groups, HullVolume, PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment, Verdict,
 };
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, shown};
 
 /// How wide the column of names is.
 const NAME: usize = 18;
@@ -181,7 +182,8 @@ fn rank_lines(out: &mut dyn Write, top_k: &TopKAssessment) -> io::Result<()> {
 
 fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
     let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
-    writeln!(out, "{} predictions, {} came true ({share:.1} %)", assessment.n, assessment.hits)?;
+    let predictions = number_of(assessment.n, "prediction");
+    writeln!(out, "{predictions}, {} came true ({} %)", assessment.hits, shown(1, share))?;
     if uncalibrated > 0 {
         writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
     }
@@ -230,8 +232,8 @@ fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     if assessment.log_loss_clipped > 0 {
         writeln!(
             out,
-            "{} predictions gave probability 0 to what happened: clipped in log_loss",
-            assessment.log_loss_clipped
+            "{} gave probability 0 to what happened: clipped in log_loss",
+            number_of(assessment.log_loss_clipped, "prediction")
         )?;
     }
     Ok(())
@@ -277,18 +279,19 @@ fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io
 
 /// How predictions are grouped, in words.
 fn groups(groups: &Groups) -> String {
-    let held = groups.groups;
+    let held = number_of(groups.groups as u64, "group");
+    let occur = if groups.groups == 1 { "occurs" } else { "occur" };
     let singles = match groups.singles {
         0 => String::new(),
         singles => format!(", {singles} of a single prediction"),
     };
     match groups.binning {
-        Binning::EqualWidth(bins) => format!("{bins} bins of equal width, {held} groups occur{singles}"),
+        Binning::EqualWidth(bins) => format!("{bins} bins of equal width, {held} {occur}{singles}"),
         Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => {
-            format!("{bins} bins of equal mass, {held} groups occur{singles}")
+            format!("{bins} bins of equal mass, {held} {occur}{singles}")
         }
-        Binning::ByBin => format!("{held} groups by the calibrator's bins{singles}"),
-        Binning::ByValue => format!("{held} groups by value{singles}"),
+        Binning::ByBin => format!("{held} by the calibrator's bins{singles}"),
+        Binning::ByValue => format!("{held} by value{singles}"),
     }
 }
 
@@ -310,13 +313,13 @@ fn class_lines<'a>(
     for (class, a) in classes {
         writeln!(
             out,
-            "{class:<24} {:>9} {:>9} {:>10.6} {:>10.6} {:>10.6} {:>10.6}",
+            "{class:<24} {:>9} {:>9} {:>10} {:>10} {:>10} {:>10}",
             a.n,
             a.hits,
-            a.brier.value,
-            a.log_loss.value,
-            a.conf_ece.value,
-            a.conf_ece.debiased.unwrap_or(f64::NAN)
+            shown(6, a.brier.value),
+            shown(6, a.log_loss.value),
+            shown(6, a.conf_ece.value),
+            shown(6, a.conf_ece.debiased.unwrap_or(f64::NAN))
         )?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use calib_fit::assess::{
     ClinicalValidation, CorpSplit, CurveDeviation, EstimateWithInterval, ExtremeProbs, Extremes,
 };
+use calib_fit::stats::shown;
 
 /// How wide the column of names is.
 const NAME: usize = 18;
@@ -32,7 +33,7 @@ pub(crate) fn clinical(out: &mut impl Write, whose: &str, found: &ClinicalValida
     line(out, "spline curve", &spline)?;
     for point in found.decision_curve.iter().filter(|point| point.marked) {
         let benefit = EstimateWithInterval { value: point.net_benefit, interval: point.interval };
-        let name = format!("net benefit, {:.4}", point.threshold);
+        let name = format!("net benefit, {}", shown(4, point.threshold));
         line(out, &name, &format!("{benefit:.6}, of treating all {:.6}", point.treat_all))?;
     }
     match extremes(&found.extremes) {
@@ -46,13 +47,14 @@ fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 }
 
 fn split(split: &CorpSplit) -> String {
-    let CorpSplit { score, mcb, dsc, unc, .. } = split;
-    format!("{score:.6} = miscalibration {mcb:.6} - discrimination {dsc:.6} + uncertainty {unc:.6}")
+    let [score, mcb, dsc, unc] = [split.score, split.mcb, split.dsc, split.unc].map(|part| shown(6, part));
+    format!("{score} = miscalibration {mcb} - discrimination {dsc} + uncertainty {unc}")
 }
 
 fn deviation(deviation: &CurveDeviation) -> String {
-    let CurveDeviation { ici, e50, e90, emax, .. } = deviation;
-    format!("off by ici {ici:.6}, e50 {e50:.6}, e90 {e90:.6}, emax {emax:.6}")
+    let CurveDeviation { ici, e50, e90, emax, .. } = *deviation;
+    let [ici, e50, e90, emax] = [ici, e50, e90, emax].map(|distance| shown(6, distance));
+    format!("off by ici {ici}, e50 {e50}, e90 {e90}, emax {emax}")
 }
 
 /// How many probabilities have no logit; `None` if all have one.

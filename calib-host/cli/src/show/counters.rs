@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use calib_core::monitor::LogEvidence;
 use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
+use calib_fit::artifact::number_of;
+use calib_fit::fleet::Standing;
 use serde_json::{Value, json};
 
 use super::monitors::{HOLDS, action_words, of_so_many};
@@ -56,8 +58,9 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     };
     vec![
         format!(
-            "monitors    {}{predictions} predictions, {labelled} with a known outcome{full}",
-            of_table(counters)
+            "monitors    {}{}, {labelled} with a known outcome{full}",
+            of_table(counters),
+            number_of(predictions, "prediction")
         ),
         format!("  scores    {}", said(counters.shift, predictions, "prediction")),
         format!("  changes   {}", said(counters.change, predictions, "prediction")),
@@ -144,7 +147,7 @@ fn watched_json(watched: Watched) -> Value {
         None => (None, true),
     };
     json!({
-        "standing": standing(watched),
+        "standing": standing(watched).to_string(),
         "log_evidence": log(watched.evidence),
         "alarm_at_odds": watched.alarm.odds(),
         "raised_at": at,
@@ -161,11 +164,10 @@ fn of_table(counters: &Counters) -> String {
 }
 
 /// An alarm stays one when the evidence falls again.
-fn standing(watched: Watched) -> &'static str {
+fn standing(watched: Watched) -> Standing {
     match watched.raised {
-        Some(_) => "alarm",
-        None if watched.evidence > LogEvidence::NONE => "evidence",
-        None => "quiet",
+        Some(_) => Standing::Alarm,
+        None => Standing::of_no_alarm(log(watched.evidence)),
     }
 }
 
@@ -177,8 +179,8 @@ fn said(watched: Watched, seen: u64, unit: &str) -> String {
     let evidence = odds(watched.evidence);
     let of = match (watched.raised, standing(watched)) {
         (Some(raised), _) => format!("alarm {}, evidence {evidence}", since(raised, unit)),
-        (None, "evidence") => format!("evidence {evidence}"),
-        (None, standing) => standing.into(),
+        (None, Standing::Quiet) => Standing::Quiet.to_string(),
+        (None, standing) => format!("{standing} {evidence}"),
     };
     format!("{of} (an alarm takes 1 : {})", watched.alarm.odds())
 }

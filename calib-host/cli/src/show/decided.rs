@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use calib_fit::artifact::number_of;
 use calib_fit::assess::AssessOptions;
 use calib_fit::decide::{CostInterval, EstimatedRoc, Validation};
 use calib_fit::job::Decided;
@@ -82,8 +83,9 @@ fn print_cost(decided: &Decided, expected: f64, out: &mut dyn Write) -> io::Resu
         let action = &decided.actions.all()[decided.actions.uncalibrated()].name;
         writeln!(
             out,
-            "  {} rows without a probability are left out: there it is {action}",
-            decided.uncalibrated_rows
+            "  {} without a probability {} left out: there it is {action}",
+            number_of(decided.uncalibrated_rows as u64, "row"),
+            if decided.uncalibrated_rows == 1 { "is" } else { "are" }
         )?;
         if let Some([lo, hi]) = decided.over_all_rows() {
             writeln!(out, "  over all rows it is {lo:.6} to {hi:.6}, whatever these turn out to be")?;

@@ -10,7 +10,7 @@ use calib_fit::artifact::{
 };
 use calib_fit::binary::{Bin, Model, ScalingModel};
 use calib_fit::fit::FittedTable;
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
 use super::form::edges_of_keys;
@@ -45,7 +45,7 @@ impl<'a> ShownFit<'a> {
         let Self { fit, artifact, output, vacuous, promise } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
-            None => format!("{} points", fit.n()),
+            None => number_of(fit.n(), "point"),
         };
         let mut lines = vec![format!(
             "{points}, {} ({}), {}{} bytes: {}",
@@ -117,7 +117,8 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
         let (n, label) = (fit.n(), u8::from(label));
         remarks.push(match bound {
             Some((side, at, bound)) => format!(
-                "All {n} labels are {label}: only {side} bound is known of every bin, {bound:.4} at {at}. The artifact carries the bounds."
+                "All {n} labels are {label}: only {side} bound is known of every bin, {} at {at}. The artifact carries the bounds.",
+                shown(4, bound)
             ),
             None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
         });
@@ -188,7 +189,12 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
             | ScalingModel::PlattProb { a, b }
             | ScalingModel::PlattMargin { a, b },
         ) => json!({"a": a, "b": b}),
-        Model::Scaling(ScalingModel::Beta { a, b, c }) => json!({"a": a, "b": b, "c": c}),
+        Model::Scaling(ScalingModel::Beta { a, b, c } | ScalingModel::Quadratic { a, b, c }) => {
+            json!({"a": a, "b": b, "c": c})
+        }
+        Model::Scaling(ScalingModel::QuadraticMargin { a, b, c, scale, shift }) => {
+            json!({"a": a, "b": b, "c": c, "scale": scale, "shift": shift})
+        }
         Model::Scaling(
             ScalingModel::Temperature { inverse_t } | ScalingModel::TemperatureMargin { inverse_t },
         ) => json!({"temperature": 1.0 / inverse_t}),

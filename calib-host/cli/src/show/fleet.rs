@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::table_label;
+use calib_fit::artifact::{number_of, table_label};
 use calib_fit::fleet::{Evidence, FleetBin, FleetTable, Standing};
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
 use super::monitors::{HOLDS, of_so_many};
@@ -75,7 +75,8 @@ impl ShownFleet<'_> {
         let of = self.of_table(table);
         let predictions: u64 = table.predictions.iter().sum();
         let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
-        writeln!(out, "{of}{predictions} predictions, {labelled} with a known outcome")?;
+        let counted = number_of(predictions, "prediction");
+        writeln!(out, "{of}{counted}, {labelled} with a known outcome")?;
         let scores = match predictions {
             0 => "nothing to judge: no prediction is known".into(),
             _ => said(table.shift),
@@ -178,7 +179,7 @@ fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
     let promised = bin.promised.map_or("nothing".into(), |promised| format!("{promised:.4}"));
     let share = match bin.labelled {
         0 => String::new(),
-        labelled => format!("{:.4}", bin.positives as f64 / labelled as f64),
+        labelled => shown(4, bin.positives as f64 / labelled as f64),
     };
     let &FleetBin { labelled, positives, interval, .. } = bin;
     writeln!(out, "  {at:>3}  {promised:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval:.4}")

@@ -153,6 +153,9 @@ fn margin_parameters(scaling: MarginScaling) -> Vec<(&'static str, f32)> {
     match scaling {
         MarginScaling::Platt { a, b } => vec![("a (margin)", a), ("b", b)],
         MarginScaling::Temperature { inverse_t } => vec![("1/temperature", inverse_t)],
+        MarginScaling::Quadratic { a, b, c, scale, shift } => {
+            vec![("a (square)", a), ("b (margin)", b), ("c", c), ("scale", scale), ("shift", shift)]
+        }
         _ => Vec::new(),
     }
 }
@@ -164,6 +167,9 @@ fn parameters(scaling: Scaling) -> Vec<(&'static str, f32)> {
         Scaling::PlattProb { a, b } => vec![("a (score)", a), ("b", b)],
         Scaling::Beta { a, b, c, clip } => vec![("a", a), ("b", b), ("c", c), ("clip", clip)],
         Scaling::Temperature { inverse_t, clip } => vec![("1/temperature", inverse_t), ("clip", clip)],
+        Scaling::Quadratic { a, b, c, clip } => {
+            vec![("a (square)", a), ("b (logit)", b), ("c", c), ("clip", clip)]
+        }
         _ => Vec::new(),
     }
 }

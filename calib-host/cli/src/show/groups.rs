@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use calib_fit::artifact::number_of;
 use calib_fit::assess::{EstimateWithInterval, Figure, GroupAssessment, GroupComparison, Tested};
 use calib_fit::stats::percent_of_success;
 
@@ -14,11 +15,11 @@ pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::
     )?;
     comparison.groups.iter().try_for_each(|group| one(out, group))?;
     for difference in &comparison.differences {
-        let interval = difference.interval.map_or(String::new(), |i| format!(" {i:.4}"));
+        let size = EstimateWithInterval { value: difference.difference, interval: difference.interval };
         writeln!(
             out,
-            "  largest difference of {}: {:.4}{interval}, {} above {}",
-            difference.metric, difference.difference, difference.highest, difference.lowest
+            "  largest difference of {}: {size:.4}, {} above {}",
+            difference.metric, difference.highest, difference.lowest
         )?;
     }
     match &comparison.equal_calibration {
@@ -35,7 +36,7 @@ pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::
 
 fn one(out: &mut dyn Write, group: &GroupAssessment) -> io::Result<()> {
     let a = &group.assessment;
-    writeln!(out, "  {}: {} predictions, {} came true", group.group, a.n, a.hits)?;
+    writeln!(out, "  {}: {}, {} came true", group.group, number_of(a.n, "prediction"), a.hits)?;
     if let Some(why) = &group.too_small {
         writeln!(out, "    {why}")?;
     }

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use calib_core::VectorCalibrator;
 use calib_core::vector::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorScaling};
+use calib_fit::artifact::number_of;
 use calib_fit::fit::parameter_of;
 use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
+use calib_fit::stats::places;
 use serde_json::{Value, json};
 
 /// A fit for people.
@@ -14,7 +16,7 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
     let what = match fit.model() {
         JointModel::Scaling(model) => match *model.weights {
             [inverse_t] => format!("temperature {}", 1.0 / inverse_t),
-            _ => format!("{} parameters", model.weights.len() + model.intercepts.len()),
+            _ => number_of((model.weights.len() + model.intercepts.len()) as u64, "parameter"),
         },
         JointModel::Canonical(model) => {
             let empty = model.cells.iter().filter(|cell| cell.n() == 0).count();
@@ -25,9 +27,10 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
     };
     let held_out = held_out(fit).map_or(String::new(), |held_out| {
         let verdict = if held_out.is_better() { "better" } else { "not better" };
+        let digits = places(4, &[held_out.change(), held_out.standard_error]);
         format!(
-            "\nHeld out, the log-loss is {:.4} against {:.4} of the scores as they are (difference {:+.4}, standard error \
-             {:.4}): {verdict} than uncalibrated, by a one-sided 95 % interval.",
+            "\nHeld out, the log-loss is {:.digits$} against {:.digits$} of the scores as they are (difference {:+.digits$}, standard \
+             error {:.digits$}): {verdict} than uncalibrated, by a one-sided 95 % interval.",
             held_out.log_loss,
             held_out.uncalibrated,
             held_out.change(),
@@ -35,8 +38,8 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
         )
     });
     let points = match parameter_of(fit.parameters(), "cluster-rows") {
-        Some(rows) => format!("{} clusters (one of their {rows} rows each)", fit.n()),
-        None => format!("{} points", fit.n()),
+        Some(rows) => format!("{} (one of their {rows} rows each)", number_of(fit.n() as u64, "cluster")),
+        None => number_of(fit.n() as u64, "point"),
     };
     format!(
         "{points}, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",

@@ -5,6 +5,7 @@ use std::path::Path;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{number_of, promise, table_label};
 use calib_fit::fleet::{Recalibrated, RecalibratedBin};
+use calib_fit::stats::shown;
 use serde_json::{Value, json};
 
 use super::monitors::monitor_sentences;
@@ -93,10 +94,10 @@ impl ShownRecalibration<'_> {
         at: usize,
         &RecalibratedBin { bin, interval, .. }: &RecalibratedBin,
     ) -> String {
-        let old = self.value_before(table, at).map_or(String::new(), |value| format!("{value:.4}"));
+        let old = self.value_before(table, at).map_or(String::new(), |value| shown(4, value.into()));
         let new = match bin.n {
             0 => format!("{:>7}   uncalibrated", ""),
-            _ => format!("{:>7.4}   {interval:.4}", bin.value),
+            _ => format!("{:>7}   {interval:.4}", shown(4, bin.value)),
         };
         format!("{:>9} {:>9}  {old:>7} {new}", bin.n, bin.positives)
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use calib_fit::artifact::number_of;
 use calib_fit::job::Sets;
 use calib_fit::sets::SetFigures;
 use calib_fit::stats::percent_of_success;
@@ -14,7 +15,7 @@ use crate::out::shown_path;
 pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Result<()> {
     let summary = &found.summary;
     let (output, len_bytes, n) = (shown_path(output), summary.written.len_bytes, summary.n);
-    writeln!(out, "{output}: {len_bytes} bytes, from {n} calibration rows")?;
+    writeln!(out, "{output}: {len_bytes} bytes, from {}", number_of(n as u64, "calibration row"))?;
     for sentence in &summary.sentences {
         writeln!(out, "  {sentence}")?;
     }

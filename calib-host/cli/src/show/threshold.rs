@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use calib_fit::assess::{DiagnosticAccuracy, EstimateWithInterval, Figure, OperatingAccuracy};
 use calib_fit::decide::ThresholdAccuracy;
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{self, percent_of_success};
 
 /// Prints the accuracy at every threshold of a decision rule; `alpha` is one minus the coverage of the intervals.
 pub(crate) fn at_thresholds(out: &mut dyn Write, found: &[ThresholdAccuracy], alpha: f64) -> io::Result<()> {
@@ -67,7 +67,8 @@ fn one(out: &mut dyn Write, title: &str, accuracy: &DiagnosticAccuracy) -> io::R
 }
 
 fn shown(figure: &Figure) -> String {
-    let number = |value: f64| if value.is_infinite() { "infinite".to_owned() } else { format!("{value:.4}") };
+    let number =
+        |value: f64| if value.is_infinite() { "infinite".to_owned() } else { stats::shown(4, value) };
     match figure.get() {
         Ok(EstimateWithInterval { value, interval: Some(i) }) => {
             format!("{} [{}, {}]", number(*value), number(i.lo), number(i.hi))

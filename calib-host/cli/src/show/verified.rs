@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use calib_fit::artifact::number_of;
 use calib_fit::fleet::{LOOKS_WHEN_SAVED, VerifiedDevice, VerifiedTable};
 
 /// Prints what was worked out again.
@@ -25,7 +26,11 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             let &VerifiedTable { predictions, outcomes, answers, .. } = table;
             writeln!(
                 out,
-                "{of}: {predictions} predictions, {outcomes} outcomes, {answers} answers as they should be ({looks})"
+                "{of}: {}, {}, {} as {} should be ({looks})",
+                number_of(predictions, "prediction"),
+                number_of(outcomes, "outcome"),
+                number_of(answers, "answer"),
+                if answers == 1 { "it" } else { "they" }
             )?;
             writeln!(out, "  shift       {}", alarm(table.shift_alarm_at, table.shift_due_at, "prediction"))?;
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;

@@ -9,7 +9,7 @@ use calib_core::{Artifact, BinFlags, ProbInterval, StepTable};
 
 use super::error::AdjustError;
 use super::shift::Shift;
-use crate::stats::{Interval, single_at_least};
+use crate::stats::{CLIP, Interval, single_at_least};
 
 /// The numbers of a table at another prevalence, to be borrowed by its form.
 pub(super) struct Adjusted<'a> {
@@ -171,7 +171,10 @@ impl<'a> Adjusted<'a> {
 
 /// Returns the method that has the parameters of a method after a change: temperature scaling has no intercept, and becomes Platt's.
 pub(super) fn method_after(before: Method) -> Method {
-    if before == Method::Temperature { Method::Platt } else { before }
+    match before {
+        Method::Temperature | Method::Unchanged => Method::Platt,
+        other => other,
+    }
 }
 
 /// A function whose logit is higher by so much.
@@ -182,6 +185,8 @@ fn moved(scaling: Scaling, by: f64) -> Result<Scaling, AdjustError> {
         Scaling::PlattProb { a, b } => Scaling::PlattProb { a, b: add(b) },
         Scaling::Beta { a, b, c, clip } => Scaling::Beta { a, b, c: add(c), clip },
         Scaling::Temperature { inverse_t, clip } => Scaling::PlattLogit { a: inverse_t, b: add(0.0), clip },
+        Scaling::Quadratic { a, b, c, clip } => Scaling::Quadratic { a, b, c: add(c), clip },
+        Scaling::Unchanged => Scaling::PlattLogit { a: 1.0, b: add(0.0), clip: CLIP as f32 },
         _ => return Err(WriteError::Form.into()),
     })
 }
@@ -190,6 +195,9 @@ fn moved_margin(scaling: MarginScaling, by: f64) -> Result<MarginScaling, Adjust
     Ok(match scaling {
         MarginScaling::Platt { a, b } => MarginScaling::Platt { a, b: (f64::from(b) + by) as f32 },
         MarginScaling::Temperature { inverse_t } => MarginScaling::Platt { a: inverse_t, b: by as f32 },
+        MarginScaling::Quadratic { a, b, c, scale, shift } => {
+            MarginScaling::Quadratic { a, b, c: (f64::from(c) + by) as f32, scale, shift }
+        }
         _ => return Err(WriteError::Form.into()),
     })
 }

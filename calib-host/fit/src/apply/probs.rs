@@ -145,6 +145,8 @@ mod tests {
             BinaryMethod::VennAbers,
             BinaryMethod::Isotonic(Isotonic::default()),
             BinaryMethod::IsotonicInterpolated(Isotonic::default()),
+            BinaryMethod::IsotonicCentered(Isotonic::default()),
+            BinaryMethod::Unchanged,
         ] {
             let fit = fit_binary(&data, &method, 0.1).unwrap();
             let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();

@@ -275,6 +275,10 @@ fn margin_parameters(model: &ScalingModel) -> Option<MarginScaling> {
         ScalingModel::TemperatureMargin { inverse_t } => {
             Some(MarginScaling::Temperature { inverse_t: inverse_t as f32 })
         }
+        ScalingModel::QuadraticMargin { a, b, c, scale, shift } => {
+            let [a, b, c, scale, shift] = [a, b, c, scale, shift].map(|parameter| parameter as f32);
+            Some(MarginScaling::Quadratic { a, b, c, scale, shift })
+        }
         _ => None,
     }
 }
@@ -287,7 +291,13 @@ fn parameters(model: &ScalingModel) -> Option<Scaling> {
         ScalingModel::PlattProb { a, b } => Scaling::PlattProb { a: a as f32, b: b as f32 },
         ScalingModel::Beta { a, b, c } => Scaling::Beta { a: a as f32, b: b as f32, c: c as f32, clip },
         ScalingModel::Temperature { inverse_t } => Scaling::Temperature { inverse_t: inverse_t as f32, clip },
-        ScalingModel::PlattMargin { .. } | ScalingModel::TemperatureMargin { .. } => return None,
+        ScalingModel::Quadratic { a, b, c } => {
+            Scaling::Quadratic { a: a as f32, b: b as f32, c: c as f32, clip }
+        }
+        ScalingModel::Unchanged => Scaling::Unchanged,
+        ScalingModel::PlattMargin { .. }
+        | ScalingModel::TemperatureMargin { .. }
+        | ScalingModel::QuadraticMargin { .. } => return None,
     })
 }
 

@@ -18,7 +18,7 @@ use super::proper::BrierSplit;
 use super::reliability::{self, ReliabilityBin};
 use super::roc::Roc;
 use crate::accessors::builders;
-use crate::stats::{Clusters, Interval, effective_clopper_pearson};
+use crate::stats::{Clusters, Interval, effective_clopper_pearson, places, write};
 
 /// How to assess.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,10 +68,12 @@ pub struct EstimateWithInterval {
 /// The estimate, and the interval behind it, as an [`Interval`] is shown.
 impl fmt::Display for EstimateWithInterval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)?;
+        let ends = self.interval.unwrap_or(Interval { lo: self.value, hi: self.value });
+        let places = f.precision().map(|least| places(least, &[self.value, ends.lo, ends.hi]));
+        write(f, self.value, places)?;
         let Some(interval) = self.interval else { return Ok(()) };
         f.write_str(" ")?;
-        interval.fmt(f)
+        interval.write(f, places)
     }
 }
 

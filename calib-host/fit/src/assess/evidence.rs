@@ -8,13 +8,14 @@ use calib_core::artifact::Reduction;
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
+use super::assessment::EstimateWithInterval;
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
 use crate::artifact::number_of;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
-use crate::stats::{Clusters, ExactSum, Interval, percent};
+use crate::stats::{Clusters, ExactSum, Interval, percent, shown};
 
 /// The error that each test here makes at most, were nothing wrong: one in a hundred.
 const LEVEL: f64 = 0.01;
@@ -400,10 +401,10 @@ fn z(p: f64) -> f64 {
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Worse { brier, interval: Interval { lo, hi } } => write!(
+            &Self::Worse { brier: value, interval } => write!(
                 f,
-                "The calibrated probabilities are worse than the scores: the Brier score rises by {brier:.4} \
-                 [{lo:.4}, {hi:.4}] (99 %, paired)."
+                "The calibrated probabilities are worse than the scores: the Brier score rises by {:.4} (99 %, paired).",
+                EstimateWithInterval { value, interval: Some(interval) }
             ),
             Self::BrokenPromise { broken, bins, alpha } => {
                 let one = if *broken == 1 { "breaks" } else { "break" };
@@ -434,8 +435,9 @@ impl fmt::Display for Evidence {
             ),
             Self::Constant { prob, before } => write!(
                 f,
-                "The calibrator makes one probability, {prob:.4}, of all scores, although they tell the classes apart (area \
-                 under the ROC curve {before:.3}). Were the scores or the labels of the calibration turned round?"
+                "The calibrator makes one probability, {}, of all scores, although they tell the classes apart (area \
+                 under the ROC curve {before:.3}). Were the scores or the labels of the calibration turned round?",
+                shown(4, *prob)
             ),
         }
     }

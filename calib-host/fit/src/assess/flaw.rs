@@ -4,11 +4,13 @@ use std::fmt;
 
 use calib_core::artifact::{Method, Reduction, TableForm};
 use calib_core::decision::Action;
+use calib_core::table::{MarginScaling, Scaling};
 use calib_core::{Artifact, BinFlags, DecisionRule, Margin, Score};
 use serde::Serialize;
 
 use super::withheld::{Withheld, withheld};
 use crate::artifact::table_names;
+use crate::stats::shown;
 
 /// Something that a calibrator is hardly meant to do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,6 +26,16 @@ pub enum Flaw {
     Constant {
         /// Whose tables; `None` if there is one table only.
         of: Option<String>,
+    },
+    /// Every probability is 0, or every one is 1: no calibration row was of the other class.
+    OneLabel {
+        /// The label of all rows.
+        label: u8,
+    },
+    /// The probability rises with the score on one side of a score, and falls on the other.
+    Turns {
+        /// The score.
+        at: f32,
     },
     /// The decision rule has alarms, and no calibrated probability raises one.
     SilentAlarm {
@@ -50,6 +62,13 @@ pub enum Flaw {
         /// The action that is taken instead.
         instead: String,
     },
+    /// Margins are so far from 0 that 32-bit floats round the probabilities of Platt scaling.
+    Rounded {
+        /// By how much at most, about.
+        by: f64,
+        /// About where the margins lie: subtracted from them, it mends that.
+        margin: f64,
+    },
     /// There is no decision rule, and no calibrated probability reaches one half, from which up the firmware's own alarm is
     /// raised if nobody chose another threshold.
     BelowOneHalf {
@@ -61,7 +80,10 @@ pub enum Flaw {
 impl Flaw {
     /// Whether it makes what is guaranteed beside the point.
     pub fn is_grave(&self) -> bool {
-        !matches!(self, Self::BelowOneHalf { .. } | Self::Withheld { .. })
+        !matches!(
+            self,
+            Self::Turns { .. } | Self::BelowOneHalf { .. } | Self::Rounded { .. } | Self::Withheld { .. }
+        )
     }
 }
 
@@ -108,6 +130,9 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
         .filter(|(_, pieces)| !pieces.is_empty())
         .collect();
     let mut found = order(artifact, &all);
+    found.extend(
+        (0..tables.count()).find_map(|table| Some(Flaw::Turns { at: turning_point(artifact, table)? })),
+    );
     let reduction = artifact.header().reduction;
     if reduction != Reduction::Normalized {
         let given: Vec<Piece> = all.into_iter().flat_map(|(_, pieces)| pieces).collect();
@@ -121,7 +146,27 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
         }
     }
     found.extend(held_back(artifact));
+    found.extend(rounded(artifact));
     found
+}
+
+/// How much 32-bit floats round Platt scaling of margins that are far from 0, in the worst table.
+fn rounded(artifact: &Artifact<'_>) -> Option<Flaw> {
+    /// What nobody misses.
+    const FINE: f64 = 1e-3;
+    let tables = artifact.tables();
+    let of_table = |table: usize| match tables.get(table)?.form {
+        TableForm::MarginScaling(function) => match function.parameters() {
+            MarginScaling::Platt { a, b } => Some((f64::from(a), f64::from(b))),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (a, b) = (0..tables.count()).filter_map(of_table).max_by(|x, y| x.1.abs().total_cmp(&y.1.abs()))?;
+    // Where the probability is one half, slope times margin is as large as the intercept: slope, product and intercept are rounded. A
+    // quarter is the sigmoid's steepest slope.
+    let by = 0.25 * 3.0 * b.abs() * f64::from(f32::EPSILON) / 2.0;
+    (by > FINE).then(|| Flaw::Rounded { by: by.min(1.0), margin: -b / a })
 }
 
 /// The actions that the artifact's own rule holds back for want of evidence.
@@ -183,16 +228,52 @@ fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
         TableForm::MarginVennAbers(ends) => flat(&mut ends.p0().zip(ends.p1()).map(merged)),
         TableForm::Interpolated(line) => between_knots(line.y()),
         TableForm::MarginInterpolated(line) => between_knots(line.y()),
-        TableForm::Scaling(function) => vec![(function.prob(Score::ZERO), function.prob(Score::ONE))],
+        TableForm::Scaling(function) => {
+            let prob = |score: f32| Score::new(score).map_or(0.5, |score| function.prob(score));
+            around(&prob, (0.0, 1.0), turning_point(artifact, table))
+        }
         // Of all margins those that are usual count: at the ends every function is 0 or 1.
         TableForm::MarginScaling(function) => {
-            let ends =
-                tables.score_range(table).and_then(|[lo, hi]| Margin::from_key(lo).zip(Margin::from_key(hi)));
-            let (lo, hi) = ends.unwrap_or((Margin::MIN, Margin::MAX));
-            vec![(function.prob(lo), function.prob(hi))]
+            let ends = margins_of(artifact, table).unwrap_or((f32::MIN, f32::MAX));
+            let prob = |margin: f32| Margin::new(margin).map_or(0.5, |margin| function.prob(margin));
+            around(&prob, ends, turning_point(artifact, table))
         }
         _ => return None,
     })
+}
+
+/// The pieces of a function between two scores.
+fn around(prob: &dyn Fn(f32) -> f32, (lo, hi): (f32, f32), turning_point: Option<f32>) -> Vec<Piece> {
+    let stops: Vec<f32> = [Some(lo), turning_point, Some(hi)].into_iter().flatten().map(prob).collect();
+    stops.windows(2).map(|ends| (ends[0], ends[1])).collect()
+}
+
+/// The range of margins that a table was fitted to.
+fn margins_of(artifact: &Artifact<'_>, table: usize) -> Option<(f32, f32)> {
+    let [lo, hi] = artifact.tables().score_range(table)?;
+    Some((Margin::from_key(lo)?.get(), Margin::from_key(hi)?.get()))
+}
+
+/// The score between those that a table was fitted to where its function turns.
+fn turning_point(artifact: &Artifact<'_>, table: usize) -> Option<f32> {
+    let tables = artifact.tables();
+    let (at, (lo, hi)) = match tables.get(table)?.form {
+        TableForm::Scaling(function) => match function.parameters() {
+            Scaling::Quadratic { a, b, .. } => {
+                let [lo, hi] = tables.score_range(table)?.map(f32::from_bits);
+                (calib_core::score::sigmoid(-b / (2.0 * a))?.get(), (lo, hi))
+            }
+            _ => return None,
+        },
+        TableForm::MarginScaling(function) => match function.parameters() {
+            MarginScaling::Quadratic { a, b, scale, shift, .. } => {
+                ((-b / (2.0 * a) - shift) / scale, margins_of(artifact, table)?)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    (lo < at && at < hi).then_some(at)
 }
 
 /// The probability of a bin of Venn-Abers prediction.
@@ -214,7 +295,10 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
         return Vec::new();
     }
     // A method that merges bins was not asked for one bin.
-    let merges = matches!(header.method, Method::Isotonic | Method::IsotonicInterpolated | Method::Irp);
+    let merges = matches!(
+        header.method,
+        Method::Isotonic | Method::IsotonicInterpolated | Method::IsotonicCentered | Method::Irp
+    );
     let is_constant = |pieces: &[Piece]| {
         let first = pieces[0].0;
         let is_one_bin = pieces.len() == 1 && pieces[0].0 == pieces[0].1 && artifact.header().bins > 0;
@@ -230,7 +314,13 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
     let of = |those: &[usize]| (artifact.tables().count() > 1).then(|| table_names(artifact, those));
     let (falling, constant) = (those(&falls), those(&is_constant));
     let falling = (!falling.is_empty()).then(|| Flaw::Falls { of: of(&falling) });
-    let constant = (!constant.is_empty()).then(|| Flaw::Constant { of: of(&constant) });
+    let only =
+        |value: f32| tables.iter().flat_map(|(_, pieces)| pieces).all(|piece| *piece == (value, value));
+    let one_label = [0u8, 1].into_iter().find(|&label| only(label.into()));
+    let constant = (!constant.is_empty()).then(|| match one_label {
+        Some(label) => Flaw::OneLabel { label },
+        None => Flaw::Constant { of: of(&constant) },
+    });
     falling.into_iter().chain(constant).collect()
 }
 
@@ -287,24 +377,40 @@ impl fmt::Display for Flaw {
                  of the calibration were turned round.",
                 whose(of)
             ),
+            Self::OneLabel { label } => write!(
+                f,
+                "Every calibrated probability is {label}: all labels of the calibration were {label}, and nothing is known of the other class."
+            ),
+            Self::Turns { at } => write!(
+                f,
+                "The calibrator does not only rise: it turns at the score {at:.4}. Scores on both sides of it get the same probability."
+            ),
             Self::SilentAlarm { lowest, highest } => write!(
                 f,
-                "No calibrated probability raises the alarm: the probabilities lie from {lowest:.4} to {highest:.4}, where the \
-                 decision rule has no alarm."
+                "No calibrated probability raises the alarm: the probabilities lie from {} to {}, where the decision rule has no alarm.",
+                shown(4, (*lowest).into()),
+                shown(4, (*highest).into())
             ),
             Self::Unreachable { actions, lowest, highest } => {
                 let (word, is) = if actions.len() == 1 { ("action", "is") } else { ("actions", "are") };
                 write!(
                     f,
-                    "The {word} {} {is} never taken for a calibrated probability: the probabilities lie from {lowest:.4} to \
-                     {highest:.4}.",
-                    actions.join(", ")
+                    "The {word} {} {is} never taken for a calibrated probability: the probabilities lie from {} to {}.",
+                    actions.join(", "),
+                    shown(4, (*lowest).into()),
+                    shown(4, (*highest).into())
                 )
             }
+            Self::Rounded { by, margin } => write!(
+                f,
+                "The margins lie so far from 0 that 32-bit floats round the probabilities by up to {by:.1e}: subtract {margin:.0} from \
+                 every margin, for the fit and on the device."
+            ),
             Self::BelowOneHalf { highest } => write!(
                 f,
-                "No calibrated probability is above {highest:.4}: an alarm that the firmware raises from one half up stays \
-                 silent. A decision rule in the artifact sets another threshold."
+                "No calibrated probability is above {}: an alarm that the firmware raises from one half up stays silent. A \
+                 decision rule in the artifact sets another threshold.",
+                shown(4, (*highest).into())
             ),
         }
     }
@@ -316,7 +422,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::{StoredArtifact, artifact_bytes, written};
-    use crate::binary::{BinaryMethod, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd};
+    use crate::binary::{BinaryMethod, Isotonic, Loss, Model, ScalingBinning, ScalingMethod, Umd};
     use crate::data::{BinaryData, VectorKind, Vectors};
     use crate::fit::{Fit, fit_binary};
     use crate::reduction::{Problems, ReductionOptions, fit_reduction};
@@ -357,6 +463,42 @@ mod tests {
         // Who asks for one bin gets one.
         let one = flaws_of(&fitted(&BinaryMethod::Umd(Umd::new(1)), false));
         assert!(matches!(one[..], [Flaw::BelowOneHalf { .. }]), "{one:?}");
+    }
+
+    /// As far as floats of 32 bits round it, whatever the margins are subtracted from.
+    #[test]
+    fn margins_far_from_zero_are_told() {
+        let of = |offset: f64, method| {
+            let margins: Vec<f64> = (0..400).map(|i| f64::from(i) / 100.0 - 2.0 + offset).collect();
+            let labels = (0..400).map(|i| i * 7 % 400 < i).collect();
+            let data = BinaryData::of_margins(margins.clone(), labels).unwrap().on_device();
+            let fit = fit_binary(&data, &BinaryMethod::Scaling(method), 0.1).unwrap();
+            let bytes = artifact_bytes(&fit, &Default::default()).unwrap();
+            let stored = StoredArtifact::from_bytes(&bytes).unwrap();
+            let found = flaws(&stored.artifact());
+            let Some(TableForm::MarginScaling(function)) =
+                stored.artifact().tables().get(0).map(|table| table.form)
+            else {
+                panic!("a function")
+            };
+            let Some(Model::Scaling(model)) = fit.tables()[0].as_ref().map(|table| table.model()) else {
+                panic!("a function")
+            };
+            let off = margins.iter().map(|&margin| {
+                let margin = Margin::new(margin as f32).unwrap();
+                (f64::from(function.prob(margin)) - model.prob(margin.get().into())).abs()
+            });
+            (found, off.fold(0.0, f64::max))
+        };
+        for offset in [0.0, 1e3, -1e4] {
+            let (found, off) = of(offset, ScalingMethod::PlattMargin);
+            assert!(found.is_empty() && off < 1e-3, "{offset}: {found:?} {off}");
+        }
+        for offset in [1e5, -1e6, 3e6] {
+            let (found, off) = of(offset, ScalingMethod::PlattMargin);
+            let [Flaw::Rounded { by, margin }] = found[..] else { panic!("{offset}: {found:?}") };
+            assert!(off <= by && (margin / offset - 1.0).abs() < 0.01, "{offset}: {off} {by} {margin}");
+        }
     }
 
     #[test]

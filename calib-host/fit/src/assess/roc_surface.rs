@@ -1,5 +1,7 @@
 //! The ROC surface of several classes, in volumes.
 
+use std::collections::BTreeMap;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -127,7 +129,10 @@ fn volumes(by_class: &[Vec<Vec<i64>>], seed: u64) -> Option<RocSurface> {
                 vus_hull,
             })
         }
-        _ => Some(RocSurface { vus: drawn_tuples(by_class, seed), vus_hull: None }),
+        _ => Some(RocSurface {
+            vus: each_tuple(by_class).unwrap_or_else(|| drawn_tuples(by_class, seed)),
+            vus_hull: None,
+        }),
     }
 }
 
@@ -177,6 +182,37 @@ fn all_tuples(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
     let value = right as f64 / (60 * all) as f64;
     let tuples = u64::try_from(all).unwrap_or(u64::MAX);
     Some(SurfaceVolume { value, interval: None, standard_error: None, tuples })
+}
+
+/// The share of all tuples of rows of any number of classes; `None` if there are more than would be drawn.
+fn each_tuple(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
+    let lens: Vec<usize> = by_class.iter().map(Vec::len).collect();
+    let all = lens.iter().try_fold(1usize, |product, &len| product.checked_mul(len))?;
+    if all > DRAWN {
+        return None;
+    }
+    let mut by_ways = BTreeMap::<u64, u64>::new();
+    for number in 0..all {
+        stop::check();
+        let mut left = number;
+        let tuple: Vec<&[i64]> = by_class
+            .iter()
+            .map(|rows| {
+                let row = &rows[left % rows.len()][..];
+                left /= rows.len();
+                row
+            })
+            .collect();
+        *by_ways.entry(ways(&tuple)).or_default() += 1;
+    }
+    by_ways.remove(&0);
+    let right: f64 = by_ways.into_iter().map(|(ways, count)| count as f64 / ways as f64).sum();
+    Some(SurfaceVolume {
+        value: right / all as f64,
+        interval: None,
+        standard_error: None,
+        tuples: all as u64,
+    })
 }
 
 /// The share of seeded random tuples.
@@ -372,7 +408,7 @@ mod tests {
         let constant: Vec<_> = (0..20).map(|i| (vec![10; 5], i % 5)).collect();
         let got = surface(&matrix(5, &constant), 0, None).unwrap();
         close(got.vus.value, 1.0 / 120.0);
-        assert_eq!((got.vus.standard_error, got.vus_hull), (Some(0.0), None));
+        assert_eq!((got.vus.standard_error, got.vus.tuples, got.vus_hull), (None, 1024, None));
 
         // No row of class 2; more classes than are looked at.
         assert_eq!(surface(&matrix(3, &[(vec![1, 2, 3], 0), (vec![3, 2, 1], 1)]), 0, None), None);
@@ -402,6 +438,38 @@ mod tests {
         assert_ne!(drawn_tuples(&by_class, 6).value, drawn.value);
     }
 
+    /// Of few rows all tuples are looked at, of however many classes.
+    #[test]
+    fn few_tuples_of_many_classes_are_all_looked_at() {
+        let rows: Vec<_> = (0..28)
+            .map(|i| {
+                let class = (i % 4) as u16;
+                let entry = |k: u32| noise(4 * i + k) / 2 + 12 * u32::from(u32::from(class) == k);
+                ((0..4).map(entry).collect(), class)
+            })
+            .collect();
+        let all = surface(&matrix(4, &rows), 0, None).unwrap().vus;
+        assert_eq!((all.tuples, all.standard_error), (7 * 7 * 7 * 7, None));
+        assert_eq!(surface(&matrix(4, &rows), 9, None).unwrap().vus, all);
+        let mut by_class = vec![Vec::new(); 4];
+        rows.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
+            by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
+        });
+        let drawn = drawn_tuples(&by_class, 5);
+        assert!((drawn.value - all.value).abs() < 4.0 * drawn.standard_error.unwrap(), "{all:?} {drawn:?}");
+        // Of three classes both ways of counting are the same.
+        let three: Vec<_> =
+            rows.iter().filter(|row| row.1 < 3).map(|(row, class)| (row[..3].to_vec(), *class)).collect();
+        let mut by_class = vec![Vec::new(); 3];
+        three.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
+            by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
+        });
+        by_class.iter_mut().for_each(|rows| rows.sort());
+        let (one, other) = (all_tuples(&by_class).unwrap(), each_tuple(&by_class).unwrap());
+        close(one.value, other.value);
+        assert_eq!(one.tuples, other.tuples);
+    }
+
     /// The standard deviation over fresh rows is what the bootstrap's interval tells, and not the draw's error.
     #[test]
     fn the_interval_is_that_of_the_rows() {
@@ -428,7 +496,7 @@ mod tests {
         }
         // Four classes, whose tuples are drawn.
         let row = |i: u32| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16);
-        let rows: Vec<_> = (0..80).map(row).collect();
+        let rows: Vec<_> = (0..100).map(row).collect();
         let bootstrap = Bootstrap { kind: IntervalKind::Bca, resamples: 200, seed: 3, alpha: 0.05 };
         let SurfaceVolume { value, interval, standard_error, .. } =
             surface(&matrix(4, &rows), 0, Some(bootstrap)).unwrap().vus;
@@ -439,7 +507,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_does_not_matter() {
         let rows: Vec<_> =
-            (0..40).map(|i| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16)).collect();
+            (0..100).map(|i| ((0..4).map(|k| noise(4 * i + k)).collect(), (i % 4) as u16)).collect();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| surface(&matrix(4, &rows), 3, None))

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::paired::BeforeAfter;
-use crate::stats::{Interval, percent, percent_of_success};
+use crate::stats::{Interval, percent, percent_of_success, places, shown};
 
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -120,15 +120,22 @@ pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
 
 fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
     let BeforeAfter { before, after, change } = grounds.metrics;
-    let (from, to) = (before.brier.value, after.brier.value);
+    let change = change.brier.value;
+    // With the digits in which they differ.
+    let digits = match grounds.change {
+        Some(Interval { lo, hi }) => places(4, &[change, lo, hi]),
+        None => places(4, &[after.brier.value]),
+    };
+    let [from, to] = [before, after].map(|side| format!("{:.digits$}", side.brier.value));
     let level = percent_of_success(grounds.alpha);
     let by = match grounds.change {
         Some(Interval { lo, hi }) => {
-            format!(" (change {:+.4}, {level} % interval [{lo:+.4}, {hi:+.4}])", change.brier.value)
+            format!(" (change {change:+.digits$}, {level} % interval [{lo:+.digits$}, {hi:+.digits$}])")
         }
         None => String::new(),
     };
-    let points = |error: f64| format!("{:.1}", 100.0 * error);
+    // Below 10^-7 an error is what rounding to an `f32` left.
+    let points = |error: f64| shown(1, if error < 1e-7 { 0.0 } else { 100.0 * error });
     let errors = format!(
         " On average the probabilities are {} percentage points off what came true; the scores are {} points off.",
         points(after.conf_ece.value),
@@ -136,18 +143,18 @@ fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
     );
     match judgement {
         Judgement::Better => {
-            format!("The mean squared error (Brier score) falls from {from:.4} to {to:.4}{by}.{errors}")
+            format!("The mean squared error (Brier score) falls from {from} to {to}{by}.{errors}")
         }
         Judgement::Worse => {
-            format!("The mean squared error (Brier score) rises from {from:.4} to {to:.4}{by}.{errors}")
+            format!("The mean squared error (Brier score) rises from {from} to {to}{by}.{errors}")
         }
         Judgement::NoSureDifference => format!(
-            "The mean squared error (Brier score) is {from:.4} before and {to:.4} after{by}: the test rows do not tell which \
+            "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not tell which \
              is better.{errors}"
         ),
         Judgement::NotCompared => format!(
             "On average the probabilities are {} percentage points off what came true; their mean squared error (Brier score) \
-             is {to:.4}. The scores are not compared with them.",
+             is {to}. The scores are not compared with them.",
             points(after.conf_ece.value)
         ),
     }

@@ -22,7 +22,7 @@ pub struct Isotonic {
 /// An isotonic fit between whose blocks values are interpolated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterpolatedModel {
-    /// The scores of the knots, strictly ascending: both ends of every block.
+    /// The scores of the knots, strictly ascending: both ends of every block, or their centers.
     pub scores: Vec<f64>,
     /// The values at the knots, non-decreasing.
     pub values: Vec<f64>,
@@ -36,6 +36,10 @@ impl Isotonic {
 
     pub(super) fn interpolated_facts(&self) -> Facts {
         self.facts_of(Method::IsotonicInterpolated, "interpolated")
+    }
+
+    pub(super) fn centered_facts(&self) -> Facts {
+        self.facts_of(Method::IsotonicCentered, "centered")
     }
 
     fn facts_of(&self, method: Method, edges: &str) -> Facts {
@@ -74,6 +78,30 @@ impl Isotonic {
                 model.scores.push(block.hi);
                 model.values.push(value);
             }
+        }
+        Ok(model)
+    }
+
+    /// Fits points, with values interpolated linearly between the centers of blocks: the means of their points' scores. Below the
+    /// first center and above the last the value stays.
+    pub(crate) fn fit_centered(
+        &self,
+        points: &(impl Points + ?Sized),
+    ) -> Result<InterpolatedModel, FitError> {
+        let blocks = self.blocks(points)?;
+        let mut sums = vec![0.0; blocks.len()];
+        let mut block = 0;
+        points.walk(&mut |group| {
+            block += blocks[block..].partition_point(|block| block.hi < group.score);
+            sums[block] += (group.score - blocks[block].lo) * group.n as f64;
+            Ok(())
+        })?;
+        let mut model = InterpolatedModel { scores: Vec::new(), values: Vec::new() };
+        for (block, sum) in blocks.iter().zip(sums) {
+            // A device holds the center as an `f32`.
+            let center = f64::from((block.lo + sum / block.n as f64) as f32).clamp(block.lo, block.hi);
+            model.scores.push(center);
+            model.values.push(self.value(block));
         }
         Ok(model)
     }
@@ -119,8 +147,10 @@ pub(crate) fn midpoint(below: f64, above: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::points::group;
+    use crate::points::{Group, group, totals};
 
     #[test]
     fn the_fixture_with_a_tie() {
@@ -130,6 +160,36 @@ mod tests {
         assert_eq!(model.edges, [f64::from(0.35f32), f64::from(0.65f32)]);
         let interpolated = Isotonic::default().fit_interpolated(&groups[..]).unwrap();
         assert_eq!((interpolated.scores, interpolated.values), (vec![0.2, 0.5, 0.8], vec![0.0, 0.5, 1.0]));
+    }
+
+    proptest! {
+        /// The least squares fit by its definition, the largest of the smallest means, with each run of equal values at the mean
+        /// score of its points.
+        #[test]
+        fn centers_are_those_of_the_definition(
+            raw in proptest::collection::vec((0u32..30, 1u64..4, any::<bool>()), 2..40), shift in prop::sample::select(vec![0.0, -900.0]),
+        ) {
+            let score = |s: u32| f64::from(s) / 32.0 + shift;
+            let groups = group(raw.into_iter().map(|(s, n, y)| (score(s), n, if y { n } else { 0 })).collect());
+            let mean = |part: &[Group]| {
+                let (n, positives) = totals(part);
+                positives as f64 / n as f64
+            };
+            let value = |i: usize| {
+                let lowest = |a: usize| (i..groups.len()).map(|b| mean(&groups[a..=b])).fold(1.0, f64::min);
+                (0..=i).map(lowest).fold(0.0, f64::max)
+            };
+            let values: Vec<(f64, Group)> = (0..groups.len()).map(|i| (value(i), groups[i])).collect();
+            let model = Isotonic::default().fit_centered(&groups[..]).unwrap();
+            let runs: Vec<_> = values.chunk_by(|a, b| (a.0 - b.0).abs() < 1e-12).collect();
+            prop_assert_eq!(runs.len(), model.scores.len());
+            for (run, (center, value)) in runs.iter().zip(model.scores.iter().zip(&model.values)) {
+                let n: u64 = run.iter().map(|(_, group)| group.n).sum();
+                let sum: f64 = run.iter().map(|(_, group)| group.score * group.n as f64).sum();
+                prop_assert!((sum / n as f64 - center).abs() < 1e-4 && (run[0].0 - value).abs() < 1e-12);
+            }
+            prop_assert!(model.scores.is_sorted_by(|a, b| a < b) && model.values.is_sorted_by(|a, b| a < b));
+        }
     }
 
     #[test]

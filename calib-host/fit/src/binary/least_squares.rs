@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::facts::Facts;
 use super::margin_scaling::Line;
-use super::scaling::{ScalingMethod, ScalingModel};
+use super::scaling::{ScalingMethod, ScalingModel, UNIT, parabola};
 use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points};
@@ -95,15 +95,29 @@ fn least_squares(
             }
             ScalingModel::Temperature { inverse_t }
         }
-        ScalingModel::PlattMargin { .. } | ScalingModel::TemperatureMargin { .. } => {
-            of_margins(start, &points.groups()?)?
+        ScalingModel::Quadratic { a, b, c } => {
+            let start = [a * UNIT.powi(2), b * UNIT, c];
+            let [a, b, c] = minimise(&Rows::new(points, parabola, most_held)?, start, [false; 3])?;
+            ScalingModel::Quadratic { a: a / UNIT.powi(2), b: b / UNIT, c }
         }
+        ScalingModel::PlattMargin { .. }
+        | ScalingModel::TemperatureMargin { .. }
+        | ScalingModel::QuadraticMargin { .. } => of_margins(start, &points.groups()?)?,
+        ScalingModel::Unchanged => start,
     })
 }
 
 /// As [`least_squares`], on a scale on which the margins that matter are of order one.
 fn of_margins(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, FitError> {
-    let has_intercept = matches!(start, ScalingModel::PlattMargin { .. });
+    if let ScalingModel::QuadraticMargin { a, b, c, scale, shift } = start {
+        let features = |m: f64| {
+            let u = m * scale + shift;
+            [u * u, u, 1.0]
+        };
+        let [a, b, c] = minimise(&Rows::new(groups, features, u64::MAX)?, [a, b, c], [false; 3])?;
+        return Ok(ScalingModel::QuadraticMargin { a, b, c, scale, shift });
+    }
+    let has_intercept = !matches!(start, ScalingModel::TemperatureMargin { .. });
     let line = Line::fit(groups, Targets::LABELS, has_intercept)?;
     let ((middle, unit), [a, b]) = (line.scale(groups), line.weights());
     if has_intercept {
@@ -285,11 +299,12 @@ mod tests {
     use crate::error::FitError;
     use crate::fit::fit_binary;
 
-    const METHODS: [ScalingMethod; 4] = [
+    const METHODS: [ScalingMethod; 5] = [
         ScalingMethod::PlattLogit,
         ScalingMethod::PlattProb,
         ScalingMethod::Beta,
         ScalingMethod::Temperature,
+        ScalingMethod::Quadratic,
     ];
 
     type Points = [(f64, bool)];
@@ -343,6 +358,15 @@ mod tests {
             ScalingModel::Temperature { inverse_t } => vec![(logit, inverse_t)],
             ScalingModel::PlattMargin { a, b } => vec![(score, a), (1.0, b)],
             ScalingModel::TemperatureMargin { inverse_t } => vec![(score, inverse_t)],
+            ScalingModel::Quadratic { a, b, c } => {
+                let z = logit / UNIT;
+                vec![(z * z, a * UNIT * UNIT), (z, b * UNIT), (1.0, c)]
+            }
+            ScalingModel::QuadraticMargin { a, b, c, scale, shift } => {
+                let u = score * scale + shift;
+                vec![(u * u, a), (u, b), (1.0, c)]
+            }
+            ScalingModel::Unchanged => Vec::new(),
         }
     }
 
@@ -380,6 +404,13 @@ mod tests {
             ScalingModel::TemperatureMargin { inverse_t } => {
                 ScalingModel::TemperatureMargin { inverse_t: to(0, inverse_t) }
             }
+            ScalingModel::Quadratic { a, b, c } => {
+                ScalingModel::Quadratic { a: to(0, a), b: to(1, b), c: to(2, c) }
+            }
+            ScalingModel::QuadraticMargin { a, b, c, scale, shift } => {
+                ScalingModel::QuadraticMargin { a: to(0, a), b: to(1, b), c: to(2, c), scale, shift }
+            }
+            ScalingModel::Unchanged => ScalingModel::Unchanged,
         }
     }
 
@@ -395,6 +426,12 @@ mod tests {
             let zero = ScalingModel::Temperature { inverse_t: 0.0 };
             return (negatives.1 <= 0.5 && positives.0 >= 0.5)
                 || gradient(&zero, Loss::Log, points)[0].0 >= 0.0;
+        }
+        if method == ScalingMethod::Quadratic {
+            let none_within = |(lo, hi): (f64, f64), label: bool| {
+                points.iter().all(|point| point.1 != label || point.0 <= lo || point.0 >= hi)
+            };
+            return none_within(negatives, true) || none_within(positives, false);
         }
         negatives.1 <= positives.0 || positives.1 <= negatives.0
     }

@@ -1,5 +1,7 @@
 //! Logistic functions of a margin, fitted to the log-loss.
 
+use nalgebra::{Matrix3, Vector3};
+
 use super::targets::Targets;
 use crate::error::ScalingError;
 use crate::points::{Group, totals};
@@ -97,14 +99,7 @@ impl Line {
 
     /// The sum of the log-losses.
     fn loss(&self, groups: &[Group], targets: Targets) -> f64 {
-        let of = |group: &Group| {
-            let z = self.at(group);
-            let hits = targets.sum((group.n, group.positives));
-            let misses = group.n as f64 - hits;
-            let both = (-z.abs()).exp().ln_1p();
-            hits * ((-z).max(0.0) + both) + misses * (z.max(0.0) + both)
-        };
-        groups.iter().map(of).sum()
+        groups.iter().map(|group| loss(group, targets, self.at(group))).sum()
     }
 
     fn moments(&self, groups: &[Group], targets: Targets) -> Moments {
@@ -140,6 +135,73 @@ impl Moments {
         let at_mean = self.residuals.0 / self.weight;
         ((slope, at_mean - slope * self.mean), of_slope + at_mean * self.residuals.0)
     }
+}
+
+/// Fits `sigmoid((a u + b) u + c)` with `u = m * scale + shift` by Newton's method with halved steps, from the line that fits best, and
+/// returns the three weights, the scale and the shift, both of which an `f32` holds.
+pub(super) fn fit_parabola(groups: &[Group], targets: Targets) -> Result<[f64; 5], ScalingError> {
+    let line = Line::fit(groups, targets, true)?;
+    let (center, unit) = line.scale(groups);
+    let single = |value: f64| f64::from(value as f32);
+    let scale = single((1.0 / unit).clamp(1e-38, 1e38));
+    let shift = single(-center * scale);
+    let features = |group: &Group| {
+        let u = group.score * scale + shift;
+        Vector3::new(u * u, u, 1.0)
+    };
+    let loss_at = |weights: &Vector3<f64>| {
+        groups.iter().map(|group| loss(group, targets, features(group).dot(weights))).sum()
+    };
+    let [slope, offset] = line.weights();
+    let mut weights = Vector3::new(0.0, slope / scale, offset - slope / scale * shift);
+    if groups.len() < 3 {
+        // A line goes through two points, and no parabola fits them better.
+        let [a, b, c] = weights.into();
+        return Ok([a, b, c, scale, shift]);
+    }
+    let mut here: f64 = loss_at(&weights);
+    let mut least = f64::INFINITY;
+    for _ in 0..MAX_STEPS {
+        stop::check();
+        let (mut gradient, mut hessian) = (Vector3::zeros(), Matrix3::zeros());
+        for group in groups {
+            let row = features(group);
+            let (z, n) = (row.dot(&weights), group.n as f64);
+            gradient += row * (n * sigmoid(z) - targets.sum((group.n, group.positives)));
+            hessian += row * row.transpose() * (n * sigmoid(z) * sigmoid(-z));
+        }
+        // Where all but two scores are nearly equal, the curvature nearly vanishes in some direction.
+        let ridge = Matrix3::from_diagonal(&hessian.diagonal()) * 1e-10;
+        let Some(factors) = (hessian + ridge).cholesky() else { break };
+        let step = factors.solve(&gradient);
+        let decrement = step.dot(&gradient);
+        if !decrement.is_finite() {
+            break;
+        }
+        if decrement <= DECREMENT || decrement <= FLAT_DECREMENT && decrement >= least {
+            let [a, b, c] = weights.into();
+            return Ok([a, b, c, scale, shift]);
+        }
+        least = least.min(decrement);
+        let mut length = 1.0;
+        (weights, here) = loop {
+            let next = weights - step * length;
+            let there = loss_at(&next);
+            if there <= here + 1e-14 * (1.0 + here) || length < 1e-12 {
+                break (next, there);
+            }
+            length /= 2.0;
+        };
+    }
+    Err(ScalingError::NotConverged(least.sqrt()))
+}
+
+/// The sum of the log-losses of a group whose probability is `sigmoid(z)`.
+fn loss(group: &Group, targets: Targets, z: f64) -> f64 {
+    let hits = targets.sum((group.n, group.positives));
+    let misses = group.n as f64 - hits;
+    let both = (-z.abs()).exp().ln_1p();
+    hits * ((-z).max(0.0) + both) + misses * (z.max(0.0) + both)
 }
 
 /// The score of the point in the middle.

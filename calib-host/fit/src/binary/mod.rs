@@ -54,6 +54,8 @@ pub enum BinaryMethod {
     Isotonic(Isotonic),
     /// Isotonic regression, interpolated.
     IsotonicInterpolated(Isotonic),
+    /// Isotonic regression, interpolated between the centers of its blocks.
+    IsotonicCentered(Isotonic),
     /// Binned means of a scaling function.
     ScalingBinning(ScalingBinning),
     /// A scaling function, fitted to the log-loss.
@@ -64,6 +66,8 @@ pub enum BinaryMethod {
     LeastSquares(ScalingMethod),
     /// Venn-Abers prediction.
     VennAbers,
+    /// None: the score as it is, or the sigmoid of a margin.
+    Unchanged,
 }
 
 impl BinaryMethod {
@@ -103,7 +107,9 @@ impl BinaryMethod {
             Self::Scaling(scaling) => Loss::Log.facts(*scaling),
             Self::BayesianTargets(scaling) => Loss::LogOfBayesianTargets.facts(*scaling),
             Self::LeastSquares(scaling) => Loss::Squared.facts(*scaling),
+            Self::IsotonicCentered(isotonic) => isotonic.centered_facts(),
             Self::VennAbers => VennAbersModel::facts(),
+            Self::Unchanged => Facts::new(Method::Unchanged, "scaling=none".into()),
         }
     }
 
@@ -146,7 +152,12 @@ impl BinaryMethod {
                 Model::Scaling(Loss::LogOfBayesianTargets.fit(*scaling, points)?)
             }
             Self::LeastSquares(scaling) => Model::Scaling(Loss::Squared.fit(*scaling, points)?),
+            Self::IsotonicCentered(isotonic) => Model::Interpolated(isotonic.fit_centered(points)?),
             Self::VennAbers => Model::VennAbers(VennAbersModel::fit(points, kind)?),
+            Self::Unchanged => Model::Scaling(match kind {
+                ScoreKind::Probability => ScalingModel::Unchanged,
+                ScoreKind::Margin => ScalingModel::TemperatureMargin { inverse_t: 1.0 },
+            }),
         })
     }
 }

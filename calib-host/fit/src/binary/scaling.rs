@@ -4,7 +4,7 @@ use calib_core::artifact::Method;
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 use super::facts::Facts;
-use super::margin_scaling::Line;
+use super::margin_scaling::{Line, fit_parabola};
 use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
 use crate::points::{BUCKETS, Group, Points, packed};
@@ -34,6 +34,10 @@ pub enum ScalingMethod {
     PlattMargin,
     /// `sigmoid(m / t)` with `t > 0` of a margin, which is taken for a logit.
     TemperatureMargin,
+    /// `sigmoid(a z^2 + b z + c)` with `z = logit(s)`. It may rise and fall.
+    Quadratic,
+    /// `sigmoid(a m^2 + b m + c)` of a margin.
+    QuadraticMargin,
 }
 
 /// A fitted scaling function.
@@ -79,6 +83,30 @@ pub enum ScalingModel {
         /// One over the temperature, above 0.
         inverse_t: f64,
     },
+    /// `sigmoid((a z + b) z + c)` with `z = logit(s)`.
+    Quadratic {
+        /// The weight of the square.
+        a: f64,
+        /// The slope.
+        b: f64,
+        /// The intercept.
+        c: f64,
+    },
+    /// `sigmoid((a u + b) u + c)` with `u = m scale + shift` of a margin.
+    QuadraticMargin {
+        /// The weight of the square.
+        a: f64,
+        /// The slope.
+        b: f64,
+        /// The intercept.
+        c: f64,
+        /// What margins are multiplied by: an `f32`.
+        scale: f64,
+        /// What is added to it: an `f32`.
+        shift: f64,
+    },
+    /// `s`: the score as it is.
+    Unchanged,
 }
 
 impl ScalingMethod {
@@ -90,6 +118,8 @@ impl ScalingMethod {
             Self::Temperature => (Method::Temperature, "temperature"),
             Self::PlattMargin => (Method::Platt, "platt-margin"),
             Self::TemperatureMargin => (Method::Temperature, "temperature-margin"),
+            Self::Quadratic => (Method::Quadratic, "quadratic"),
+            Self::QuadraticMargin => (Method::Quadratic, "quadratic-margin"),
         };
         Facts { takes: Some(self.takes()), ..Facts::new(method, format!("scaling={name}")) }
     }
@@ -97,8 +127,10 @@ impl ScalingMethod {
     /// Returns the kind of score that it takes.
     pub(super) fn takes(self) -> ScoreKind {
         match self {
-            Self::PlattMargin | Self::TemperatureMargin => ScoreKind::Margin,
-            Self::PlattLogit | Self::PlattProb | Self::Beta | Self::Temperature => ScoreKind::Probability,
+            Self::PlattMargin | Self::TemperatureMargin | Self::QuadraticMargin => ScoreKind::Margin,
+            Self::PlattLogit | Self::PlattProb | Self::Beta | Self::Temperature | Self::Quadratic => {
+                ScoreKind::Probability
+            }
         }
     }
 
@@ -113,7 +145,7 @@ impl ScalingMethod {
         {
             return Err(ScalingError::AllEqual.into());
         }
-        if targets == Targets::LABELS && self.is_separated(ranges) {
+        if targets == Targets::LABELS && self.is_separated(points, ranges)? {
             return Err(ScalingError::Separated.into());
         }
         Ok(match self {
@@ -144,13 +176,35 @@ impl ScalingMethod {
                 }
                 ScalingModel::TemperatureMargin { inverse_t }
             }
+            Self::Quadratic => {
+                let [a, b, c] = minimise::<3, 10>(points, targets, parabola)?;
+                ScalingModel::Quadratic { a: a / UNIT.powi(2), b: b / UNIT, c }
+            }
+            Self::QuadraticMargin => {
+                let [a, b, c, scale, shift] = fit_parabola(&points.groups()?, targets)?;
+                ScalingModel::QuadraticMargin { a, b, c, scale, shift }
+            }
         })
     }
 
     /// Whether a threshold divides the labels, whose ranges of scores are given, so that a steeper slope always fits better;
-    /// points on it do not change that. Without an intercept only the threshold 1/2 can, or 0 of margins.
-    fn is_separated(self, ranges: [Option<(f64, f64)>; 2]) -> bool {
-        match (self, ranges) {
+    /// points on it do not change that. Without an intercept only the threshold 1/2 can, or 0 of margins; a parabola has two
+    /// thresholds, with one label between them.
+    fn is_separated(
+        self,
+        points: &(impl Points + ?Sized),
+        ranges: [Option<(f64, f64)>; 2],
+    ) -> Result<bool, FitError> {
+        if let (Self::Quadratic | Self::QuadraticMargin, [Some(negatives), Some(positives)]) = (self, ranges)
+        {
+            let within = |(lo, hi): (f64, f64)| {
+                let through = if lo < hi { points.below(&[lo.next_up(), hi])? } else { vec![(0, 0); 2] };
+                Ok::<_, FitError>((through[1].0 - through[0].0, through[1].1 - through[0].1))
+            };
+            let ((n, k), (_, positives)) = (within(positives)?, within(negatives)?);
+            return Ok(n == k || positives == 0);
+        }
+        Ok(match (self, ranges) {
             (Self::Temperature, [Some(negatives), Some(positives)]) => {
                 negatives.1 <= 0.5 && positives.0 >= 0.5
             }
@@ -162,7 +216,7 @@ impl ScalingMethod {
             }
             // One label only: a part of a split, or the predictions of a class that is always right.
             _ => true,
-        }
+        })
     }
 }
 
@@ -176,16 +230,46 @@ impl ScalingModel {
             Self::Temperature { inverse_t } => inverse_t * logit(score),
             Self::PlattMargin { a, b } => a * score + b,
             Self::TemperatureMargin { inverse_t } => inverse_t * score,
+            Self::Quadratic { a, b, c } => {
+                let z = logit(score);
+                (a * z + b) * z + c
+            }
+            Self::QuadraticMargin { a, b, c, scale, shift } => {
+                let u = score * scale + shift;
+                (a * u + b) * u + c
+            }
+            Self::Unchanged => return score,
         })
+    }
+
+    /// The score at which it turns from rising to falling or back; `None` if it does not.
+    pub fn turning_point(&self) -> Option<f64> {
+        let at = match *self {
+            Self::Quadratic { a, b, .. } => sigmoid(-b / (2.0 * a)),
+            Self::QuadraticMargin { a, b, scale, shift, .. } => (-b / (2.0 * a) - shift) / scale,
+            _ => return None,
+        };
+        at.is_finite().then_some(at)
     }
 
     /// Returns the kind of score that it takes.
     pub(crate) fn takes(&self) -> ScoreKind {
         match self {
-            Self::PlattMargin { .. } | Self::TemperatureMargin { .. } => ScoreKind::Margin,
+            Self::PlattMargin { .. } | Self::TemperatureMargin { .. } | Self::QuadraticMargin { .. } => {
+                ScoreKind::Margin
+            }
             _ => ScoreKind::Probability,
         }
     }
+}
+
+/// Logits are divided by this, so that their squares stay small; they reach `ln(2^24)`.
+pub(super) const UNIT: f64 = 8.0;
+
+/// The features of a parabola of the logit.
+pub(super) fn parabola(score: f64) -> [f64; 3] {
+    let z = logit(score) / UNIT;
+    [z * z, z, 1.0]
 }
 
 /// Beta calibration: where a weight comes out negative, the optimum has it at 0.
@@ -509,6 +593,63 @@ mod tests {
             ScalingMethod::Beta.fit(&[group(0.5, 4, 2)][..], Targets::bayesian((4, 2))),
             Err(ScalingError::AllEqual.into())
         );
+    }
+
+    /// Against `LogisticRegression(C=inf, tol=1e-14, solver="newton-cholesky")` of scikit-learn 1.9 on `(z * z, z)`; margins that are
+    /// another line of the logits have the same function.
+    #[test]
+    fn a_parabola_is_logistic_regression_on_two_features() {
+        let truths: [fn(f64) -> f64; 3] =
+            [|s| s * s, |s| 0.1 + 0.6 * (3.0 * s).sin().powi(2), |s| 0.05 + 0.3 * s];
+        let expected = [
+            (400, [-0.086_923_733_4, 1.381_268_598_4, -1.151_294_834_9]),
+            (600, [-0.272_593_427_5, 0.090_153_500_7, 0.257_648_087_5]),
+            (800, [-0.048_089_948_8, 0.377_849_445_9, -1.365_854_951_8]),
+        ];
+        for ((k, truth), (n, expected)) in (0u64..).zip(truths).zip(expected) {
+            let groups: Vec<Group> = (0..n)
+                .map(|i| {
+                    let score = (i as f64 + 0.5) / n as f64;
+                    let draw = (((i * 7919 + k * 104_729) % 1009) as f64 + 0.5) / 1009.0;
+                    Group { score, n: 1, positives: u64::from(draw < truth(score)) }
+                })
+                .collect();
+            let Ok(ScalingModel::Quadratic { a, b, c }) = fit(ScalingMethod::Quadratic, &groups) else {
+                panic!()
+            };
+            for (found, expected) in [a, b, c].into_iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-7, "{k}: {found} {expected}");
+            }
+            let margins: Vec<Group> = groups
+                .iter()
+                .map(|group| Group { score: 100.0 + 3.0 * logit(group.score), ..*group })
+                .collect();
+            let of_margins = fit(ScalingMethod::QuadraticMargin, &margins).unwrap();
+            let of_probs = ScalingModel::Quadratic { a, b, c };
+            for (group, margin) in groups.iter().zip(&margins) {
+                assert!((of_probs.prob(group.score) - of_margins.prob(margin.score)).abs() < 1e-8);
+            }
+            let turns = of_probs.turning_point().map(|at| 100.0 + 3.0 * logit(at));
+            assert!((turns.unwrap() - of_margins.turning_point().unwrap()).abs() < 1e-4);
+        }
+    }
+
+    /// One label between two thresholds: there is no optimum, but of Bayesian targets there is.
+    #[test]
+    fn a_label_between_two_thresholds_is_separable_by_a_parabola() {
+        let groups = [(0.1, 0), (0.3, 1), (0.5, 1), (0.8, 0)].map(|(score, positives)| Group {
+            score,
+            n: 1,
+            positives,
+        });
+        let margins = groups.map(|group| Group { score: 10.0 * group.score, ..group });
+        for (method, groups) in
+            [(ScalingMethod::Quadratic, groups), (ScalingMethod::QuadraticMargin, margins)]
+        {
+            assert_eq!(fit(method, &groups), Err(ScalingError::Separated.into()), "{method:?}");
+            assert!(method.fit(&groups[..], Targets::bayesian((4, 2))).is_ok());
+            assert!(fit(ScalingMethod::PlattMargin, &margins).is_ok());
+        }
     }
 
     proptest! {

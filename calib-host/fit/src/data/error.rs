@@ -51,6 +51,16 @@ pub enum DataError {
         /// The number of points.
         n: u64,
     },
+    /// Beside the largest weight, those of all rows of a label count as 0.
+    #[error(
+        "beside the largest weight, {largest:e}, the weights of all rows of label {label} count as 0: divide it, or cap the weights"
+    )]
+    WeightsApart {
+        /// The label.
+        label: u8,
+        /// The largest weight.
+        largest: f64,
+    },
     /// A weight is not a number from 0 on.
     #[error("row {row}: the weight {weight} is not a number from 0 on")]
     Weight {

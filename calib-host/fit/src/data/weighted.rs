@@ -27,7 +27,8 @@ impl WeightedData {
     ///
     /// # Errors
     ///
-    /// No rows, a score that is not in `[0, 1]`, a weight that is not a number from 0 on, or weights that are all 0.
+    /// No rows, a score that is not in `[0, 1]`, a weight that is not a number from 0 on, weights that are all 0, or those of a label that
+    /// all count as 0.
     pub fn new(rows: &[(f64, f64, bool)]) -> Result<Self, DataError> {
         Self::of_kind(ScoreKind::Probability, rows)
     }
@@ -58,8 +59,15 @@ impl WeightedData {
         let above = exponent(largest) + 1;
         let bits = (usize::BITS - rows.len().leading_zeros()) as i32;
         let shift = TOTAL_BITS - above - bits;
+        let units = |weight| times_power_of_two(weight, shift).round() as u64;
+        for label in [false, true] {
+            let of_label = || rows.iter().filter(|row| row.2 == label && row.1 > 0.0);
+            if of_label().next().is_some() && of_label().all(|row| units(row.1) == 0) {
+                return Err(DataError::WeightsApart { label: label.into(), largest });
+            }
+        }
         let counts = rows.iter().map(|&(score, weight, label)| {
-            let units = times_power_of_two(weight, shift).round() as u64;
+            let units = units(weight);
             (score, units, if label { units } else { 0 })
         });
         Ok(Self {
@@ -139,6 +147,12 @@ mod tests {
     #[test]
     fn refuses_what_is_no_weight() {
         let new = |weight| WeightedData::new(&[(0.5, 1.0, true), (0.5, weight, false)]);
+        let apart =
+            WeightedData::new(&[(0.2, 1.0, false), (0.6, 2.0, false), (0.7, 1e20, true), (0.3, 1.0, true)]);
+        assert_eq!(apart, Err(DataError::WeightsApart { label: 0, largest: 1e20 }));
+        let others =
+            WeightedData::new(&[(0.2, 1e20, false), (0.6, 0.0, true), (0.7, 1e20, true), (0.3, 1.0, true)]);
+        assert!(others.is_ok());
         for weight in [-1.0, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(new(weight), Err(DataError::Weight { row: 1, weight }));
         }

@@ -7,8 +7,8 @@ use super::rule::Rule;
 use crate::artifact::{StoredArtifact, written};
 
 /// The artifact with this decision rule, in place of its own if it has one, and of thresholds of the score and prediction sets: a device
-/// decides in one way. The calibrator is the same; the identity, which
-/// is a hash of everything, is another. The signature is not kept: whoever made it has not seen the rule.
+/// decides in one way. The calibrator is the same, and so is the counter unless another one is given; the identity, which is a hash of
+/// everything, is another. The signature is not kept: whoever made it has not seen the rule.
 ///
 /// ```
 /// use calib_fit::decide::{Actions, Cost, CostedAction, Rule, with_decision};
@@ -32,8 +32,8 @@ use crate::artifact::{StoredArtifact, written};
 /// // A missed patient costs 9, a needless treatment 1.
 /// let actions = Actions::new(vec![action("wait", 9.0, 0.0)?, action("treat", 0.0, 1.0)?], Some("treat"))?;
 /// let rule = Rule::stated(&[(0, 0.0, 0.1), (1, 0.1, 1.0)])?;
-/// let with = StoredArtifact::from_bytes(&with_decision(&stored, &actions, &rule)?)?;
-/// assert!(with.artifact().decision().is_some());
+/// let with = StoredArtifact::from_bytes(&with_decision(&stored, &actions, &rule, Some(4))?)?;
+/// assert!(with.artifact().decision().is_some() && with.artifact().counter() == 4);
 /// assert_ne!(with.artifact().identity(), stored.artifact().identity());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,6 +45,7 @@ pub fn with_decision(
     artifact: &StoredArtifact,
     actions: &Actions,
     rule: &Rule,
+    counter: Option<u32>,
 ) -> Result<Vec<u8>, WriteError> {
     const REPLACED: [u16; 4] = [
         SectionKind::Decision as u16,
@@ -54,14 +55,19 @@ pub fn with_decision(
     ];
     // Without groups' own tables or thresholds nobody needs their names.
     let grouped = artifact.artifact().header().flags.contains(HeaderFlags::GROUPED);
-    let keeps = |kind| !REPLACED.contains(&kind) && (grouped || kind != SectionKind::Groups as u16);
+    let keeps = |kind| {
+        let is_left_out = kind == SectionKind::Groups as u16 && !grouped
+            || kind == SectionKind::Counter as u16 && counter.is_some();
+        !REPLACED.contains(&kind) && !is_left_out
+    };
     written(|writer| {
         for (kind, mandatory, payload) in artifact.sections() {
             if keeps(kind) {
                 writer.section(kind, mandatory, payload)?;
             }
         }
-        rule.with_parts(actions, |parts| writer.decision(parts))
+        rule.with_parts(actions, |parts| writer.decision(parts))?;
+        counter.filter(|&counter| counter > 0).map_or(Ok(()), |counter| writer.counter(counter))
     })
 }
 
@@ -89,7 +95,7 @@ mod tests {
         let decide = |artifact: &StoredArtifact, costs: &[(u32, u32, u32)]| {
             let actions = actions(costs);
             let rule = Rule::bayes(&Envelope::new(&actions, |_| true));
-            StoredArtifact::from_bytes(&with_decision(artifact, &actions, &rule).unwrap()).unwrap()
+            StoredArtifact::from_bytes(&with_decision(artifact, &actions, &rule, None).unwrap()).unwrap()
         };
         let first = decide(&plain, &[(0, 1, 0), (9, 0, 0)]);
         let second = decide(&first, &[(0, 1, 0), (3, 0, 0), (2, 2, 0)]);

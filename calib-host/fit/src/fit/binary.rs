@@ -262,7 +262,7 @@ mod tests {
     }
 
     proptest! {
-        // Of 15 methods five fits each.
+        // Of 18 methods five fits each.
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         /// Neither the order of the rows nor repeating them as a weighted row changes any fit.
@@ -289,6 +289,9 @@ mod tests {
                 BinaryMethod::Scaling(ScalingMethod::Temperature),
                 BinaryMethod::LeastSquares(ScalingMethod::Beta),
                 BinaryMethod::VennAbers,
+                BinaryMethod::BayesianTargets(ScalingMethod::Quadratic),
+                BinaryMethod::IsotonicCentered(Isotonic::default()),
+                BinaryMethod::Unchanged,
             ];
             let data = |rows: &[(u32, bool)]| {
                 let scores = rows.iter().map(|r| f64::from(r.0 as f32 / 40.0)).collect();

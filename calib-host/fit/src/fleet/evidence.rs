@@ -25,9 +25,11 @@ pub struct Evidence {
 /// What evidence amounts to, the more the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Nothing speaks against the calibrator.
+    /// Nothing speaks against the calibrator, or next to nothing: odds below 1 : 3, which are barely worth a mention (Jeffreys 1961).
     Quiet,
-    /// Something does, and not enough for an alarm.
+    /// Something does, weakly: odds below 1 : 10.
+    Weak,
+    /// More does, and not enough for an alarm.
     Evidence,
     /// Enough does.
     Alarm,
@@ -36,12 +38,9 @@ pub enum Standing {
 impl Evidence {
     /// Returns what it amounts to.
     pub fn standing(&self) -> Standing {
-        if self.log >= f64::from(self.rarity).ln() {
-            Standing::Alarm
-        } else if self.log > 0.0 {
-            Standing::Evidence
-        } else {
-            Standing::Quiet
+        match self.log >= f64::from(self.rarity).ln() {
+            true => Standing::Alarm,
+            false => Standing::of_no_alarm(self.log),
         }
     }
 
@@ -67,6 +66,24 @@ impl Evidence {
     }
 }
 
+impl Standing {
+    /// What the logarithm of evidence amounts to that is not enough for an alarm.
+    ///
+    /// ```
+    /// use calib_fit::fleet::Standing;
+    ///
+    /// let of = |odds: f64| Standing::of_no_alarm(odds.ln());
+    /// assert_eq!([of(2.9), of(3.1), of(10.1)], [Standing::Quiet, Standing::Weak, Standing::Evidence]);
+    /// ```
+    pub fn of_no_alarm(log: f64) -> Self {
+        match log {
+            log if log < 3f64.ln() => Self::Quiet,
+            log if log < 10f64.ln() => Self::Weak,
+            _ => Self::Evidence,
+        }
+    }
+}
+
 /// What it amounts to, and its odds where that is anything.
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,6 +98,7 @@ impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Quiet => "quiet",
+            Self::Weak => "weak evidence",
             Self::Evidence => "evidence",
             Self::Alarm => "alarm",
         })
@@ -173,9 +191,19 @@ mod tests {
     fn standings_are_told_by_odds() {
         let standing = |odds: f64| Evidence { log: odds.ln(), rarity: 20 }.standing();
         assert_eq!(
-            [0.5, 1.0, 1.5, 19.9, 20.1].map(standing),
-            [Standing::Quiet, Standing::Quiet, Standing::Evidence, Standing::Evidence, Standing::Alarm,]
+            [0.5, 1.01, 2.9, 3.1, 9.9, 10.1, 19.9, 20.1].map(standing),
+            [
+                Standing::Quiet,
+                Standing::Quiet,
+                Standing::Quiet,
+                Standing::Weak,
+                Standing::Weak,
+                Standing::Evidence,
+                Standing::Evidence,
+                Standing::Alarm,
+            ]
         );
+        assert_eq!(Evidence { log: 2.5f64.ln(), rarity: 2 }.standing(), Standing::Alarm);
         assert_eq!(Evidence { log: 20f64.ln(), rarity: 20 }.standing(), Standing::Alarm);
     }
 

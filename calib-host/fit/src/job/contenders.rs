@@ -59,10 +59,11 @@ impl ContenderName {
         MethodName::NAMES
             .iter()
             .flat_map(|&(method, ..)| match method {
-                // Variants of others, of which one each is compared.
-                MethodName::PlattProb | MethodName::ScalingBinningOneSet | MethodName::ProjectionRandom => {
-                    [None, None]
-                }
+                // Variants of others, of which one each is compared, and the scores as they are, with which all are compared.
+                MethodName::PlattProb
+                | MethodName::ScalingBinningOneSet
+                | MethodName::ProjectionRandom
+                | MethodName::Unchanged => [None, None],
                 MethodName::IsotonicInterpolated => [Some(Self::Method(method)), Some(Self::Irp)],
                 _ => [Some(Self::Method(method)), None],
             })

@@ -183,13 +183,17 @@ fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<Th
 /// # Errors
 ///
 /// If it has no probabilities, or would be larger than the format allows.
-pub fn with_rule(stored: &StoredArtifact, decided: &Decided) -> Result<StoredArtifact, JobError> {
+pub fn with_rule(
+    stored: &StoredArtifact,
+    decided: &Decided,
+    counter: Option<u32>,
+) -> Result<StoredArtifact, JobError> {
     if stored.artifact().header().method.has_no_calibrator() {
         return Err(JobError::Mismatch(
             "the artifact has thresholds or sets alone, and no probabilities to decide by",
         ));
     }
-    let bytes = with_decision(stored, &decided.actions, &decided.rule)?;
+    let bytes = with_decision(stored, &decided.actions, &decided.rule, counter)?;
     Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact"))
 }
 

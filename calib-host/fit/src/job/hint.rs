@@ -75,6 +75,9 @@ fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
         VectorScalingError::Separated => {
             "add calibration rows that are predicted wrongly; or bin the predicted class's probability: `method=umd` with `reduction=top-label`"
         }
+        VectorScalingError::Masked { .. } => {
+            "use temperature scaling, which classes that are masked do not change"
+        }
         VectorScalingError::AllEqual | VectorScalingError::Reversed => {
             "check that logits and labels belong together"
         }

@@ -39,7 +39,9 @@ pub(crate) struct LogLoss<'a> {
 const VARIATION: f64 = 1e-10;
 
 impl<'a> LogLoss<'a> {
-    pub(crate) fn new(shape: Shape, odir: Odir, rows: &'a Rows) -> Self {
+    /// Prepares the loss; where the features of a class vary so little beside another's that no matrix of weights sees them,
+    /// names both classes instead.
+    pub(crate) fn new(shape: Shape, odir: Odir, rows: &'a Rows) -> Result<Self, (usize, usize)> {
         let classes = rows.classes();
         let mut penalties = vec![0.0; shape.identity(classes).len()];
         if shape == Shape::Full {
@@ -50,9 +52,46 @@ impl<'a> LogLoss<'a> {
         }
         let moments = (shape == Shape::Full).then(|| moments(rows));
         // A penalty of the weights decides where nothing else does.
-        let subspace = moments.as_ref().filter(|_| odir.lambda == 0.0).and_then(varying);
+        let free = moments.as_ref().filter(|_| odir.lambda == 0.0);
+        if let Some(unseen) = free.and_then(|moments| unseen(moments, classes)) {
+            return Err(unseen);
+        }
+        let subspace = free.and_then(varying);
         let probs = vec![0.0; rows.len() * classes];
-        Self { shape, rows, penalties, probs, preconditioner: Preconditioner::Identity, moments, subspace }
+        Ok(Self {
+            shape,
+            rows,
+            penalties,
+            probs,
+            preconditioner: Preconditioner::Identity,
+            moments,
+            subspace,
+        })
+    }
+
+    /// Whether no row is predicted wrongly, and some rightly, by parameters that no penalty holds: the loss then falls for ever
+    /// as they grow.
+    pub(crate) fn is_separated(&self, parameters: &[f64]) -> bool {
+        if self.penalty(parameters) > 0.0 {
+            return false;
+        }
+        let classes = self.rows.classes();
+        // The least and the largest lead of a label over the best of the other classes.
+        let of_piece = |piece: Piece<'_>| {
+            let mut scaled = vec![0.0; piece.features.len()];
+            self.shape.scale(classes, parameters, piece.features, &mut scaled);
+            let leads = scaled.chunks_exact(classes).zip(piece.labels).map(|(row, &label)| {
+                let others = row.iter().enumerate().filter(|&(class, _)| class != usize::from(label));
+                row[usize::from(label)] - others.map(|(_, &scaled)| scaled).fold(f64::NEG_INFINITY, f64::max)
+            });
+            leads.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), lead| {
+                (least.min(lead), most.max(lead))
+            })
+        };
+        let least_and_most = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        let (least, most) =
+            self.rows.pieces().map(of_piece).reduce(|| (f64::INFINITY, f64::NEG_INFINITY), least_and_most);
+        least >= 0.0 && most > 0.0
     }
 
     /// Takes from parameters what leads where the features do not vary.
@@ -102,6 +141,15 @@ fn moments(rows: &Rows) -> DMatrix<f64> {
         add_product(sums, Entries::by_columns(&extended, len), Entries::by_rows(&extended, len));
     });
     DMatrix::from_vec(len, len, sums) / rows.len() as f64
+}
+
+/// A class whose features are all but 0 beside those of another, and that one, of the mean products of the features.
+fn unseen(moments: &DMatrix<f64>, classes: usize) -> Option<(usize, usize)> {
+    let square = |class: usize| moments[(class, class)];
+    let by_size = |a: &usize, b: &usize| square(*a).total_cmp(&square(*b));
+    let high = (0..classes).max_by(by_size)?;
+    let low = (0..classes).filter(|&class| square(class) > 0.0).min_by(by_size)?;
+    (square(low) < VARIATION * square(high)).then_some((low, high))
 }
 
 /// The projection onto the directions along which the features, extended by 1, vary; `None` if these are all.
@@ -194,18 +242,24 @@ impl Convex for LogLoss<'_> {
         }
     }
 
-    /// The largest change of the difference of two classes' logits in a row.
+    /// The largest change of the difference of two classes' logits in a row, of classes that have a probability: a logit that
+    /// masks a class moves far, and moves no prediction.
     fn reach(&self, step: &[f64]) -> f64 {
         let classes = self.rows.classes();
-        let of_piece = |piece: Piece<'_>| {
+        let of_piece = |(piece, probs): (Piece<'_>, &[f64])| {
             let mut change = vec![0.0; piece.features.len()];
             self.shape.scale(classes, step, piece.features, &mut change);
-            let span = |change: &[f64]| {
-                let max = change.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                max - change.iter().copied().fold(f64::INFINITY, f64::min)
+            let span = |(change, probs): (&[f64], &[f64])| {
+                let possible = change.iter().zip(probs).filter(|&(_, &prob)| prob > 0.0);
+                let (min, max) = possible
+                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), (&change, _)| {
+                        (min.min(change), max.max(change))
+                    });
+                max - min
             };
-            change.chunks_exact(classes).map(span).fold(0.0, f64::max)
+            change.chunks_exact(classes).zip(probs.chunks_exact(classes)).map(span).fold(0.0, f64::max)
         };
-        self.rows.pieces().map(of_piece).reduce(|| 0.0, f64::max)
+        let pieces = self.rows.pieces().zip(self.probs.par_chunks(self.rows.piece_rows() * classes));
+        pieces.map(of_piece).reduce(|| 0.0, f64::max)
     }
 }

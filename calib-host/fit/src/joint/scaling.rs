@@ -100,10 +100,18 @@ impl VectorScalingMethod {
         if self.shape() == Shape::Temperature && (0..rows.len()).all(|row| same(rows.features(row))) {
             return Err(VectorScalingError::AllEqual);
         }
-        let mut loss = LogLoss::new(self.shape(), self.odir(), rows);
-        match minimise(&mut loss, &mut parameters) {
-            End::Minimum => {}
+        let mut loss = LogLoss::new(self.shape(), self.odir(), rows)
+            .map_err(|(low, high)| VectorScalingError::Masked { low, high })?;
+        // Large logits have no gradient left where they separate the classes, so that the search ends wherever it began.
+        let end = if loss.is_separated(&parameters) {
+            End::AtInfinity
+        } else {
+            minimise(&mut loss, &mut parameters)
+        };
+        match end {
             End::AtInfinity => return Err(VectorScalingError::Separated),
+            _ if loss.is_separated(&parameters) => return Err(VectorScalingError::Separated),
+            End::Minimum => {}
             End::NotConverged(norm) => return Err(VectorScalingError::NotConverged(norm)),
         }
         if self.shape() == Shape::Temperature && parameters[0] <= 0.0 {
@@ -335,6 +343,76 @@ mod tests {
         assert_eq!(Temperature.fit(&wrong, false), Err(VectorScalingError::Reversed));
         let bad = Matrix(Odir { lambda: -1.0, mu: 0.0 });
         assert_eq!(bad.fit(&right, false), Err(VectorScalingError::Penalty(-1.0)));
+    }
+
+    /// Labels that the logits predict without an error have no best temperature, however large the logits are.
+    #[test]
+    fn large_logits_that_separate_the_classes_are_refused() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let logits: Vec<f32> = (0..500 * 5).map(|_| rng.random::<f32>() * 6.0 - 3.0).collect();
+        let top = |row: &[f32]| (0..5).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap() as i64;
+        let labels: Vec<i64> = logits.chunks(5).map(top).collect();
+        for scale in [0.1, 1.0, 300.0, 1000.0, 1e4, 1e6, 1e30] {
+            let values = logits.iter().map(|z| z * scale).collect();
+            let vectors = Vectors::new(values, 5, VectorKind::Logits).unwrap();
+            let data = VectorData::new(&vectors, &labels).unwrap();
+            for method in METHODS.into_iter().filter(|method| method.odir() == Odir::default()) {
+                assert_eq!(
+                    method.fit(&data, false),
+                    Err(VectorScalingError::Separated),
+                    "{method:?} {scale}"
+                );
+            }
+            if scale > 1e6 {
+                continue;
+            }
+            // A single wrong prediction has a best temperature.
+            let mut wrong = labels.clone();
+            wrong[0] = (wrong[0] + 1) % 5;
+            let data = VectorData::new(&vectors, &wrong).unwrap();
+            assert!(VectorScalingMethod::Temperature.fit(&data, false).is_ok(), "{scale}");
+        }
+    }
+
+    /// A class that is left out by a very low logit changes no temperature.
+    #[test]
+    fn masked_classes_change_no_temperature() {
+        let fit = |mask: Option<f32>| {
+            let rows = [[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 0.5], [0.3, 0.0], [0.0, 1.5]];
+            let values = rows.iter().flat_map(|row| row.iter().copied().chain(mask)).collect();
+            let vectors = Vectors::new(values, 2 + usize::from(mask.is_some()), VectorKind::Logits).unwrap();
+            let data = VectorData::new(&vectors, &[0, 1, 0, 0, 1, 1]).unwrap();
+            VectorScalingMethod::Temperature.fit(&data, false).unwrap().weights[0]
+        };
+        let without = fit(None);
+        assert!((1.0 / without - 0.619_958_5).abs() < 1e-6, "{without}");
+        for mask in [-1e3, -1e9, -1e12, -1e15, -1e30, f32::MIN] {
+            assert!((fit(Some(mask)) / without - 1.0).abs() < 1e-9, "{mask}");
+        }
+    }
+
+    /// Weights of a matrix would follow the masks alone.
+    #[test]
+    fn a_matrix_of_masked_classes_is_refused() {
+        let (vectors, labels) = draw(3, 600, 8, |z| {
+            let mut z = z.to_vec();
+            softmax(&mut z);
+            z
+        });
+        let masked = |mask: f32| {
+            let rows = vectors.rows().zip(&labels).enumerate();
+            let values = rows.flat_map(|(i, (row, &label))| {
+                let last = if i % 2 == 0 && label != 2 { mask } else { row[2] };
+                [row[0], row[1], last]
+            });
+            let vectors = Vectors::new(values.collect(), 3, VectorKind::Logits).unwrap();
+            let data = VectorData::new(&vectors, &labels).unwrap();
+            VectorScalingMethod::Matrix(Odir::default()).fit(&data, false)
+        };
+        assert!(masked(-20.0).is_ok());
+        for mask in [-1e9, f32::MIN] {
+            assert!(matches!(masked(mask), Err(VectorScalingError::Masked { high: 2, .. })), "{mask}");
+        }
     }
 
     /// Logits that sum to zero but for the rounding of an `f32`, as trained classifiers have them, do not lead to weights

@@ -139,3 +139,22 @@ fn check_grid(aim: Aim, grid: &[u32]) -> Result<(), OperatingError> {
     check_share("confidence", aim.confidence)?;
     if grid.is_sorted_by(|a, b| a < b) { Ok(()) } else { Err(OperatingError::Grid) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One-sided, at the whole of delta: what its closed forms say, and no lower.
+    #[test]
+    fn a_bound_has_one_side() {
+        for (n, delta) in [(59u64, 0.05f64), (200, 0.01), (20, 0.4)] {
+            let all = delta.powf(1.0 / n as f64);
+            let found = least(n, n, delta);
+            assert!(found <= all && all - found < 1e-6, "{n} {delta}: {found} {all}");
+            let one = 1.0 - (1.0 - delta).powf(1.0 / n as f64);
+            let found = least(1, n, delta);
+            assert!(found <= one && one - found < 1e-6, "{n} {delta}: {found} {one}");
+        }
+        assert_eq!(least(0, 30, 0.05), 0.0);
+    }
+}

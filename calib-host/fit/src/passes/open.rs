@@ -23,6 +23,7 @@ impl<'m> Asked<'m> {
             BinaryMethod::FixedWidth(fixed) => Self::Edges(fixed.edges()?),
             BinaryMethod::FixedRange(fixed) => Self::Edges(fixed.edges()?),
             BinaryMethod::Isotonic(_) | BinaryMethod::IsotonicInterpolated(_) => Self::Means,
+            BinaryMethod::Unchanged => Self::Edges(Vec::new()),
             BinaryMethod::UmdRandomized(..) | BinaryMethod::Ums(_) => return Err(PassError::Draws(name)),
             BinaryMethod::ScalingBinning(binning) if binning.split_seed.is_some() => {
                 return Err(PassError::Draws(name));
@@ -31,6 +32,7 @@ impl<'m> Asked<'m> {
             | BinaryMethod::Scaling(_)
             | BinaryMethod::BayesianTargets(_)
             | BinaryMethod::LeastSquares(_)
+            | BinaryMethod::IsotonicCentered(_)
             | BinaryMethod::VennAbers => return Err(PassError::EveryScore(name)),
         })
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use calib_core::ProbInterval;
 use serde::Serialize;
 
+use super::shown::{places, write};
 use super::single::{single_at_least, single_at_most};
 
 /// An interval.
@@ -16,18 +17,24 @@ pub struct Interval {
     pub hi: f64,
 }
 
-/// The ends in brackets, with the digits and signs that are asked for; of `{:#}` no line breaks between them.
+/// The ends in brackets, with the digits and signs that are asked for, and with more digits if both would be shown as 0; of `{:#}`
+/// no line breaks between them.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        self.lo.fmt(f)?;
-        f.write_str(if f.alternate() { ",\u{a0}" } else { ", " })?;
-        self.hi.fmt(f)?;
-        f.write_str("]")
+        self.write(f, f.precision().map(|least| places(least, &[self.lo, self.hi])))
     }
 }
 
 impl Interval {
+    /// Writes the ends with so many decimals.
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, places: Option<usize>) -> fmt::Result {
+        f.write_str("[")?;
+        write(f, self.lo, places)?;
+        f.write_str(if f.alternate() { ",\u{a0}" } else { ", " })?;
+        write(f, self.hi, places)?;
+        f.write_str("]")
+    }
+
     /// The percentile interval of a plugin or debiased estimate of calibration error, moved to where the estimate is.
     ///
     /// In the world of the resamples the truth is the plugin estimate, around which their debiased estimates lie, and their

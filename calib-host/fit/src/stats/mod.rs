@@ -18,6 +18,7 @@ mod percent;
 mod score_kind;
 mod seed;
 mod share;
+mod shown;
 mod single;
 mod surface_hull;
 
@@ -40,6 +41,8 @@ pub use percent::{decimals, percent, percent_of_success};
 pub use score_kind::ScoreKind;
 pub use seed::Seed;
 pub use share::Share;
+pub(crate) use shown::write;
+pub use shown::{places, shown};
 pub use single::{single_at_least, single_at_most};
 #[cfg(test)]
 pub(crate) use surface_hull::cells;

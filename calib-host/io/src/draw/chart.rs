@@ -70,6 +70,25 @@ impl Axis {
         Self::new(label, 0.0, 1.0)
     }
 
+    /// An axis for probabilities up to this one: to 1, or, where none is above a tenth, to a round number above all.
+    ///
+    /// ```
+    /// use calib_io::draw::Axis;
+    ///
+    /// assert_eq!((Axis::probs("", 0.3).hi, Axis::probs("", 0.0042).hi, Axis::probs("", 0.0).hi), (1.0, 0.005, 1.0));
+    /// ```
+    pub fn probs(label: impl Into<String>, largest: f64) -> Self {
+        /// Far below what a device tells from 0.
+        const LEAST: f64 = 1e-12;
+        if !(LEAST..=0.1).contains(&largest) {
+            return Self::unit(label);
+        }
+        let power = 10f64.powf((1.05 * largest).log10().floor());
+        let round = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+        let end = round.into_iter().find(|&end| end >= 1.05 * largest).unwrap_or(1.0);
+        Self::new(label, 0.0, end)
+    }
+
     /// An axis from `lo` to `hi`, which is above it.
     pub fn new(label: impl Into<String>, lo: f64, hi: f64) -> Self {
         Self { label: label.into(), lo, hi }

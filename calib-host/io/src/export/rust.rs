@@ -71,7 +71,10 @@ fn commented(line: &str) -> String {
 fn example(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> Vec<String> {
     let mut lines = vec![
         String::new(),
-        format!("In Cargo.toml: calib-core = \"{}\". How it is called:", env!("CARGO_PKG_VERSION")),
+        format!(
+            "In Cargo.toml: calib-core = {{ path = \"PATH/calib-core\" }}, where PATH is a checkout of calib {}. How it is called:",
+            env!("CARGO_PKG_VERSION")
+        ),
         String::new(),
         "    include!(\"this file\");".into(),
         String::new(),
@@ -141,6 +144,10 @@ fn margin_scaling(scaling: MarginScaling) -> String {
         MarginScaling::Temperature { inverse_t } => {
             ("Temperature", format!("inverse_t: {}", float(inverse_t)))
         }
+        MarginScaling::Quadratic { a, b, c, scale, shift } => {
+            let named = [("a", a), ("b", b), ("c", c), ("scale", scale), ("shift", shift)];
+            ("Quadratic", named.map(|(name, value)| format!("{name}: {}", float(value))).join(", "))
+        }
         // There is no other function.
         _ => return String::new(),
     };
@@ -155,6 +162,10 @@ fn scaling(scaling: Scaling) -> String {
         Scaling::Temperature { inverse_t, clip } => {
             ("Temperature", &[("inverse_t", inverse_t), ("clip", clip)])
         }
+        Scaling::Quadratic { a, b, c, clip } => {
+            ("Quadratic", &[("a", a), ("b", b), ("c", c), ("clip", clip)])
+        }
+        Scaling::Unchanged => ("Unchanged", &[]),
         // There is no other function.
         _ => return String::new(),
     };

@@ -28,7 +28,7 @@ impl Fault {
             DataError::NoWeight => whole(Problem::NoWeight),
             DataError::Logits { row, cause: LogitsError::NaN(class) } => entry(row, class, Problem::NaN),
             DataError::Logits { row, cause: LogitsError::Infinite(class) } => {
-                entry(row, class, Problem::Infinite)
+                entry(row, class, Problem::InfiniteLogit)
             }
             DataError::Probs { row, cause: ProbsError::Score(class, cause) } => {
                 let value = if let ScoreError::OutOfRange(value) = cause { value } else { f32::NAN };

@@ -1,7 +1,7 @@
 //! Keys in files, and signatures on artifacts.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
@@ -46,6 +46,29 @@ pub struct PrivateKey(SigningKey);
 pub struct PublicKey {
     key: VerifyingKey,
     trusted: TrustedKey,
+}
+
+/// Puts two keys in their places. Interrupted in between, a private key has no public one rather than that of another.
+fn commit_pair(
+    (private, path): (Prepared, &Path),
+    (public, public_path): (Prepared, &Path),
+    overwrite: bool,
+    remove: impl Fn(&Path) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let there_was_none = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    if overwrite {
+        remove(public_path)
+            .or_else(|error| if there_was_none(&error) { Ok(()) } else { Err(error) })
+            .map_err(|source| OutputError::Io { path: public_path.into(), source })?;
+    }
+    private.commit()?;
+    public.commit().map_err(|cause| {
+        // Without overwriting nothing was there before, and nothing is there again.
+        match !overwrite && remove(path).is_ok() {
+            true => cause,
+            false => OutputError::OnlyPrivateKey { path: path.into(), cause: Box::new(cause) },
+        }
+    })
 }
 
 /// The operating system has no random numbers.
@@ -109,17 +132,7 @@ impl PrivateKey {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = fs::File::open(folder.unwrap_or(Path::new("."))).ok();
         let _waiting = folder.as_ref().map(fs::File::lock);
-        // Interrupted in between, a private key has no public one rather than that of another.
-        if overwrite {
-            let _ = fs::remove_file(public_path);
-        }
-        private.commit()?;
-        public.commit().inspect_err(|_| {
-            if !overwrite {
-                // Nothing was there before.
-                let _ = fs::remove_file(path);
-            }
-        })
+        commit_pair((private, path), (public, public_path), overwrite, |path| fs::remove_file(path))
     }
 
     /// The public key that goes with it.
@@ -221,8 +234,91 @@ fn read_pem(path: &Path, private: bool) -> Result<String, FileError> {
         FileError::Input { .. } => no_key(),
         error => error,
     })?;
+    let is_der = match private {
+        true => SigningKey::from_pkcs8_der(&bytes).is_ok(),
+        false => VerifyingKey::from_public_key_der(&bytes).is_ok(),
+    };
+    if is_der {
+        return Err(FileError::input(Place::file(path), Problem::DerKey { private }));
+    }
     let text = String::from_utf8(bytes).map_err(|_| no_key())?;
     // RFC 7468 allows text before the first line of the key.
     let start = text.find("-----BEGIN ").unwrap_or(0);
     Ok(text[start..].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(folder: &Path, key: &PrivateKey, overwrite: bool) -> [(Prepared, std::path::PathBuf); 2] {
+        let [path, public_path] = ["key", "key.pub"].map(|name| folder.join(name));
+        let private = Prepared::new(SECRET, &path, overwrite, |out| out.write_all(b"private")).unwrap();
+        [(private, path), (key.public().prepare(&public_path, overwrite).unwrap(), public_path)]
+    }
+
+    fn committed(
+        [private, public]: [(Prepared, std::path::PathBuf); 2],
+        overwrite: bool,
+        remove: impl Fn(&Path) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        commit_pair((private.0, &private.1), (public.0, &public.1), overwrite, remove)
+    }
+
+    /// Whatever stops it, no private key stands beside the public key of another.
+    #[test]
+    fn a_pair_that_is_half_written_is_told() {
+        let key = PrivateKey::generate().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let [path, public_path] = ["key", "key.pub"].map(|name| folder.path().join(name));
+        let denied = |_: &Path| Err(io::Error::from(io::ErrorKind::PermissionDenied));
+
+        // A public key of another that stays where it is: the private key is not replaced either.
+        fs::write(&path, "old private").unwrap();
+        fs::write(&public_path, "old public").unwrap();
+        let kept = committed(pair(folder.path(), &key, true), true, denied);
+        assert!(matches!(kept, Err(OutputError::Io { path, .. }) if path == public_path));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old private");
+        assert_eq!(fs::read_to_string(&public_path).unwrap(), "old public");
+
+        // The public key cannot be put in its place, where a folder is meanwhile.
+        let blocked = |path: &Path| {
+            fs::remove_file(path)?;
+            fs::create_dir(path)
+        };
+        let alone = committed(pair(folder.path(), &key, true), true, blocked);
+        assert!(matches!(&alone, Err(OutputError::OnlyPrivateKey { .. })), "{alone:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "private");
+        fs::remove_dir(&public_path).unwrap();
+
+        // Without a public key there is nothing to remove.
+        committed(pair(folder.path(), &key, true), true, |path| fs::remove_file(path)).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::remove_file(&public_path).unwrap();
+
+        // Somebody else writes the public key first: neither stays, or what stays is told.
+        for (removes, stays) in [(true, false), (false, true)] {
+            let prepared = pair(folder.path(), &key, false);
+            fs::write(&public_path, "of another").unwrap();
+            let refused =
+                committed(prepared, false, |path| if removes { fs::remove_file(path) } else { denied(path) });
+            assert_eq!(matches!(refused, Err(OutputError::OnlyPrivateKey { .. })), stays, "{refused:?}");
+            assert_eq!(path.exists(), stays);
+            assert_eq!(fs::read_to_string(&public_path).unwrap(), "of another");
+            fs::remove_file(&public_path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_key_in_der_is_told_as_that() {
+        let key = PrivateKey::generate().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key.der");
+        fs::write(&path, key.0.to_pkcs8_der().unwrap().as_bytes()).unwrap();
+        let is_der = |error: FileError, of: bool| matches!(error, FileError::Input { problem: Problem::DerKey { private }, .. } if private == of);
+        assert!(is_der(PrivateKey::read(&path).unwrap_err(), true));
+        fs::write(&path, key.public().key.to_public_key_der().unwrap().as_bytes()).unwrap();
+        assert!(is_der(PublicKey::read(&path).unwrap_err(), false));
+        assert!(!is_der(PrivateKey::read(&path).unwrap_err(), true));
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-/// Why a file was not written. The target is as it was before.
+/// Why a file was not written. Unless it says otherwise, the target is as it was before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
@@ -24,6 +24,14 @@ pub enum OutputError {
     /// The disk is full.
     #[error("cannot write {}: the disk is full", .0.display())]
     DiskFull(PathBuf),
+    /// A private key is in its place, and its public key is not.
+    #[error("{cause}; the private key in {} has no public key beside it", path.display())]
+    OnlyPrivateKey {
+        /// The private key.
+        path: PathBuf,
+        /// Why its public key was not written.
+        cause: Box<OutputError>,
+    },
     /// Anything else that the operating system refuses.
     #[error("cannot write {}: {source}", path.display())]
     Io {

@@ -22,12 +22,21 @@ pub enum Problem {
     /// The text is not a number.
     #[error("{}", not_a_number(.0))]
     NotANumber(String),
+    /// The number is not 0, and nearer to 0 than any float.
+    #[error("{0} is not 0, and smaller than the smallest 64-bit float")]
+    TooSmall(String),
+    /// The whole number is beyond those of 64 bits.
+    #[error("{0} is beyond the whole numbers of 64 bits")]
+    Huge(String),
     /// The number is NaN.
     #[error("the value is NaN")]
     NaN,
     /// The number is infinite.
     #[error("the value is infinite")]
     Infinite,
+    /// The logit is infinite.
+    #[error("the logit is infinite")]
+    InfiniteLogit,
     /// The score is outside `[0, 1]`.
     #[error("the score {0} is outside [0, 1]")]
     ScoreOutOfRange(f64),
@@ -88,7 +97,7 @@ pub enum Problem {
         labels: [String; 2],
     },
     /// The same is wrong in several rows.
-    #[error("{problem}; {rows} of {of} rows lack a value in this column")]
+    #[error("{problem}; {rows} of {of} rows {} a value in this column", if *rows == 1 { "lacks" } else { "lack" })]
     Gaps {
         /// What is wrong.
         problem: Box<Problem>,
@@ -332,6 +341,12 @@ pub enum Problem {
     /// The private key is encrypted.
     #[error("the private key is encrypted")]
     EncryptedKey,
+    /// The key is in DER.
+    #[error("a key in DER, where one in PEM is read")]
+    DerKey {
+        /// Whether a private key was looked for.
+        private: bool,
+    },
     /// The file holds no key of this kind.
     #[error("not a {} Ed25519 key in PEM", if *private { "private" } else { "public" })]
     Key {

@@ -56,7 +56,8 @@ impl<'t> TableCell<&'t str> {
             Self::Missing => Err(Problem::Missing),
             Self::Raw(text) | Self::Number(text) => {
                 let text = text.trim();
-                text.parse().map_err(|_| Problem::NotANumber(text.into()))
+                let number = text.parse().map_err(|_| Problem::NotANumber(text.into()))?;
+                if is_lost(number, text) { Err(Problem::TooSmall(text.into())) } else { Ok(number) }
             }
             Self::Text(text) => Err(Problem::Text(text.into())),
             Self::Bool(value) => Err(Problem::NotANumber(value.to_string())),
@@ -92,6 +93,7 @@ impl<'t> TableCell<&'t str> {
                 let parsed = text.parse().ok().or_else(|| text.parse().ok().and_then(whole));
                 parsed.ok_or_else(|| match text {
                     "" => Problem::NotANumber(String::new()),
+                    _ if is_huge(text) => Problem::Huge(text.into()),
                     _ => Problem::LabelNotInteger(text.into()),
                 })
             }
@@ -103,7 +105,7 @@ impl<'t> TableCell<&'t str> {
             }
             Self::F64(value) => whole(value).ok_or_else(|| Problem::LabelNotInteger(value.to_string())),
             Self::Integer(value) => Ok(value),
-            Self::Unsigned(value) => Ok(saturated(value)),
+            Self::Unsigned(value) => value.try_into().map_err(|_| Problem::Huge(value.to_string())),
         }
     }
 
@@ -197,9 +199,16 @@ pub(super) fn word(text: &str) -> Option<([&'static str; 2], i64)> {
     WORDS.into_iter().filter(|_| is_word).find_map(place)
 }
 
-/// The largest `i64` stands for all numbers out of range: no class index or code comes near it.
-pub(super) fn saturated(value: u64) -> i64 {
-    value.try_into().unwrap_or(i64::MAX)
+/// Whether a number was read as 0 that is written as another one.
+pub(super) fn is_lost(number: f64, text: &str) -> bool {
+    let mut mantissa = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    number == 0.0 && mantissa.any(|byte| (b'1'..=b'9').contains(&byte))
+}
+
+/// Whether a text is a whole number that no `i64` holds.
+fn is_huge(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn whole(value: f64) -> Option<i64> {
@@ -225,7 +234,25 @@ mod tests {
         for one in ones {
             assert_eq!(one.label(), Ok(1), "{one:?}");
         }
-        assert_eq!(TableCell::Unsigned(u64::MAX).label(), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn what_no_number_holds_is_told_as_it_is_written() {
+        for huge in
+            ["9223372036854775808", "18446744073709551615", "-9223372036854775809", "+9999999999999999999"]
+        {
+            assert_eq!(TableCell::Raw(huge).label(), Err(Problem::Huge(huge.into())));
+        }
+        let above = 1u64 << 63;
+        assert_eq!(TableCell::Unsigned(above + 1).label(), Err(Problem::Huge("9223372036854775809".into())));
+        assert_eq!(TableCell::Unsigned(above - 1).label(), Ok(i64::MAX));
+        for lost in ["1e-999", "-0.001e-400", "0.5E-500"] {
+            assert_eq!(TableCell::Raw(lost).number(), Err(Problem::TooSmall(lost.into())));
+            assert_eq!(TableCell::Number(lost).number(), Err(Problem::TooSmall(lost.into())));
+        }
+        for kept in ["0e-999", "-0.000", "0", "1e-300", "5e-324"] {
+            assert!(TableCell::Raw(kept).number().is_ok(), "{kept}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The fields of plain text: no quotes, no blank lines, as many fields on each line as the header has.
 
-use super::cell::{TableCell, word};
+use super::cell::{TableCell, is_lost, word};
 use super::projection::ColumnUse;
 use super::rows::Rows;
 use super::table::Table;
@@ -98,6 +98,7 @@ pub(super) fn number(field: &str) -> Option<f64> {
         // The standard library's words about what is none, and spaces around what is one.
         _ => field.trim().parse().ok(),
     }
+    .filter(|&number| !is_lost(number, field))
 }
 
 /// The label that [`TableCell::label`] makes of a field; none of a word, which has to be reported.

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 
-use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use ::parquet::basic::Compression;
 use ::parquet::file::metadata::RowGroupMetaData;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::chunk_reader::{ChunkReader, Input};
 use super::limit::{CHUNK_ROWS, MAX_UNPACKED_BYTES, check_cells};
@@ -132,7 +132,7 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
 
     /// Begins to read the columns of a file; `all` of them at once, or some rows at a time.
     fn chunks(self, projection: &Projection, reading: Reading, all: bool) -> Result<Chunks, FileError> {
-        let schema = self.builder.schema().clone();
+        let schema = with_durations(&self.builder);
         let mut columns = Table::at(self.place.clone(), Rows::From(0));
         let filled = add_columns(&mut columns, schema.fields(), projection);
         let groups = self.unpacked_len_bytes(&filled)?.into_iter();
@@ -168,6 +168,23 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
     fn error(&self, problem: Problem) -> FileError {
         FileError::input(self.place.clone(), problem)
     }
+}
+
+/// The schema of a file, in which durations, which Parquet does not know, are no numbers: Arrow's writers say so beside it.
+fn with_durations<R: ::parquet::file::reader::ChunkReader + 'static>(
+    builder: &ParquetRecordBatchReaderBuilder<R>,
+) -> SchemaRef {
+    let file = builder.metadata().file_metadata();
+    let Ok(arrow) = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()) else {
+        return builder.schema().clone();
+    };
+    let is_duration = |field: &Field| matches!(field.data_type(), DataType::Duration(_));
+    let fields =
+        builder.schema().fields().iter().enumerate().map(|(at, field)| match arrow.fields().get(at) {
+            Some(other) if is_duration(other) => other.clone(),
+            _ => field.clone(),
+        });
+    Schema::new(fields.collect::<Vec<_>>()).into()
 }
 
 /// A codec's name without its level.

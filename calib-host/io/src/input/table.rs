@@ -347,7 +347,11 @@ impl Table {
 
     /// The kinds of labels instead of what is wrong with the first of them, if there are two kinds.
     fn of_two_kinds(&self, name: &str, error: FileError) -> FileError {
-        let FileError::Input { problem: Problem::LabelNotInteger(_) | Problem::Text(_), .. } = &error else {
+        let FileError::Input {
+            problem: Problem::LabelNotInteger(_) | Problem::Huge(_) | Problem::Text(_),
+            ..
+        } = &error
+        else {
             return error;
         };
         let Ok(texts) = self.column(name, |_| None, TableCell::label_text) else { return error };

@@ -3,7 +3,7 @@
 use calib_core::Margin;
 use calib_fit::data::ScoreKind;
 
-use super::cell::{TableCell, saturated};
+use super::cell::TableCell;
 use super::column_kind::ColumnKind;
 
 /// So many values are checked at a time: few enough to stay in a cache.
@@ -246,7 +246,7 @@ impl Values {
         }
     }
 
-    /// The values as whole numbers; `None` of floats, which may be none.
+    /// The values as whole numbers; `None` of floats, which may be none, and where one is too large.
     pub(super) fn integers(&self) -> Option<Vec<i64>> {
         Some(match self {
             Self::F32(_) | Self::F64(_) => return None,
@@ -257,7 +257,7 @@ impl Values {
             Self::U8(values) => values.iter().map(|&value| value.into()).collect(),
             Self::U16(values) => values.iter().map(|&value| value.into()).collect(),
             Self::U32(values) => values.iter().map(|&value| value.into()).collect(),
-            Self::U64(values) => values.iter().map(|&value| saturated(value)).collect(),
+            Self::U64(values) => values.iter().map(|&value| value.try_into().ok()).collect::<Option<_>>()?,
             Self::Bool(values) => values.iter().map(|&value| value.into()).collect(),
         })
     }

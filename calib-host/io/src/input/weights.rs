@@ -71,7 +71,7 @@ impl Sample {
 /// # Errors
 ///
 /// Different numbers of rows, a value that is no score of this kind, a label other than 0 and 1, a weight that is no number from 0 on,
-/// or weights that are all 0.
+/// weights that are all 0, or those of a label that all count as 0.
 pub fn weighted_data(
     scores: &Column<f64>,
     weights: &Column<f64>,
@@ -89,7 +89,10 @@ pub fn weighted_data(
         ScoreKind::Probability => WeightedData::new(&rows),
         ScoreKind::Margin => WeightedData::of_margins(&rows),
     };
-    Ok(data.expect("scores and weights were checked"))
+    // Each by itself was checked.
+    data.map_err(|cause| {
+        FileError::input(weights.place.clone(), Fault::new(cause, ScoreEncoding::F32).problem)
+    })
 }
 
 /// Joins a table aggregated by score: scores of this kind, numbers of points, and how many of them have label 1.

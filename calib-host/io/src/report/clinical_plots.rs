@@ -14,7 +14,9 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
         Side::After => ("after", &clinical.after),
     };
     let corp = &found.corp;
-    let mut chart = Chart::new(Axis::unit("probability"), Axis::unit("fraction that came true"));
+    let largest = corp.curve.iter().map(|step| step.hi.max(step.value)).fold(0.0, f64::max);
+    let mut chart =
+        Chart::new(Axis::probs("probability", largest), Axis::probs("fraction that came true", largest));
     let lower = corp.band.iter().map(|point| (point.prob, point.lo));
     chart.area("band", lower.chain(corp.band.iter().rev().map(|point| (point.prob, point.hi))));
     chart.diagonal();

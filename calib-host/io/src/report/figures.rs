@@ -9,7 +9,8 @@ use calib_fit::stats::percent_of_success;
 use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Theory, ValidityKind};
-use crate::draw::{LegendEntry, Plot, Words};
+use super::words::number;
+use crate::draw::{Axis, LegendEntry, Plot, Words};
 
 /// Before and after, in words and marks.
 const BOTH: [LegendEntry; 2] = [("before", "before: the classifier's score"), ("after", "after calibration")];
@@ -38,9 +39,9 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
     let ece = &assessment.conf_ece;
     let caption = format!(
         "In every bin, the fraction that came true against the mean probability, with a {percent} % interval of the bin; on \
-         the diagonal is perfect. Calibration error {:.4}, debiased {:.4}.{crosses}",
-        ece.value,
-        ece.debiased.unwrap_or(f64::NAN)
+         the diagonal is perfect. Calibration error {}, debiased {}.{crosses}",
+        number(ece.value),
+        number(ece.debiased.unwrap_or(f64::NAN))
     );
     let (id, title) = (format!("reliability-{class}"), format!("Reliability {class} calibration"));
     plots::reliability(Words { id: &id, title: &title, caption, legend }, &[(class, &assessment.bins)])
@@ -92,7 +93,8 @@ pub(super) fn one_vs_rest(class: u16, classes: &ClassWiseSummary) -> Option<Plot
 }
 
 fn errors(before: &Assessment, after: &Assessment) -> String {
-    format!("Calibration error {:.4} before, {:.4} after.", before.conf_ece.value, after.conf_ece.value)
+    let [before, after] = [before, after].map(|side| number(side.conf_ece.value));
+    format!("Calibration error {before} before, {after} after.")
 }
 
 /// A reliability diagram with both sides, without crosses: of one class the top-label diagram is the same.
@@ -194,7 +196,8 @@ pub(super) fn distribution(test: &CalibratedRows) -> Plot {
             caption: format!("The shares of the test rows in {BARS} bars of equal width, after calibration."),
             legend: BOTH[1..].to_vec(),
         };
-        return plots::distribution_after(words, &bars(&test.after));
+        let end = Axis::probs("", largest(&test.after)).hi;
+        return plots::distribution_after(words, end, &bars(&test.after, end));
     }
     let words = Words {
         id: "distribution",
@@ -202,7 +205,9 @@ pub(super) fn distribution(test: &CalibratedRows) -> Plot {
         caption: format!("The shares of the test rows in {BARS} bars of equal width, before and after."),
         legend: BOTH.to_vec(),
     };
-    plots::distribution(words, &bars(&test.before), &bars(&test.after))
+    let axis = Axis::probs("score or probability", largest(&test.before).max(largest(&test.after)));
+    let [before, after] = [&test.before, &test.after].map(|rows| bars(rows, axis.hi));
+    plots::distribution(words, axis, &before, &after)
 }
 
 /// The distribution of margins, and the probability that each gets; none if scores are probabilities.
@@ -240,10 +245,14 @@ fn usual(points: &[(f64, f64)]) -> (f64, f64) {
     if lo < hi { (lo, hi) } else { (lo - 0.5 - lo.abs() / 2.0, hi + 0.5 + hi.abs() / 2.0) }
 }
 
-fn bars(rows: &[Prediction]) -> [u64; BARS] {
+fn bars(rows: &[Prediction], end: f64) -> [u64; BARS] {
     let mut counts = [0; BARS];
-    rows.iter().for_each(|row| counts[((row.prob * BARS as f64) as usize).min(BARS - 1)] += 1);
+    rows.iter().for_each(|row| counts[((row.prob / end * BARS as f64) as usize).min(BARS - 1)] += 1);
     counts
+}
+
+fn largest(rows: &[Prediction]) -> f64 {
+    rows.iter().map(|row| row.prob).fold(0.0, f64::max)
 }
 
 /// How rows are shared out among the bins of the calibrator; `None` if it has none.

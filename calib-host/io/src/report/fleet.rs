@@ -82,7 +82,12 @@ impl FleetReport<'_> {
     }
 
     fn title(&self) -> &'static str {
+        let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
         match self.worst() {
+            // Of outcomes the alarm is about the probabilities; of scores it is not.
+            Standing::Alarm if !self.tables.iter().filter_map(|table| table.promise).any(is_alarm) => {
+                "Alarm: the scores are not like the reference scores; whether the probabilities still hold, outcomes tell"
+            }
             Standing::Alarm => "Alarm: the calibrator is not to be relied on",
             Standing::Evidence => "There is evidence against the calibrator, and not enough for an alarm",
             Standing::Quiet
@@ -90,7 +95,7 @@ impl FleetReport<'_> {
             {
                 "Nothing to judge: no prediction is known"
             }
-            Standing::Quiet => "Quiet: nothing speaks against the calibrator",
+            Standing::Quiet | Standing::Weak => "Quiet: little or nothing speaks against the calibrator",
         }
     }
 
@@ -110,8 +115,11 @@ impl FleetReport<'_> {
             Standing::Evidence => {
                 "evidence, no alarm. Some of it says that they do not come from where the reference scores did"
             }
+            Standing::Weak => {
+                "weak evidence, no alarm. A little says that they do not come from where the reference scores did"
+            }
             Standing::Quiet => {
-                "quiet. Nothing says that they do not come from where the reference scores did"
+                "quiet. Little or nothing says that they do not come from where the reference scores did"
             }
         };
         let scores = match predictions {
@@ -129,7 +137,12 @@ impl FleetReport<'_> {
                     Standing::Evidence => {
                         "evidence, no alarm. Some of it says that they are not as frequent as was promised"
                     }
-                    Standing::Quiet => "quiet. Nothing says that they are not as frequent as was promised",
+                    Standing::Weak => {
+                        "weak evidence, no alarm. A little says that they are not as frequent as was promised"
+                    }
+                    Standing::Quiet => {
+                        "quiet. Little or nothing says that they are not as frequent as was promised"
+                    }
                 };
                 format!("{said}, by {labelled} known ones ({}).", levels(promise))
             }
@@ -183,19 +196,21 @@ impl FleetReport<'_> {
     }
 
     fn outcomes(&self, table: &FleetTable, title: &str) -> Plot {
-        let mut chart = Chart::new(
-            Axis::unit("what was said: probability"),
-            Axis::unit("what came true, of all devices"),
-        );
         let mut drawn: Vec<(f64, &FleetBin)> =
             table.bins.iter().filter_map(|bin| Some((bin.prob?.into(), bin))).collect();
         drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let shares =
+            drawn.iter().map(|(prob, bin)| if bin.labelled > 0 { prob.max(share(bin)) } else { *prob });
+        let largest = shares.fold(0.0, f64::max);
+        let x = Axis::probs("what was said: probability", largest);
+        let half = HALF * x.hi;
+        let mut chart = Chart::new(x, Axis::probs("what came true, of all devices", largest));
         chart.diagonal();
         for (prob, bin) in &drawn {
             if let Some(promised) = bin.promised {
                 // As wide as a mark, so that bins next to each other stay apart.
                 let corners =
-                    [(-HALF, promised.lo), (HALF, promised.lo), (HALF, promised.hi), (-HALF, promised.hi)];
+                    [(-half, promised.lo), (half, promised.lo), (half, promised.hi), (-half, promised.hi)];
                 chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
             }
         }

@@ -26,10 +26,10 @@ pub(super) fn text(comparison: &GroupComparison) -> Value {
         context! {name => group.group, n => a.n, why => group.too_small, cells => cells}
     };
     let differences = comparison.differences.iter().map(|difference| {
-        let interval = difference.interval.map_or(String::new(), |interval| format!(" {interval:.4}"));
+        let size = EstimateWithInterval { value: difference.difference, interval: difference.interval };
         [
             difference.metric.to_owned(),
-            number(difference.difference) + &interval,
+            format!("{size:.4}"),
             format!("{} above {}", difference.highest, difference.lowest),
         ]
     });

@@ -11,6 +11,7 @@ use super::data::Report;
 use super::groups::text as groups_text;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
 use super::threshold::operating_text;
+use super::words::number;
 use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -99,7 +100,6 @@ impl Report {
         let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
         let row = |after: &ClassAssessment| {
             let (before, a) = (&before(after.class)?.assessment, &after.assessment);
-            let number = |value: f64| format!("{value:.4}");
             Some([
                 after.class.to_string(),
                 a.n.to_string(),

@@ -1,6 +1,7 @@
 //! The plots of a report, each with the table that it is drawn from.
 
 use calib_fit::assess::{ReliabilityBin, Roc, RocPoint, Validity};
+use calib_fit::stats::places;
 use serde::Serialize;
 
 use super::words::number;
@@ -17,9 +18,19 @@ fn runs(bins: &[ReliabilityBin]) -> impl Iterator<Item = &[ReliabilityBin]> {
     bins.split(|bin| bin.n < FEW).filter(|run| run.len() > 1)
 }
 
+/// The largest probability that a mark is drawn at.
+fn largest(series: &[(&'static str, &[ReliabilityBin])]) -> f64 {
+    let bins = series.iter().flat_map(|(_, bins)| bins.iter());
+    bins.map(|bin| bin.mean_prob.max(bin.rate)).fold(0.0, f64::max)
+}
+
 /// A reliability diagram of one or two sets of bins, with the intervals of the bins as bands.
 pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
-    let mut chart = Chart::new(Axis::unit("what was said: mean probability"), Axis::unit("what came true"));
+    let largest = largest(series);
+    let mut chart = Chart::new(
+        Axis::probs("what was said: mean probability", largest),
+        Axis::probs("what came true", largest),
+    );
     for (class, bins) in series {
         for run in runs(bins) {
             let lower = run.iter().map(|bin| (bin.mean_prob, bin.interval.lo));
@@ -41,12 +52,15 @@ pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin]
 /// A reliability diagram of one or two sets of bins, each with the style of its marks, `before` or `after`. The grey bars are
 /// the shares of predictions of the last one.
 pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
-    let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("fraction that came true"));
+    let largest = largest(series);
+    let y = Axis::probs("fraction that came true", largest);
+    let end = y.hi;
+    let mut chart = Chart::new(Axis::probs("mean probability", largest), y);
     let last = series.last().map_or(&[][..], |last| last.1);
     let n: u64 = last.iter().map(|bin| bin.n).sum();
     for bin in last {
-        let (lo, hi) = bin.lo.zip(bin.hi).unwrap_or((bin.mean_prob - 0.01, bin.mean_prob + 0.01));
-        chart.bar("bar", lo, hi, bin.n as f64 / n as f64);
+        let (lo, hi) = bin.lo.zip(bin.hi).unwrap_or((bin.mean_prob - 0.01 * end, bin.mean_prob + 0.01 * end));
+        chart.bar("bar", lo, hi, end * bin.n as f64 / n as f64);
     }
     chart.diagonal();
     for (class, bins) in series {
@@ -185,16 +199,18 @@ fn thinned(points: &[RocPoint]) -> impl Iterator<Item = &RocPoint> {
 /// How many bars a distribution has.
 pub(super) const BARS: usize = 40;
 
-/// The distributions of scores and of calibrated probabilities, as shares in bars of equal width.
-pub(super) fn distribution(words: Words<'_>, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
+/// The distributions of scores and of calibrated probabilities, as shares in bars of equal width up to the end of an axis.
+pub(super) fn distribution(words: Words<'_>, axis: Axis, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
     let shares = |counts: &[u64; BARS]| {
         let n: u64 = counts.iter().sum();
         counts.map(|count| 100.0 * count as f64 / n as f64)
     };
     let (before_shares, after_shares) = (shares(before), shares(after));
     let top = before_shares.iter().chain(&after_shares).copied().fold(0.0, f64::max) * 1.05;
-    let mut chart = Chart::new(Axis::unit("score or probability"), Axis::new("rows, in %", 0.0, top));
-    let edge = |i: usize| i as f64 / BARS as f64;
+    let end = axis.hi;
+    let mut chart = Chart::new(axis, Axis::new("rows, in %", 0.0, top));
+    let edge = |i: usize| end * i as f64 / BARS as f64;
+    let digits = places(3, &[edge(1)]);
     for (i, &share) in after_shares.iter().enumerate() {
         chart.bar("after", edge(i), edge(i + 1), share);
     }
@@ -202,15 +218,16 @@ pub(super) fn distribution(words: Words<'_>, before: &[u64; BARS], after: &[u64;
         chart.bar("before", edge(i), edge(i + 1), share);
     }
     let rows = (0..BARS).filter(|&i| before[i] + after[i] > 0).map(|i| {
-        vec![format!("{:.3} to {:.3}", edge(i), edge(i + 1)), before[i].to_string(), after[i].to_string()]
+        let range = format!("{:.digits$} to {:.digits$}", edge(i), edge(i + 1));
+        vec![range, before[i].to_string(), after[i].to_string()]
     });
     let rows = rows.collect();
     finish(&chart, words, vec!["from, to", "scores", "probabilities"], rows)
 }
 
 /// The distribution of calibrated probabilities, where scores are on another scale.
-pub(super) fn distribution_after(words: Words<'_>, after: &[u64; BARS]) -> Plot {
-    histogram(words, "probability", (0.0, 1.0), ("after", after))
+pub(super) fn distribution_after(words: Words<'_>, end: f64, after: &[u64; BARS]) -> Plot {
+    histogram(words, "probability", (0.0, end), ("after", after))
 }
 
 /// The distribution of margins between two, those beyond in the outer bars.
@@ -241,7 +258,8 @@ fn histogram(
 
 /// The calibrated probability of every margin, in ascending order of margin.
 pub(super) fn map(words: Words<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)]) -> Plot {
-    let mut chart = Chart::new(Axis::new("margin", lo, hi), Axis::unit("calibrated probability"));
+    let largest = points.iter().map(|point| point.1).fold(0.0, f64::max);
+    let mut chart = Chart::new(Axis::new("margin", lo, hi), Axis::probs("calibrated probability", largest));
     let inside = |point: &&(f64, f64)| (lo..=hi).contains(&point.0);
     chart.line("after", points.iter().filter(inside).copied());
     let rows = (0..=20).filter_map(|i| points.get(i * (points.len() - 1) / 20));

@@ -137,11 +137,9 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     {
         warnings.push(format!(
             "All {} test rows have label {}: nothing here tells the classes apart, and the area under the ROC curve is left \
-             out. The rate of label 1 is in [{:.4}, {:.4}].",
+             out. The rate of label 1 is in {rate:.4}.",
             after.n,
-            u8::from(label),
-            rate.lo,
-            rate.hi
+            u8::from(label)
         ));
     }
     if let Some(few @ 1..) = after.few_events() {

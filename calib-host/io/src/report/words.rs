@@ -1,10 +1,11 @@
 //! Numbers as text.
 
 use calib_fit::assess::{EstimateWithInterval, Figure};
+use calib_fit::stats::shown;
 
 /// The number with four decimals.
 pub(super) fn number(value: f64) -> String {
-    if value.is_infinite() { "∞".into() } else { format!("{value:.4}") }
+    if value.is_infinite() { "∞".into() } else { shown(4, value) }
 }
 
 /// A figure with its interval below it.

@@ -243,6 +243,7 @@ def decide(
     calibrator: Calibrator | None = None,
     validation: tuple[Any, Any] | None = None,
     delta: float = 0.1,
+    counter: int | None = None,
     uncalibrated: str | None = None,
     unsure: str | None = None,
     cases: int | None = None,
@@ -252,7 +253,8 @@ def decide(
     """The cheapest action for every probability, and what it costs.
 
     Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``. ``scores`` are calibrated probabilities,
-    NaN where there is none, or what ``calibrator`` takes: its artifact is then returned with the rule. Labels tell the actual cost.
+    NaN where there is none, or what ``calibrator`` takes: its artifact is then returned with the rule, and with its own counter unless
+    ``counter`` says how new the result is. Labels tell the actual cost.
     How well calibrated the probabilities are is known from ``validation``, a pair of scores and labels, or else from the rows.
 
     >>> import calib_host
@@ -292,5 +294,6 @@ def decide(
         validation=None if validation is None else rows(*validation),
         delta=delta,
         artifact=None if calibrator is None else calibrator._artifact,
+        counter=counter,
     )
     return Decision._of(made)

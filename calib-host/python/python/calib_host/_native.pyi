@@ -134,6 +134,7 @@ def decide(
     validation: tuple[NDArray[np.float32], list[bool] | None, bool] | None,
     delta: float,
     artifact: Artifact | None,
+    counter: int | None,
 ) -> tuple[Artifact | None, str]: ...
 def sets(
     data: Dataset,

@@ -13,6 +13,7 @@ use calib_campaigns::start_c;
 
 fn main() -> ExitCode {
     let (mut scale, mut is_in_c, mut is_of_counters, mut is_of_lives) = (Scale::Full, false, false, false);
+    let mut is_of_rest = false;
     for argument in std::env::args().skip(1) {
         match &*argument {
             "--long" => scale = Scale::Long,
@@ -20,9 +21,10 @@ fn main() -> ExitCode {
             "c" => is_in_c = true,
             "counters" => is_of_counters = true,
             "lives" => is_of_lives = true,
+            "rest" => is_of_rest = true,
             other => {
                 eprintln!(
-                    "error: {other} is unknown\n  hint: --long, --sample, c, counters, lives, or nothing"
+                    "error: {other} is unknown\n  hint: --long, --sample, c, counters, lives, rest, or nothing"
                 );
                 return ExitCode::from(2);
             }
@@ -42,6 +44,9 @@ fn main() -> ExitCode {
     if is_in_c {
         use_device(start_c);
         println!("the slots of the library for C");
+    }
+    if is_of_rest {
+        return exit_code(part(|| rest(scale), |report| &report.violations).violations.is_empty());
     }
     let cuts = part(|| cuts(scale), |report| &report.violations);
     let pairs = part(|| pairs(scale), |report| &report.violations);

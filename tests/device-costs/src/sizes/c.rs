@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use calib_tests::{Board, build_c_firmware};
 use xtask::{cargo, root, run};
 
@@ -61,12 +61,63 @@ pub(super) fn print_programs() -> Result<()> {
     let row = |name: &str, cells: [String; 2]| println!("  {name:56}{:>15}{:>15}", cells[0], cells[1]);
     row("", BOARDS.map(|board| board.core().into()));
     let libraries = [library(BOARDS[0])?, library(BOARDS[1])?];
+    let mut measured = Vec::new();
     for program in &PROGRAMS {
         let weigh = |at: usize| linked(BOARDS[at], &libraries[at], program);
-        row(program.shown, [weigh(0)?.to_string(), weigh(1)?.to_string()]);
+        measured.push((program.shown, [weigh(0)?, weigh(1)?]));
     }
-    row("the example, which counts, with classifier and drivers", [example(BOARDS[0])?, example(BOARDS[1])?]);
+    let example = [example(BOARDS[0])?, example(BOARDS[1])?];
+    measured.push(("the example, which counts, with classifier and drivers", example));
+    measured.iter().for_each(|(name, bytes)| row(name, bytes.map(|bytes| bytes.to_string())));
+    let bytes: Vec<[u64; 2]> = measured.into_iter().map(|(_, bytes)| bytes).collect();
+    compare_readme(&bytes)
+}
+
+/// Compares the table of the library's README with what was measured, row by row, or writes it with `UPDATE_README=1`.
+fn compare_readme(measured: &[[u64; 2]]) -> Result<()> {
+    /// Another version of the linker's library moves a few bytes.
+    const NEAR: f64 = 0.02;
+    let path = root().join("firmware/c/README.md");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let head = "| | Cortex-M0 | Cortex-M4F |\n|---|---|---|\n";
+    let (before, table) = text.split_once(head).context("the README has the table of flash")?;
+    let (rows, after) = table.split_once("\n\n").context("the table ends")?;
+    let rows: Vec<&str> = rows.lines().collect();
+    ensure!(
+        rows.len() == measured.len(),
+        "the README's table has {} rows for {}",
+        rows.len(),
+        measured.len()
+    );
+    let (mut written, mut stale) = (Vec::new(), Vec::new());
+    for (row, measured) in rows.into_iter().zip(measured) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let &["", name, zero, four, ""] = &cells[..] else { bail!("{row} is no row of three cells") };
+        let bytes =
+            |cell: &str| cell.replace(' ', "").parse::<u64>().with_context(|| format!("{cell} is no number"));
+        let stated = [bytes(zero)?, bytes(four)?];
+        let is_near =
+            |(&stated, &measured): (&u64, &u64)| (stated as f64 / measured as f64 - 1.0).abs() <= NEAR;
+        if !stated.iter().zip(measured).all(is_near) {
+            stale.push(format!("{name}: {stated:?} in the README, {measured:?} measured"));
+        }
+        written.push(format!("| {name} | {} | {} |", in_thousands(measured[0]), in_thousands(measured[1])));
+    }
+    if std::env::var_os("UPDATE_README").is_some() {
+        let table = written.join("\n");
+        return fs::write(&path, format!("{before}{head}{table}\n\n{after}"))
+            .context("cannot write the README");
+    }
+    ensure!(stale.is_empty(), "run with UPDATE_README=1: {}", stale.join("; "));
     Ok(())
+}
+
+/// A number with a space between thousands, as the README has them.
+fn in_thousands(bytes: u64) -> String {
+    match bytes {
+        0..=999 => bytes.to_string(),
+        _ => format!("{} {:03}", bytes / 1000, bytes % 1000),
+    }
 }
 
 /// The library, as the page says that it is built.
@@ -116,6 +167,6 @@ fn linked(board: Board, library: &Path, program: &Program) -> Result<u64> {
 }
 
 /// The bytes of the whole example.
-fn example(board: Board) -> Result<String> {
-    Ok(Flash::read(&build_c_firmware(board, "sizes001")?)?.total_bytes().to_string())
+fn example(board: Board) -> Result<u64> {
+    Ok(Flash::read(&build_c_firmware(board, "sizes001")?)?.total_bytes())
 }

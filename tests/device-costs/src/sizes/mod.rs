@@ -33,7 +33,10 @@ const LOGS: [(&str, &str); 2] =
 const SHOWN: usize = 20;
 
 /// Builds and weighs them.
-pub(crate) fn sizes() -> Result<()> {
+pub(crate) fn sizes(c_alone: bool) -> Result<()> {
+    if c_alone {
+        return c::print_programs();
+    }
     let classifier = root().join("target/classifier.json");
     Case::breast_cancer()?.model.save(&classifier)?;
     for board in BOARDS {

@@ -281,6 +281,8 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
         ("platt_prob", Method::Platt, scaling(Scaling::PlattProb { a: 6.0, b: -3.0 })),
         ("beta", Method::Beta, scaling(Scaling::Beta { a: 0.8, b: 1.2, c: 0.1, clip })),
         ("temperature", Method::Temperature, scaling(Scaling::Temperature { inverse_t: 0.5, clip })),
+        ("quadratic", Method::Quadratic, scaling(Scaling::Quadratic { a: 0.05, b: 0.9, c: -0.2, clip })),
+        ("none", Method::Unchanged, scaling(Scaling::Unchanged)),
         ("venn_abers", Method::VennAbers, TableForm::VennAbers(venn_abers)),
         ("intervals", Method::FixedWidth, TableForm::Steps(steps)),
         ("codes", Method::Ums, TableForm::Codes(codes)),

@@ -75,6 +75,7 @@ pub(crate) fn all() -> Vec<Exportable> {
         ("one_bin", umd(1)),
         ("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
         ("interpolated", BinaryMethod::IsotonicInterpolated(few)),
+        ("centered", BinaryMethod::IsotonicCentered(few)),
         ("venn_abers", BinaryMethod::VennAbers),
         ("platt", BinaryMethod::Scaling(ScalingMethod::PlattLogit)),
         ("beta", BinaryMethod::Scaling(ScalingMethod::Beta)),

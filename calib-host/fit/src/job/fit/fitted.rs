@@ -303,7 +303,7 @@ impl FitOptions {
     fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
         let artifact = StoredArtifact::from_bytes(bytes).expect("just written");
         let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
-        let bytes = with_decision(&artifact, actions, rule).map_err(CompileError::from)?;
+        let bytes = with_decision(&artifact, actions, rule, None).map_err(CompileError::from)?;
         Ok(StoredArtifact::from_bytes(&bytes).expect("just written"))
     }
 }

@@ -258,6 +258,7 @@ impl NamedMethod {
             },
             MethodName::Isotonic => BinaryMethod::Isotonic(isotonic()),
             MethodName::IsotonicInterpolated => BinaryMethod::IsotonicInterpolated(isotonic()),
+            MethodName::IsotonicCentered => BinaryMethod::IsotonicCentered(isotonic()),
             name @ (MethodName::ScalingBinning | MethodName::ScalingBinningOneSet) => {
                 BinaryMethod::ScalingBinning(ScalingBinning {
                     scaling: on_kind(
@@ -278,7 +279,9 @@ impl NamedMethod {
             MethodName::PlattProb => scaling(ScalingMethod::PlattProb),
             MethodName::Beta => scaling(ScalingMethod::Beta),
             MethodName::Temperature => scaling(ScalingMethod::Temperature),
+            MethodName::Quadratic => scaling(ScalingMethod::Quadratic),
             MethodName::VennAbers => BinaryMethod::VennAbers,
+            MethodName::Unchanged => BinaryMethod::Unchanged,
             MethodName::Vector
             | MethodName::Matrix
             | MethodName::Dirichlet
@@ -405,7 +408,9 @@ impl NamedMethod {
 
     /// Refuses parameters that the binary method does not have.
     fn check_parameters(&self) -> Result<(), OptionsError> {
-        use MethodName::{Beta, Isotonic, IsotonicInterpolated, Platt, PlattProb, Temperature};
+        use MethodName::{
+            Beta, Isotonic, IsotonicCentered, IsotonicInterpolated, Platt, PlattProb, Quadratic, Temperature,
+        };
         let name = self.name();
         let Some(method) = self.binary(1, ScoreKind::Probability, None) else {
             return Err(refused(format!(
@@ -424,8 +429,9 @@ impl NamedMethod {
         if self.bins.is_some() && !method.has_bins() {
             return Err(chooses_bins_itself(name, "bins"));
         }
-        let isotonic = matches!(name, Isotonic | IsotonicInterpolated);
-        let scaling = name.bins_scaling() || matches!(name, Platt | PlattProb | Beta | Temperature);
+        let isotonic = matches!(name, Isotonic | IsotonicInterpolated | IsotonicCentered);
+        let scaling =
+            name.bins_scaling() || matches!(name, Platt | PlattProb | Beta | Quadratic | Temperature);
         let is_of_paper = self.smoothing == Some(Smoothing::Paper);
         let given = [
             (self.max_bins.is_some(), isotonic, "max_bins"),
@@ -516,6 +522,7 @@ fn on_kind(kind: ScoreKind, method: ScalingMethod) -> ScalingMethod {
             ScalingMethod::PlattMargin
         }
         (ScoreKind::Margin, ScalingMethod::Temperature) => ScalingMethod::TemperatureMargin,
+        (ScoreKind::Margin, ScalingMethod::Quadratic) => ScalingMethod::QuadraticMargin,
         (_, method) => method,
     }
 }

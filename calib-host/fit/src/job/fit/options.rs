@@ -257,6 +257,8 @@ impl FitOptions {
             MethodChoice::Binary(ReductionOptions { method, .. }) => match method {
                 BinaryMethod::UmdRandomized(..)
                 | BinaryMethod::IsotonicInterpolated(_)
+                | BinaryMethod::IsotonicCentered(_)
+                | BinaryMethod::Unchanged
                 | BinaryMethod::Scaling(_)
                 | BinaryMethod::BayesianTargets(_)
                 | BinaryMethod::LeastSquares(_)

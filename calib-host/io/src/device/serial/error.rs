@@ -55,7 +55,7 @@ pub enum DeviceError {
     #[error("the device is gone: its serial port was closed")]
     Gone,
     /// The device does not answer.
-    #[error("the device did not answer within {:.1} s, asked {tries} times", patience.as_secs_f64())]
+    #[error("the device did not answer within {:.1} s, asked {}", patience.as_secs_f64(), times(*tries))]
     Silent {
         /// How long each answer was waited for.
         patience: Duration,
@@ -64,6 +64,9 @@ pub enum DeviceError {
         /// How many frames came that were damaged.
         damaged: u64,
     },
+    /// What came is what was sent.
+    #[error("the port sends back what is sent to it, and no device answers")]
+    Echo,
     /// It answers something else than it was asked.
     #[error("the device's answer does not go with the question: its firmware speaks another protocol")]
     Protocol,
@@ -117,6 +120,10 @@ pub enum DeviceError {
         /// Which one.
         found: Option<Identity>,
     },
+}
+
+fn times(tries: u32) -> String {
+    if tries == 1 { "once".into() } else { format!("{tries} times") }
 }
 
 fn signed_with(key: Option<KeyId>) -> String {

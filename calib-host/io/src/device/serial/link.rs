@@ -79,6 +79,12 @@ pub struct Link<T> {
     reader: FrameReader,
     next_id: u32,
     damaged: u64,
+    /// The frame that was sent last.
+    sent: Vec<u8>,
+    /// What came since the last zero, as far as it may be that frame.
+    came: Vec<u8>,
+    /// How many frames came back as they were sent.
+    echoed: u64,
 }
 
 impl<T: Transport> Link<T> {
@@ -86,7 +92,8 @@ impl<T: Transport> Link<T> {
     pub fn new(line: T, patience: Patience) -> Self {
         // Replies to what an earlier program asked have other numbers.
         let start = std::process::id().rotate_left(16);
-        Self { line, patience, reader: FrameReader::new(), next_id: start, damaged: 0 }
+        let (sent, came) = (Vec::new(), Vec::new());
+        Self { line, patience, reader: FrameReader::new(), next_id: start, damaged: 0, sent, came, echoed: 0 }
     }
 
     /// How many damaged frames came.
@@ -117,6 +124,9 @@ impl<T: Transport> Link<T> {
             }
         }
         let Patience { reply: patience, tries } = self.patience;
+        if self.echoed > 0 {
+            return Err(DeviceError::Echo);
+        }
         Err(DeviceError::Silent { patience, tries, damaged: self.damaged })
     }
 
@@ -135,6 +145,8 @@ impl<T: Transport> Link<T> {
         let frame = wire::encode(&request, &mut buf).map_err(|_| DeviceError::Protocol)?;
         self.line.write_all(frame)?;
         self.line.flush()?;
+        self.sent.clear();
+        self.sent.extend_from_slice(frame);
         Ok(id)
     }
 
@@ -171,7 +183,10 @@ impl<T: Transport> Link<T> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error.into()),
             }
+            let is_echo = self.is_echo(byte[0]);
             match self.reader.push::<Reply>(byte[0]) {
+                // Behind what an adapter sends back, the reply may still come.
+                _ if is_echo => self.echoed += 1,
                 Some(Ok(reply)) if id.is_none_or(|id| id == reply.id) => return Ok(Some(reply)),
                 // Late: the question was asked again since.
                 Some(Ok(_)) | None => {}
@@ -181,6 +196,23 @@ impl<T: Transport> Link<T> {
                 Some(Err(_)) => self.damaged += 1,
             }
         }
+    }
+}
+
+impl<T> Link<T> {
+    /// Whether a byte ends the frame that was sent: no reply is the same as its request.
+    fn is_echo(&mut self, byte: u8) -> bool {
+        if self.came.len() < self.sent.len() {
+            self.came.push(byte);
+        } else {
+            // Longer than what was sent.
+            self.came.fill(0);
+        }
+        let is_echo = byte == 0 && !self.sent.is_empty() && self.came == self.sent;
+        if byte == 0 {
+            self.came.clear();
+        }
+        is_echo
     }
 }
 
@@ -280,6 +312,37 @@ mod tests {
 
     use super::*;
     use crate::device::serial::fake::{self, Fake};
+
+    /// An adapter that sends back what it is sent is no device; one behind which there is a device does no harm.
+    #[test]
+    fn what_was_sent_is_no_reply() {
+        let echo = |request: &Request| wire::encode(request, &mut [0; MAX_FRAME]).unwrap().to_vec();
+        for body in [
+            RequestBody::Status,
+            RequestBody::Slots,
+            RequestBody::Install,
+            RequestBody::Counters { table: 0 },
+            RequestBody::Announce { len_bytes: 300, crc: 7 },
+            RequestBody::predict(Scores::Score(0.5)),
+        ] {
+            let mut link = Fake::link(echo);
+            assert!(matches!(link.ask(&body), Err(DeviceError::Echo)), "{body:?}");
+            assert_eq!((link.damaged(), link.echoed, link.into_line().asked), (0, 3, 3));
+            let answering = |request: &Request| {
+                let reply = fake::frame(request.id, ReplyBody::Refused(Refusal::Measure));
+                [&[0], &echo(request)[..], &reply].concat()
+            };
+            let mut link = Fake::link(answering);
+            let refused = link.ask(&body);
+            assert!(matches!(refused, Err(DeviceError::RefusedOtherwise(Refusal::Measure))), "{refused:?}");
+        }
+        assert!(matches!(Fake::link(echo).counters(), Err(DeviceError::Echo)));
+        let mut silent = Fake::link(|_: &Request| Vec::new());
+        assert!(matches!(silent.counters(), Err(DeviceError::Silent { .. })));
+        // Noise that is longer than a frame.
+        let mut noisy = Fake::link(|_: &Request| [[7; 900].as_slice(), &[0]].concat());
+        assert!(matches!(noisy.status(), Err(DeviceError::Silent { damaged: 3, .. })));
+    }
 
     /// A port is not taken from the program that has it, and is waited for while a process that was just started holds it.
     #[cfg(feature = "serial")]

@@ -49,7 +49,8 @@ fn no_positive(texts: &[Cow<'_, str>], positive: &str) -> Problem {
 
 /// Whether two texts are the same label: the same text, the same number, or the same boolean.
 fn is_same_label(text: &str, other: &str) -> bool {
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| !number.is_nan());
+    // Beyond 2^53 a float stands for several whole numbers.
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.abs() < 2f64.powi(53));
     let is_bool = |text: &str| ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
     text == other
         || number(text).is_some_and(|value| number(other) == Some(value))
@@ -65,8 +66,14 @@ mod tests {
         for (text, other) in [("case", "case"), ("2", "2.0"), ("-1", "-1e0"), ("True", "true")] {
             assert!(is_same_label(text, other) && is_same_label(other, text), "{text} {other}");
         }
-        for (text, other) in [("case", "Case"), ("1", "2"), ("nan", "NaN"), ("true", "false"), ("1", "true")]
-        {
+        for (text, other) in [
+            ("case", "Case"),
+            ("1", "2"),
+            ("nan", "NaN"),
+            ("true", "false"),
+            ("1", "true"),
+            ("9223372036854775808", "9223372036854775809"),
+        ] {
             assert!(!is_same_label(text, other) && !is_same_label(other, text), "{text} {other}");
         }
     }

@@ -231,7 +231,8 @@ impl fmt::Display for TableNote {
                 file.display()
             ),
             Self::LeftOut { file, rows, of } => {
-                write!(f, "{}: {rows} of {of} rows lack a value and are left out", file.display())
+                let (lack, are) = if *rows == 1 { ("lacks", "is") } else { ("lack", "are") };
+                write!(f, "{}: {rows} of {of} rows {lack} a value and {are} left out", file.display())
             }
         }
     }

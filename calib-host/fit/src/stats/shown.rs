@@ -1,0 +1,77 @@
+//! Numbers with as many decimals as they need to say anything.
+
+use std::fmt;
+
+/// The number of decimals of numbers that are shown together: `least`, or as many as give the largest of them two digits, if
+/// `least` would show it as 0.
+///
+/// ```
+/// use calib_fit::stats::places;
+///
+/// assert_eq!((places(4, &[0.25, 1e-6]), places(4, &[-1.65e-6]), places(4, &[0.0])), (4, 7, 4));
+/// ```
+pub fn places(least: usize, numbers: &[f64]) -> usize {
+    /// What is below is what rounding to an `f32` left.
+    const NOTHING: f64 = 1e-7;
+    let sizes = numbers.iter().map(|number| number.abs()).filter(|size| size.is_finite());
+    let largest = sizes.fold(0.0, f64::max);
+    if largest < NOTHING || largest >= 10f64.powi(-(least as i32)) {
+        return least;
+    }
+    (1.0 - largest.log10().floor()) as usize
+}
+
+/// A number with at least so many decimals, and with more if it would be shown as 0.
+///
+/// ```
+/// use calib_fit::stats::shown;
+///
+/// assert_eq!((shown(4, 0.25), shown(4, 0.0), shown(1, 0.026)), ("0.2500".into(), "0.0000".into(), "0.026".into()));
+/// ```
+pub fn shown(least: usize, number: f64) -> String {
+    format!("{number:.*}", places(least, &[number]))
+}
+
+/// Writes a number of a group with the digits of all, and with the sign that is asked for.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, number: f64, places: Option<usize>) -> fmt::Result {
+    match (places, f.sign_plus()) {
+        (None, false) => write!(f, "{number}"),
+        (None, true) => write!(f, "{number:+}"),
+        (Some(places), false) => write!(f, "{number:.places$}"),
+        (Some(places), true) => write!(f, "{number:+.places$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Interval;
+
+    #[test]
+    fn small_numbers_are_not_shown_as_nothing() {
+        for (number, least, expected) in [
+            (0.00026144, 4, "0.0003"),
+            (-1.65e-6, 4, "-0.0000017"),
+            (9.99e-5, 4, "0.000100"),
+            (1e-4, 4, "0.0001"),
+            (1.2e-7, 4, "0.00000012"),
+            (6e-8, 4, "0.0000"),
+            (0.0, 4, "0.0000"),
+            (f64::NAN, 4, "NaN"),
+            (f64::INFINITY, 1, "inf"),
+            (2.2e-16, 4, "0.0000"),
+            (12.34, 1, "12.3"),
+            (0.05, 1, "0.050"),
+        ] {
+            assert_eq!(shown(least, number), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn the_largest_of_a_group_decides() {
+        let interval = Interval { lo: -2.4e-6, hi: -0.9e-6 };
+        assert_eq!(format!("{interval:+.4}"), "[-0.0000024, -0.0000009]");
+        assert_eq!(format!("{:.4}", Interval { lo: 0.0, hi: 3.7e-5 }), "[0.000000, 0.000037]");
+        assert_eq!(format!("{:.4}", Interval { lo: 1e-9, hi: 0.5 }), "[0.0000, 0.5000]");
+    }
+}
