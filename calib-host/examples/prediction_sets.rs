@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = rows(3_000)?;
     let calibrator = fit(&data, &FitOptions::default())?.artifact;
     let mut options = SetOptions::default();
-    (options.by_class, options.never_empty) = (true, true);
+    (options.by_class, options.never_empty) = (Some(true), true);
     let found = sets(&data, &options, &Target::Beside(&calibrator, 1))?;
     for sentence in &found.summary.sentences {
         println!("{sentence}");

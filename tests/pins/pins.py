@@ -125,7 +125,7 @@ FILES = {
 FITS: list[tuple[str, dict[str, Any]]] = [
     ("binary", {}), ("binary", {"epsilon": 0.15}), ("binary", {"alpha": 0.05}), ("few", {}), ("rounded", {}), ("margins", {}),
     ("binary", {"method": "umd", "bins": 10}), ("binary", {"method": "umd", "points_per_bin": 200}),
-    ("binary", {"method": "umd", "bins": 10, "intervals": True}), ("binary", {"method": "umd", "bins": 10, "table": "u16"}),
+    ("binary", {"method": "umd", "bins": 10, "bound": "hoeffding"}), ("binary", {"method": "umd", "bins": 10, "table": "u16"}),
     ("binary", {"method": "umd", "bins": 10, "candidates": 5}), ("binary", {"method": "umd", "bins": 10, "alpha_spent": 0.1}),
     ("rounded", {"method": "umd-randomized", "bins": 8}), ("binary", {"method": "umd-original", "bins": 10}),
     ("binary", {"method": "ums", "bins": 5}), ("binary", {"method": "ums", "bins": 5, "seed": 7}),
@@ -152,7 +152,7 @@ FITS: list[tuple[str, dict[str, Any]]] = [
     ("logits", {"method": "projection", "bins": 6}), ("logits", {"method": "multiclass-irp", "max_bins": 3}),
     ("probs", {}), ("probs", {"method": "umd", "bins": 4, "reduction": "top-label"}), ("probs", {"method": "temperature"}),
     ("probs", {"method": "venn-abers", "reduction": "confidence"}), ("probs", {"method": "isotonic", "reduction": "class-wise"}),
-    ("probs", {"method": "umd", "bins": 5, "reduction": "confidence", "intervals": True}),
+    ("probs", {"method": "umd", "bins": 5, "reduction": "confidence", "bound": "hoeffding"}),
 ]
 
 #: Fits that only the command makes.

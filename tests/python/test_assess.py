@@ -92,9 +92,9 @@ def test_rows_without_a_probability_are_left_out(logits):
 
 
 def test_plans():
-    assert calib_host.plan(n=2660, bins=10)["epsilon"] < 0.1 < calib_host.plan(n=2650, bins=10)["epsilon"]
-    assert calib_host.plan(bins=10, epsilon=0.1)["n"] == 2660
-    assert calib_host.plan(n=2660, epsilon=0.1)["bins"] == 10
+    assert calib_host.plan(n=1770, bins=10)["epsilon"] < 0.1 < calib_host.plan(n=1760, bins=10)["epsilon"]
+    assert calib_host.plan(bins=10, epsilon=0.1)["n"] == 1770
+    assert calib_host.plan(n=1770, epsilon=0.1)["bins"] == 10
     assert calib_host.plan(n=10_000, points_per_bin=100, classes=10)["divided_among"] == 10
     with pytest.raises(UsageError, match="give two of"):
         calib_host.plan(n=10)

@@ -178,7 +178,8 @@ pub struct HeaderFlags(u8);
 impl HeaderFlags {
     /// No mark.
     pub const NONE: Self = Self(0);
-    /// At least one table has equal scores at an edge that were merged into one bin, which voids the theorem for the table.
+    /// At least one table has equal scores at an edge that were kept in one bin. This voids the theorems of papers for the table; exact
+    /// intervals hold given the scores.
     pub const TIES_MERGED: Self = Self(1);
     /// At least one class had too few points and is uncalibrated.
     pub const CLASS_UNCALIBRATED: Self = Self(2);
@@ -288,12 +289,13 @@ impl<'a> Header<'a> {
     /// Tells whether the method can have this guarantee.
     fn supports(&self, guarantee: &Guarantee) -> bool {
         let Guarantee { theorem, alpha, epsilon } = *guarantee;
-        // If the only table has merged ties, nothing is left to guarantee. Edges that do not depend on the points in the bins may
-        // be merged at will.
+        // If the only table has merged ties, only exact intervals hold, given the scores. Edges that do not depend on the points in the
+        // bins may be merged at will.
         let grouped = self.flags.contains(HeaderFlags::GROUPED);
         let alone = self.reduction.tables(self.classes) == Some(1) && !grouped;
         let tied = self.flags.contains(HeaderFlags::TIES_MERGED) && alone;
-        let void = tied && !self.method.splits() || self.flags.contains(HeaderFlags::WEIGHTED);
+        let void = tied && !self.method.splits() && theorem != Theorem::ClopperPearson
+            || self.flags.contains(HeaderFlags::WEIGHTED);
         let applies = match theorem {
             Theorem::Gr21Theorem3 => self.method == Method::Umd,
             Theorem::Gr22Theorem1 => self.method == Method::Umd && self.reduction == Reduction::TopLabel,
@@ -531,7 +533,7 @@ impl fmt::Display for Theorem {
             Self::Gr21Corollary1 => "Gupta and Ramdas 2021, Corollary 1",
             Self::Gr21Theorem4 => "Gupta and Ramdas 2021, Theorem 4",
             Self::SampleSplit => "Hoeffding's inequality on the bins' own counts",
-            Self::ClopperPearson => "exact binomial intervals (Clopper and Pearson 1934)",
+            Self::ClopperPearson => "Clopper and Pearson 1934, exact binomial intervals",
             Self::Gr22Theorem2 => "Gupta and Ramdas 2022, Theorem 2",
         })
     }

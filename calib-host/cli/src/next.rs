@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::artifact::Reduction;
 use calib_fit::artifact::score_kind;
+use calib_fit::guarantee::Plan;
 use calib_fit::job::needs_logits;
 use calib_fit::{ScoreKind, StoredArtifact};
 use calib_io::files::read_artifact;
@@ -207,8 +208,17 @@ impl Given<'_> {
         };
         let aims = given(&["--sensitivity", "--specificity", "--confidence"]);
         let reduction = given(&["--reduction"]);
-        let bins = given(&["--bins", "--points-per-bin"]);
         let alpha = given(&["--alpha"]);
+        let number = |name: &str| self.text(name)?.parse::<f64>().ok();
+        // Bins that follow from the other numbers are named: `calib fit --epsilon` makes no more than it needs to.
+        let most = self.text("n").and_then(|n| n.parse().ok()).zip(number("epsilon"));
+        let most = most.and_then(|(n, epsilon)| Plan::most_bins(n, number("alpha").unwrap_or(0.1), epsilon));
+        let bins = match (given(&["--bins", "--points-per-bin"]), most) {
+            (bins, Some(plan)) if bins.is_empty() && reduction.is_empty() => {
+                vec!["--bins".into(), plan.bins.to_string()]
+            }
+            (bins, _) => bins,
+        };
         match (bins.is_empty(), reduction.is_empty()) {
             _ if has(self.0, "validation") => None,
             _ if self.text("sensitivity").or(self.text("specificity")).is_some() => line(

@@ -1,6 +1,6 @@
 //! Artifacts for another prevalence, of every kind of table.
 
-use calib_core::artifact::{HeaderFlags, Method, MonitorAction, Reduction};
+use calib_core::artifact::{HeaderFlags, Method, MonitorAction, Reduction, Theorem};
 use calib_core::{Artifact, Calibrated, Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, Shift, adjusted, adjusted_prevalence,
@@ -168,7 +168,14 @@ fn no_truth_that_was_allowed_is_left_out() {
                 for prevalence in [ends.lo, 0.4, ends.hi] {
                     let becomes = |truth: f64| known(prevalence, to).prob(truth.clamp(0.0, 1.0));
                     let (middle, half) = (f64::from(old.prob), f64::from(old.epsilon.unwrap()));
-                    for truth in [middle - half, middle, middle + half].map(becomes) {
+                    // An exact guarantee allows what lies in the bin's interval, which is narrower.
+                    let is_exact =
+                        before.artifact().header().guarantee.unwrap().theorem == Theorem::ClopperPearson;
+                    let allowed = match old.interval.filter(|_| is_exact) {
+                        Some(interval) => [interval.lo.into(), middle, interval.hi.into()],
+                        None => [middle - half, middle, middle + half],
+                    };
+                    for truth in allowed.map(becomes) {
                         assert!((truth - f64::from(new.prob)).abs() <= f64::from(epsilon), "{truth} {new:?}");
                         let is_in = f64::from(interval.lo) <= truth && truth <= f64::from(interval.hi);
                         assert!(is_in || old.interval.is_some(), "{truth} {new:?}");

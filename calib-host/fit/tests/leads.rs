@@ -152,7 +152,7 @@ fn the_guarantee_of_top_label_holds_for_leads() {
         let problems = Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap();
         let fit = fit_reduction(&problems, &by_points(60), ALPHA).unwrap();
         let guarantee = fit.guarantee().unwrap();
-        assert_eq!(guarantee.theorem, Theorem::Gr22Theorem1);
+        assert_eq!(guarantee.theorem, Theorem::ClopperPearson);
         let mut counts: Vec<Vec<(u32, u32)>> = fit
             .tables()
             .iter()

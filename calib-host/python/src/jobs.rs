@@ -96,7 +96,7 @@ pub(crate) fn sets(
     counter: Option<u32>,
     classifier: Option<[u8; 8]>,
     alpha: f64,
-    by_class: bool,
+    by_class: Option<bool>,
     confidence: Option<f64>,
     never_empty: bool,
     class_score: Option<&str>,

@@ -27,7 +27,7 @@ fn csv(rows: usize, prevalence: f64) -> String {
 
 fn place() -> Workplace {
     let place = Workplace::new().with("rows.csv", csv(2000, 0.5)).with("new.csv", csv(4000, 0.1));
-    place.ok("calib fit --method umd --bins 8 --scores rows.csv --intervals --counter 1 -o cal.bin");
+    place.ok("calib fit --method umd --bins 8 --scores rows.csv --counter 1 -o cal.bin");
     place
 }
 

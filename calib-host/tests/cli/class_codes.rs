@@ -83,7 +83,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
     for reduction in ["confidence", "top-label"] {
         for method in [
             "umd --points-per-bin 50",
-            "ums --points-per-bin 50 --seed 3 --intervals",
+            "ums --points-per-bin 50 --seed 3",
             "fixed-width --bins 10",
             "isotonic",
             "isotonic-interpolated",

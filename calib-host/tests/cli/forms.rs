@@ -26,10 +26,14 @@ fn umd_from_a_csv_table() {
         (&got["method"], &got["reduction"], &got["n"]),
         (&json!("umd"), &json!("binary"), &json!(400))
     );
-    assert_eq!(got["guarantee"]["theorem"], "Gupta and Ramdas 2021, Theorem 3");
+    assert_eq!(got["guarantee"]["theorem"], "Clopper and Pearson 1934, exact binomial intervals");
+    let exact = got["guarantee"]["epsilon"].number();
+    place.ok(&format!("{UMD_FIT} --bound hoeffding --force"));
+    let papers = place.inspect("cal.bin")["guarantee"].clone();
+    assert_eq!(papers["theorem"], "Gupta and Ramdas 2021, Theorem 3");
     let epsilon = (200.0f64.ln() / 78.0).sqrt();
-    let stored = got["guarantee"]["epsilon"].number();
-    assert!(stored >= epsilon && stored - epsilon < 1e-7);
+    let stored = papers["epsilon"].number();
+    assert!(stored >= epsilon && stored - epsilon < 1e-7 && exact < 0.85 * stored);
     assert_eq!(got["flags"], json!({"ties_merged": false, "weighted": false, "class_uncalibrated": false}));
     assert_eq!(got["provenance"]["parameters"], "alpha=0.1 bins=10 boundary=ceil");
     assert_eq!(got["provenance"]["classifier"], Value::Null);
@@ -135,10 +139,12 @@ fn tables_come_in_many_dialects() {
 #[test]
 fn top_label_from_logits() {
     let (place, data) = matrix_place(400);
-    let report = place.json(&format!("{TOP_FIT} --json"));
+    let exact = place.json(&format!("{TOP_FIT} --json"))["guarantee"]["epsilon"].number();
+    let report = place.json(&format!("{TOP_FIT} --bound hoeffding --force --json"));
     assert_eq!((&report["method"], &report["reduction"]), (&json!("umd"), &json!("top-label")));
     assert_eq!(report["len_bytes"], place.bytes("top.bin").len());
     assert_eq!(report["guarantee"]["theorem"], "Gupta and Ramdas 2022, Theorem 1");
+    assert!(exact < 0.85 * report["guarantee"]["epsilon"].number());
     close(&report["guarantee"]["epsilon"], (160.0f64.ln() / 98.0).sqrt());
     for class in 0..2 {
         let points: Vec<_> = (0..400)
@@ -181,7 +187,7 @@ fn a_rare_class_is_said_to_be_uncalibrated_everywhere() {
     for (row, class) in rows.iter().zip(data.predicted) {
         assert_eq!(row[0], class.to_string());
         match class {
-            2 => assert_eq!(row[1..], ["", "", "", "uncalibrated-class"]),
+            2 => assert_eq!(row[1..], ["", "", "", "uncalibrated-class", "", ""]),
             _ => assert!(row[1..4].iter().all(|field| !field.is_empty()) && row[4].is_empty()),
         }
     }
@@ -238,7 +244,7 @@ fn top_label_with_isotonic_and_with_fixed_bins() {
     for class in 0..2 {
         assert!(numbers(&isotonic["tables"][class]["values"]).is_sorted());
     }
-    let fixed = place.json(&format!("calib fit --method umd --bins 5 {files} -o five.bin"));
+    let fixed = place.json(&format!("calib fit --method umd --bins 5 --bound hoeffding {files} -o five.bin"));
     assert_eq!(fixed["guarantee"]["theorem"], "Gupta and Ramdas 2021, Theorem 3");
     assert!((0..3).all(|class| fixed["tables"][class]["values"].list().len() == 5));
 }
@@ -251,7 +257,7 @@ fn apply_keeps_the_columns_and_adds_its_own() {
     let run = place.ok("calib apply cal.bin --scores new.csv -o out.csv");
     assert_eq!((run.stdout, run.stderr), (String::new(), place.applied("out.csv")));
     let (header, rows) = place.table("out.csv");
-    assert_eq!(header, ["id", "score", "note", "prob", "bin", "epsilon", "flags"]);
+    assert_eq!(header, ["id", "score", "note", "prob", "bin", "epsilon", "flags", "lo", "hi"]);
     let kept: Vec<_> = rows.iter().map(|row| row[..3].join("|")).collect();
     assert_eq!(kept, ["1|0|a, b", "2|0.5|", "3|1|say \"x\"", "4|2.5e-1|é"]);
 
@@ -288,7 +294,7 @@ fn apply_to_a_matrix() {
     let place = place.with("test_logits.npy", f32s(&[2, 3], [0.0, 2.0, 0.0, 5.0, -1.0, -1.0]).bytes());
     place.ok("calib apply top.bin --logits test_logits.npy -o out.csv");
     let (header, rows) = place.table("out.csv");
-    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags"]);
+    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags", "lo", "hi"]);
     let inspected = place.inspect("top.bin");
     for (row, (class, score)) in rows.iter().zip([(1, 0.786_986), (0, 0.995_067)]) {
         let table = &inspected["tables"][class];
@@ -346,12 +352,16 @@ fn the_order_of_rows_does_not_matter() {
 }
 
 #[test]
-fn ties_cost_the_guarantee_and_are_told() {
+fn ties_cost_the_papers_guarantee_and_are_told() {
     let rows: Vec<_> =
         binary(400).iter().map(|&(score, label)| ((score * 16.0).round() / 16.0, label)).collect();
     let place = Workplace::new().with("cal.csv", csv(&rows));
     place.says(UMD_FIT);
     let report = place.json(&format!("{UMD_FIT} --force --json"));
+    assert!(report["guarantee"].is_object() && report["tables"][0]["ties_merged"] == json!(true));
+    let hoeffding = format!("{UMD_FIT} --bound hoeffding --force");
+    place.says(&hoeffding);
+    let report = place.json(&format!("{hoeffding} --json"));
     assert_eq!((&report["guarantee"], &report["tables"][0]["ties_merged"]), (&Value::Null, &json!(true)));
     assert!(report["promise"].text().starts_with("Nothing is guaranteed: equal scores straddle"));
     place.says("calib inspect cal.bin");
@@ -360,7 +370,7 @@ fn ties_cost_the_guarantee_and_are_told() {
     said!();
 }
 
-/// One class tied, the other not: the guarantee is for the other one only.
+/// One class tied, the other not: the paper's guarantee is for the other one only, the exact one for both.
 #[test]
 fn a_tied_class_is_named() {
     let (place, mut data) = matrix_place(400);
@@ -369,6 +379,8 @@ fn a_tied_class_is_named() {
     }
     let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
     place.says(TOP_FIT);
+    assert!(place.inspect("top.bin")["tables"][0]["epsilon"].is_number());
+    place.says(&format!("{TOP_FIT} --bound hoeffding --force"));
     let inspected = place.inspect("top.bin");
     assert_eq!(inspected["tables"][0]["epsilon"], Value::Null);
     assert_eq!(inspected["tables"][1]["epsilon"], inspected["guarantee"]["epsilon"]);

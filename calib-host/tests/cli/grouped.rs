@@ -49,7 +49,13 @@ fn each_group_has_the_table_that_its_own_rows_give() {
             }
             // The union is over the bins of all groups, the one without a table among them: 12 instead of 4.
             let epsilon = |fit: &serde_json::Value, table: usize| fit["tables"][table]["epsilon"].number();
-            let (own, shared) = (epsilon(&one, 0), epsilon(&all, index));
+            assert!(epsilon(&one, 0) < epsilon(&all, index), "{sex}");
+            let hoeffding = |file: &str, options: &str, table: usize| {
+                place.ok(&format!("{} {options} --bound hoeffding", fit(file, "bound.bin")));
+                epsilon(&place.inspect("bound.bin"), table)
+            };
+            let own = hoeffding(&format!("{sex}.csv"), "", 0);
+            let shared = hoeffding("rows.csv", "--group-column sex", index);
             let ratio = ((2.0 * 8.0 / 0.1f64).ln() / (2.0 * 4.0 / 0.1f64).ln()).sqrt();
             assert!((shared / own - ratio).abs() < 1e-6, "{shared} {own}");
 

@@ -176,7 +176,6 @@ fn bad_options_are_named() {
     refused(&format!("--method dirichlet --log-probs {logits}"));
     refused(&format!("--method dirichlet --bins 3 {logits}"));
     refused(&format!("--method grid --resolution 3 --smoothing 1 {logits}"));
-    refused(&format!("--method grid --resolution 3 --intervals {logits}"));
     for options in
         ["--method grid --resolution 3", "--method platt --resolution 3", "--method temperature --log-probs"]
     {

@@ -38,8 +38,8 @@ fn place() -> Workplace {
 /// With artifacts of both kinds.
 fn fitted() -> Workplace {
     let place = place();
-    place.ok("calib fit --method umd --bins 6 --intervals --margins cal.csv -o margins.bin --quiet");
-    place.ok("calib fit --method umd --bins 6 --intervals --scores cal-probs.csv -o probs.bin --quiet");
+    place.ok("calib fit --method umd --bins 6 --margins cal.csv -o margins.bin --quiet");
+    place.ok("calib fit --method umd --bins 6 --scores cal-probs.csv -o probs.bin --quiet");
     place
 }
 

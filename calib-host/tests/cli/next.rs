@@ -54,7 +54,7 @@ fn looking_at_an_artifact_or_at_numbers_proposes_what_to_do_with_them() {
         ("calib plot reliability cal.bin --test TEST -o plot.svg", report),
         ("calib export cal.bin -o cal.h", "calib apply cal.bin --scores TEST -o expected.csv"),
         ("calib plan --n 400 --bins 5", "calib fit CALIBRATION --method umd --bins 5"),
-        ("calib plan --n 400 --epsilon 0.2", "calib fit CALIBRATION --epsilon 0.2"),
+        ("calib plan --n 400 --epsilon 0.2", "calib fit CALIBRATION --method umd --bins 8"),
         (
             "calib plan --sensitivity 0.9",
             "calib threshold --scores CALIBRATION --sensitivity 0.9 -o point.bin",

@@ -185,7 +185,7 @@ fn rows_on_standard_output_are_whole() {
     let piped = format!("set -o pipefail; {line}");
     let run: Run =
         Command::new("bash").args(["-c", &piped]).current_dir(place.path()).output().unwrap().into();
-    assert_eq!((run.code, &*run.stdout, &*run.stderr), (0, "score,prob,bin,epsilon,flags\n", ""));
+    assert_eq!((run.code, &*run.stdout, &*run.stderr), (0, "score,prob,bin,epsilon,flags,lo,hi\n", ""));
     said!();
 }
 

@@ -69,8 +69,15 @@ fn a_choice_among_candidates_costs_epsilon() {
     let alone = place.json(&format!("{UMD_FIT} --json"));
     let among = place.json(&format!("{UMD_FIT} --force --candidates 10 --json"));
     let epsilon = |fit: &serde_json::Value| fit["guarantee"]["epsilon"].number();
+    let tenth = place.json(&format!("{} --force --json", UMD_FIT.replace("--alpha 0.1", "--alpha 0.01")));
+    assert!((epsilon(&among) / epsilon(&tenth) - 1.0).abs() < 1e-6, "{tenth} {among}");
+    assert!(epsilon(&among) > epsilon(&alone), "{alone} {among}");
+    let hoeffding = |options: &str| {
+        epsilon(&place.json(&format!("{UMD_FIT} --force --bound hoeffding {options} --json")))
+    };
     let factor = (1.0 + 10f64.ln() / 200f64.ln()).sqrt();
-    assert!((epsilon(&among) / epsilon(&alone) - factor).abs() < 1e-6, "{alone} {among}");
+    assert!((hoeffding("--candidates 10") / hoeffding("") - factor).abs() < 1e-6);
+    place.ok(&format!("{UMD_FIT} --force --candidates 10"));
     assert_eq!(among["guarantee"]["alpha"], 0.1);
     // How many points an epsilon of 0.1 takes depends on it as well.
     quote(&among["promise"]);
@@ -97,7 +104,7 @@ fn what_was_spent_before_is_told() {
 /// Epsilon and the intervals hold at alpha each.
 #[test]
 fn epsilon_and_intervals_share_no_alpha() {
-    quote(&binary_place().says(&format!("{UMD_FIT} --intervals --json")).json()["limits"]);
+    quote(&binary_place().says(&format!("{UMD_FIT} --json")).json()["limits"]);
     said!();
 }
 

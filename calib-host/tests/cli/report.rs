@@ -30,7 +30,7 @@ fn a_report_is_one_page_and_the_same_each_time() {
     // Numbers are numbers.
     assert!(page.contains("on 300 test rows") && !page.contains("$serde_json"));
     for part in [
-        "With probability 90 % over the draw of the 400 calibration points",
+        "With at least 90% probability over the draw of the 400 calibration points",
         "There are only 300 test rows",
         "id=\"reliability-before\"",
         "id=\"reliability-after\"",

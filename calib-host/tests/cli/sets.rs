@@ -55,8 +55,8 @@ fn sets_have_the_stated_coverage() {
             (&conformity.into(), &false.into(), &200.into())
         );
         assert_eq!(found["rows_needed"], 9);
-        let sentence = "the set of classes contains the true one with a probability of at least 90 %, on average over the draw of the \
-                        calibration points";
+        let sentence = "the set of classes contains the true one with a probability of at least 90 % of all rows taken together, \
+                        not of each class, on average over the draw of the calibration points";
         assert_eq!(found["sentences"][0], sentence);
         place.says(&line);
         place.says("calib inspect s.bin");
@@ -197,7 +197,7 @@ fn beside_a_calibrator_both_are_said() {
     place.ok("calib sets --logits logits.npy --labels labels.npy --calibrator top.bin --counter 1 -o s.bin");
     place.ok("calib apply s.bin --logits logits.npy -o out.csv");
     let (header, rows) = place.table("out.csv");
-    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags", "set", "set_size"]);
+    assert_eq!(header, ["class", "prob", "bin", "epsilon", "flags", "lo", "hi", "set", "set_size"]);
     assert_eq!(rows.len(), 40);
     let both = place.json("calib assess s.bin --logits logits.npy --labels labels.npy --same-rows --json");
     assert!(both["after"].is_object() && both["prediction_sets"]["covered"]["n"] == 40, "{both}");

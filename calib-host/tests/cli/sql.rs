@@ -84,7 +84,7 @@ fn both_passes_give_the_artifact_of_all_rows() {
     place.says(sql);
     for method in [
         "--method umd --bins 10",
-        "--method umd --points-per-bin 50 --intervals --alpha 0.05",
+        "--method umd --points-per-bin 50 --alpha 0.05",
         "--method umd-original --bins 7 --candidates 3 --alpha-spent 0.1",
         "--method fixed-width --bins 12",
         "--method isotonic",
@@ -92,7 +92,7 @@ fn both_passes_give_the_artifact_of_all_rows() {
         "--method isotonic --max-bins 6 --smoothing 1",
     ] {
         let asked: String =
-            method.split(" --intervals").next().unwrap().split(" --candidates").next().unwrap().into();
+            method.split(" --alpha").next().unwrap().split(" --candidates").next().unwrap().into();
         let run = place.ok(&format!("{sql} {asked} --pass1 pass1.csv"));
         let open = named_buckets(&run.stdout);
         assert!(

@@ -78,7 +78,7 @@ fn every_format_has_the_bits_of_the_device() {
     }
     let of_text = |text: &str| text.parse::<f32>().unwrap().to_bits();
     let (header, rows) = place.table("out.csv");
-    assert_eq!(header, ["score", "prob", "bin", "epsilon", "flags"]);
+    assert_eq!(header, ["score", "prob", "bin", "epsilon", "flags", "lo", "hi"]);
     let csv: Vec<u32> = rows.iter().map(|row| of_text(&row[1])).collect();
     assert_eq!(csv.len(), ROWS);
     let array: Vec<f32> = npyz::NpyFile::new(&place.bytes("out.npy")[..]).unwrap().into_vec().unwrap();

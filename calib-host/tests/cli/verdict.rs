@@ -72,7 +72,7 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
             assert_eq!(verdict[key], report["verdict"][key], "{options}");
         }
         let words = place.ok(&format!("calib assess m.bin {data} --same-rows")).stdout;
-        assert!(words.starts_with("Calibration makes ") || words.starts_with("The promise "), "{words}");
+        assert!(words.starts_with("Calibration makes ") || words.starts_with("The test rows "), "{words}");
     }
 }
 

@@ -62,7 +62,7 @@ fn counts_are_the_repeated_rows() {
     ] {
         let fit = |file: &str, options: &str| {
             place.ok(&format!(
-                "calib fit --method {method} --scores {file} {options} --intervals -o {file}.bin --force --quiet"
+                "calib fit --method {method} --scores {file} {options} -o {file}.bin --force --quiet"
             ));
             without_origin(place.inspect(&format!("{file}.bin")))
         };

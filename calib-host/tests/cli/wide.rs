@@ -37,7 +37,8 @@ fn bins_about_which_nothing_is_said_are_counted() {
     let rows: String =
         (0..60).map(|row| format!("{},{}\n", (f64::from(row) + 0.5) / 60.0, row % 2)).collect();
     let place = Workplace::new().with("cal.csv", format!("score,label\n{rows}"));
-    let fitted = place.json("calib fit --method umd --bins 8 --scores cal.csv -o out.bin --json");
+    let fitted =
+        place.json("calib fit --method umd --bins 8 --bound hoeffding --scores cal.csv -o out.bin --json");
     let vacuous = fitted["vacuous_bins"].whole();
     let epsilon = fitted["guarantee"]["epsilon"].number();
     let values = crate::data::numbers(&fitted["tables"][0]["values"]);
@@ -58,7 +59,7 @@ fn of_rare_events_the_exact_intervals_are_printed() {
     let rows: String = (0..1000usize)
         .map(|row| {
             let score = (row * 7919 % 1000) as f64 / 1000.0 + 0.0005;
-            format!("{score},{}\n", u8::from(noise(row) < 0.02 + 0.04 * score))
+            format!("{score},{}\n", u8::from(noise(row) < 0.01 + 0.01 * score))
         })
         .collect();
     let place = Workplace::new().with("rare.csv", format!("score,label\n{rows}"));

@@ -66,7 +66,7 @@ fn artifact(rule: &Rule) -> StoredArtifact {
     writer.tables(&[Some(Table { form, epsilon: None })]).unwrap();
     let plain = writer.finish(|_| Identity([0; 8])).unwrap();
     let plain = StoredArtifact::from_bytes(plain).unwrap();
-    StoredArtifact::from_bytes(&with_decision(&plain, &actions(), rule).unwrap()).unwrap()
+    StoredArtifact::from_bytes(&with_decision(&plain, &actions(), rule, None).unwrap()).unwrap()
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_fit::artifact::{Monitoring, promise};
-use calib_fit::job::{AdjustOptions, Adjusted, JobError, adjust};
+use calib_fit::artifact::{Monitoring, number_of, promise};
+use calib_fit::job::{AdjustOptions, Adjusted, AdjustedBin, JobError, adjust};
 use calib_fit::stats::shown;
 use calib_io::files::Place;
 use calib_io::input::Table;
@@ -20,6 +20,11 @@ use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
 use crate::run::Run;
 use crate::show::monitor_sentences;
+
+/// An interval that is wider than this is called wide.
+const WIDE: f64 = 0.2;
+/// How many bins are shown one by one.
+const SHOWN_BINS: usize = 32;
 
 /// Make a binary calibrator for another prevalence.
 ///
@@ -151,6 +156,31 @@ impl Adjust {
         for line in promise.lines(|condition| &condition.short).into_iter().chain(monitors) {
             writeln!(err, "  {line}")?;
         }
+        for line in intervals(&made.summary.bins) {
+            writeln!(err, "  {line}")?;
+        }
         Ok(())
     }
+}
+
+/// The intervals of bins, a line each, and which of them are wide.
+fn intervals(bins: &[AdjustedBin]) -> Vec<String> {
+    let is_wide = |bin: &AdjustedBin| bin.interval.hi - bin.interval.lo > WIDE;
+    let wide = bins.iter().filter(|bin| is_wide(bin)).count();
+    let line = |(index, bin): (usize, &AdjustedBin)| {
+        let (value, interval) = (bin.value, bin.interval);
+        let remark = if is_wide(bin) { ", wide" } else { "" };
+        format!("  bin {}: {value:.4} in {interval:.4}{remark}", index + 1)
+    };
+    let mut lines: Vec<String> = bins.iter().enumerate().map(line).take(SHOWN_BINS).collect();
+    if !lines.is_empty() {
+        lines.insert(0, "The event rate of each bin, with its interval:".into());
+    }
+    if bins.len() > SHOWN_BINS {
+        lines.push("  (--json has the others)".into());
+    }
+    if wide > 0 {
+        lines.push(format!("{wide} of {} are wider than {WIDE}.", number_of(bins.len() as u64, "interval")));
+    }
+    lines
 }

@@ -75,14 +75,14 @@ pub(crate) struct PlanCommand {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum PlannedReduction {
-    /// A table per predicted class (Gupta and Ramdas 2022, Theorem 1).
+    /// A table per predicted class.
     TopLabel,
-    /// A table per class (Theorem 2 there).
+    /// A table per class.
     ClassWise,
 }
 
 /// What the bounds assume.
-const CONDITIONS: &str = "if points are independent (one per patient, or per other independent unit), scores rarely repeat, classifier and \
+const CONDITIONS: &str = "if points are independent (one per patient, or per other independent unit), no equal scores lie on both sides of an edge, classifier and \
      bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
      among M candidates each has alpha / M";
 
@@ -147,7 +147,8 @@ impl PlanCommand {
             if epsilon < 1.0 {
                 writeln!(
                     out,
-                    "{what}: every bin within {epsilon:.4} of the truth, except with probability {alpha},\n{CONDITIONS}\n"
+                    "{what}: every bin within {epsilon:.4} of its event rate, whatever the labels are, except with probability {alpha},\n\
+                     {CONDITIONS}\n"
                 )?;
             } else {
                 let needed = Plan::fewest_points(bins, self.alpha, WIDE_EPSILON);
@@ -162,17 +163,18 @@ impl PlanCommand {
         writeln!(out, "n = {n}, alpha = {}: epsilon by the number of bins{more}", self.alpha)?;
         writeln!(
             out,
-            "{:>6} {:>9} {:>10} {:>13} {:>10}",
-            "bins", "per bin", "umd", "umd-original", "marginal"
+            "{:>6} {:>9} {:>10} {:>10} {:>13} {:>10}",
+            "bins", "per bin", "umd", "hoeffding", "umd-original", "marginal"
         )?;
         for plan in near(curve, answer) {
             let mark = if answer.is_some_and(|answer| answer.bins == plan.bins) { " <" } else { "" };
             writeln!(
                 out,
-                "{:>6} {:>9} {:>10} {:>13} {:>10}{mark}",
+                "{:>6} {:>9} {:>10} {:>10} {:>13} {:>10}{mark}",
                 plan.bins,
                 plan.points_per_bin,
                 shown(plan.epsilon),
+                shown(plan.epsilon_hoeffding),
                 shown(plan.epsilon_original),
                 shown(plan.epsilon_marginal)
             )?;
@@ -185,7 +187,7 @@ impl PlanCommand {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "epsilon {}, alpha {}: points by the number of bins, so that every bin of umd is that near to the truth,\n{CONDITIONS}",
+            "epsilon {}, alpha {}: points by the number of bins, so that every bin of umd is that near to its event rate,\n{CONDITIONS}",
             self.epsilon.unwrap_or_default(),
             self.alpha
         )?;
@@ -199,14 +201,14 @@ impl PlanCommand {
     /// Prints a plan for several classes.
     fn print_classes(&self, answer: ClassPlan, cx: &Context) -> Result<(), Error> {
         let ClassPlan { n, points_per_bin, epsilon, divided_among, .. } = answer;
-        let (name, theorem) = match self.reduction {
-            Some(PlannedReduction::ClassWise) => (format!("class-wise, {divided_among} classes"), 2),
-            _ => ("top-label".to_owned(), 1),
+        let name = match self.reduction {
+            Some(PlannedReduction::ClassWise) => format!("class-wise, {divided_among} classes"),
+            _ => "top-label".to_owned(),
         };
         writeln!(
             cx.stdout(),
-            "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of the truth, \
-             except with probability {} (Gupta and Ramdas 2022, Theorem {theorem}),\n{CONDITIONS}",
+            "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of its event \
+             rate, whatever the labels are, except with probability {},\n{CONDITIONS}",
             self.alpha
         )?;
         Ok(())
@@ -259,7 +261,7 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
         Axis::new("epsilon, a difference of probabilities", 0.0, top),
     );
     let curves: [PlanCurve; 3] = [
-        ("umd, every bin (Theorem 3)", "after", |plan| plan.epsilon),
+        ("umd, every bin (exact)", "after", |plan| plan.epsilon),
         ("umd-original (Corollary 1)", "before", |plan| plan.epsilon_original),
         ("umd-randomized, a random score's bin (Theorem 4)", "theory", |plan| plan.epsilon_marginal),
     ];

@@ -35,9 +35,10 @@ pub(crate) struct Sets {
     /// The probability that the true class is not in the set.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
-    /// For the rows of every class, rather than for all rows taken together.
-    #[arg(long, help_heading = METHOD)]
-    by_class: bool,
+    /// For the rows of every class, rather than for all rows taken together. The default with two classes: taken together, the frequent class
+    /// alone can meet what is promised.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = METHOD)]
+    by_class: Option<bool>,
     /// The confidence over the draw of the rows that at most alpha of all new rows are missed (training-conditional coverage).
     #[arg(long, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: Option<f64>,

@@ -24,9 +24,10 @@ pub(crate) struct MonitorOptions {
     /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
     #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..), hide_short_help = true)]
     monitor_bins: Option<u16>,
-    /// How rare false alarms of a device are, whatever the number of its tables: of SHIFT devices at most one ever says wrongly that scores
-    /// come from another distribution; once in CHANGE predictions or less often, on average, one says wrongly that scores have changed;
-    /// and of PROMISE devices at most one ever says wrongly that a promise that holds is broken.
+    /// How rare false alarms of a device are, whatever the number of its tables. With a probability of at most 1/SHIFT it says at any time,
+    /// wrongly, that scores come from another distribution, and with at most 1/PROMISE that a guarantee that holds is broken. On average,
+    /// once in CHANGE predictions or less often it says wrongly that scores have changed. Devices with the same calibrator raise false
+    /// alarms together.
     #[arg(long, requires = "monitor", default_value = DEFAULT_RARITY, value_name = "SHIFT,CHANGE,PROMISE", value_parser = parse_rarity, hide_short_help = true)]
     monitor_rarity: Rarity,
     /// What a device does on an alarm of a shift or of the promise, until it is told to count anew. A device that cannot do it refuses

@@ -1,6 +1,7 @@
 //! The options of what a fit states, and of the artifact that is written of it.
 
 use calib_core::ClassifierId;
+use calib_fit::guarantee::GuaranteeBound;
 use calib_fit::job::{FitOptions, TableWidth};
 use clap::Args;
 
@@ -17,6 +18,9 @@ pub(crate) struct WrittenOptions {
     /// The probability, over the draw of the points, with which the guarantee may fail.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = METHOD)]
     pub(crate) alpha: f64,
+    /// How the guarantee's epsilon follows from the labels.
+    #[arg(long, value_parser = named::<GuaranteeBound>(), default_value = "exact", value_name = "NAME", help_heading = GUARANTEES, hide_short_help = true)]
+    bound: GuaranteeBound,
     /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
     /// the guarantee is then for alpha / M, so that it holds for any of them.
     #[arg(long, default_value_t = 1, value_name = "M", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
@@ -24,9 +28,6 @@ pub(crate) struct WrittenOptions {
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Store the exact interval of every bin in the artifact, at 8 bytes a bin: the device then returns it.
-    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
-    pub(crate) intervals: bool,
     /// The numbers in the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
@@ -51,9 +52,9 @@ impl WrittenOptions {
     pub(crate) fn of_fit(&self, monitor_scores: Option<Vec<f32>>) -> Result<FitOptions, Error> {
         Ok(FitOptions::default()
             .alpha(self.alpha)
+            .bound(self.bound)
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
-            .intervals(self.intervals)
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)

@@ -75,7 +75,7 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
         None => writeln!(out, "guarantee   none")?,
     }
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
-        writeln!(out, "flags       equal scores straddled a bin boundary and were merged")?;
+        writeln!(out, "flags       equal scores at an edge were kept in one bin")?;
     }
     if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
         let tables = artifact.tables();

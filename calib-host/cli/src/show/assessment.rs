@@ -222,7 +222,7 @@ fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     match bound.hi < 1.0 {
         true => writeln!(
             out,
-            "with probability {percent} %, if the model was not fitted to these rows: of 1000 new rows, at most {:.1} more or fewer \
+            "with probability {percent} %, if the model was not fitted to these rows: of 1000 new rows, on average at most {:.1} more or fewer \
              come true than the probabilities of any range say (c_emp at most {:.6}){lower}",
             (10_000.0 * bound.hi).ceil() / 10.0,
             bound.hi

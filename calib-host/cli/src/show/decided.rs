@@ -130,7 +130,8 @@ fn print_interval(
     let vacuous = if interval.vacuous { " (vacuous: a case costs no more and no less anyway)" } else { "" };
     writeln!(
         out,
-        "  [{:.6}, {:.6}]  of a new case, with probability {percent} %, if new cases come from the same distribution{vacuous}",
+        "  [{:.6}, {:.6}]  expected cost over all new cases, by the labels of {rows}: with at least {percent}% probability, if new \
+         cases come from the same distribution{vacuous}",
         interval.guaranteed.lo, interval.guaranteed.hi
     )?;
     let lower =

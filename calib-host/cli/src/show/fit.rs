@@ -127,7 +127,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     if few > 0 {
         remarks.push(format!(
             "At most two positives or two negatives in all are in {few} of {}: what is known there is the exact interval \
-             (--intervals, --json), not epsilon.",
+             (--json), not epsilon.",
             number_of(fit.bins() as u64, "bin")
         ));
     }

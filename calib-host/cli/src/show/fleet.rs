@@ -102,7 +102,7 @@ impl ShownFleet<'_> {
         let expected = (table.expected_alone() * 100.0).round() / 100.0;
         writeln!(
             out,
-            "  {} of {} devices have an alarm of their own; with nothing wrong, at most {expected} are expected to",
+            "  {} of {} devices have an alarm of their own; with nothing wrong, at most {expected} have one on average, and devices with the same calibrator have theirs together",
             alone.len(),
             table.devices.len()
         )?;

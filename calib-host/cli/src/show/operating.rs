@@ -40,7 +40,7 @@ fn bounds(found: &Thresholds, point: &OperatingPoint, group: &GroupThreshold) ->
         Some(name) if several => format!("for {name} "),
         _ => String::new(),
     };
-    let together = if several { ", for all groups together" } else { "" };
+    let together = if several { ", in every group at once" } else { "" };
     let line = |verb: &str, of: u8, bounds: Option<Interval>, confidence: Option<f64>| {
         let (Interval { lo, hi }, confidence) = (bounds?, confidence?);
         Some(format!(

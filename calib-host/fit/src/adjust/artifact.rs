@@ -49,7 +49,7 @@ const PARAMETERS: [&str; 5] =
 ///
 /// Edges stay, and so does what a device does with them. A value `v` becomes [`Shift::prob`] of `v`; an interval's ends become
 /// [`Shift::interval`], and where there is no interval, `v` and epsilon on both sides become one. Epsilon becomes the farthest end of
-/// such an interval from its value. What is promised then fails with the probabilities of the calibrator's promise and of the
+/// an interval from its value. What is promised then fails with the probabilities of the calibrator's promise and of the
 /// interval of the calibration prevalence together. All of it holds only if scores are distributed among positives and among
 /// negatives as before.
 ///

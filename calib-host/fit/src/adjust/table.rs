@@ -1,6 +1,6 @@
 //! The numbers of a table at another prevalence.
 
-use calib_core::artifact::{Method, Table, TableForm, WriteError};
+use calib_core::artifact::{Method, Table, TableForm, Theorem, WriteError};
 use calib_core::table::{
     CodeTable, CompactTable, MarginFunction, MarginScaling, MarginTable, MarginVennAbersTable,
     RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction, VennAbersTable,
@@ -107,11 +107,13 @@ impl<'a> Adjusted<'a> {
         })
     }
 
-    /// Changes what is promised: the interval of a bin is that of the artifact, or else the value and epsilon on both sides; epsilon
-    /// becomes the farthest end of an interval that epsilon gives.
+    /// Changes what is guaranteed. The interval of a bin is the artifact's, or else the value and epsilon on both sides. Epsilon becomes the
+    /// farthest end of these intervals, unless the guarantee is one by Hoeffding's inequality beside intervals: then it is the farthest end
+    /// that epsilon itself gives.
     fn promise(&mut self, artifact: &Artifact<'_>, epsilon: f32, shift: &Shift) {
         let tables = artifact.tables();
         let before = self.form;
+        let is_exact = artifact.header().guarantee.is_some_and(|it| it.theorem == Theorem::ClopperPearson);
         let mut farthest = 0.0f32;
         for (bin, &value) in self.values.iter().enumerate() {
             let is_empty = tables.bin_flags(0, bin as u16).contains(BinFlags::EMPTY);
@@ -125,8 +127,10 @@ impl<'a> Adjusted<'a> {
                 shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }).outwards(value)
             });
             let reach = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());
-            farthest = farthest.max(reach(around.lo)).max(reach(around.hi));
-            self.intervals.push(Some(exact.unwrap_or(around)));
+            let interval = exact.unwrap_or(around);
+            let stated = if is_exact { interval } else { around };
+            farthest = farthest.max(reach(stated.lo)).max(reach(stated.hi));
+            self.intervals.push(Some(interval));
         }
         self.epsilon = (farthest > 0.0).then_some(farthest);
     }

@@ -39,8 +39,7 @@ pub(crate) use points::COUNTING_DEVICES;
 pub use points::{bins_in_words, cluster_rows, number_of, points};
 pub(crate) use promise::names as table_names;
 pub use promise::{
-    ASSUMPTIONS, Condition, LIMITS, Promise, candidates, divisor_of_alpha, points_for_a_useful_epsilon,
-    promise, table_label,
+    ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise, table_label,
 };
 pub use rule_facts::{PointsFacts, PromiseFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts};
 pub use rule_words::rule_sentences;

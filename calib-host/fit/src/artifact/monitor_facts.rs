@@ -9,11 +9,11 @@ use super::monitors::monitor_scores;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MonitorFacts {
-    /// Of so many devices at most one ever says wrongly that scores come from another distribution.
+    /// With a probability of at most one in so many a device says at any time, wrongly, that scores come from another distribution.
     pub shift: u32,
     /// So many predictions are, on average, between two false alarms of a change.
     pub change: u32,
-    /// Of so many devices at most one ever says wrongly that a promise that holds is broken.
+    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is broken.
     pub promise: u32,
     /// The evidence that an alarm of each table takes.
     pub alarm_at_odds: AlarmOdds,

@@ -47,11 +47,11 @@ pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Monitoring {
-    /// Of so many devices at most one ever says wrongly that scores come from another distribution; at least 2.
+    /// With a probability of at most one in so many a device says at any time, wrongly, that scores come from another distribution; at least 2.
     pub shift: u32,
     /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
     pub change: u32,
-    /// Of so many devices at most one ever says wrongly that a promise that holds is broken; at least 2.
+    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is broken; at least 2.
     pub promise: u32,
     /// Bins of their own; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,

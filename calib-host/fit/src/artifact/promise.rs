@@ -9,7 +9,7 @@ use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points}
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
-use crate::guarantee::gr21_theorem3_smallest_n;
+use crate::guarantee::{Plan, gr21_theorem3_smallest_n};
 use crate::stats::{decimals, percent_of_success};
 
 /// Above this, a guarantee is called wide.
@@ -123,14 +123,13 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
 /// The statement where something is guaranteed.
 fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
     let header = artifact.header();
-    let among = match (candidates(artifact), share_of_alpha(artifact)) {
-        (1, _) => String::new(),
-        (candidates, Some(share)) => format!(", at alpha {share} for this one of {candidates} candidates"),
-        (candidates, None) => format!(", at alpha / {candidates} for each of {candidates} candidates"),
+    let among = match candidates(artifact) {
+        1 => String::new(),
+        candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
     let mut text = format!(
-        "With probability {} % over the draw of the {}, every bin's probability is within {:.4} of \
-         the truth for {}{} ({}{among}).",
+        "With at least {}% probability over the draw of the {}, every bin's probability is within {:.4} of the event rate{}{} \
+         ({}{among}).",
         percent_of_success(guarantee.alpha),
         points(artifact),
         guarantee.epsilon,
@@ -138,6 +137,9 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
         if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
         guarantee.theorem,
     );
+    if guarantee.theorem == Theorem::ClopperPearson && artifact.tables().has_intervals() {
+        text += " The event rate of every bin lies in the bin's interval.";
+    }
     if has_empty_bins(artifact) {
         text += " Scores in bins without calibration points are uncalibrated.";
     }
@@ -207,7 +209,8 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
             "the device is handed a fresh random word each time",
             "The device is handed a fresh random word each time, uniform and independent of the score.",
         )),
-        Theorem::SampleSplit | Theorem::ClopperPearson => {}
+        Theorem::SampleSplit => {}
+        Theorem::ClopperPearson => all.extend(ties_at_edges(artifact)),
         _ => all.push(repeated_scores(sample)),
     }
     all
@@ -234,6 +237,23 @@ fn same_distribution(artifact: &Artifact<'_>) -> Condition {
             ),
         ),
     }
+}
+
+/// What is assumed of scores at the edges of bins, if exact intervals hold: nothing if the edges were fixed in advance.
+fn ties_at_edges(artifact: &Artifact<'_>) -> Option<Condition> {
+    let of_scores = artifact.header().method == Method::Umd && counting_devices(artifact).is_none();
+    of_scores.then(|| match has_ties(artifact) {
+        true => Condition::new(
+            "new scores are like those of the calibration set: equal scores lie at an edge, so that the event rate is the one of the \
+             calibration set's scores",
+            "Equal scores lie at an edge of a bin. The event rate of a bin is then the average over the scores that the calibration set \
+             has there: new scores are distributed within the bin as these are.",
+        ),
+        false => Condition::new(
+            "no equal scores lie on both sides of an edge (checked)",
+            "No equal scores lie on both sides of an edge of a bin. This was checked in the calibration set.",
+        ),
+    })
 }
 
 /// The assumption that scores have a continuous distribution, with what was seen of it.
@@ -297,14 +317,14 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
              sex, a site or a scanner can be off by any amount.",
         ),
         Condition::new(
-            format!("in {odds} calibrations it does not hold, and {spent}"),
+            format!("in up to {odds} calibrations it does not hold, and {spent}"),
             format!(
                 "In up to {odds} calibrations it does not hold: that is decided once for all by the draw of the calibration points, \
                  not anew for every patient. {spent_in_full}"
             ),
         ),
     ];
-    // That of exact intervals is the farthest end of one: it holds whenever these do.
+    // An exact epsilon is the farthest end of an interval: it holds whenever the intervals do.
     if artifact.tables().has_intervals() && guarantee.theorem != Theorem::ClopperPearson {
         let one = percent_of_success(guarantee.alpha);
         let both = in_decimals(100.0 * (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0));
@@ -372,21 +392,6 @@ pub fn candidates(artifact: &Artifact<'_>) -> u64 {
     parameter(artifact, "candidates").map_or(1, |candidates| candidates as u64).max(1)
 }
 
-/// What the one that was taken may spend of alpha, if the candidates share it unequally.
-fn share_of_alpha(artifact: &Artifact<'_>) -> Option<f64> {
-    parameter(artifact, "alpha-share").filter(|share| *share > 0.0)
-}
-
-/// By how much alpha is divided for the bounds of an artifact: by the number of candidates, or as the share of the one that was taken
-/// says.
-pub fn divisor_of_alpha(artifact: &Artifact<'_>) -> f64 {
-    let alpha = artifact.header().guarantee.map(|guarantee| as_written(guarantee.alpha));
-    match (alpha, share_of_alpha(artifact)) {
-        (Some(alpha), Some(share)) => (alpha / share).max(1.0),
-        _ => candidates(artifact) as f64,
-    }
-}
-
 /// A number with up to ten decimals: a sum such as 0.1 + 0.2 does not show its rounding.
 fn in_decimals(number: f64) -> String {
     let text = format!("{number:.10}");
@@ -430,11 +435,18 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     if epsilon <= USEFUL_EPSILON {
         return None;
     }
-    let counts_points = matches!(guarantee.theorem, Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4);
+    let counts_points = match guarantee.theorem {
+        Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4 => true,
+        Theorem::ClopperPearson => header.method == Method::Umd && !has_ties(artifact),
+        _ => false,
+    };
     let bins = header.bins;
     Some(if counts_points && header.reduction == Reduction::Binary {
-        let alpha = as_written(guarantee.alpha) / divisor_of_alpha(artifact);
-        let needed = gr21_theorem3_smallest_n(bins.into(), alpha, USEFUL_EPSILON);
+        let alpha = as_written(guarantee.alpha) / candidates(artifact) as f64;
+        let needed = match guarantee.theorem {
+            Theorem::ClopperPearson => Plan::fewest_points(bins.into(), alpha, USEFUL_EPSILON)?.n,
+            _ => gr21_theorem3_smallest_n(bins.into(), alpha, USEFUL_EPSILON),
+        };
         format!(
             "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
         )
@@ -482,8 +494,8 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
         Method::Umd | Method::UmdOriginal => {
             format!(
                 "Nothing is guaranteed: equal scores straddle a bin boundary, and the theorem does not hold for them. \
-                 {CONSERVATIVE} ums and fixed-width keep a guarantee, and so does umd with ties broken at random, but not over \
-                 integer codes."
+                 {CONSERVATIVE} Exact intervals keep a guarantee, and so does umd with ties broken at random, but not over integer \
+                 codes."
             )
         }
         Method::VennAbers => {
@@ -511,17 +523,22 @@ const fn has_theorem(method: Method) -> bool {
 /// What a bin's probability is compared with.
 fn meant(reduction: Reduction) -> &'static str {
     match reduction {
-        Reduction::TopLabel => "its class, when predicted with its scores",
+        Reduction::TopLabel => " of its class, when predicted with its scores",
         Reduction::Confidence => {
-            "predictions with its scores, all classes taken together (for a single class it may be off)"
+            " of predictions with its scores, all classes taken together (for a single class it may be off)"
         }
-        Reduction::ClassWise => "its class, at its scores",
-        Reduction::TopKLabel { .. } => "its class, when it has its rank with its scores",
+        Reduction::ClassWise => " of its class, at its scores",
+        Reduction::TopKLabel { .. } => " of its class, when it has its rank with its scores",
         Reduction::TopKConfidence { .. } => {
-            "the classes with its rank and its scores, taken together (for a single class it may be off)"
+            " of the classes with its rank and its scores, taken together (for a single class it may be off)"
         }
-        _ => "its scores",
+        _ => " of all rows with scores in the bin",
     }
+}
+
+/// Whether equal scores at an edge were kept in one bin.
+fn has_ties(artifact: &Artifact<'_>) -> bool {
+    artifact.header().flags.contains(HeaderFlags::TIES_MERGED)
 }
 
 /// Whether a bin of a table rests on no calibration point.

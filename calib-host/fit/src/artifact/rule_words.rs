@@ -45,7 +45,7 @@ pub fn rule_sentences(artifact: &Artifact<'_>) -> Vec<String> {
 
 fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
     let promised: Vec<String> = points.promises().map(|promise| promised(&promise)).collect();
-    let together = if points.groups() > 1 { ", for all groups together" } else { "" };
+    let together = if points.groups() > 1 { ", in every group at once" } else { "" };
     let mut sentences = Vec::new();
     for (group, thresholds) in points.all().enumerate() {
         let whose = match names.get(group).filter(|_| points.groups() > 1) {
@@ -81,15 +81,29 @@ fn promised(promise: &AccuracyPromise) -> String {
     let what = match promise.accuracy {
         Accuracy::Sensitivity => format!("at least {level} % of class 1"),
         Accuracy::Specificity => format!("at most {} % of class 0", percent_of_success(promise.level)),
-        Accuracy::PositivePredictiveValue => format!("at least {level} % of those raised are of class 1"),
-        Accuracy::NegativePredictiveValue => format!("at least {level} % of those cleared are of class 0"),
+        Accuracy::PositivePredictiveValue => {
+            format!("at least {} % of those raised are of class 1", at_least(promise.level))
+        }
+        Accuracy::NegativePredictiveValue => {
+            format!("at least {} % of those cleared are of class 0", at_least(promise.level))
+        }
         _ => format!("a {} of at least {level} %", promise.accuracy),
     };
     let where_ = match promise.prevalence {
         Some(prevalence) => format!(" where {} % are of class 1", percent(prevalence)),
         None => String::new(),
     };
-    format!("{what}{where_}, with {} % confidence", percent(promise.confidence))
+    format!("{what}{where_}, with {} % confidence", percent(rounded(promise.confidence)))
+}
+
+/// A probability without the digits that a float adds to one that follows from others.
+fn rounded(probability: f32) -> f64 {
+    (f64::from(probability) * 1e6).round() / 1e6
+}
+
+/// A share in percent, rounded down to a tenth: what is at least this is at least that, too.
+fn at_least(share: f32) -> String {
+    format!("{}", (rounded(share) * 1000.0 + 1e-6).floor() / 10.0)
 }
 
 /// How the calibration points lie.
@@ -127,10 +141,14 @@ pub(crate) fn score_words(encoding: &ScoreEncoding, key: u32) -> Option<String> 
 
 fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
     let level = percent_of_success(sets.alpha());
-    let of = if sets.is_by_class() { " of every class" } else { "" };
+    let of = if sets.is_by_class() {
+        " of the rows of every class"
+    } else {
+        " of all rows taken together, not of each class"
+    };
     let covers = match sets.confidence() {
         Some(confidence) => format!(
-            "the set of classes contains the true one in at least {level} % of the cases{of}, with {} % confidence",
+            "the set of classes contains the true one in at least {level} %{of}, with {} % confidence",
             percent(confidence)
         ),
         None => format!(
@@ -224,7 +242,7 @@ mod tests {
         });
         let promised = "at least 95 % of class 1, with 90 % confidence; at most 20 % of class 0, with 90 % confidence; \
              at least 50 % of those raised are of class 1 where 1 % are of class 1, with 90 % confidence; \
-             at least 99.9 % of those cleared are of class 0 where 1 % are of class 1, with 90 % confidence, for all groups together";
+             at least 99.9 % of those cleared are of class 0 where 1 % are of class 1, with 90 % confidence, in every group at once";
         let alarm = "and refers in between, which raises the alarm, too,";
         assert_eq!(
             rule_sentences(&two.artifact()),
@@ -263,7 +281,7 @@ mod tests {
         assert_eq!(
             of(false, None, Quantiles::All(quantile(7))),
             [
-                "the set of classes contains the true one with a probability of at least 90 %, on average over the draw of the calibration points",
+                "the set of classes contains the true one with a probability of at least 90 % of all rows taken together, not of each class, on average over the draw of the calibration points",
                 by,
                 alone,
             ]
@@ -271,7 +289,7 @@ mod tests {
         assert_eq!(
             of(true, Some(0.95), Quantiles::ByClass(&[quantile(0), quantile(7), quantile(0)])),
             [
-                "the set of classes contains the true one in at least 90 % of the cases of every class, with 95 % confidence",
+                "the set of classes contains the true one in at least 90 % of the rows of every class, with 95 % confidence",
                 by,
                 "in every set, for too few calibration points are of them: class 0, 2",
                 "the predicted class is always in the set",

@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use super::assessment::AssessOptions;
 use super::clinical::{ClinicalOptions, ClinicalValidation, validate};
-use super::evidence::{Evidence, brier_change, evidence};
+use super::evidence::{BrierChange, Evidence, GuaranteeTest, brier_change, evidence, guarantee_test};
 use super::groups::RowGroups;
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
 use super::vectors::ProbMatrix;
-use crate::stats::{Clusters, Interval};
+use crate::stats::Clusters;
 
 /// Rows of a data set that an artifact calibrates: the classifier's predictions and, in the same order, the calibrated ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,8 +97,13 @@ impl CalibratedRows {
         found
     }
 
-    /// The interval of the change in the Brier score, as [`brier_change`] has it; `None` of margins, too.
-    pub fn brier_change(&self, clusters: Option<&Clusters>, alpha: f64) -> Option<Interval> {
+    /// What the rows say of the guarantee of an artifact.
+    pub fn guarantee(&self, artifact: &Artifact<'_>, clusters: Option<&Clusters>) -> GuaranteeTest {
+        guarantee_test(artifact, &self.before, &self.after, clusters)
+    }
+
+    /// The change in the Brier score, as [`brier_change`] has it; `None` of margins, too.
+    pub fn brier_change(&self, clusters: Option<&Clusters>, alpha: f64) -> Option<BrierChange> {
         match self.margins {
             Some(_) => None,
             None => brier_change(&self.before, &self.after, clusters, alpha),

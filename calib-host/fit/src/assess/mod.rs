@@ -49,7 +49,10 @@ pub use clinical::{
 };
 pub(crate) use column::Column;
 pub use column::cells;
-pub use evidence::{ChangedRows, Evidence, brier_change, evidence, evidence_of_changes, evidence_of_fit};
+pub use evidence::{
+    BrierChange, ChangedRows, Evidence, GuaranteeTest, brier_change, evidence, evidence_of_changes,
+    evidence_of_fit, guarantee_test,
+};
 pub use few_events::FEWEST_EVENTS;
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
 pub use groups::{

@@ -1,19 +1,21 @@
 //! What the test rows say of a calibrator, in words.
 
+use std::cmp::Ordering;
+
 use calib_core::Artifact;
 use serde::Serialize;
 
-use super::evidence::Evidence;
+use super::evidence::{BrierChange, Evidence, GuaranteeTest};
 use super::paired::BeforeAfter;
-use crate::stats::{Interval, percent, percent_of_success, places, shown};
+use crate::stats::{Interval, percent_of_success, places};
 
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// The Brier score falls, surely: the whole interval of its change is below 0.
+    /// The Brier score falls beyond chance.
     Better,
-    /// It rises, surely.
+    /// It rises beyond chance.
     Worse,
     /// Neither.
     NoSureDifference,
@@ -25,9 +27,11 @@ pub enum Judgement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromiseOnRows {
-    /// No bin deviates by more than epsilon, beyond chance.
+    /// The rows show that no bin deviates by more than epsilon.
     Kept,
-    /// Some bin does.
+    /// The rows neither show nor refute it.
+    NotRefuted,
+    /// Some bin deviates by more, beyond chance.
     Broken,
     /// It is not about what test rows show.
     NotTested,
@@ -43,6 +47,8 @@ pub struct Verdict {
     pub probabilities: Judgement,
     /// Whether the guarantee holds on the test rows.
     pub promise: PromiseOnRows,
+    /// A bin that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
+    pub unseen: Option<f64>,
     /// Both in sentences.
     pub sentences: Vec<String>,
 }
@@ -53,8 +59,10 @@ pub struct Verdict {
 pub struct Grounds<'a> {
     /// The metrics on the test rows.
     pub metrics: &'a BeforeAfter,
-    /// The interval of the change in the Brier score, if there is any: [`Grounds::with_bootstrap`] takes that of a bootstrap.
-    pub change: Option<Interval>,
+    /// The change in the Brier score, if scores are compared: [`Grounds::with_bootstrap`] takes the interval of a bootstrap.
+    pub change: Option<BrierChange>,
+    /// What the test rows say of the guarantee.
+    pub guarantee: GuaranteeTest,
     /// One minus the coverage of that interval, and of those of the metrics.
     pub alpha: f64,
     /// What the test rows say against the artifact.
@@ -62,10 +70,14 @@ pub struct Grounds<'a> {
 }
 
 impl Grounds<'_> {
-    /// With the interval of the bootstrap, where there is one and scores are compared at all.
+    /// With the interval of the bootstrap, if there is one and there are enough events for one.
     #[must_use]
     pub fn with_bootstrap(self) -> Self {
-        let change = self.change.map(|change| self.metrics.change.brier.interval.unwrap_or(change));
+        let bootstrap = self.metrics.change.brier.interval;
+        let change = self.change.map(|change| BrierChange {
+            interval: change.interval.map(|interval| bootstrap.unwrap_or(interval)),
+            ..change
+        });
         Self { change, ..self }
     }
 }
@@ -73,14 +85,14 @@ impl Grounds<'_> {
 impl Verdict {
     /// Judges an artifact.
     pub fn new(artifact: &Artifact<'_>, grounds: &Grounds<'_>) -> Self {
-        let &Grounds { metrics, change, alpha, evidence } = grounds;
+        let &Grounds { metrics, change, guarantee, alpha, evidence } = grounds;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));
         let is_broken = evidence.iter().any(|found| matches!(found, Evidence::BrokenPromise { .. }));
-        let probabilities = match change {
+        let probabilities = match change.map(|change| change.sign) {
             _ if is_worse => Judgement::Worse,
-            Some(Interval { hi, .. }) if hi < 0.0 => Judgement::Better,
-            Some(Interval { lo, .. }) if lo > 0.0 => Judgement::Worse,
-            Some(_) => Judgement::NoSureDifference,
+            Some(Ordering::Less) => Judgement::Better,
+            Some(Ordering::Greater) => Judgement::Worse,
+            Some(Ordering::Equal) => Judgement::NoSureDifference,
             None => Judgement::NotCompared,
         };
         let is_about_rows = artifact.header().reduction.has_one_probability();
@@ -88,19 +100,24 @@ impl Verdict {
         let promise = match (guaranteed, is_broken, is_about_rows) {
             (_, true, _) => PromiseOnRows::Broken,
             (false, ..) => PromiseOnRows::None,
-            (true, false, true) => PromiseOnRows::Kept,
+            (true, false, true) if guarantee.is_shown => PromiseOnRows::Kept,
+            (true, false, true) => PromiseOnRows::NotRefuted,
             (true, false, false) => PromiseOnRows::NotTested,
         };
-        let mut sentences = vec![of_probabilities(probabilities, grounds), of_promise(promise, artifact)];
+        let unseen = guarantee.unseen.filter(|_| promise == PromiseOnRows::NotRefuted);
+        let mut sentences = vec![
+            of_probabilities(probabilities, grounds),
+            of_promise(promise, artifact, (metrics.after.n, unseen)),
+        ];
         sentences.extend(of_order(metrics, alpha));
-        Self { probabilities, promise, sentences }
+        Self { probabilities, promise, unseen, sentences }
     }
 
     /// In a few words.
     pub fn title(&self) -> &'static str {
         match (self.probabilities, self.promise) {
             (Judgement::Worse, _) => "Calibration makes the probabilities worse",
-            (_, PromiseOnRows::Broken) => "The promise does not hold on the test rows",
+            (_, PromiseOnRows::Broken) => "The test rows contradict the guarantee",
             (Judgement::Better, _) => "Calibration makes the probabilities better",
             (Judgement::NoSureDifference, _) => "Calibration makes no sure difference",
             (Judgement::NotCompared, _) => "Calibrated probabilities on the test rows",
@@ -123,39 +140,29 @@ fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
     let change = change.brier.value;
     // With the digits in which they differ.
     let digits = match grounds.change {
-        Some(Interval { lo, hi }) => places(4, &[change, lo, hi]),
+        Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => places(4, &[change, lo, hi]),
+        Some(_) => places(4, &[change]),
         None => places(4, &[after.brier.value]),
     };
     let [from, to] = [before, after].map(|side| format!("{:.digits$}", side.brier.value));
     let level = percent_of_success(grounds.alpha);
     let by = match grounds.change {
-        Some(Interval { lo, hi }) => {
+        Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => {
             format!(" (change {change:+.digits$}, {level} % interval [{lo:+.digits$}, {hi:+.digits$}])")
+        }
+        Some(BrierChange { interval: None, .. }) => {
+            format!(" (change {change:+.digits$}; too few events for an interval)")
         }
         None => String::new(),
     };
-    // Below 10^-7 an error is what rounding to an `f32` left.
-    let points = |error: f64| shown(1, if error < 1e-7 { 0.0 } else { 100.0 * error });
-    let errors = format!(
-        " On average the probabilities are {} percentage points off what came true; the scores are {} points off.",
-        points(after.conf_ece.value),
-        points(before.conf_ece.value)
-    );
     match judgement {
-        Judgement::Better => {
-            format!("The mean squared error (Brier score) falls from {from} to {to}{by}.{errors}")
-        }
-        Judgement::Worse => {
-            format!("The mean squared error (Brier score) rises from {from} to {to}{by}.{errors}")
-        }
+        Judgement::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
+        Judgement::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
         Judgement::NoSureDifference => format!(
-            "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not tell which \
-             is better.{errors}"
+            "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not tell which is better."
         ),
         Judgement::NotCompared => format!(
-            "On average the probabilities are {} percentage points off what came true; their mean squared error (Brier score) \
-             is {to}. The scores are not compared with them.",
-            points(after.conf_ece.value)
+            "The mean squared error (Brier score) of the probabilities is {to}. The scores are not compared with them."
         ),
     }
 }
@@ -172,19 +179,23 @@ fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
     ))
 }
 
-fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>) -> String {
-    let guarantee = artifact.header().guarantee;
-    let (epsilon, alpha) = guarantee.map(|g| (g.epsilon, g.alpha)).unwrap_or_default();
+fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (u64, Option<f64>)) -> String {
+    let epsilon = artifact.header().guarantee.map(|guarantee| guarantee.epsilon).unwrap_or_default();
     match promise {
         PromiseOnRows::Kept => format!(
-            "The promise is kept on these rows: no bin is further than {epsilon:.4} from what came true, but for chance (exact \
-             tests, 1 % over all bins)."
+            "These rows show that the guarantee holds: the event rate of every bin is within {epsilon:.4} of its probability (exact \
+             tests at 5 % on either side of every bin)."
         ),
-        PromiseOnRows::Broken => format!(
-            "The promise is broken on these rows: a bin is further than {epsilon:.4} from what came true, beyond chance. They are \
-             not like the calibration rows, or this is one of the {} % of calibrations that fail.",
-            percent(alpha)
-        ),
+        PromiseOnRows::NotRefuted => match unseen {
+            Some(unseen) => format!(
+                "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a bin whose event rate differs \
+                 from its probability by less than {unseen:.2} would go unseen in 9 of 10 cases."
+            ),
+            None => format!("These {rows} rows cannot tell whether the guarantee holds: they are too few to refute it."),
+        },
+        PromiseOnRows::Broken => "These rows contradict the guarantee: the event rate of a bin is not where it is guaranteed to be, \
+             beyond chance. Most likely these rows are not like the calibration rows."
+            .into(),
         PromiseOnRows::NotTested => {
             "What is promised is not about predictions, and these rows do not test it.".into()
         }
@@ -199,7 +210,7 @@ mod tests {
     use super::*;
     use crate::artifact::{StoredArtifact, artifact_bytes};
     use crate::assess::{
-        AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after,
+        AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after, brier_change,
     };
     use crate::binary::{BinaryMethod, Isotonic, Umd};
     use crate::data::BinaryData;
@@ -223,7 +234,18 @@ mod tests {
         assess_before_after(&before, &after, PredictionKind::Binary, &options, &options)
     }
 
-    fn verdict(metrics: &BeforeAfter, evidence: &[Evidence], guaranteed: bool) -> Verdict {
+    fn verdict(
+        metrics: &BeforeAfter,
+        evidence: &[Evidence],
+        sign: Option<Ordering>,
+        is_shown: bool,
+    ) -> Verdict {
+        let change = sign.map(|sign| BrierChange { interval: metrics.change.brier.interval, sign });
+        let guarantee = GuaranteeTest { is_refuted: false, is_shown, unseen: Some(0.3) };
+        Verdict::new(&stored(true).artifact(), &Grounds { metrics, change, guarantee, alpha: 0.05, evidence })
+    }
+
+    fn stored(guaranteed: bool) -> StoredArtifact {
         let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
         let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
         let method = match guaranteed {
@@ -231,36 +253,46 @@ mod tests {
             false => BinaryMethod::Isotonic(Isotonic::default()),
         };
         let fit = fit_binary(&data.on_device(), &method, 0.1).unwrap();
-        let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
-        let change = metrics.change.brier.interval;
-        Verdict::new(&stored.artifact(), &Grounds { metrics, change, alpha: 0.05, evidence })
+        StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
     }
 
     /// Of a few rows a lower error may be chance.
     #[test]
     fn probabilities_are_better_or_worse_if_that_is_sure() {
-        for (rows, probs, expected) in [
-            (20, [0.6, 0.55], Judgement::NoSureDifference),
-            (20, [0.55, 0.6], Judgement::NoSureDifference),
-            (20_000, [0.6, 0.55], Judgement::Better),
-            (20_000, [0.55, 0.6], Judgement::Worse),
+        for (rows, [before, after], expected) in [
+            (20u32, [0.6, 0.55], Ordering::Equal),
+            (20, [0.55, 0.6], Ordering::Equal),
+            (20_000, [0.6, 0.55], Ordering::Less),
+            (20_000, [0.55, 0.6], Ordering::Greater),
         ] {
-            let metrics = metrics(rows, probs, Some(100));
-            assert_eq!(verdict(&metrics, &[], true).probabilities, expected, "{rows} {probs:?}");
-            assert_eq!(verdict(&metrics, &[WORSE], true).probabilities, Judgement::Worse);
+            let said = |prob: f64| {
+                (0..rows)
+                    .map(move |row| Prediction { class: 1, prob, bin: 0, hit: row % 2 == 0 })
+                    .collect::<Vec<_>>()
+            };
+            let change = brier_change(&said(before), &said(after), None, 0.05).unwrap();
+            assert_eq!(change.sign, expected, "{rows} {before} {after}");
         }
-        let without = metrics(20, [0.6, 0.55], None);
-        assert_eq!(verdict(&without, &[], true).probabilities, Judgement::NotCompared);
-        assert_eq!(verdict(&without, &[WORSE], true).probabilities, Judgement::Worse);
+        let metrics = metrics(20, [0.6, 0.55], Some(100));
+        for (sign, expected) in [
+            (Some(Ordering::Less), Judgement::Better),
+            (Some(Ordering::Equal), Judgement::NoSureDifference),
+            (Some(Ordering::Greater), Judgement::Worse),
+            (None, Judgement::NotCompared),
+        ] {
+            assert_eq!(verdict(&metrics, &[], sign, true).probabilities, expected);
+            assert_eq!(verdict(&metrics, &[WORSE], sign, true).probabilities, Judgement::Worse);
+        }
     }
 
     #[test]
     fn a_broken_promise_is_bad_however_good_the_probabilities_are() {
         let metrics = metrics(20_000, [0.6, 0.55], Some(100));
-        for (evidence, guaranteed, promise, title, is_bad) in [
+        let better = Some(Ordering::Less);
+        for (evidence, is_shown, promise, title, is_bad) in [
             (&[][..], true, PromiseOnRows::Kept, "Calibration makes the probabilities better", false),
-            (&[], false, PromiseOnRows::None, "Calibration makes the probabilities better", false),
-            (&[BROKEN], true, PromiseOnRows::Broken, "The promise does not hold on the test rows", true),
+            (&[], false, PromiseOnRows::NotRefuted, "Calibration makes the probabilities better", false),
+            (&[BROKEN], true, PromiseOnRows::Broken, "The test rows contradict the guarantee", true),
             (&[WORSE], true, PromiseOnRows::Kept, "Calibration makes the probabilities worse", true),
             (
                 &[WORSE, BROKEN],
@@ -270,8 +302,14 @@ mod tests {
                 true,
             ),
         ] {
-            let got = verdict(&metrics, evidence, guaranteed);
+            let got = verdict(&metrics, evidence, better, is_shown);
             assert_eq!((got.promise, got.title(), got.is_bad()), (promise, title, is_bad), "{evidence:?}");
+            assert_eq!(got.unseen.is_some(), promise == PromiseOnRows::NotRefuted);
         }
+        let guarantee = GuaranteeTest { is_refuted: false, is_shown: false, unseen: None };
+        let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
+        assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).promise, PromiseOnRows::None);
+        let cannot_tell = Verdict::new(&stored(true).artifact(), &grounds);
+        assert!(cannot_tell.sentences[1].starts_with("These 20000 rows cannot tell"), "{cannot_tell:?}");
     }
 }

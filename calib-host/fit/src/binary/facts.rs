@@ -38,6 +38,12 @@ pub(crate) enum Bound {
 }
 
 impl Facts {
+    /// Tells whether exact binomial intervals hold for the bins: the labels of a bin are independent draws with its rate, or, given the
+    /// scores, with probabilities of their own.
+    pub(crate) fn has_exact_intervals(&self) -> bool {
+        matches!(self.guarantee, Some((Theorem::Gr21Theorem3 | Theorem::SampleSplit, _)))
+    }
+
     /// Returns the facts of a method that anything can be fitted to and nothing is guaranteed of.
     pub(crate) fn new(method: Method, parameters: String) -> Self {
         Self {

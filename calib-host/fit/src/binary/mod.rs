@@ -19,7 +19,7 @@ mod ums;
 mod venn_abers;
 
 use calib_core::artifact::Method;
-use facts::Facts;
+pub(crate) use facts::Facts;
 
 use crate::error::FitError;
 use crate::points::Points;

@@ -108,19 +108,21 @@ impl Umd {
 
     /// Fits points.
     ///
-    /// Where equal scores straddle a boundary, a lookup cannot tell them apart. They then share the bin above,
-    /// boundaries that fall on the same score become one, every point counts in the bin that a lookup puts it
-    /// in, and the model says `ties_merged`.
+    /// Where equal scores straddle a boundary, a lookup cannot tell them apart. The boundary is then the nearest one between two
+    /// different scores, the lower of two. Boundaries that become the same are one, every point counts in the bin that a lookup puts
+    /// it in, and the model says `ties_merged`.
     ///
     /// # Errors
     ///
     /// If there are fewer than `2 * bins` points, or no or too many bins.
     pub(crate) fn fit(&self, points: &(impl Points + ?Sized)) -> Result<BinnedModel, FitError> {
-        let boundaries = points.at_ranks(&self.ranks(points.totals().0)?)?;
-        let edges: Vec<f64> = boundaries.iter().map(|boundary| boundary.group.score).collect();
+        let ranks = self.ranks(points.totals().0)?;
+        let boundaries = points.at_ranks(&ranks)?;
         if boundaries.iter().any(|boundary| boundary.group.n > 1) {
+            let edges = nearest_edges(points, &ranks, &boundaries)?;
             return Ok(BinnedModel { ties_merged: true, ..lookup_means(points, edges)? });
         }
+        let edges = boundaries.iter().map(|boundary| boundary.group.score).collect();
         let kept = self.boundary_points == BoundaryPoints::Kept;
         let starts = std::iter::once((0, 0)).chain(boundaries.iter().map(Ranked::through));
         let end = |boundary: &Ranked| if kept { boundary.through() } else { boundary.below };
@@ -221,6 +223,34 @@ impl Left {
         // A float-to-integer cast saturates.
         (self.below * 2f64.powi(32)) as u32
     }
+}
+
+/// The edges between different scores that are nearest to boundaries: at most half of the points of a score that a boundary falls on
+/// are on its wrong side.
+fn nearest_edges(
+    points: &(impl Points + ?Sized),
+    ranks: &[u64],
+    boundaries: &[Ranked],
+) -> Result<Vec<f64>, FitError> {
+    let n = points.totals().0;
+    // The point of a rank itself belongs above its boundary.
+    let is_above = |(rank, boundary): (&u64, &Ranked)| {
+        let (below, through) = (boundary.below.0, boundary.through().0);
+        through < n && rank - 1 - below > through - (rank - 1)
+    };
+    let above: Vec<bool> = ranks.iter().zip(boundaries).map(is_above).collect();
+    let next: Vec<u64> = boundaries
+        .iter()
+        .zip(&above)
+        .filter(|(_, above)| **above)
+        .map(|(boundary, _)| boundary.through().0 + 1)
+        .collect();
+    let mut next = points.at_ranks(&next)?.into_iter();
+    let edge = |(boundary, above): (&Ranked, bool)| match above {
+        true => next.next().expect("one for each").group.score,
+        false => boundary.group.score,
+    };
+    Ok(boundaries.iter().zip(above).map(edge).collect())
 }
 
 /// The mean labels of the bins that a lookup puts every point in, for ascending edges. Equal edges become one, and one
@@ -337,8 +367,8 @@ mod tests {
             })
             .collect();
         let model = fit(10, Boundary::Ceil, &points);
-        assert_eq!(model.edges, [0.5]);
-        assert_eq!(model.bins.iter().map(|bin| bin.n).collect::<Vec<_>>(), [5, 95]);
+        assert_eq!(model.edges, [0.5, 0.9]);
+        assert_eq!(model.bins.iter().map(|bin| bin.n).collect::<Vec<_>>(), [5, 90, 5]);
     }
 
     /// A tie word is an order statistic of uniform keys: the median of 999 of them is near the middle.

@@ -151,5 +151,5 @@ fn binary_data(kind: ScoreKind, points: &[(f32, bool)]) -> Result<BinaryData, St
 
 /// As long as what `calib fit` writes, whatever the hash.
 fn options() -> ArtifactOptions {
-    ArtifactOptions { rows: Some(RowsHash::default()), ..ArtifactOptions::default() }
+    ArtifactOptions { rows: Some(RowsHash::default()), intervals: true, ..ArtifactOptions::default() }
 }

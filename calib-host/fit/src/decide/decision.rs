@@ -235,7 +235,7 @@ impl ReportedRule {
         let validation = Validation::new(after, DELTA);
         Some(DecisionCost {
             expected: expected_cost(costs, &self.rule, &probs),
-            interval: cost_interval(costs, &self.rule, &probs, &validation, 1),
+            interval: cost_interval(costs, &self.rule, &probs, &validation, (after, 1)),
             validation,
             observed: actual_cost(costs, &self.rule, after),
             observed_before: before.map(|before| actual_cost(costs, &self.rule, before)),

@@ -1,6 +1,6 @@
 //! Fitting a binary method.
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Reduction, Theorem};
 
 use super::fitted::{Fit, FittedTable, stated_alpha};
 use crate::binary::BinaryMethod;
@@ -21,9 +21,9 @@ use crate::stats::ScoreKind;
 /// let labels: Vec<bool> = (0..400).map(|i| i % 40 < i / 20).collect();
 /// let fit = fit_binary(&BinaryData::new(scores, labels)?, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 ///
-/// // 100 points a bin: Theorem 3 of Gupta and Ramdas (2021) with 4 bins.
+/// // The farthest end of the exact intervals of 4 bins of 100 points.
 /// assert_eq!(fit.tables()[0].as_ref().unwrap().model().bins().len(), 4);
-/// assert!((fit.guarantee().unwrap().epsilon - 0.1488).abs() < 1e-4);
+/// assert!(fit.guarantee().unwrap().epsilon <= calib_fit::guarantee::exact_epsilon(100, 4, 0.1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -86,21 +86,20 @@ fn fit_points(
     let model = method.fit(points, kind)?;
     let bins = facts.bins.unwrap_or(0) as u64;
     let stated = stated_alpha(alpha);
-    let epsilon = model.epsilon(&facts, n, bins, stated);
-    let table = FittedTable::new(model, n, epsilon, bins, stated);
+    let papers_epsilon = model.papers_epsilon(&facts, n, bins, stated);
+    let table = FittedTable::new(model, n, &facts, papers_epsilon, (bins, stated));
+    let papers = facts.guarantee.map(|(theorem, _)| theorem);
+    let theorem = if facts.has_exact_intervals() { Some(Theorem::ClopperPearson) } else { papers };
     Ok(Fit {
         method: facts.method,
         reduction: Reduction::Binary,
         classes: 2,
         n,
         positives: Some(positives),
+        guarantee: theorem.zip(table.epsilon).map(|(theorem, epsilon)| Guarantee { theorem, alpha, epsilon }),
+        papers,
         tables: vec![Some(table)],
         unfitted: Vec::new(),
-        guarantee: facts.guarantee.zip(epsilon).map(|((theorem, _), epsilon)| Guarantee {
-            theorem,
-            alpha,
-            epsilon,
-        }),
         parameters: format!("alpha={alpha} {}", facts.parameters).trim_end().into(),
         scores: kind,
         compact: false,
@@ -117,7 +116,6 @@ pub(crate) fn check_alpha(alpha: f64) -> Result<(), FitError> {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::artifact::Theorem;
     use proptest::prelude::*;
 
     use super::*;
@@ -125,7 +123,7 @@ mod tests {
         BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Umd, Ums,
     };
     use crate::data::BinaryCollector;
-    use crate::guarantee::gr21_theorem3;
+    use crate::guarantee::{GuaranteeBound, gr21_theorem3};
     use crate::stats::clopper_pearson;
 
     fn umd(bins: usize) -> BinaryMethod {
@@ -185,12 +183,16 @@ mod tests {
             let fit = fit_binary(&data, &umd(5), alpha).unwrap();
             let (guarantee, single) = (fit.guarantee.unwrap(), f64::from(alpha as f32));
             assert_eq!(guarantee.alpha, alpha);
-            assert!(guarantee.epsilon >= gr21_theorem3(80, 5, single), "{alpha}");
-            assert!(guarantee.epsilon >= gr21_theorem3(80, 5, alpha), "{alpha}");
+            let papers = fit.clone().bounded_by(GuaranteeBound::Hoeffding).guarantee.unwrap();
+            assert!(papers.epsilon >= gr21_theorem3(80, 5, single), "{alpha}");
+            assert!(papers.epsilon >= gr21_theorem3(80, 5, alpha), "{alpha}");
+            assert!(guarantee.epsilon < papers.epsilon && papers.alpha == alpha, "{alpha}");
             let table = fit.tables[0].as_ref().unwrap();
             for (bin, interval) in table.model.bins().iter().zip(&table.intervals) {
                 let exact = clopper_pearson(bin.positives, bin.n, single / 5.0);
                 assert!(interval.lo <= exact.lo && exact.hi <= interval.hi, "{alpha}");
+                let farthest = (bin.value - interval.lo).max(interval.hi - bin.value);
+                assert!(farthest <= guarantee.epsilon, "{alpha}");
             }
         }
         assert!(stated_alpha(0.01) < 0.01 && stated_alpha(0.1) == 0.1);
@@ -207,10 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn ties_void_the_guarantee_unless_they_are_broken_at_random() {
+    fn ties_void_the_papers_guarantee_unless_they_are_broken_at_random() {
         let scores: Vec<f64> = (0..100).map(|i| f64::from(i / 4) / 25.0).collect();
         let data = BinaryData::new(scores, (0..100).map(|i| i % 3 == 0).collect()).unwrap();
         let fit = fit_binary(&data, &umd(5), 0.1).unwrap();
+        assert!(fit.guarantee.unwrap().theorem == Theorem::ClopperPearson && fit.tied_tables().eq([0]));
+        assert_eq!(fit.tables[0].as_ref().unwrap().intervals.len(), 5);
+        let fit = fit.bounded_by(GuaranteeBound::Hoeffding);
         assert!(fit.guarantee.is_none() && fit.tied_tables().eq([0]));
         assert!(fit.tables[0].as_ref().unwrap().intervals.is_empty());
         let fit = fit_binary(&data, &BinaryMethod::UmdRandomized(Umd::new(5), 1), 0.1).unwrap();

@@ -1,14 +1,15 @@
 //! What was fitted.
 
 use calib_core::ScoreEncoding;
-use calib_core::artifact::{Method, Reduction};
+use calib_core::artifact::{Method, Reduction, Theorem};
 
 use crate::accessors::getters;
+use crate::binary::Facts;
 use crate::binary::{Bin, Model};
 use crate::error::UnfittedReason;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, GuaranteeBound, exact_interval, interval_epsilon};
 use crate::points::Spread;
-use crate::stats::{Interval, ScoreKind, Seed, clopper_pearson};
+use crate::stats::{Interval, ScoreKind, Seed};
 
 /// What was fitted. Its fields are private, so that an artifact guarantees no more than a theorem gave:
 ///
@@ -35,6 +36,7 @@ pub struct Fit {
     pub(crate) tables: Vec<Option<FittedTable>>,
     pub(crate) unfitted: Vec<Unfitted>,
     pub(crate) guarantee: Option<Guarantee>,
+    pub(crate) papers: Option<Theorem>,
     pub(crate) parameters: String,
     pub(crate) scores: ScoreKind,
     pub(crate) compact: bool,
@@ -82,6 +84,7 @@ pub struct FittedTable {
     pub(crate) model: Model,
     pub(crate) n: u64,
     pub(crate) epsilon: Option<f64>,
+    pub(crate) papers_epsilon: Option<f64>,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) spread: Option<Spread>,
 }
@@ -98,7 +101,8 @@ getters! {
         /// The function.
         model: Model,
         /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
-        /// is stated, and with epsilon together with `1 - 2 alpha`; empty where it is not.
+        /// is stated; empty where it is not. An exact epsilon holds whenever they do. One by Hoeffding's inequality holds together
+        /// with them with `1 - 2 alpha`.
         intervals: [Interval],
     }
 }
@@ -121,20 +125,29 @@ impl Fit {
 }
 
 impl FittedTable {
-    pub(crate) fn new(model: Model, n: u64, epsilon: Option<f64>, all_bins: u64, alpha: f64) -> Self {
-        let intervals = match epsilon {
-            Some(_) => {
-                let exact = |bin: &Bin| clopper_pearson(bin.positives, bin.n, alpha / all_bins as f64);
-                model.bins().iter().map(exact).collect()
-            }
-            None => Vec::new(),
+    /// A model with what is guaranteed: exactly where that is possible, otherwise by its paper's theorem, whose epsilon this is.
+    pub(crate) fn new(
+        model: Model,
+        n: u64,
+        facts: &Facts,
+        papers_epsilon: Option<f64>,
+        (all_bins, alpha): (u64, f64),
+    ) -> Self {
+        let is_exact = facts.has_exact_intervals();
+        let exact = |bin: &Bin| exact_interval(bin.positives, bin.n, alpha / all_bins as f64);
+        let intervals: Vec<Interval> = match is_exact || papers_epsilon.is_some() {
+            true => model.bins().iter().map(exact).collect(),
+            false => Vec::new(),
         };
-        Self { epsilon, intervals, ..Self::bare(model, n) }
+        let filled = model.bins().iter().zip(&intervals).filter(|(bin, _)| bin.n > 0);
+        let largest = filled.map(|(bin, &interval)| interval_epsilon(bin.value, interval)).reduce(f64::max);
+        let epsilon = if is_exact { largest } else { papers_epsilon };
+        Self { epsilon, papers_epsilon, intervals, ..Self::bare(model, n) }
     }
 
     /// A model for which nothing is guaranteed.
-    fn bare(model: Model, n: u64) -> Self {
-        Self { model, n, epsilon: None, intervals: Vec::new(), spread: None }
+    pub(crate) fn bare(model: Model, n: u64) -> Self {
+        Self { model, n, epsilon: None, papers_epsilon: None, intervals: Vec::new(), spread: None }
     }
 
     /// The bins with an exact interval that hold at most two positives or at most two negatives in all.
@@ -147,6 +160,41 @@ impl FittedTable {
 }
 
 impl Fit {
+    /// The same with the epsilon of this bound: exact as it was fitted, or as the paper of the method states it. Where the paper's
+    /// theorem does not hold, which is so for `umd` if equal scores straddle an edge, Hoeffding's bound guarantees nothing.
+    ///
+    /// ```
+    /// use calib_fit::guarantee::{GuaranteeBound, gr21_theorem3};
+    /// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
+    ///
+    /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+    /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
+    /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
+    /// let exact = fit.guarantee().unwrap().epsilon;
+    /// let fit = fit.bounded_by(GuaranteeBound::Hoeffding);
+    /// assert_eq!(fit.guarantee().unwrap().epsilon, gr21_theorem3(100, 4, 0.1));
+    /// assert!(exact < 0.84 * fit.guarantee().unwrap().epsilon);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bounded_by(mut self, bound: GuaranteeBound) -> Self {
+        if bound == GuaranteeBound::Exact {
+            return self;
+        }
+        for table in self.tables.iter_mut().flatten() {
+            table.epsilon = table.papers_epsilon;
+            if table.epsilon.is_none() {
+                table.intervals.clear();
+            }
+        }
+        let epsilon = self.tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
+        let papers = self.papers.zip(epsilon);
+        self.guarantee = self.guarantee.and_then(|Guarantee { alpha, .. }| {
+            papers.map(|(theorem, epsilon)| Guarantee { theorem, alpha, epsilon })
+        });
+        self
+    }
+
     /// States what a fit at [`divided`] alpha guarantees although it was chosen, by the same labels, among so many candidates that
     /// were fixed before: each of them fails with a probability of at most `alpha / candidates`, so any with at most
     /// `alpha` (union bound).
@@ -162,42 +210,17 @@ impl Fit {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn chosen_among(self, candidates: u32, alpha: f64) -> Self {
+    pub fn chosen_among(mut self, candidates: u32, alpha: f64) -> Self {
         if candidates <= 1 {
             return self;
         }
-        self.chosen(&format!("candidates={candidates}"), alpha)
-    }
-
-    /// States what a fit at its share of alpha guarantees although the same rows chose it among so many candidates: as
-    /// [`chosen_among`](Self::chosen_among), with shares that need not be equal. Candidates and shares have to be fixed in advance, and
-    /// the shares may add up to alpha at most: each candidate fails with a probability of at most its share, so any with at most their
-    /// sum (union bound).
-    ///
-    /// ```
-    /// use calib_fit::{BinaryData, BinaryMethod, Umd, fit_binary};
-    ///
-    /// let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
-    /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
-    /// // The other candidate may fail with 0.02.
-    /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.08)?.chosen_with_share(2, 0.08, 0.1);
-    /// assert_eq!(fit.guarantee().unwrap().alpha, 0.1);
-    /// assert_eq!(fit.parameters(), "alpha=0.1 candidates=2 alpha-share=0.08 bins=4 boundary=ceil");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn chosen_with_share(self, candidates: u32, share: f64, alpha: f64) -> Self {
-        self.chosen(&format!("candidates={candidates} alpha-share={share}"), alpha)
-    }
-
-    fn chosen(mut self, how: &str, alpha: f64) -> Self {
         if let Some(guarantee) = &mut self.guarantee {
             guarantee.alpha = alpha;
         }
         // Alpha comes first: it is that of the fit.
         let others =
             self.parameters.split_once(' ').map_or(String::new(), |(_, others)| format!(" {others}"));
-        self.parameters = format!("alpha={alpha} {how}{others}");
+        self.parameters = format!("alpha={alpha} candidates={candidates}{others}");
         self
     }
 
@@ -238,6 +261,7 @@ impl Fit {
             tables: functions.into_iter().map(|(_, model)| Some(FittedTable::bare(model, n))).collect(),
             unfitted: Vec::new(),
             guarantee: None,
+            papers: None,
             parameters: format!("imported={origin}"),
             scores,
             compact: false,

@@ -8,8 +8,12 @@ const PRECISION: f64 = 1e-9;
 /// Returns the exact interval of a bin's event rate: Clopper and Pearson's at this level, which is `alpha / B` if the intervals of `B`
 /// bins are to hold simultaneously with probability at least `1 - alpha`. For a bin without labels it is `[0, 1]`.
 ///
-/// It holds for labels that are independent draws with the bin's rate. They are if the bin's edges do not depend on the labels and the
-/// observations that are edges themselves are left out (the argument of Gupta and Ramdas 2021, Theorem 3).
+/// The edges of the bin must not depend on its labels. Then it holds in two cases:
+/// - The labels are independent draws with the bin's rate. This is so if no scores tie at the edges and observations that are edges are
+///   left out (the argument of Gupta and Ramdas 2021, Theorem 3).
+/// - The scores are given, and labels are independent draws with a probability of their own each. The rate is then the mean of these
+///   probabilities. The binomial tail bounds theirs from one count beyond the mean on (Hoeffding 1956), which is so at the ends of
+///   the interval for levels below 1/2. It is not for a single positive or a single negative: Markov's inequality takes its place there.
 ///
 /// ```
 /// let interval = calib_fit::guarantee::exact_interval(28, 285, 0.1 / 7.0);
@@ -20,7 +24,12 @@ const PRECISION: f64 = 1e-9;
 ///
 /// If `positives > n`, `n > 2^53` or the level is not in `(0, 1)`.
 pub fn exact_interval(positives: u64, n: u64, level: f64) -> Interval {
-    clopper_pearson(positives, n, level)
+    let Interval { lo, hi } = clopper_pearson(positives, n, level);
+    let least = (level / 2.0 / n as f64).next_down();
+    Interval {
+        lo: if positives == 1 { lo.min(least) } else { lo },
+        hi: if n - positives == 1 { hi.max((1.0 - least).next_up().min(1.0)) } else { hi },
+    }
 }
 
 /// Returns the epsilon of a bin: how far the event rate can be from the bin's value while it lies in the bin's interval.
@@ -51,11 +60,11 @@ pub fn interval_epsilon(value: f64, interval: Interval) -> f64 {
 ///
 /// # Panics
 ///
-/// If there are no bins, alpha is not in `(0, 1)`, or a bin has more than `2^53` labels.
+/// If there are no bins or alpha is not in `(0, 1)`.
 pub fn exact_epsilon(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
     let level = alpha / bins as f64;
     assert!(bins > 0 && level > 0.0 && level < 1.0, "alpha is {alpha} for {bins} bins");
-    match points_per_bin.saturating_sub(1) {
+    match points_per_bin.saturating_sub(1).min(1 << 53) {
         0 => 1.0,
         labels => widest_epsilon(labels, level),
     }
@@ -76,7 +85,7 @@ fn widest_epsilon(n: u64, level: f64) -> f64 {
         (likeliest, likelihood) = likeliest_count(likeliest, n, middle);
         if likelihood > level / 2.0 { too_small = middle } else { enough = middle }
     }
-    let hi = clopper_pearson(likeliest, n, level).hi;
+    let hi = exact_interval(likeliest, n, level).hi;
     enough.max(hi - likeliest as f64 / n as f64) * (1.0 + PRECISION)
 }
 
@@ -167,6 +176,36 @@ mod tests {
             let papers = crate::guarantee::gr21_theorem3(n / bins, bins, alpha);
             assert!((papers - hoeffding).abs() < 1e-4 && found < 0.84 * papers, "{n} {bins}: {papers}");
         }
+    }
+
+    /// Labels with different probabilities: two groups of them, by all counts.
+    #[test]
+    fn intervals_hold_given_the_scores() {
+        let pmf = |n: u64, p: f64| -> Vec<f64> {
+            let binomial = Binomial::new(p, n).unwrap();
+            (0..=n).map(|k| binomial.pmf(k)).collect()
+        };
+        for (first, second, level) in [(1, 20, 0.02), (5, 15, 0.1), (2, 2, 0.4), (10, 10, 0.3)] {
+            let n = first + second;
+            let intervals: Vec<Interval> = (0..=n).map(|k| exact_interval(k, n, level)).collect();
+            for p in (0..=50).map(|p| f64::from(p) / 50.0) {
+                let of_first = pmf(first, p);
+                for q in (0..=100).map(|q| f64::from(q * q) / 10_000.0) {
+                    let mean = (first as f64 * p + second as f64 * q) / n as f64;
+                    let mut outside = 0.0;
+                    for (i, x) in of_first.iter().enumerate() {
+                        for (j, y) in pmf(second, q).iter().enumerate() {
+                            let Interval { lo, hi } = intervals[i + j];
+                            outside += if lo - 1e-15 <= mean && mean <= hi + 1e-15 { 0.0 } else { x * y };
+                        }
+                    }
+                    assert!(outside <= level, "{first} at {p}, {second} at {q}: {outside} of {level}");
+                }
+            }
+        }
+        // One label of 21 may be positive, with probability 0.22: that of Clopper and Pearson fails as often, at 0.2 a side.
+        let (mean, level) = (0.22 / 21.0, 0.4);
+        assert!(clopper_pearson(1, 21, level).lo > mean && exact_interval(1, 21, level).lo < mean);
     }
 
     /// The rate lies in the interval with the probability that is asked for, whatever it is, and so within epsilon in advance of the value.

@@ -2,10 +2,8 @@
 
 use calib_core::StepTable;
 
-use super::theorems::{
-    gr21_corollary1, gr21_theorem3, gr21_theorem3_smallest_n, gr21_theorem4_marginal, gr22_theorem1,
-    gr22_theorem2,
-};
+use super::exact::exact_epsilon;
+use super::theorems::{gr21_corollary1, gr21_theorem3, gr21_theorem4_marginal};
 
 /// What a table on the device holds.
 const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
@@ -24,9 +22,10 @@ pub struct Plan {
     pub points_per_bin: u64,
     /// The failure probability.
     pub alpha: f64,
-    /// Theorem 3, for `umd`: every bin is within epsilon of the truth. The conditional part of Theorem 4, for
-    /// `umd-randomized`, is the same.
+    /// For `umd`: every bin is within epsilon of its event rate, [whatever the labels are](exact_epsilon).
     pub epsilon: f64,
+    /// Theorem 3, for `umd` by Hoeffding's inequality. The conditional part of Theorem 4, for `umd-randomized`, is the same.
+    pub epsilon_hoeffding: f64,
     /// Corollary 1, for `umd-original`.
     pub epsilon_original: f64,
     /// The marginal part of Theorem 4, for `umd-randomized`: the bin of a random score is within epsilon of the truth.
@@ -47,20 +46,21 @@ impl Plan {
             bins,
             points_per_bin,
             alpha,
-            epsilon: gr21_theorem3(points_per_bin, bins, alpha),
+            epsilon: exact_epsilon(points_per_bin, bins, alpha),
+            epsilon_hoeffding: gr21_theorem3(points_per_bin, bins, alpha),
             epsilon_original: gr21_corollary1(points_per_bin, bins, alpha),
             epsilon_marginal: gr21_theorem4_marginal(points_per_bin, alpha),
         })
     }
 
-    /// The most bins that `n` points allow with Theorem 3's epsilon at most this; `None` if not even one does.
+    /// The most bins that `n` points allow with an epsilon of at most this; `None` if not even one does.
     pub fn most_bins(n: u64, alpha: f64, epsilon: f64) -> Option<Self> {
         // Epsilon grows with the number of bins: there are more of them, and fewer points in each.
         let meets = |bins: u64| Self::new(n, bins, alpha).is_some_and(|plan| plan.epsilon <= epsilon);
         Self::new(n, last((n / 2).min(MAX_BINS), meets), alpha)
     }
 
-    /// The most bins of so many points each that have Theorem 3's epsilon at most this; `None` if not even one does.
+    /// The most bins of so many points each that have an epsilon of at most this; `None` if not even one does.
     pub fn most_bins_of(points_per_bin: u64, alpha: f64, epsilon: f64) -> Option<Self> {
         let plan = |bins: u64| Self::new(bins.checked_mul(points_per_bin)?, bins, alpha);
         // The union bound is over more bins.
@@ -68,13 +68,24 @@ impl Plan {
         plan(last(MAX_BINS, meets))
     }
 
-    /// The fewest points with which so many bins have Theorem 3's epsilon at most this.
+    /// The fewest points with which so many bins have an epsilon of at most this; `None` if not even all that can be counted do.
+    ///
+    /// ```
+    /// use calib_fit::guarantee::Plan;
+    ///
+    /// // 177 points in each of 10 bins, where Hoeffding's inequality takes 266.
+    /// assert_eq!(Plan::fewest_points(10, 0.1, 0.1).unwrap().n, 1770);
+    /// ```
     pub fn fewest_points(bins: u64, alpha: f64, epsilon: f64) -> Option<Self> {
-        Self::new(gr21_theorem3_smallest_n(bins, alpha, epsilon), bins, alpha)
+        let most = MOST_POINTS.checked_div(bins)?;
+        let plan = |points_per_bin: u64| Self::new(points_per_bin * bins, bins, alpha);
+        // Epsilon falls with the points of a bin.
+        let misses = |k: u64| k < 2 || plan(k).is_some_and(|plan| plan.epsilon > epsilon);
+        plan(last(most, misses) + 1).filter(|plan| plan.epsilon <= epsilon)
     }
 }
 
-/// A choice of points per bin for several classes, and what the theorems of 2022 then guarantee of all their bins.
+/// A choice of points per bin for several classes, and what is then guaranteed of all their bins.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ClassPlan {
@@ -87,7 +98,7 @@ pub struct ClassPlan {
     /// The number of classes among which alpha is divided: all of them for class-wise, 1 for top-label, where a point is in the
     /// table of one class only.
     pub divided_among: u64,
-    /// Every bin of every class is within epsilon of the truth: Theorem 1, or Theorem 2 for class-wise.
+    /// Every bin of every class is within epsilon of its event rate, [whatever the labels are](exact_epsilon).
     pub epsilon: f64,
 }
 
@@ -95,12 +106,13 @@ impl ClassPlan {
     /// The guarantee with `n` points, so many to a bin; `None` for fewer than two, or more than there are.
     ///
     /// ```
-    /// use calib_fit::guarantee::{ClassPlan, gr22_theorem1, gr22_theorem2};
+    /// use calib_fit::guarantee::{ClassPlan, exact_epsilon};
     ///
+    /// // 100 bins of all classes together, or 100 of each.
     /// let top_label = ClassPlan::new(10_000, 100, 0.1, 1).unwrap();
-    /// assert_eq!(top_label.epsilon, gr22_theorem1(10_000, 100, 0.1));
+    /// assert_eq!(top_label.epsilon, exact_epsilon(100, 100, 0.1));
     /// let class_wise = ClassPlan::new(10_000, 100, 0.1, 10).unwrap();
-    /// assert_eq!(class_wise.epsilon, gr22_theorem2(10_000, 100, 10, 0.1));
+    /// assert_eq!(class_wise.epsilon, exact_epsilon(100, 1000, 0.1));
     /// ```
     ///
     /// # Panics
@@ -108,12 +120,9 @@ impl ClassPlan {
     /// If alpha is not in `(0, 1)`, or it is divided among no class.
     pub fn new(n: u64, points_per_bin: u64, alpha: f64, divided_among: u64) -> Option<Self> {
         assert!(alpha > 0.0 && alpha < 1.0 && divided_among > 0, "alpha is {alpha} for {divided_among}");
-        let epsilon = match divided_among {
-            1 => gr22_theorem1(n, points_per_bin, alpha),
-            classes => gr22_theorem2(n, points_per_bin, classes, alpha),
-        };
-        let plan = Self { n, points_per_bin, alpha, divided_among, epsilon };
-        (2..=n).contains(&points_per_bin).then_some(plan)
+        let bins = n.checked_div(points_per_bin).filter(|&bins| bins > 0 && points_per_bin >= 2)?;
+        let epsilon = exact_epsilon(points_per_bin, bins.saturating_mul(divided_among), alpha);
+        Some(Self { n, points_per_bin, alpha, divided_among, epsilon })
     }
 
     /// The fewest points per bin with which `n` points have an epsilon of at most this; `None` if not even one bin of all has it.
@@ -161,7 +170,7 @@ mod tests {
         // GR21, figure 2: n = 1K, B = 5 gives epsilon <= 0.12; 5K and 10: 0.08; 20K and 22: 0.06.
         for (n, bins, epsilon) in [(1000, 5, 0.12), (5000, 10, 0.08), (20_000, 22, 0.06)] {
             let plan = Plan::new(n, bins, 0.1).unwrap();
-            assert!(plan.epsilon <= epsilon && plan.epsilon_marginal < plan.epsilon);
+            assert!(plan.epsilon <= epsilon && plan.epsilon_marginal < plan.epsilon_hoeffding);
             assert!(Plan::most_bins(n, 0.1, epsilon).unwrap().bins >= bins);
         }
     }
@@ -209,13 +218,15 @@ mod tests {
             [(2, 0.5), (100, 0.12), (100, 0.2), (250, 0.1), (500, 0.1), (9000, 0.3)]
         {
             let plan = |bins| Plan::new(points_per_bin * bins, bins, 0.1);
-            let brute = (1..=MAX_BINS).filter_map(plan).rfind(|plan| plan.epsilon <= epsilon);
-            assert_eq!(Plan::most_bins_of(points_per_bin, 0.1, epsilon), brute, "{points_per_bin} {epsilon}");
+            let most = Plan::most_bins_of(points_per_bin, 0.1, epsilon).map_or(0, |plan| plan.bins);
+            let keeps = |bins| plan(bins).unwrap().epsilon <= epsilon;
+            assert!(most == 0 || keeps(most), "{points_per_bin} {epsilon}");
+            assert!(most == MAX_BINS || !keeps(most + 1), "{points_per_bin} {epsilon}");
         }
         assert_eq!(Plan::most_bins_of(u64::MAX, 0.1, 0.1).unwrap().bins, 1);
         let fewest = Plan::fewest_points(10, 0.1, 0.1).unwrap();
-        assert_eq!(fewest.n, 2660);
-        assert!(Plan::new(2659, 10, 0.1).unwrap().epsilon > 0.1);
+        assert_eq!(fewest.n, 1770);
+        assert!(Plan::new(1769, 10, 0.1).unwrap().epsilon > 0.1);
         assert_eq!(Plan::new(1, 1, 0.1), None);
         assert_eq!(Plan::new(10, 0, 0.1), None);
     }

@@ -2,6 +2,8 @@
 
 use calib_core::artifact::Theorem;
 
+use crate::names::names;
+
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the draw of the calibration
 /// data, every bin's value is within `epsilon` of the true probability for scores in that bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +15,21 @@ pub struct Guarantee {
     pub alpha: f64,
     /// The largest deviation over all tables that have a guarantee; from 1 on it says nothing.
     pub epsilon: f64,
+}
+
+/// How the epsilon of a binned calibrator follows from its labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it, below")]
+pub enum GuaranteeBound {
+    #[default]
+    Exact,
+    Hoeffding,
+}
+
+names! {
+    GuaranteeBound, "bound":
+    Exact "exact" "The farthest end of the bins' exact binomial intervals",
+    Hoeffding "hoeffding" "Hoeffding's inequality, as in papers: about a quarter wider, and none for umd if scores tie at an edge",
 }
 
 /// Gupta and Ramdas 2021, Theorem 3 (conditional): `sqrt(ln(2 B / alpha) / (2 (floor(n / B) - 1)))`.

@@ -1,5 +1,6 @@
 //! A calibrator for another prevalence.
 
+use calib_core::ProbInterval;
 use calib_core::artifact::Reduction;
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::adjust::{
 };
 use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, promise};
 use crate::options_error::OptionsError;
-use crate::stats::Seed;
+use crate::stats::{Interval, Seed};
 
 /// The failure probability of the interval of an estimate.
 const ESTIMATE_ALPHA: f64 = 0.05;
@@ -65,10 +66,22 @@ pub struct AdjustSummary {
     pub prevalence_alpha: Option<f64>,
     /// What is guaranteed.
     pub guarantee: Option<GuaranteeFacts>,
+    /// The bins with what is guaranteed of each; empty if nothing is.
+    pub bins: Vec<AdjustedBin>,
     /// What is promised, in a sentence.
     pub promise: String,
     /// What monitors compare with.
     pub monitors: Option<MonitorFacts>,
+}
+
+/// A bin at another prevalence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AdjustedBin {
+    /// The probability.
+    pub value: f32,
+    /// The interval of the event rate.
+    pub interval: Interval,
 }
 
 /// What an artifact guarantees, as it is stored.
@@ -160,10 +173,26 @@ pub fn adjust(
         calibration_prevalence: shift.from(),
         prevalence_alpha: (shift.alpha() > 0.0).then_some(shift.alpha()),
         guarantee,
+        bins: bins_of(&artifact),
         promise: promise(&artifact).statement,
         monitors: MonitorFacts::of(&stored),
     };
     Ok(Adjusted { shift, artifact, summary })
+}
+
+/// The bins of an artifact's only table that have an interval.
+fn bins_of(artifact: &StoredArtifact) -> Vec<AdjustedBin> {
+    let artifact = artifact.artifact();
+    let tables = artifact.tables();
+    let Some(table) = tables.get(0) else { return Vec::new() };
+    let bin = |bin: usize| {
+        let ProbInterval { lo, hi } = tables.interval(0, u16::try_from(bin).ok()?)?;
+        Some(AdjustedBin {
+            value: table.form.step(bin)?,
+            interval: Interval { lo: lo.into(), hi: hi.into() },
+        })
+    };
+    (0..table.form.bins()).filter_map(bin).collect()
 }
 
 impl AdjustOptions {

@@ -113,10 +113,13 @@ pub fn decide(
     let fair = |rows: &&DecideRows| !rows.is_calibration;
     let judged = validation.or(rows).filter(fair).and_then(DecideRows::predictions);
     let judged = judged.filter(|labelled| !labelled.is_empty());
-    let judged = judged.map(|labelled| Validation::new(&labelled, delta));
+    let judged = judged.map(|labelled| (Validation::new(&labelled, delta), labelled));
     let candidates = chosen.as_ref().map_or(1, |chosen| chosen.candidates);
     let known = probs.as_ref().zip(judged.as_ref());
-    let interval = known.map(|(probs, judged)| cost_interval(actions, &rule, probs, judged, candidates));
+    let interval = known.map(|(probs, (validation, labelled))| {
+        cost_interval(actions, &rule, probs, validation, (labelled, candidates))
+    });
+    let judged = judged.map(|(validation, _)| validation);
     let is_stated = costs.stated.is_some();
     let cost_of = |rule: &Rule| probs.as_ref().map(|probs| expected_cost(actions, rule, probs));
     let within = |probs: &ProbDistribution| {

@@ -18,7 +18,7 @@ mod sets;
 mod target;
 mod threshold;
 
-pub use adjust::{AdjustOptions, AdjustSummary, Adjusted, GuaranteeFacts, adjust};
+pub use adjust::{AdjustOptions, AdjustSummary, Adjusted, AdjustedBin, GuaranteeFacts, adjust};
 pub use assess::{
     AssessError, AssessOptions, Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures,
     AssessedOperating, AssessedPredictions, AssessedRanks, AssessedSets, AssessedVectors, Calibrated,

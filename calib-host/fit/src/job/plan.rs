@@ -62,7 +62,7 @@ pub enum PlanAnswer {
 /// let mut options = PlanOptions::default();
 /// (options.bins, options.epsilon) = (Some(10), Some(0.1));
 /// let Some(PlanAnswer::Bins(answer)) = plan(&options)?.answer else { panic!("two numbers were given") };
-/// assert_eq!(answer.n, 2660);
+/// assert_eq!(answer.n, 1770);
 /// # Ok::<(), calib_fit::OptionsError>(())
 /// ```
 ///
@@ -368,19 +368,19 @@ mod tests {
     #[test]
     fn two_numbers_answer_the_others() {
         for (given, n, bins) in [
-            (options(Some(2660), Some(10), None, None), 2660, 10),
-            (options(Some(2660), None, None, Some(0.1)), 2660, 10),
-            (options(None, Some(10), None, Some(0.1)), 2660, 10),
-            (options(None, None, Some(266), Some(0.1)), 2660, 10),
-            (options(Some(2660), None, Some(266), None), 2660, 10),
-            (options(None, Some(10), Some(266), None), 2660, 10),
+            (options(Some(1770), Some(10), None, None), 1770, 10),
+            (options(Some(1770), None, None, Some(0.1)), 1770, 10),
+            (options(None, Some(10), None, Some(0.1)), 1770, 10),
+            (options(None, None, Some(177), Some(0.1)), 1770, 10),
+            (options(Some(1770), None, Some(177), None), 1770, 10),
+            (options(None, Some(10), Some(177), None), 1770, 10),
         ] {
             let planned = plan(&given).unwrap();
             let Some(PlanAnswer::Bins(answer)) = planned.answer else { panic!("{given:?}") };
             assert_eq!((answer.n, answer.bins), (n, bins), "{given:?}");
             assert!(planned.curve.contains(&answer), "{given:?}");
         }
-        assert_eq!(plan(&options(Some(2660), None, None, None)).unwrap().answer, None);
+        assert_eq!(plan(&options(Some(1770), None, None, None)).unwrap().answer, None);
         assert_eq!(plan(&options(None, None, None, Some(0.1))).unwrap().curve.len(), USUAL_BINS.len());
     }
 

@@ -11,7 +11,11 @@ use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, rule_sentences};
 use crate::data::{BinaryData, VectorKind};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
-use crate::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
+use crate::sets::{Conformities, ConformityScore, PredictionSets, SetAim, SetFigures};
+use crate::stats::Share;
+
+/// The failure probability of the interval of a class's coverage.
+const COVERAGE_ALPHA: f64 = 0.05;
 
 /// What prediction sets are to promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +23,9 @@ use crate::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
 pub struct SetOptions {
     /// The probability that the true class is not in the set.
     pub alpha: f64,
-    /// Whether it is for the rows of every class, rather than for all rows taken together.
-    pub by_class: bool,
+    /// Whether it is for the rows of every class, rather than for all rows taken together. `None` for every class if there are two: taken
+    /// together, a frequent class alone can meet it.
+    pub by_class: Option<bool>,
     /// The confidence over the draw of the rows that at most alpha of all new rows are missed; `None` for coverage on average.
     pub confidence: Option<f64>,
     /// Whether the predicted class is always in the set.
@@ -52,6 +57,10 @@ pub struct SetSummary {
     pub n: u64,
     /// The sets as the artifact has them.
     pub prediction_sets: Option<SetsFacts>,
+    /// The calibration rows of each class whose set has the class, with exact intervals at 95 %.
+    pub coverage: Vec<Share>,
+    /// The classes that sets have in fewer calibration rows than promised for all classes together, beyond chance.
+    pub missed_classes: Vec<usize>,
     /// The classes that no calibration row is of.
     pub unseen_classes: Vec<usize>,
     /// The fewest rows, by class of a class, from which on a class can be left out.
@@ -62,7 +71,7 @@ pub struct SetSummary {
 
 impl Default for SetOptions {
     fn default() -> Self {
-        Self { alpha: 0.1, by_class: false, confidence: None, never_empty: false, class_score: None }
+        Self { alpha: 0.1, by_class: None, confidence: None, never_empty: false, class_score: None }
     }
 }
 
@@ -89,6 +98,7 @@ pub fn sets(data: &Dataset, options: &SetOptions, target: &Target<'_>) -> Result
     options.check(data)?;
     let rows = Rows::of(data, options.class_score)?;
     let &SetOptions { alpha, by_class, confidence, never_empty, .. } = options;
+    let by_class = by_class.unwrap_or(rows.conformities.classes() == 2);
     let aim = SetAim { alpha, by_class, confidence };
     let sets = PredictionSets::fit(&rows.conformities, &rows.labels, aim)?;
     let on_device = SetsOnDevice {
@@ -98,20 +108,29 @@ pub fn sets(data: &Dataset, options: &SetOptions, target: &Target<'_>) -> Result
         never_empty,
     };
     let artifact = target.write(
-        options.parameters(),
+        options.parameters(by_class),
         |parameters, options| on_device.alone(parameters, options),
         |parent, child| on_device.beside(parent, child),
     )?;
     let stored = artifact.artifact();
+    let figures = SetFigures::of(&sets, &rows.conformities, &rows.labels, never_empty, COVERAGE_ALPHA)?;
     let summary = SetSummary {
         written: Written::of(&artifact),
         n: sets.n,
         prediction_sets: stored.prediction_sets().map(SetsFacts::of),
         unseen_classes: sets.unseen().collect(),
+        missed_classes: missed(&figures.by_class, alpha),
+        coverage: figures.by_class,
         rows_needed: sets.aim.points_needed(sets.classes as u64),
         sentences: rule_sentences(&stored),
     };
     Ok(Sets { sets, artifact, summary })
+}
+
+/// The classes whose coverage is below `1 - alpha` beyond chance.
+fn missed(coverage: &[Share], alpha: f64) -> Vec<usize> {
+    let is_missed = |share: &Share| share.n > 0 && share.interval.hi < 1.0 - alpha;
+    coverage.iter().enumerate().filter(|(_, share)| is_missed(share)).map(|(class, _)| class).collect()
 }
 
 /// The conformities of rows with their labels.
@@ -177,10 +196,41 @@ impl SetOptions {
     }
 
     /// What was done, as `name=value` separated by spaces.
-    fn parameters(&self) -> String {
-        let by_class = if self.by_class { " by-class=true" } else { "" };
+    fn parameters(&self, by_class: bool) -> String {
+        let by_class = if by_class { " by-class=true" } else { "" };
         let confidence =
             self.confidence.map_or(String::new(), |confidence| format!(" set-confidence={confidence}"));
         format!("set-alpha={}{by_class}{confidence}", self.alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Scores;
+    use crate::job::Target;
+    use crate::stats::ScoreKind;
+
+    /// Calibrated scores, 2 % of which are of class 1: taken together the frequent class meets what is promised.
+    #[test]
+    fn a_rare_class_is_covered_unless_rows_are_taken_together() {
+        let scores: Vec<f32> = (0..2000).map(|i| (i as f32 / 2000.0).powi(2) * 0.06).collect();
+        let labels: Vec<i64> = (0..2000).map(|i| i64::from(i % 33 == 0 && i > 600)).collect();
+        let data = Dataset::new(
+            Scores::Binary(ScoreKind::Probability, scores.into()),
+            crate::dataset::Rows::new(&labels),
+        )
+        .unwrap();
+        let found = |by_class| {
+            let options = SetOptions { by_class, ..SetOptions::default() };
+            sets(&data, &options, &Target::Alone(Default::default())).unwrap().summary
+        };
+        let by_default = found(None);
+        assert_eq!(by_default, found(Some(true)));
+        assert!(by_default.missed_classes.is_empty());
+        assert!(by_default.coverage.iter().all(|share| share.count as f64 >= 0.9 * share.n as f64));
+        let together = found(Some(false));
+        assert_eq!(together.missed_classes, [1]);
+        assert!(together.coverage[1].count * 10 < together.coverage[1].n, "{:?}", together.coverage);
     }
 }

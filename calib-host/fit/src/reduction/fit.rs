@@ -77,11 +77,11 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         let fitted = fit_table(problems, table, method.as_ref(), options)?;
         Ok(fitted.map(|(method, model)| {
             let n = problems.table_len(table) as u64;
-            let epsilon = promise.and_then(|promise| {
-                let own = model.epsilon(&method.facts(), n, all_bins, stated)?;
-                Some(promise.uniform.unwrap_or(own))
-            });
-            FittedTable::new(model, n, epsilon, all_bins, stated)
+            let Some(promise) = promise else { return FittedTable::bare(model, n) };
+            let facts = method.facts();
+            let own = model.papers_epsilon(&facts, n, all_bins, stated);
+            let papers_epsilon = own.map(|own| promise.uniform.unwrap_or(own));
+            FittedTable::new(model, n, &facts, papers_epsilon, (all_bins, stated))
         }))
     };
     let fitted: Vec<Result<_, FitError>> = methods.par_iter().enumerate().map(fit_table).collect();
@@ -98,6 +98,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     if tables.iter().all(Option::is_none) {
         return Err(nothing_fitted(problems, options, unfitted));
     }
+    let is_exact = options.method.facts().has_exact_intervals();
     let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
     Ok(Fit {
         method: options.method.method(),
@@ -108,10 +109,11 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         tables,
         unfitted,
         guarantee: promise.zip(epsilon).map(|(promise, epsilon)| Guarantee {
-            theorem: promise.theorem,
+            theorem: if is_exact { Theorem::ClopperPearson } else { promise.theorem },
             alpha,
             epsilon,
         }),
+        papers: promise.map(|promise| promise.theorem),
         parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
         scores: problems.scores(),
         compact: false,
@@ -207,7 +209,7 @@ fn nothing_fitted(problems: &Problems, options: &ReductionOptions, unfitted: Vec
 mod tests {
     use super::*;
     use crate::binary::{Isotonic, Umd};
-    use crate::guarantee::gr21_theorem3;
+    use crate::guarantee::{GuaranteeBound, exact_epsilon, gr21_theorem3};
 
     fn umd(bins: usize) -> BinaryMethod {
         BinaryMethod::Umd(Umd::new(bins))
@@ -226,11 +228,19 @@ mod tests {
         assert_eq!(bins, [Some(10), Some(3), None, None]);
         let unfitted = |table, n| Unfitted { table, reason: UnfittedReason::TooFewPoints { n, needed: 10 } };
         assert_eq!(fit.unfitted, [unfitted(2, 9), unfitted(3, 0)]);
-        assert_eq!(fit.guarantee.unwrap().epsilon, gr22_theorem1(139, 10, 0.1));
+        // Thirteen bins: the plan is for the 13 that 139 points may have.
+        let exact = fit.guarantee.unwrap();
+        assert!(exact.theorem == Theorem::ClopperPearson && exact.epsilon <= exact_epsilon(10, 13, 0.1));
+        let papers = fit.clone().bounded_by(GuaranteeBound::Hoeffding).guarantee.unwrap();
+        assert_eq!(papers.epsilon, gr22_theorem1(139, 10, 0.1));
         assert_eq!(fit.parameters, "alpha=0.1 points-per-bin=10 boundary=ceil");
 
         let fixed = ReductionOptions { method: umd(5), points_per_bin: None };
         let fit = fit_top_label(&data, &fixed, 0.1).unwrap();
+        for (table, points_per_bin) in fit.tables.iter().flatten().zip([20, 6]) {
+            assert!(table.epsilon.unwrap() <= exact_epsilon(points_per_bin, 10, 0.1));
+        }
+        let fit = fit.bounded_by(GuaranteeBound::Hoeffding);
         let epsilons: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.epsilon.unwrap())).collect();
         assert_eq!(epsilons, [Some(gr21_theorem3(20, 10, 0.1)), Some(gr21_theorem3(6, 10, 0.1)), None, None]);
         assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(6, 10, 0.1));

@@ -337,7 +337,7 @@ fn alone(table: &FleetTable) -> String {
         more => format!(" ({shown} and {} more)", more - SHOWN),
     };
     format!(
-        "{} of {} devices have an alarm of their own{which}; with nothing wrong, at most {} are expected to.",
+        "{} of {} devices have an alarm of their own{which}; with nothing wrong, at most {} have one on average, and devices with the same calibrator have theirs together.",
         alarmed.len(),
         table.devices.len(),
         (table.expected_alone() * 100.0).round() / 100.0

@@ -1,8 +1,8 @@
 //! What an artifact guarantees, as a curve.
 
 use calib_core::Artifact;
-use calib_core::artifact::{Reduction, Theorem};
-use calib_fit::artifact::divisor_of_alpha;
+use calib_core::artifact::{HeaderFlags, Method, Reduction, Theorem};
+use calib_fit::artifact::candidates;
 
 /// Hoeffding's bound as a function of epsilon: with probability `1 - factor * exp(-2 points epsilon^2)` every bin is within
 /// epsilon.
@@ -27,13 +27,22 @@ impl Curve {
         if !is_about_predictions || calibrated.any(|table| table.epsilon.is_none()) {
             return None;
         }
-        let factor = match guarantee.theorem {
-            Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4 | Theorem::Gr22Theorem1 | Theorem::SampleSplit => {
-                2.0 * f64::from(header.bins) * divisor_of_alpha(artifact)
+        let factor = 2.0 * f64::from(header.bins) * candidates(artifact) as f64;
+        match guarantee.theorem {
+            Theorem::Gr21Theorem3 | Theorem::Gr21Theorem4 | Theorem::Gr22Theorem1 | Theorem::SampleSplit => {}
+            // Exact intervals imply it for the labels that every bin has.
+            Theorem::ClopperPearson
+                if header.method == Method::Umd
+                    && header.reduction == Reduction::Binary
+                    && tables.count() == 1
+                    && !header.flags.contains(HeaderFlags::TIES_MERGED) =>
+            {
+                let labels = (header.n / u64::from(header.bins).max(1)).saturating_sub(1).max(1);
+                return Some(Self { factor, points: labels as f64 });
             }
             // The others are no plain Hoeffding bounds.
             _ => return None,
-        };
+        }
         let (alpha, epsilon) = (f64::from(guarantee.alpha), f64::from(guarantee.epsilon));
         Some(Self { factor, points: (factor / alpha).ln() / (2.0 * epsilon * epsilon) })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use calib_core::artifact::{HeaderFlags, Reduction};
+use calib_core::artifact::{HeaderFlags, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_fit::artifact::{VacuousBins, number_of};
 use calib_fit::assess::{
@@ -65,10 +65,13 @@ pub(super) fn warnings(
         warn("At least one class is uncalibrated; no test row is predicted to be of it.".into());
     }
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
-        warn(
-            "Equal scores straddle a bin boundary and were merged: no guarantee is stated where that happened."
-                .into(),
-        );
+        let exact = header.guarantee.is_some_and(|guarantee| guarantee.theorem == Theorem::ClopperPearson);
+        let what = if exact {
+            "the guarantee is about the scores of the calibration set"
+        } else {
+            "no guarantee is stated there"
+        };
+        warn(format!("Equal scores at an edge were kept in one bin: {what}."));
     }
     if let Some(guarantee) = header.guarantee.filter(|guarantee| guarantee.epsilon > USEFUL_EPSILON) {
         warn(format!(

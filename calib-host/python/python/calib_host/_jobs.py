@@ -148,7 +148,7 @@ def sets(
     counter: int | None = None,
     classifier_id: str | None = None,
     alpha: float = 0.1,
-    by_class: bool = False,
+    by_class: bool | None = None,
     confidence: float | None = None,
     never_empty: bool = False,
     class_score: str | None = None,

@@ -143,7 +143,7 @@ def sets(
     counter: int | None,
     classifier: list[int] | None,
     alpha: float,
-    by_class: bool,
+    by_class: bool | None,
     confidence: float | None,
     never_empty: bool,
     class_score: str | None,

@@ -23,7 +23,7 @@ def plan(
 
     >>> import calib_host
     >>> calib_host.plan(bins=10, epsilon=0.1)["n"]
-    2660
+    1770
     >>> round(calib_host.plan(n=1510, bins=10)["epsilon_marginal"], 4)
     0.0999
     """

@@ -19,7 +19,7 @@ use calib_host::assess::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, IntervalKind, Prediction,
     PredictionKind, assess_before_after,
 };
-use calib_host::guarantee::gr21_theorem3_smallest_n;
+use calib_host::guarantee::Plan;
 use calib_host::io::files::read_artifact;
 use calib_host::stats::Interval;
 use calib_tests::classifier::{Case, Rows, SEED};
@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     let start = Instant::now();
     show(&Case::breast_cancer()?, &["--method", "umd", "--bins", "5"])?;
     network::show()?;
-    screening::show(&["--method", "umd", "--bins", "10", "--intervals"])?;
+    screening::show(&["--method", "umd", "--bins", "10"])?;
     eprintln!("all three cases took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
@@ -252,7 +252,7 @@ fn with_interval(estimate: EstimateWithInterval) -> String {
 fn print_guarantee(artifact: &Artifact<'_>) {
     let header = artifact.header();
     let Some(guarantee) = header.guarantee else {
-        println!("  guarantee    none: equal scores straddle a bin boundary");
+        println!("  guarantee    none");
         return;
     };
     let (n, bins, alpha) = (header.n, header.bins, guarantee.alpha);
@@ -262,10 +262,12 @@ fn print_guarantee(artifact: &Artifact<'_>) {
         guarantee.epsilon, guarantee.theorem
     );
     if f64::from(guarantee.epsilon) > USEFUL_EPSILON {
-        let needed = gr21_theorem3_smallest_n(bins.into(), alpha.into(), USEFUL_EPSILON);
-        println!(
-            "               that is wide: with {bins} bins of equal mass, epsilon = {USEFUL_EPSILON} takes n = {needed}"
-        );
+        let needed = Plan::fewest_points(bins.into(), alpha.into(), USEFUL_EPSILON);
+        if let Some(Plan { n, .. }) = needed {
+            println!(
+                "               that is wide: with {bins} bins of equal mass, epsilon = {USEFUL_EPSILON} takes n = {n}"
+            );
+        }
     }
 }
 

@@ -15,18 +15,18 @@ use super::points::{ChangedPoints, is_of_points};
 use super::sets::judged_sets;
 use crate::artifact::StoredArtifact;
 use crate::assess::{
-    AssessOptions as Metrics, BeforeAfter, Binning, CalibratedRows, ClassProbRows, ClinicalOptions,
-    ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, OperatingAccuracy, Prediction,
-    PredictionKind, ProbMatrix, Verdict, assess as metrics_of, assess_before_after, assess_top_k,
-    assess_vectors, compare_groups, evidence_of_changes, is_surveyed, roc_surface, survey,
-    survey_before_after, validate,
+    AssessOptions as Metrics, BeforeAfter, Binning, BrierChange, CalibratedRows, ClassProbRows,
+    ClinicalOptions, ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, GuaranteeTest,
+    OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, Verdict, assess as metrics_of,
+    assess_before_after, assess_top_k, assess_vectors, compare_groups, evidence_of_changes, is_surveyed,
+    roc_surface, survey, survey_before_after, validate,
 };
 use crate::data::{BinaryData, Repeats, RowGroups, RowsHash, ScoreKind};
 use crate::dataset::{Content, Dataset};
 use crate::decide::ReportedRule;
 use crate::job::Finding;
 use crate::options_error::OptionsError;
-use crate::stats::{Clusters, Interval};
+use crate::stats::Clusters;
 
 /// Predictions of an event or of a class, as some calibrator made them.
 #[derive(Clone, Debug)]
@@ -263,8 +263,9 @@ fn of_changed_points(
     let evidence = evidence_of_changes(artifact, &both, changed);
     findings.extend(evidence.iter().copied().map(Finding::Evidence));
     let change = changed.brier_change(options.alpha);
+    let guarantee = changed.guarantee(artifact);
     let figures = AssessedFigures::BeforeAfter(AssessedBeforeAfter {
-        verdict: verdict(artifact, &both, change, &evidence, options),
+        verdict: verdict(artifact, &both, (change, guarantee), &evidence, options),
         evidence,
         metrics: Compared { both, of_margins: false },
         uncalibrated: *uncalibrated,
@@ -334,9 +335,10 @@ fn of_classes(
     let both = assess_before_after(&predicted.before, &predicted.after, predicted.kind, &without, &without);
     let evidence = predicted.evidence(artifact, &both, clusters);
     let change = predicted.brier_change(clusters, options.alpha);
+    let guarantee = predicted.guarantee(artifact, clusters);
     let metrics = options.metrics(all.clusters.as_ref());
     let [before, after] = [&all.before, &all.after].map(|matrix| of_matrix(matrix, options, &metrics));
-    let verdict = verdict(artifact, &both, change, &evidence, options);
+    let verdict = verdict(artifact, &both, (change, guarantee), &evidence, options);
     AssessedClasses { verdict, before, after, uncalibrated: all.uncalibrated }
 }
 
@@ -359,8 +361,9 @@ pub fn assess_calibrated(
     let clinical = ClinicalOptions { thresholds: &thresholds, ..options.clinical() };
     let evidence = rows.evidence(artifact, &both, metrics.clusters);
     let change = rows.brier_change(metrics.clusters, options.alpha);
+    let guarantee = rows.guarantee(artifact, metrics.clusters);
     AssessedBeforeAfter {
-        verdict: verdict(artifact, &both, change, &evidence, options),
+        verdict: verdict(artifact, &both, (change, guarantee), &evidence, options),
         evidence,
         metrics: Compared { both, of_margins: margins.is_some() },
         uncalibrated: *uncalibrated,
@@ -375,11 +378,14 @@ pub fn assess_calibrated(
 fn verdict(
     artifact: &Artifact<'_>,
     metrics: &BeforeAfter,
-    change: Option<Interval>,
+    (change, guarantee): (Option<BrierChange>, GuaranteeTest),
     evidence: &[Evidence],
     options: &AssessOptions,
 ) -> Verdict {
-    Verdict::new(artifact, &Grounds { metrics, change, alpha: options.alpha, evidence }.with_bootstrap())
+    Verdict::new(
+        artifact,
+        &Grounds { metrics, change, guarantee, alpha: options.alpha, evidence }.with_bootstrap(),
+    )
 }
 
 fn by_group(

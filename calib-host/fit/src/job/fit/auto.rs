@@ -1,13 +1,15 @@
 //! The bins where nobody names any.
 
-use super::candidates::{Binning, Candidate, Candidates, epsilon_from, least_epsilon, points_for};
+use super::candidates::{
+    FEWEST_BINS, MOST_BINS, kept, least_epsilon, most_bins, points_for, rounded_up, suitable_bins,
+};
 use super::error::NotFitted;
 use super::options::FitOptions;
 use crate::artifact::number_of;
-use crate::binary::{BinaryMethod, Umd, Ums};
+use crate::binary::{BinaryMethod, Umd};
 use crate::data::BinaryData;
 use crate::error::FitError;
-use crate::fit::{Fit, fit_binary};
+use crate::fit::{Fit, fit_binary, stated_alpha};
 use crate::options_error::OptionsError;
 
 /// What was chosen because nobody named it.
@@ -15,13 +17,11 @@ use crate::options_error::OptionsError;
 pub struct Chosen {
     /// What, and why.
     why: OptionsError,
-    /// Among how many candidates by the scores, and what this one may spend of alpha, if they share it.
-    pub(super) share: Option<(u32, f64)>,
 }
 
 impl Chosen {
-    pub(super) fn new(why: impl Into<String>, share: Option<(u32, f64)>) -> Self {
-        Self { why: OptionsError::new(why), share }
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self { why: OptionsError::new(why) }
     }
 
     /// Returns what was chosen, and why, with other names of the fields.
@@ -36,85 +36,75 @@ impl std::fmt::Display for Chosen {
     }
 }
 
-/// Fits the bins that suit so many points: the first of [`Candidates`] whose guarantee exists and keeps its epsilon.
+/// Fits the bins that [suit](suitable_bins) so many points, or [the most](most_bins) that keep an epsilon whatever the labels are. If scores
+/// tie at an edge, bins have other numbers of points; then it is the most that still keep it. The scores decide, and what is said of
+/// tied bins holds given the scores, so alpha is not shared.
 pub(super) fn fit_chosen(
     data: &BinaryData,
     epsilon: Option<f64>,
     options: &FitOptions,
 ) -> Result<(Fit, Chosen), NotFitted> {
-    let (n, alpha) = (data.len(), options.divided_alpha());
-    let umd = |bins: usize| BinaryMethod::Umd(Umd::new(bins));
+    let (n, alpha, bound) = (data.len(), options.divided_alpha(), options.bound);
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(FitError::Alpha(alpha).into());
     }
-    let fit = |candidate: &Candidate| {
-        let method = match candidate.binning {
-            Binning::Umd => umd(candidate.bins),
-            Binning::Ums => BinaryMethod::Ums(Ums { bins: candidate.bins, seed: options.seed }),
-        };
-        fit_binary(data, &method, candidate.alpha)
+    let stated = stated_alpha(alpha);
+    let fit = |bins: u64| {
+        let method = BinaryMethod::Umd(Umd::new(bins as usize));
+        fit_binary(data, &method, alpha).map(|fit| fit.bounded_by(bound))
     };
-    let candidates = Candidates::new(n, alpha, epsilon);
-    if let Some((taken, fit)) = first_that_keeps(&candidates, fit)? {
-        let why = candidates.why(taken, fit.bins());
-        return Ok((fit, Chosen::new(why, Some((candidates.count(), taken.alpha)))));
-    }
     let Some(epsilon) = epsilon else {
-        // At its share of alpha, although there is no guarantee: the others were candidates.
-        let first = candidates.in_turn()[0];
-        let fit = fit(&first)?;
-        let why = format!(
-            "chosen: umd with {}; scores tie at an edge, so that it has no guarantee",
-            number_of(fit.bins() as u64, "bin")
-        );
-        return Ok((fit, Chosen::new(why, Some((candidates.count(), first.alpha)))));
+        let bins = suitable_bins(n);
+        let fit = fit(bins)?;
+        let why = match fit.bins() as u64 {
+            left if left < bins => format!(", which are left of {bins}: scores tie"),
+            _ if bins == MOST_BINS => ": more are rarely needed".into(),
+            _ => format!(", of {} points each", n / bins),
+        };
+        return Ok((fit.clone(), Chosen::new(format!("chosen: umd with {}{why}", of_bins(&fit)))));
     };
-    Err(match candidates.in_turn() {
-        [] => NotFitted::NoBinsKeep {
-            n,
-            epsilon,
-            needed: points_for(epsilon, alpha),
-            least: least_epsilon(n, alpha, 2),
-        },
-        _ => NotFitted::TiesAtEdges { epsilon, least: least_kept((n, alpha), fit) },
+    let most = most_bins(n, stated, bound, epsilon);
+    let mut least: Option<f64> = None;
+    for bins in (FEWEST_BINS..=most.unwrap_or_default()).rev() {
+        let fit = fit(bins)?;
+        match kept(&fit, bins, stated, bound) {
+            Some(kept) if kept <= epsilon => {
+                let why = why(bins, epsilon, &fit, Some(bins) == most);
+                return Ok((fit, Chosen::new(why)));
+            }
+            kept => least = kept.into_iter().chain(least).reduce(f64::min),
+        }
+    }
+    Err(match most {
+        None => {
+            let (needed, least) = (points_for(epsilon, stated, bound), least_epsilon(n, stated, bound));
+            NotFitted::NoBinsKeep { n, epsilon, needed, least }
+        }
+        Some(_) => NotFitted::TiesAtEdges { epsilon, least: least.map(rounded_up) },
     })
 }
 
-/// The first candidate that keeps its epsilon, and its fit.
-///
-/// # Errors
-///
-/// If the first one cannot be fitted at all: the others are fitted to the same points.
-fn first_that_keeps(
-    candidates: &Candidates,
-    fit: impl Fn(&Candidate) -> Result<Fit, FitError>,
-) -> Result<Option<(&Candidate, Fit)>, FitError> {
-    for (index, candidate) in candidates.in_turn().iter().enumerate() {
-        let fit = match fit(candidate) {
-            Ok(fit) => fit,
-            Err(cause) if index == 0 => return Err(cause),
-            Err(_) => continue,
-        };
-        if fit.guarantee.is_some_and(|guarantee| guarantee.epsilon <= candidate.within) && fit.bins() > 1 {
-            return Ok(Some((candidate, fit)));
-        }
-    }
-    Ok(None)
+/// The number of bins, in words.
+fn of_bins(fit: &Fit) -> String {
+    number_of(fit.bins() as u64, "bin")
 }
 
-/// The least epsilon that one of the candidates keeps, with three digits.
-fn least_kept((n, alpha): (u64, f64), fit: impl Fn(&Candidate) -> Result<Fit, FitError>) -> Option<f64> {
-    // All of them are among those of the largest epsilon.
-    let all = Candidates::new(n, alpha, Some(0.999));
-    let least = |candidate: &Candidate| {
-        let fit = fit(candidate).ok().filter(|fit| fit.bins() > 1)?;
-        let guarantee = fit.guarantee?;
-        match candidate.binning {
-            Binning::Umd => least_epsilon(n, alpha, candidate.bins),
-            Binning::Ums => Some(epsilon_from(guarantee.epsilon)),
+/// Why these are the bins, of which some may have no scores of their own.
+fn why(bins: u64, epsilon: f64, fit: &Fit, is_most: bool) -> String {
+    let of = of_bins(fit);
+    match is_most && fit.bins() as u64 == bins {
+        true if bins == MOST_BINS => {
+            format!(
+                "chosen: umd with {of}: they keep the guarantee within {epsilon}, and more are rarely needed"
+            )
         }
-    };
-    all.in_turn().iter().filter_map(least).min_by(f64::total_cmp)
+        true => format!("chosen: umd with {of}, the most that keep the guarantee within {epsilon}"),
+        false => {
+            format!(
+                "chosen: umd with {of}, the most that keep the guarantee within {epsilon} where scores tie at an edge"
+            )
+        }
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::guarantee::Plan;
 
     /// Scores that tie in many ways: in steps, and piled up at both ends.
     fn data(n: u32, steps: u32, (low, high): (u32, u32)) -> BinaryData {
@@ -140,16 +131,8 @@ mod tests {
             .unwrap()
     }
 
-    fn taken(data: &BinaryData, epsilon: Option<f64>) -> Option<Fit> {
-        let fit = |candidate: &Candidate| {
-            let method = match candidate.binning {
-                Binning::Umd => BinaryMethod::Umd(Umd::new(candidate.bins)),
-                Binning::Ums => BinaryMethod::Ums(Ums { bins: candidate.bins, seed: 0 }),
-            };
-            fit_binary(data, &method, candidate.alpha)
-        };
-        let candidates = Candidates::new(data.len(), 0.1, epsilon);
-        first_that_keeps(&candidates, fit).unwrap().map(|(_, fit)| fit)
+    fn taken(data: &BinaryData, epsilon: Option<f64>) -> Result<Fit, NotFitted> {
+        fit_chosen(data, epsilon, &FitOptions::default()).map(|(fit, _)| fit)
     }
 
     fn epsilon_of(fit: &Fit) -> f64 {
@@ -170,34 +153,81 @@ mod tests {
             for step in 0..8 {
                 let epsilon = start * 1.15f64.powi(step);
                 let taken = taken(&data, Some(epsilon));
-                prop_assert!(!was_taken || taken.is_some(), "{epsilon}");
-                was_taken = taken.is_some();
-                if let Some(fit) = taken {
+                prop_assert!(!was_taken || taken.is_ok(), "{epsilon}");
+                was_taken = taken.is_ok();
+                if let Ok(fit) = taken {
                     prop_assert!(epsilon_of(&fit) <= epsilon && fit.bins() > 1);
                 }
             }
-            // Without one it is kept within 0.1 where that can be asked for.
-            if let Some(asked) = self::taken(&data, Some(0.1)) {
-                let without = self::taken(&data, None).unwrap();
-                prop_assert!(epsilon_of(&without) <= 0.1);
-                prop_assert_eq!(without, asked);
+            // Without one there is always a guarantee.
+            let without = self::taken(&data, None).unwrap();
+            prop_assert!(without.guarantee.is_some() && without.bins() as u64 <= suitable_bins(data.len()));
+        }
+    }
+
+    /// Distinct scores with any labels.
+    fn untied(n: u64, label: impl Fn(u64) -> bool) -> BinaryData {
+        BinaryData::new((0..n).map(|i| i as f64 / n as f64).collect(), (0..n).map(label).collect()).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Bins that a plan gives for points and epsilon are those that a fit with that epsilon makes, up to the most that are taken unasked,
+        /// whatever the labels are.
+        #[test]
+        fn the_bins_of_a_plan_are_accepted(
+            n in 20u64..6_000, epsilon in 0.03f64..0.5, alpha in prop_oneof![Just(0.1), 0.001f64..0.5], rate in 0u64..=10,
+            seed in any::<u64>(),
+        ) {
+            let data = untied(n, |i| (i ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 1023 < rate * 102);
+            let options = FitOptions::default().alpha(alpha);
+            let planned = Plan::most_bins(n, stated_alpha(alpha), epsilon).filter(|plan| plan.bins > 1);
+            let fitted = fit_chosen(&data, Some(epsilon), &options);
+            match planned {
+                Some(plan) => {
+                    let fit = fitted.unwrap().0;
+                    prop_assert_eq!(fit.bins() as u64, plan.bins.min(MOST_BINS));
+                    prop_assert!(epsilon_of(&fit) <= plan.epsilon.min(epsilon));
+                    let named = fit_binary(&data, &BinaryMethod::Umd(Umd::new(plan.bins as usize)), alpha).unwrap();
+                    prop_assert!(epsilon_of(&named) <= plan.epsilon);
+                }
+                None => {
+                    let is_refused = matches!(fitted, Err(NotFitted::NoBinsKeep { .. }));
+                    prop_assert!(is_refused);
+                }
             }
         }
     }
 
-    /// A fourth of the scores tie at the upper end: two or three bins of umd keep 0.1, and no bins of ums do.
+    /// The fewest points that a plan names for two bins, and one less.
+    #[test]
+    fn the_points_of_a_plan_suffice() {
+        for epsilon in [0.05, 0.1, 0.2] {
+            let n = Plan::fewest_points(2, 0.1, epsilon).unwrap().n;
+            // Near one half, where intervals are widest.
+            let fit = |n: u64| taken(&untied(n, |i| i % 2 == 0), Some(epsilon));
+            assert_eq!(fit(n).unwrap().bins(), 2);
+            let refused = fit(n - 1).unwrap_err();
+            assert!(
+                matches!(refused, NotFitted::NoBinsKeep { needed: Some(needed), .. } if needed == n),
+                "{refused}"
+            );
+        }
+    }
+
+    /// A fourth of the scores tie at the upper end.
     #[test]
     fn few_bins_that_keep_the_guarantee_come_before_a_wider_one() {
-        let fit = taken(&data(1_240, 748, (0, 25)), None).unwrap();
+        let fit = taken(&data(1_240, 748, (0, 25)), Some(0.1)).unwrap();
         assert!(epsilon_of(&fit) <= 0.1, "{}", epsilon_of(&fit));
     }
 
-    /// Each end holds 7 % of the scores: the outermost edge of 15 bins is there, and that of 14 is not.
+    /// Twenty votes: edges are at scores that many share, and every bin has an interval.
     #[test]
-    fn another_number_of_bins_is_tried_where_an_edge_has_a_tie() {
-        let data = data(5_000, 0, (7, 7));
-        let fit = taken(&data, None).unwrap();
-        assert_eq!(fit.method, calib_core::artifact::Method::Umd);
-        assert!(epsilon_of(&fit) <= 0.1 && fit.bins() == 14, "{} {}", fit.bins(), epsilon_of(&fit));
+    fn few_different_scores_have_a_guarantee() {
+        let fit = taken(&data(2_000, 20, (0, 0)), None).unwrap();
+        assert!(fit.bins() > 5 && epsilon_of(&fit) <= 0.15, "{} {}", fit.bins(), epsilon_of(&fit));
+        assert!(fit.tied_tables().eq([0]));
     }
 }

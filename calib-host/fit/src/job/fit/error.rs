@@ -32,7 +32,7 @@ pub enum NotFitted {
         /// The least epsilon that two bins keep, if there is one.
         least: Option<f64>,
     },
-    /// Scores tie at the edges of bins, and no method keeps the epsilon that is asked for.
+    /// Scores tie at the edges of bins, and no bins keep the epsilon that is asked for.
     TiesAtEdges {
         /// The epsilon.
         epsilon: f64,
@@ -67,8 +67,8 @@ impl NotFitted {
                 let least =
                     least.map_or(String::new(), |least| format!(", and the least that is kept is {least}"));
                 format!(
-                    "scores tie at the edges of bins, and neither umd nor ums keeps a guarantee within {epsilon}{least}; leave \
-                     `epsilon` out, take a larger one, or `method=umd-randomized` with `bins`"
+                    "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave `epsilon` out, take a \
+                     larger one, or `method=umd-randomized` with `bins`"
                 )
             }
             Self::Data(_) | Self::Fit(_) | Self::ReferenceScores(_) | Self::Compile(_) => return None,

@@ -60,8 +60,8 @@ pub enum FittedModel {
 /// let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
 ///
 /// let fitted = fit(&data, &FitOptions::default())?;
-/// assert_eq!(fitted.artifact.artifact().header().bins, 12);
-/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 12 bins"));
+/// assert_eq!(fitted.artifact.artifact().header().bins, 15);
+/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 15 bins"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -100,7 +100,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         None => fit,
     };
     let fit = if options.is_compact() { fit.compacted()? } else { fit };
-    let fit = options.stated(fit, chosen.as_ref().and_then(|chosen| chosen.share));
+    let fit = options.stated(fit);
     let fit = fit.of_classifiers(data.classifiers());
     let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors))?;
     let artifact = options.decided(&bytes)?;
@@ -258,7 +258,7 @@ fn why_tables(reduction: Option<Reduction>) -> Chosen {
         None => format!("chosen: {bins}"),
     };
     // Chosen without a look at the rows, so that alpha is not shared.
-    Chosen::new(why, None)
+    Chosen::new(why)
 }
 
 /// What is said where no bins are chosen.
@@ -281,7 +281,7 @@ impl Chosen {
             return self;
         }
         let why = self.with_names(|name| format!("`{name}`"));
-        Self::new(format!("{why}; scores by {classifiers} classifiers have none"), self.share)
+        Self::new(format!("{why}; scores by {classifiers} classifiers have none"))
     }
 }
 
@@ -292,7 +292,8 @@ impl FitOptions {
             data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.to_bytes()).into()),
             rows: Some(rows),
             classifier: self.classifier,
-            intervals: self.intervals,
+            // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
+            intervals: !self.is_compact(),
             counter: self.counter,
             direct_table: self.table == TableWidth::Direct,
             monitors,

@@ -11,6 +11,7 @@ use crate::data::BinaryData;
 use crate::dataset::{Content, Dataset};
 use crate::decide::{Actions, Rule};
 use crate::fit::{Fit, divided};
+use crate::guarantee::GuaranteeBound;
 use crate::joint::JointMethod;
 use crate::options_error::OptionsError;
 use crate::reduction::ReductionOptions;
@@ -23,10 +24,10 @@ pub const POINTS_PER_BIN: usize = 50;
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
-    /// Bins that suit the data: of one score the most that keep `epsilon`, by `umd`, or by `ums` where scores tie; of several tables
-    /// `umd` with 50 points a bin.
+    /// Bins of `umd` that suit the data: of one score about the cube root of the number of points, or the most that keep `epsilon`, of
+    /// several tables 50 points a bin.
     Auto {
-        /// The epsilon to keep; without one 0.1, and a wider guarantee or none where that is out of reach.
+        /// The epsilon to keep, whatever the labels are.
         epsilon: Option<f64>,
     },
     /// A binary method, for one score or for each table of a reduction.
@@ -61,12 +62,12 @@ pub struct FitOptions {
     pub class_score: ClassScore,
     /// The probability, over the draw of the points, with which the guarantee may fail.
     pub alpha: f64,
+    /// How the guarantee's epsilon follows from the labels.
+    pub bound: GuaranteeBound,
     /// Among how many choices of method and bins this one was chosen by these labels.
     pub candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field.
     pub alpha_spent: f64,
-    /// Whether the exact interval of every bin is stored.
-    pub intervals: bool,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
     /// The numbers in the tables.
@@ -114,9 +115,9 @@ impl Default for FitOptions {
             reduction: None,
             class_score: ClassScore::Softmax,
             alpha: 0.1,
+            bound: GuaranteeBound::Exact,
             candidates: 1,
             alpha_spent: 0.0,
-            intervals: false,
             seed: 0,
             table: TableWidth::F32,
             classifier: None,
@@ -151,12 +152,12 @@ builders! {
     class_score: ClassScore,
     /// The same with a guarantee that may fail with this probability.
     alpha: f64,
+    /// The same with a guarantee by this bound.
+    bound: GuaranteeBound,
     /// The same, chosen among so many.
     candidates: u32,
     /// The same after earlier calibrations with these alphas in sum.
     alpha_spent: f64,
-    /// The same with the exact interval of every bin, or without.
-    intervals: bool,
     /// The same with this seed.
     seed: Seed,
     /// The same with these numbers in its tables.
@@ -179,15 +180,9 @@ impl FitOptions {
         divided(self.alpha, self.candidates)
     }
 
-    /// The fit with what it states; `chosen` is among how many it was chosen besides those that are stated, and what it may spend of
-    /// alpha.
-    pub(super) fn stated(&self, fit: Fit, chosen: Option<(u32, f64)>) -> Fit {
-        let fit = match chosen {
-            Some((chosen, share)) => {
-                fit.chosen_with_share(self.candidates.saturating_mul(chosen), share, self.alpha)
-            }
-            None => fit.chosen_among(self.candidates, self.alpha),
-        };
+    /// The fit with what it states.
+    pub(super) fn stated(&self, fit: Fit) -> Fit {
+        let fit = fit.bounded_by(self.bound).chosen_among(self.candidates, self.alpha);
         fit.after_spending(self.alpha_spent)
     }
 
@@ -276,7 +271,6 @@ impl FitOptions {
         let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
         let about = [
             (matches!(self.method, MethodChoice::Auto { epsilon: Some(_) }), "epsilon"),
-            (self.intervals, "intervals"),
             (self.candidates > 1, "candidates"),
             (self.alpha_spent > 0.0, "alpha_spent"),
             // The scores of the classifier that is kept are no draws from those of the others.
@@ -294,7 +288,6 @@ impl FitOptions {
     /// Refuses what is about a guarantee, which a calibrator of whole vectors does not have.
     fn check_joint(&self) -> Result<(), OptionsError> {
         let asked = [
-            (self.intervals, "a calibrator of whole vectors has no intervals: leave out `intervals`"),
             (
                 self.monitors.is_some(),
                 "a calibrator of whole vectors has no bins of a score, in which monitors count: leave out `monitor`",

@@ -58,7 +58,7 @@ fn row(name: &str, truth: Truth, n: usize) -> Result<()> {
             (0..n).map(|_| Score::new(atom(rng.random_range(0..ATOMS)) as f32).unwrap_or(Score::ZERO));
         let probs = ProbDistribution::new(unlabelled).context("there are points")?;
         let validation = Validation::new(&labelled, DELTA);
-        let interval = cost_interval(&actions, &rule, &probs, &validation, 1);
+        let interval = cost_interval(&actions, &rule, &probs, &validation, (&labelled, 1));
         let misses = |lo: f64, hi: f64| u64::from(true_cost < lo || true_cost > hi);
         above += u64::from(true_c > validation.c_upper);
         outside += misses(interval.guaranteed.lo, interval.guaranteed.hi);
