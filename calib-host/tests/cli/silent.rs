@@ -696,8 +696,8 @@ fn inspect_has_the_intervals_of_the_fit() {
         .map(|row| format!("{},{}\n", f64::from(row) / 400.0, u8::from(row * 7 % 400 < row)))
         .collect();
     let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
-    let fit = place.json("calib fit t.csv --method umd --bins 4 --intervals -o with.cal --json");
-    place.ok("calib fit t.csv --method umd --bins 4 -o without.cal");
+    let fit = place.json("calib fit t.csv --method umd --bins 4 -o with.cal --json");
+    place.ok("calib fit t.csv --method isotonic -o without.cal");
     let of = |name: &str| place.inspect(name)["tables"][0]["intervals"].clone();
     let shown = of("with.cal");
     assert_eq!(shown.as_array().map(Vec::len), Some(4));
