@@ -111,6 +111,9 @@ pub enum TableFault {
     Direct,
     /// The score ranges are not one per table, upside down or not of scores, or one belongs to a table without words.
     Ranges,
+    /// The intervals of ranges of the score are not of this table: edges that do not ascend or are no scores, an interval upside down or outside
+    /// of `[0, 1]`, too few of them; or their alpha or rate is unknown.
+    ScoreIntervals,
 }
 
 /// Why bytes are not the monitors of an artifact.
@@ -185,6 +188,7 @@ impl fmt::Display for TableFault {
             Self::Intervals => "the intervals are not one per bin, or do not go with it",
             Self::Direct => "the direct table contradicts the edges",
             Self::Ranges => "the score ranges are not one per table, or not of scores",
+            Self::ScoreIntervals => "the intervals of score ranges are not in order, or not of this table",
         })
     }
 }

@@ -366,6 +366,13 @@ impl<'a> Header<'a> {
                 tables,
                 Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
             ),
+            // Nothing is said of weighted points, nor of probabilities that are divided by their sum.
+            SectionKind::ScoreIntervals => {
+                let is_of_tables = !matches!(self.reduction, Reduction::Joint | Reduction::Normalized);
+                is_of_tables
+                    && !self.method.has_no_calibrator()
+                    && !self.flags.contains(HeaderFlags::WEIGHTED)
+            }
             SectionKind::ScoreRanges | SectionKind::Monitors => self.reduction != Reduction::Joint,
             // Monitors count what has one probability.
             SectionKind::MonitorAction => self.reduction.has_one_probability(),

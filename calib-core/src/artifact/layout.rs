@@ -72,11 +72,13 @@ pub enum SectionKind {
     Monitors = 36,
     /// What is done on an alarm of the monitors.
     MonitorAction = 37,
+    /// Intervals of ranges of the score, beside any tables.
+    ScoreIntervals = 38,
 }
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 25] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -102,6 +104,7 @@ impl SectionKind {
         Self::PredictionSets,
         Self::Monitors,
         Self::MonitorAction,
+        Self::ScoreIntervals,
     ];
 
     /// Returns the index in [`SectionKind::ALL`] of the kind with this number.

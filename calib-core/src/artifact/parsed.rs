@@ -9,6 +9,7 @@ use super::layout::{PREFIX_LEN, SectionKind, array_at};
 use super::monitor_action::MonitorAction;
 use super::monitors::Monitors;
 use super::prefix::Prefix;
+use super::score_intervals::{Rate, ScoreIntervals};
 use super::section::Payloads;
 use super::signature::{SIGNATURE_SECTION_LEN, Signature};
 use super::tables::Tables;
@@ -35,6 +36,8 @@ pub struct Artifact<'a> {
     len_bytes: usize,
     header: Header<'a>,
     tables: Tables<'a>,
+    /// The rate and the alpha of intervals beside the tables.
+    beside: Option<(Rate, f32)>,
     /// The calibrator of whole vectors in place of tables.
     joint: Option<Joint<'a>>,
     counter: u32,
@@ -147,16 +150,14 @@ impl<'a> Artifact<'a> {
         let rule = Rule::parse(&sections, &header)?;
         let groups = groups(&sections, &header, &rule).map_err(ParseError::Groups)?;
         let joint = joint::parse(&sections, &header)?;
-        let tables = if joint.is_some() || header.method.has_no_calibrator() {
-            Tables::NONE
+        let (tables, beside) = if joint.is_some() || header.method.has_no_calibrator() {
+            (Tables::NONE, None)
         } else {
             let grouped = groups.filter(|_| header.flags.contains(HeaderFlags::GROUPED));
             Tables::parse(&sections, &header, grouped.map_or(1, |groups| groups.count()))?
         };
         let monitors = sections.get(SectionKind::Monitors).map(|payload| {
-            Monitors::parse(payload, header.reduction, tables.count(), |table| {
-                Some(tables.get(table)?.form.bins())
-            })
+            Monitors::parse(payload, header.reduction, tables.count(), |table| tables.bins(table))
         });
         let monitors = monitors.transpose().map_err(ParseError::Monitors)?;
         let monitor_action = action(&sections, monitors.as_ref())?;
@@ -166,6 +167,7 @@ impl<'a> Artifact<'a> {
             len_bytes: prefix.total_len,
             header,
             tables,
+            beside,
             joint,
             groups,
             rule,
@@ -217,6 +219,14 @@ impl<'a> Artifact<'a> {
     /// Returns the tables, one per binary problem of the reduction.
     pub const fn tables(&self) -> &Tables<'a> {
         &self.tables
+    }
+
+    /// Returns the intervals of ranges of the score beside the tables, if there are some.
+    pub const fn score_intervals(&self) -> Option<ScoreIntervals<'a>> {
+        match (self.beside, self.tables.intervals()) {
+            (Some((rate, alpha)), Some(pool)) => Some(ScoreIntervals::trusted(rate, alpha, pool)),
+            _ => None,
+        }
     }
 
     /// Returns what is done.

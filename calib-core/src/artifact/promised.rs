@@ -4,7 +4,7 @@ use super::tables::Tables;
 use crate::outcome::{BinFlags, ProbInterval};
 
 impl Tables<'_> {
-    /// Returns the interval within which the probability of a table's bin was promised to lie: the bin's own, or else as far from its
+    /// Returns the interval within which the probability of a table's bin was promised to lie: the bin's own or that of the range of the score, or else as far from its
     /// probability as the table's epsilon, rounded outwards by less than 2^-22. `None` if nothing is promised.
     ///
     /// ```
@@ -21,7 +21,10 @@ impl Tables<'_> {
     /// assert_eq!(tables.promised(0, 9), None);
     /// ```
     pub fn promised(&self, table: usize, bin: u16) -> Option<ProbInterval> {
-        if let Some(interval) = self.interval(table, bin) {
+        if self.has_ranges() {
+            return self.range_interval(table, bin);
+        }
+        if let Some(interval) = self.own_interval(table, bin) {
             return Some(interval);
         }
         let found = self.get(table)?;

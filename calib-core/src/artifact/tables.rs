@@ -5,6 +5,7 @@ use super::form::{Parts, TableForm, margin_scaling, scaling};
 use super::header::{Header, HeaderFlags, is_epsilon};
 use super::layout::SectionKind;
 use super::pool::Pool;
+use super::score_intervals::{Rate, ScoreBins, ScoreIntervals, score_keys};
 use super::section::Payloads;
 use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval, Uncalibrated};
 use crate::score::{FloatScore, Margin, Score, ScoreEncoding};
@@ -30,12 +31,13 @@ pub struct Tables<'a> {
     kind: SectionKind,
     /// Whether the tables in words are over margins.
     of_margins: bool,
-    /// What a lookup starts with: the kind of the tables, or `ScoreRanges` if it also asks whether the score is in range. So
-    /// artifacts without ranges pay nothing for the question.
+    /// What a lookup starts with: the kind of the tables, `ScoreRanges` if it also asks whether the score is in range, or
+    /// `ScoreIntervals` if it also finds the interval of a range. So artifacts without them pay nothing for the question.
     lookup: SectionKind,
     pool: TablePool<'a>,
     /// Empty, or a byte per bin.
     bin_flags: &'a [u8],
+    /// Of bins, section 8; or of ranges of the score, section 38, if a lookup starts with it.
     intervals: Option<Pool<'a>>,
     /// Empty, or 256 bytes per table.
     direct: &'a [u8],
@@ -174,12 +176,13 @@ impl<'a> Tables<'a> {
         ranges: &[],
     };
 
-    /// Checks the tables of a header and of so many groups, of which each has tables of its own; 1 without groups.
+    /// Checks the tables of a header and of so many groups, of which each has tables of its own; 1 without groups. Returns them with the
+    /// rate and the alpha of intervals of ranges of the score, if there are some.
     pub(super) fn parse(
         sections: &Payloads<'a>,
         header: &Header<'_>,
         groups: usize,
-    ) -> Result<Self, ParseError> {
+    ) -> Result<(Self, Option<(Rate, f32)>), ParseError> {
         let at = |fault| ParseError::Table { table: 0, fault };
         let kind = header.table_section().ok_or(ParseError::Header)?;
         let per_group = header.reduction.tables(header.classes).ok_or(ParseError::Header)?;
@@ -189,13 +192,24 @@ impl<'a> Tables<'a> {
         let bin_flags = sections.get(SectionKind::BinFlags);
         let direct = sections.get(SectionKind::DirectTable);
         let ranges = sections.get(SectionKind::ScoreRanges);
+        let beside = sections.get(SectionKind::ScoreIntervals);
+        let beside =
+            beside.map(|payload| ScoreIntervals::parse(payload, expected)).transpose().map_err(at)?;
+        if beside.is_some() && intervals.is_some() {
+            return Err(ParseError::UnexpectedSection(SectionKind::Intervals));
+        }
+        let intervals = intervals.transpose().map_err(|_| at(TableFault::Intervals))?;
         let tables = Self {
             kind,
             of_margins: header.encoding == ScoreEncoding::Margin,
-            lookup: if ranges.is_some() { SectionKind::ScoreRanges } else { kind },
+            lookup: match (&beside, ranges) {
+                (Some(_), _) => SectionKind::ScoreIntervals,
+                (None, Some(_)) => SectionKind::ScoreRanges,
+                (None, None) => kind,
+            },
             pool,
             bin_flags: bin_flags.unwrap_or_default(),
-            intervals: intervals.transpose().map_err(|_| at(TableFault::Intervals))?,
+            intervals: beside.map_or(intervals, |beside| Some(beside.pool())),
             direct: direct.unwrap_or_default(),
             ranges: match ranges.map(bytemuck::try_cast_slice) {
                 Some(ranges) => ranges.map_err(|_| at(TableFault::Ranges))?,
@@ -215,9 +229,14 @@ impl<'a> Tables<'a> {
             tables.check_ranges(header, expected)?;
         }
         for table in 0..expected {
-            tables.check_beside(table).map_err(|fault| ParseError::Table { table, fault })?;
+            let intervals = match &beside {
+                Some(beside) => beside.check(header, table, tables.get(table).is_some()),
+                None => tables.check_intervals(table),
+            };
+            let direct = || tables.check_direct(table);
+            intervals.and_then(|()| direct()).map_err(|fault| ParseError::Table { table, fault })?;
         }
-        Ok(tables)
+        Ok((tables, beside.map(|beside| (beside.rate(), beside.alpha()))))
     }
 
     /// Checks the tables against the header and returns their number of bins.
@@ -261,11 +280,7 @@ impl<'a> Tables<'a> {
         if self.ranges.len() != expected {
             return Err(at(0));
         }
-        let [lowest, highest] = match header.encoding {
-            ScoreEncoding::F32 | ScoreEncoding::RoundedF32 => [0, Score::ONE.to_bits()],
-            encoding if encoding.is_margin() => [Margin::MIN.key(), Margin::MAX.key()],
-            encoding => [0, encoding.max_key().map_or(0, u32::from)],
-        };
+        let [lowest, highest] = score_keys(header.encoding);
         let holds = |(table, &[lo, hi]): (usize, &[u32; 2])| match self.get(table) {
             Some(_) => lowest <= lo && lo <= hi && hi <= highest,
             None => lo == 0 && hi == 0,
@@ -276,8 +291,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Checks a table's intervals and its direct table against the table.
-    fn check_beside(&self, table: usize) -> Result<(), TableFault> {
+    /// Checks the intervals of a table's bins against the table.
+    fn check_intervals(&self, table: usize) -> Result<(), TableFault> {
         let form = self.get(table);
         if let Some(intervals) = &self.intervals {
             let words = intervals.words(table).ok_or(TableFault::Intervals)?;
@@ -297,6 +312,12 @@ impl<'a> Tables<'a> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Checks a table's direct table against the table.
+    fn check_direct(&self, table: usize) -> Result<(), TableFault> {
+        let form = self.get(table);
         if let Some(direct) = self.direct(table) {
             let same = match form.map(|table| table.form) {
                 Some(TableForm::Codes(codes)) => {
@@ -369,7 +390,38 @@ impl<'a> Tables<'a> {
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
     pub(crate) fn calibrate<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
-        self.calibrate_by(self.lookup, table, score, word, || self.calibrate_in_range(table, score, word))
+        self.calibrate_by(self.lookup, table, score, word, || self.calibrate_aside(table, score, word))
+    }
+
+    /// Calibrates a score with what lies beside its table.
+    // Not inlined: on a Cortex-M0, tables with nothing beside them would take more instructions.
+    #[inline(never)]
+    fn calibrate_aside<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
+        match self.lookup {
+            SectionKind::ScoreIntervals => self.calibrate_beside(table, score, word),
+            _ => self.calibrate_in_range(table, score, word),
+        }
+    }
+
+    /// Calibrates a score, and finds the interval of its range.
+    #[inline(never)]
+    fn calibrate_beside<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
+        let mut outcome = self.calibrate_in_range(table, score, word);
+        let is_rounded = self.kind == SectionKind::CompactSteps;
+        let key = if is_rounded { score.rounded_key().into() } else { score.key() };
+        self.put_interval(&mut outcome, table, key);
+        outcome
+    }
+
+    /// Gives a result the range that contains its key as its bin, and the interval of the range.
+    #[inline(never)]
+    fn put_interval(&self, outcome: &mut Outcome, table: usize, key: u32) {
+        if let (Outcome::Calibrated(calibrated), Some(bins)) = (outcome, self.score_bins(table)) {
+            let bin = bins.bin(key);
+            calibrated.bin = bin as u16;
+            calibrated.flags = calibrated.flags.with(BinFlags::RANGE);
+            calibrated.interval = bins.interval(bin);
+        }
     }
 
     /// Calibrates a score, and marks the result if no calibration point has a score as low or as high.
@@ -483,7 +535,24 @@ impl<'a> Tables<'a> {
     /// floats.
     #[inline]
     pub(crate) fn calibrate_code(&self, table: usize, key: u16) -> Outcome {
-        self.calibrate_code_by(self.lookup, table, key, || self.calibrate_code_in_range(table, key))
+        self.calibrate_code_by(self.lookup, table, key, || self.calibrate_code_aside(table, key))
+    }
+
+    /// Calibrates a code with what lies beside its table.
+    #[inline(never)]
+    fn calibrate_code_aside(&self, table: usize, key: u16) -> Outcome {
+        match self.lookup {
+            SectionKind::ScoreIntervals => self.calibrate_code_beside(table, key),
+            _ => self.calibrate_code_in_range(table, key),
+        }
+    }
+
+    /// Calibrates a code, and finds the interval of its range.
+    #[inline(never)]
+    fn calibrate_code_beside(&self, table: usize, key: u16) -> Outcome {
+        let mut outcome = self.calibrate_code_in_range(table, key);
+        self.put_interval(&mut outcome, table, key.into());
+        outcome
     }
 
     /// Calibrates a code, and marks the result if no calibration point has a code as low or as high.
@@ -562,7 +631,8 @@ impl<'a> Tables<'a> {
             return Outcome::Uncalibrated(Uncalibrated::EmptyBin);
         }
         // An interval holds under the same conditions as the epsilon: without the epsilon there is none.
-        let interval = epsilon.and_then(|_| self.interval(table, bin));
+        // Intervals of ranges of the score are put in their place afterwards.
+        let interval = epsilon.and_then(|_| self.own_interval(table, bin));
         Outcome::Calibrated(Calibrated { prob, bin, epsilon, flags, interval })
     }
 
@@ -578,9 +648,45 @@ impl<'a> Tables<'a> {
         BinFlags::from_bits(bits).unwrap_or_default()
     }
 
-    /// Returns the interval of a bin of a table, from section 8; `None` if there is none.
+    /// Returns the interval of a bin of a table, from section 8, or of a range of the score, from section 38; `None` if there is none.
     #[inline]
     pub fn interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
+        if self.has_ranges() { self.range_interval(table, bin) } else { self.own_interval(table, bin) }
+    }
+
+    /// Tells whether results have ranges of the score as their bins, from section 38.
+    #[inline]
+    pub(super) fn has_ranges(&self) -> bool {
+        self.lookup == SectionKind::ScoreIntervals
+    }
+
+    /// Returns the interval of a range of the score.
+    // Not inlined, so that what looks at bins alone has no larger frame.
+    #[inline(never)]
+    pub(super) fn range_interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
+        self.score_bins(table)?.interval(bin.into())
+    }
+
+    /// Returns the ranges of the score that have intervals of their own, from section 38; `None` if the artifact has no such section, and for
+    /// an uncalibrated class.
+    #[inline]
+    pub fn score_bins(&self, table: usize) -> Option<ScoreBins<'a>> {
+        match self.lookup {
+            SectionKind::ScoreIntervals => ScoreBins::of(self.intervals?.words(table)?),
+            _ => None,
+        }
+    }
+
+    /// Returns how many bins the results of a table tell apart: ranges of the score that have intervals of their own, or the bins of the table's
+    /// form; `None` for an uncalibrated class.
+    pub fn bins(&self, table: usize) -> Option<usize> {
+        let form = self.get(table)?.form;
+        Some(self.score_bins(table).map_or_else(|| form.bins(), |ranges| ranges.bins()))
+    }
+
+    /// Returns the interval of a bin from section 8, if that is what there is.
+    #[inline]
+    pub(super) fn own_interval(&self, table: usize, bin: u16) -> Option<ProbInterval> {
         let pairs = self.intervals?.words(table)?.as_chunks::<2>().0;
         let [lo, hi] = pairs.get(usize::from(bin))?.map(f32::from_bits);
         ProbInterval::new(lo, hi)
@@ -592,7 +698,11 @@ impl<'a> Tables<'a> {
         self.direct.get(table.checked_mul(CODES)?..)?.get(..CODES)
     }
 
-    /// Tells whether results may have an interval, from section 8, or the two probabilities of Venn-Abers.
+    pub(super) const fn intervals(&self) -> Option<Pool<'a>> {
+        self.intervals
+    }
+
+    /// Tells whether results may have an interval, from section 8 or 38, or the two probabilities of Venn-Abers.
     pub fn has_intervals(&self) -> bool {
         self.intervals.is_some() || self.kind == SectionKind::VennAbers
     }

@@ -9,6 +9,7 @@ use super::layout::{MANDATORY, PREFIX_LEN, SECTION_HEAD_LEN, SectionKind};
 use super::monitor_action::MonitorAction;
 use super::monitors::MonitorParts;
 use super::pool::{HalfWriter, WordWriter};
+use super::score_intervals::ScoreIntervalParts;
 use super::tables::{CODES, Table};
 use super::{groups, joint, prefix};
 use crate::decision::{DecisionError, DecisionParts, DecisionRule, OperatingParts, SetParts};
@@ -216,6 +217,18 @@ impl<'b> ArtifactWriter<'b> {
     /// If it does not fit.
     pub fn monitor_action(&mut self, action: MonitorAction) -> Result<(), WriteError> {
         self.section(SectionKind::MonitorAction as u16, true, &(action as u32).to_le_bytes())
+    }
+
+    /// Writes intervals of ranges of the score, beside any tables, as a section that a reader may skip.
+    /// [`Artifact::parse`](super::Artifact::parse) checks it.
+    ///
+    /// # Errors
+    ///
+    /// If the intervals do not fit.
+    pub fn score_intervals(&mut self, parts: &ScoreIntervalParts<'_>) -> Result<(), WriteError> {
+        let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+        let len = parts.write(space).ok_or(WriteError::TooLarge)?;
+        self.close(SectionKind::ScoreIntervals as u16, 0, len).ok_or(WriteError::TooLarge)
     }
 
     /// Writes the counter. The section may be left out if the counter is 0.

@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::names::{NameError, Names, behind_name};
-use crate::outcome::{Calibrated, Outcome, ProbInterval};
+use crate::outcome::{BinFlags, Calibrated, Outcome, ProbInterval};
 use crate::score::ONE_BITS;
 use crate::table::search::count_below;
 
@@ -146,8 +146,9 @@ impl<'a> DecisionRule<'a> {
     #[inline(never)]
     fn is_sure(&self, calibrated: &Calibrated) -> bool {
         let ProbInterval { lo, hi } = match (calibrated.interval, calibrated.epsilon) {
-            // Without an epsilon an interval is no interval of confidence.
+            // Without an epsilon an interval is no interval of confidence, unless it is that of a range of the score.
             (Some(interval), Some(_)) => interval,
+            (Some(interval), None) if calibrated.flags.contains(BinFlags::RANGE) => interval,
             (None, Some(epsilon)) => {
                 // A sum is rounded: the next float on the outside is beyond what was meant.
                 let (lo, hi) = (calibrated.prob - epsilon, calibrated.prob + epsilon);

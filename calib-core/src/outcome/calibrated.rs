@@ -25,16 +25,20 @@ use super::interval::ProbInterval;
 pub struct Calibrated {
     /// The calibrated probability, in `[0, 1]`.
     pub prob: f32,
-    /// The bin that contains the score, 0-based within its table.
+    /// The bin that contains the score, 0-based within its table: a range of the score if the artifact has
+    /// [intervals of ranges](crate::artifact::ScoreIntervals), otherwise a bin of the calibrator.
     pub bin: u16,
     /// The guarantee: but for the failure probability `alpha` in the artifact's header, `prob` is within `epsilon` of the
-    /// bin's true probability. `None` if nothing is guaranteed.
+    /// true probability of the calibrator's bin. `None` if nothing is guaranteed.
     pub epsilon: Option<f32>,
     /// What to know about the bin.
     pub flags: BinFlags,
     /// What the artifact holds beside the probability; `None` if it holds nothing.
     ///
-    /// Of a binning method it is the exact binomial interval, which contains the bin's true probability but for the failure
+    /// If the artifact has [intervals of ranges](crate::artifact::ScoreIntervals), it is the interval of the score's range, whatever the
+    /// calibrator: with probability at least `1 - alpha` it contains the event rate of the range. `prob` may lie outside of it.
+    ///
+    /// Otherwise, of a binning method it is the exact binomial interval, which contains the bin's true probability but for the failure
     /// probability `alpha` in the artifact's header. Of [Venn-Abers](crate::table::VennAbersTable) it is no such interval: `lo`
     /// is `p0` and `hi` is `p1`, and the true probability of the score mostly lies outside of both.
     pub interval: Option<ProbInterval>,
@@ -58,6 +62,9 @@ impl BinFlags {
     /// and what is said of the bin is said of others. Artifacts that tell the range of scores are marked so, but for those of
     /// [`Reduction::Normalized`](crate::artifact::Reduction::Normalized) and of whole vectors.
     pub const OUT_OF_RANGE: Self = Self(4);
+    /// In a result: the bin is a range of the score, and the interval is that of the [range](crate::artifact::ScoreIntervals), which holds with
+    /// the probability that is stated there, although the result may have no epsilon.
+    pub const RANGE: Self = Self(8);
 
     /// Returns the byte stored in an artifact.
     pub const fn bits(self) -> u8 {
@@ -228,7 +235,7 @@ mod tests {
     #[test]
     fn an_artifact_knows_no_flag_of_results() {
         assert_eq!(BinFlags::from_bits(1), Some(BinFlags::EMPTY));
-        for flag in [BinFlags::SHARED_OUT, BinFlags::OUT_OF_RANGE] {
+        for flag in [BinFlags::SHARED_OUT, BinFlags::OUT_OF_RANGE, BinFlags::RANGE] {
             assert_eq!(BinFlags::from_bits(flag.bits()), None);
         }
     }

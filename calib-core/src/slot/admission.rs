@@ -28,7 +28,7 @@ impl MonitorRoom {
         };
         let has_room = |table: usize| {
             let Some(reference) = monitors.to_count(table) else { return true };
-            let bins = artifact.tables().get(table).map_or(0, |table| table.form.bins());
+            let bins = artifact.tables().bins(table).unwrap_or(0);
             table < self.tables && reference.bins() <= self.bins && bins <= self.bins
         };
         (0..monitors.count()).all(has_room)

@@ -50,6 +50,18 @@ impl Keys for Plain {
     }
 }
 
+/// Words that are keys of any score: those of margins take all 32 bits.
+struct Wide;
+
+impl Keys for Wide {
+    const WIDE: bool = true;
+
+    #[inline(always)]
+    fn of(word: u32) -> u32 {
+        word
+    }
+}
+
 /// Words that are the bits of floats.
 pub(crate) struct Floats<S>(PhantomData<S>);
 
@@ -90,6 +102,12 @@ macro_rules! levels {
 #[inline(always)]
 pub(crate) fn bin_of<W: Word>(edges: &[W], values: usize, key: u32) -> usize {
     find_bin::<W, Plain>(edges, values, key)
+}
+
+/// Returns the bin of a key of any score among keys of the same kind of score.
+#[inline(always)]
+pub(crate) fn bin_of_wide(edges: &[u32], values: usize, key: u32) -> usize {
+    find_bin::<u32, Wide>(edges, values, key)
 }
 
 /// Returns the bin of a key.

@@ -19,6 +19,7 @@ mod reductions;
 mod refusal_forms;
 mod refusals;
 mod rules;
+mod score_intervals;
 mod signed;
 #[path = "../../src/test_size.rs"]
 mod test_size;

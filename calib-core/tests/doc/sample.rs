@@ -1,11 +1,11 @@
 // The artifacts of the documentation's examples, which include this file.
 
-use calib_core::{ArtifactBuffer, Identity, MarginTable, ScoreEncoding, StepTable};
-use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table, TableForm, Theorem};
+use calib_core::{ArtifactBuffer, Identity, MarginTable, ProbInterval, ScoreEncoding, StepTable};
+use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Rate, Reduction, ScoreIntervalParts, Table, TableForm, Theorem};
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles, SetParts, Threshold, Thresholds,
 };
-use calib_core::table::CodeTable;
+use calib_core::table::{CodeTable, Scaling, ScalingFunction};
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 
 /// Two bins of a binary classifier's score: below 0.5 the probability is 0.1, from 0.5 up it is 0.8.
@@ -22,7 +22,19 @@ pub fn monitored() -> ArtifactBuffer<128> {
     })
 }
 
-/// The same with a decision rule, which treats above 0.5.
+/// Platt scaling of a binary classifier's score, beside intervals of the scores below and from 0.5 up.
+pub fn with_score_intervals() -> ArtifactBuffer<128> {
+    let function = ScalingFunction::new(Scaling::PlattProb { a: 4.0, b: -2.0 }).unwrap();
+    let header = Header { method: Method::Platt, guarantee: None, ..header(Reduction::Binary, 2, 0) };
+    write(&header, |writer| {
+        writer.tables(&[Some(Table { form: TableForm::Scaling(function), epsilon: None })]).unwrap();
+        let intervals = [(0.0, 0.25), (0.5, 1.0)].map(|(lo, hi)| ProbInterval::new(lo, hi).unwrap());
+        let tables = &[Some((&[0.5f32.to_bits()][..], &intervals[..]))];
+        writer.score_intervals(&ScoreIntervalParts { rate: Rate::OfRange, alpha: 0.1, tables }).unwrap();
+    })
+}
+
+/// The two bins with a decision rule, which treats above 0.5.
 pub fn with_decision() -> ArtifactBuffer<128> {
     let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
     write(&header(Reduction::Binary, 2, 2), |writer| {

@@ -21,7 +21,7 @@
 //!
 //! Every module is a room, and imports rooms to its left only:
 //! [`mod@names`] < [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
-//! [`artifact`] < [`passes`] < [`adjust`] < [`mod@apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
+//! [`intervals`] < [`artifact`] < [`passes`] < [`adjust`] < [`mod@apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
 //! *Operating* points are thresholds on a score, and prediction *sets* those classes
@@ -43,6 +43,7 @@ pub mod error;
 pub mod fit;
 pub mod fleet;
 pub mod guarantee;
+pub mod intervals;
 pub mod job;
 pub mod joint;
 pub mod names;

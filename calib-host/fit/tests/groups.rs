@@ -60,6 +60,30 @@ fn equally_calibrated_groups_are_rejected_no_more_often_than_stated() {
     }
 }
 
+/// Few rows of calibrated groups at the two ends of the probabilities, so that they sit at the two ends of every bin: of 300 tests at 0.05
+/// at most 25 reject (more would with probability 0.009), where dealing labels out evenly within bins rejects every fifth.
+#[test]
+fn few_rows_of_groups_of_different_risk_are_rejected_no_more_often_than_stated() {
+    for rows in [40, 60, 100] {
+        let rejects = |seed: &u64| {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(*seed);
+            // The second and the second largest of nine are beta distributed: 2, 8 and 8, 2.
+            let (mut drawn, mut names) = (Vec::new(), Vec::new());
+            for row in 0..rows {
+                let mut uniform: [f64; 9] = std::array::from_fn(|_| rng.random());
+                uniform.sort_by(f64::total_cmp);
+                let prob = uniform[if row % 2 == 0 { 1 } else { 7 }];
+                drawn.push(Prediction { class: 1, prob, bin: 0, hit: rng.random::<f64>() < prob });
+                names.push(if row % 2 == 0 { "a" } else { "b" });
+            }
+            let test = test_equal_calibration(&drawn, &RowGroups::new(names), None, *seed);
+            test.is_ok_and(|test| test.p_value <= 0.05)
+        };
+        let rejections = (0..300).filter(rejects).count();
+        assert!(rejections <= 25, "{rejections} of 300, {rows} rows");
+    }
+}
+
 #[test]
 fn unequally_calibrated_groups_are_found() {
     for (score_shift, values) in [(0.0, None), (1.0, None), (1.0, Some(8.0))] {

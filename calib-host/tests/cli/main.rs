@@ -66,6 +66,7 @@ mod report_bad;
 mod report_parts;
 mod report_warnings;
 mod same_rows;
+mod score_intervals;
 mod sets;
 mod signing;
 mod silent;

@@ -577,6 +577,11 @@
 #define CALIB_FLAG_OUT_OF_RANGE 4
 
 /**
+ * A bit of `calib_result_t.flags`: `bin` is a range of the score, and the interval holds the event rate of the range, whatever the calibrator.
+ */
+#define CALIB_FLAG_RANGE 8
+
+/**
  * In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by. It is 0, so a cleared result says it.
  */
 #define CALIB_ALARM_RAISED 0

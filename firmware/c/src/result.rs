@@ -39,6 +39,8 @@ pub const CALIB_FLAG_EMPTY: u8 = 1;
 pub const CALIB_FLAG_SHARED_OUT: u8 = 2;
 /// A bit of `calib_result_t.flags`: the score is outside the range of the calibration rows.
 pub const CALIB_FLAG_OUT_OF_RANGE: u8 = 4;
+/// A bit of `calib_result_t.flags`: `bin` is a range of the score, and the interval holds the event rate of the range, whatever the calibrator.
+pub const CALIB_FLAG_RANGE: u8 = 8;
 
 /// In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by. It is 0, so a cleared result says it.
 pub const CALIB_ALARM_RAISED: u8 = 0;

@@ -461,17 +461,19 @@ fn tables(section: &Section<'_>) -> u16 {
     u16::try_from(section.count()).unwrap_or(u16::MAX)
 }
 
-/// The bins of a table; 0 if there is no such table.
+/// The bins that answers of a table name; 0 if there is no such table.
 fn bins_of(artifact: &Artifact<'_>, table: usize) -> u16 {
     // A bin's number has two bytes.
-    artifact.tables().get(table).map_or(0, |table| table.form.bins() as u16)
+    artifact.tables().bins(table).map_or(0, |bins| bins as u16)
 }
 
 /// Whether the monitor's bins are those of the table, and one of them has no calibrated probability: where a score falls would be told
 /// of the others alone, which then look like a shift.
 fn is_untold(artifact: &Artifact<'_>, section: &Section<'_>, table: usize) -> bool {
     let is_empty = |bin| artifact.tables().bin_flags(table, bin).contains(BinFlags::EMPTY);
-    section.own_edges(table).is_none() && (0..bins_of(artifact, table)).any(is_empty)
+    // Empty is a bin of the table's form, whatever answers name.
+    let bins = artifact.tables().get(table).map_or(0, |table| table.form.bins() as u16);
+    section.own_edges(table).is_none() && (0..bins).any(is_empty)
 }
 
 /// By what a monitor with bins of its own finds the bin.

@@ -1,7 +1,8 @@
 //! The writing of artifacts, of all tables, and of signatures.
 
 use calib_core::artifact::{
-    ArtifactWriter, Header, HeaderFlags, KeyId, Method, Provenance, Reduction, Table, TableForm, crc32c, sign,
+    ArtifactWriter, Header, HeaderFlags, KeyId, Method, Provenance, Rate, Reduction, ScoreIntervalParts,
+    Table, TableForm, crc32c, sign,
 };
 use calib_core::decision::{
     AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantiles, SetParts, Thresholds,
@@ -43,6 +44,12 @@ fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
     writer.bin_flags(from::<&[BinFlags]>(&[]))?;
     writer.intervals(from::<&[Option<&[Option<ProbInterval>]>]>(&[]))?;
     writer.score_ranges(from::<&[Option<[u32; 2]>]>(&[]))?;
+    let ranges: &[Option<(&[u32], &[ProbInterval])>] = from(&[]);
+    writer.score_intervals(&ScoreIntervalParts {
+        rate: from(Rate::OfRange),
+        alpha: any(),
+        tables: ranges,
+    })?;
     writer.counter(any())?;
     writer.decision(&DecisionParts {
         thresholds: floats(),

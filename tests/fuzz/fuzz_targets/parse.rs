@@ -3,7 +3,7 @@
 
 use std::iter::repeat;
 
-use calib_core::artifact::{PREFIX_LEN, Reduction, Table, TableForm};
+use calib_core::artifact::{HeaderFlags, PREFIX_LEN, Reduction, ScoreBins, Table, TableForm};
 use calib_core::decision::{Thresholds, Verdict};
 use calib_core::{
     Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, Probs,
@@ -146,9 +146,9 @@ fn use_tables(
     score: Score,
     word: u32,
 ) {
-    let tables = artifact.tables();
     for class in 0..=u16::try_from(count).unwrap() {
-        let table = if usize::from(class) < count { tables.get(first + usize::from(class)) } else { None };
+        let index = first + usize::from(class);
+        let table = if usize::from(class) < count { Asked::of(artifact, index) } else { None };
         let top = TopLabel { class, score };
         let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
         match *calibrator {
@@ -221,9 +221,27 @@ fn table_of<'a>(
     (first, count): (usize, usize),
     class: u16,
     classes: usize,
-) -> Option<Table<'a>> {
+) -> Option<Asked<'a>> {
     let index = if count == 1 { 0 } else { usize::from(class) };
-    if usize::from(class) < classes && index < count { artifact.tables().get(first + index) } else { None }
+    if usize::from(class) < classes && index < count { Asked::of(artifact, first + index) } else { None }
+}
+
+/// A table with the ranges of the score beside it.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    table: Table<'a>,
+    beside: Option<ScoreBins<'a>>,
+    is_rounded: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn of(artifact: &Artifact<'a>, index: usize) -> Option<Self> {
+        let table = artifact.tables().get(index)?;
+        let beside =
+            artifact.score_intervals().map(|found| found.table(index).expect("each table has ranges"));
+        assert_eq!(beside, artifact.tables().score_bins(index));
+        Some(Self { table, beside, is_rounded: artifact.header().flags.contains(HeaderFlags::COMPACT) })
+    }
 }
 
 /// A calibrator of whole vectors gives every class a probability, or none if the vector's cell is empty.
@@ -267,7 +285,7 @@ enum Key {
     Code(QuantizedScore),
 }
 
-fn check_outcome(outcome: Outcome, table: Option<Table<'_>>, key: Key) {
+fn check_outcome(outcome: Outcome, table: Option<Asked<'_>>, key: Key) {
     match outcome {
         Outcome::Calibrated(got) => check_calibrated(got, table, key),
         Outcome::Uncalibrated(Uncalibrated::EmptyBin) => assert!(table.is_some()),
@@ -275,11 +293,24 @@ fn check_outcome(outcome: Outcome, table: Option<Table<'_>>, key: Key) {
     }
 }
 
-fn check_calibrated(got: Calibrated, table: Option<Table<'_>>, key: Key) {
+fn check_calibrated(got: Calibrated, asked: Option<Asked<'_>>, key: Key) {
+    let Asked { table, beside, is_rounded } = asked.expect("what is calibrated has a table");
     assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
     assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
+    let form = table.form;
+    if let Some(ranges) = beside {
+        let key = match key {
+            Key::Score(score, _) if is_rounded => score.rounded_key().into(),
+            Key::Score(score, _) => score.to_bits(),
+            Key::Margin(margin, _) if is_rounded => margin.rounded_key().into(),
+            Key::Margin(margin, _) => margin.key(),
+            Key::Code(code) => code.key().into(),
+        };
+        let bin = ranges.edges().iter().filter(|&&edge| edge <= key).count();
+        assert_eq!((usize::from(got.bin), got.interval), (bin, ranges.interval(bin)));
+        return;
+    }
     assert!(got.interval.is_none_or(|interval| interval.contains(got.prob)), "{got:?}");
-    let form = table.expect("what is calibrated has a table").form;
     let bin = usize::from(got.bin);
     assert!(bin < form.bins().max(1), "{got:?}");
     match (form, key) {

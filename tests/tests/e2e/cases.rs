@@ -5,6 +5,7 @@ use calib_host::binary::{
 };
 use calib_host::{
     ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
+    intervals,
 };
 use calib_tests::Board;
 use calib_tests::classifier::Case;
@@ -13,12 +14,17 @@ use crate::harness::{self, Image, binary_data, calibrated, random_inputs, top_la
 
 /// Fits, deploys, and demands the same bits on every test row, on calibration rows, and on so many bare scores.
 fn host_and_device_agree(case: &Case, fits: &[Fit], scores: usize) {
+    agree_with(case, fits, scores, &ArtifactOptions::default().intervals(true));
+}
+
+/// The same for artifacts with these options.
+fn agree_with(case: &Case, fits: &[Fit], scores: usize, options: &ArtifactOptions) {
     let image = Image::new(Board::Mps2An386, case.model.clone());
     let calibration = &case.calibration.features;
     let rows = [&case.test.features[..], &calibration[..random_inputs(calibration.len())]].concat();
     for fit in fits {
         let classifier = Some(case.model.parameters().id);
-        let options = ArtifactOptions::default().classifier(classifier).intervals(true);
+        let options = options.clone().classifier(classifier);
         let mut deployed = image.deploy(case.name, &artifact_bytes(fit, &options).unwrap());
         let classified = deployed.rows(&rows);
         let calibrated = calibrated(&classified);
@@ -64,6 +70,21 @@ fn every_binary_method() {
     ];
     let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());
     host_and_device_agree(case, &fits, 1000);
+}
+
+/// The device answers with the range of the score and its interval, whatever the calibrator.
+#[test]
+fn intervals_of_ranges() {
+    let case = harness::breast_cancer();
+    let data = binary_data(case);
+    let methods = [
+        BinaryMethod::Scaling(ScalingMethod::Beta),
+        BinaryMethod::Isotonic(Isotonic::default()),
+        BinaryMethod::VennAbers,
+    ];
+    let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());
+    let options = ArtifactOptions::default().score_intervals(Some(intervals::fit(&data, 0.1).unwrap()));
+    agree_with(case, &fits, 1000, &options);
 }
 
 #[test]

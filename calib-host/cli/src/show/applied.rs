@@ -32,7 +32,9 @@ pub(crate) struct AppliedColumns<'a> {
 
 impl<'a> AppliedColumns<'a> {
     pub(crate) fn of(artifact: Artifact<'a>, evidence: bool) -> Self {
-        let pair = if artifact.header().method == Method::VennAbers { VENN_ABERS } else { INTERVAL };
+        let is_venn_abers =
+            artifact.header().method == Method::VennAbers && artifact.score_intervals().is_none();
+        let pair = if is_venn_abers { VENN_ABERS } else { INTERVAL };
         let pair = artifact.tables().has_intervals().then_some(pair);
         Self { artifact, pair, evidence }
     }

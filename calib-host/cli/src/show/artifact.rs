@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Reduction, TableForm};
-use calib_core::{Artifact, BinFlags, Calibrator, Margin, ScoreEncoding};
+use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction, ScoreIntervals, TableForm};
+use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval, ScoreEncoding};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, bins_in_words, points, promise, rule_sentences, table_label,
@@ -72,7 +72,16 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
             1.0 - f64::from(g.alpha),
             g.theorem
         )?,
+        None if artifact.score_intervals().is_some() => {}
         None => writeln!(out, "guarantee   none")?,
+    }
+    if let Some(found) = artifact.score_intervals() {
+        let (decimals, probability) = (decimals(found.alpha()), 1.0 - f64::from(found.alpha()));
+        writeln!(
+            out,
+            "guarantee   an interval for each score range, with probability {probability:.decimals$} ({})",
+            rate_of(found)
+        )?;
     }
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
         writeln!(out, "flags       equal scores at an edge were kept in one bin")?;
@@ -121,12 +130,49 @@ fn score_range(artifact: &Artifact<'_>, table: usize) -> Option<[f64; 2]> {
     let range = artifact.tables().score_range(table)?;
     Some(range.map(|end| match encoding.code_range() {
         Some((lowest, _)) => f64::from(lowest) + f64::from(end),
-        None if encoding.is_margin() => {
-            Margin::from_key(end).unwrap_or_default().get().to_string().parse().unwrap_or(f64::NAN)
-        }
-        // The shortest digits that give the f32 back.
-        None => f32::from_bits(end).to_string().parse().unwrap_or(f64::NAN),
+        None if encoding.is_margin() => shortest(Margin::from_key(end).unwrap_or_default().get()),
+        None => shortest(f32::from_bits(end)),
     }))
+}
+
+/// Of which rate intervals of ranges are.
+fn rate_of(found: ScoreIntervals<'_>) -> &'static str {
+    match found.rate() {
+        Rate::OfRange => "the event rate of the range",
+        _ => "the event rate at the calibration scores of the range",
+    }
+}
+
+/// The ranges of the score that have intervals of their own: from which score, or code, to below which, and the interval.
+fn ranges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
+    let bins = artifact.tables().score_bins(table)?;
+    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
+    let encoding = encoding_of_keys(artifact);
+    let edge = |&key: &u32| match encoding.code_range() {
+        Some((lowest, _)) => f64::from(lowest) + f64::from(key),
+        None if encoding.is_margin() => {
+            let key = if is_rounded { key << 16 } else { key };
+            shortest(Margin::from_key(key).unwrap_or_default().get())
+        }
+        None if is_rounded => f64::from(key) / f64::from(u16::MAX),
+        None => shortest(f32::from_bits(key)),
+    };
+    let edges = || bins.edges().iter().map(edge).map(Some);
+    let starts = [None].into_iter().chain(edges());
+    let ends = edges().chain([None]);
+    Some(starts.zip(ends).map(Into::into).zip(bins.intervals()).collect())
+}
+
+/// The same as JSON; null without such ranges.
+pub(super) fn ranges_json(artifact: &Artifact<'_>, table: usize) -> Value {
+    let range =
+        |(scores, i): &([Option<f64>; 2], ProbInterval)| json!({"scores": scores, "interval": [i.lo, i.hi]});
+    ranges(artifact, table).map(|ranges| ranges.iter().map(range).collect()).unwrap_or_default()
+}
+
+/// A number with the shortest digits that give the f32 back.
+fn shortest(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::NAN)
 }
 
 /// A table, a line for each bin.
@@ -152,6 +198,13 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
         writeln!(out, "  {row:>4}  {line}{mark}")?;
     }
+    for (row, ([from, below], ProbInterval { lo, hi })) in
+        ranges(artifact, index).iter().flatten().enumerate()
+    {
+        let from = from.map_or("any".to_owned(), |from| from.to_string());
+        let below = below.map_or("up".to_owned(), |below| format!("below {below}"));
+        writeln!(out, "  range {row:>2}  scores from {from}, {below}: event rate {lo:.4} to {hi:.4}")?;
+    }
     Ok(())
 }
 
@@ -172,6 +225,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         let is_empty = |&bin: &usize| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
         value["empty_bins"] = (0..table.form.bins()).filter(is_empty).collect();
         value["score_range"] = json!(score_range(artifact, index));
+        if artifact.score_intervals().is_some() {
+            value["score_intervals"] = ranges_json(artifact, index);
+        }
         value["len_bytes"] = len_bytes.into();
         value["epsilon"] = table.epsilon.into();
         if tables.has_intervals() {
@@ -180,7 +236,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         }
         Some(value)
     };
-    json!({
+    let mut shown = json!({
         "format": FORMAT_VERSION,
         "identity": artifact.identity().to_string(),
         "len_bytes": artifact.len_bytes(),
@@ -236,5 +292,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
             _ => None,
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(found) = artifact.score_intervals() {
+        shown["score_intervals"] = json!({"alpha": found.alpha(), "of": rate_of(found)});
+    }
+    shown
 }

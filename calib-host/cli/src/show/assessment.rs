@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use calib_fit::artifact::number_of;
 use calib_fit::assess::{
-    Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, Groups, HullVolume,
-    PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment, Verdict,
+    Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, FEWEST_EVENTS,
+    Groups, HullVolume, PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment, Verdict,
 };
 use calib_fit::stats::{percent_of_success, shown};
 
@@ -196,6 +196,13 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
              {i:.6} with probability {} %",
             u8::from(label),
             percent_of_success(assessment.c_emp.alpha)
+        )?;
+    }
+    if let (Some(few @ 1..), true) = (assessment.few_events(), assessment.accuracy.interval.is_some()) {
+        let came_true = if few == assessment.hits { "came true" } else { "did not come true" };
+        writeln!(
+            out,
+            "only {few} {came_true}: too few for intervals of brier and log_loss, which take {FEWEST_EVENTS}"
         )?;
     }
     Ok(())

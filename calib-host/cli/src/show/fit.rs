@@ -13,6 +13,7 @@ use calib_fit::fit::FittedTable;
 use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
+use super::artifact::ranges_json;
 use super::form::edges_of_keys;
 use super::monitors::monitor_sentences;
 use crate::out::shown_path;
@@ -70,6 +71,7 @@ impl<'a> ShownFit<'a> {
         lines.extend(promise.lines(|condition| &condition.short));
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
+        lines.extend(score_intervals(artifact));
         lines.extend(monitor_sentences(artifact, "Monitors"));
         lines
     }
@@ -102,7 +104,13 @@ impl<'a> ShownFit<'a> {
                 "name": fit.table_name(unfitted.table),
                 "reason": unfitted.reason.to_string(),
             })).collect::<Vec<_>>(),
-            "tables": fit.tables().iter().map(|table| table.as_ref().map(|table| table_json(table, fit.weighted()))).collect::<Vec<_>>(),
+            "tables": fit.tables().iter().enumerate().map(|(index, table)| {
+                let mut value = table_json(table.as_ref()?, fit.weighted());
+                if artifact.score_intervals().is_some() {
+                    value["score_intervals"] = ranges_json(artifact, index);
+                }
+                Some(value)
+            }).collect::<Vec<_>>(),
         })
     }
 }
@@ -160,6 +168,19 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// How wide the intervals of ranges of the score are.
+fn score_intervals(artifact: &Artifact<'_>) -> Option<String> {
+    let found = artifact.score_intervals()?;
+    let intervals =
+        || (0..found.count()).filter_map(|table| found.table(table)).flat_map(|ranges| ranges.intervals());
+    let width = || intervals().map(|interval| interval.hi - interval.lo);
+    let (narrowest, widest) = (width().reduce(f32::min)?, width().reduce(f32::max)?);
+    Some(format!(
+        "The intervals of the {} are {narrowest:.3} to {widest:.3} wide. `calib inspect` lists them.",
+        number_of(intervals().count() as u64, "score range")
+    ))
 }
 
 /// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.

@@ -25,7 +25,7 @@ pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::
     match &comparison.equal_calibration {
         Tested::Done(test) => writeln!(
             out,
-            "  all groups are equally calibrated: P = {:.4} ({} permutations of the group codes within {} bins of probability)",
+            "  all groups are equally calibrated: P = {:.4} ({} random assignments of labels within {} bins of probability)",
             test.p_value, test.permutations, test.bins
         ),
         Tested::Not { not_tested } => {

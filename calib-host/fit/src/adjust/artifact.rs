@@ -3,6 +3,7 @@
 use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind, WriteError};
 
 use super::error::AdjustError;
+use super::ranges::AdjustedRanges;
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
 use crate::accessors::builders;
@@ -48,7 +49,7 @@ const PARAMETERS: [&str; 5] =
 /// Returns the artifact with probabilities for another prevalence.
 ///
 /// Edges stay, and so does what a device does with them. A value `v` becomes [`Shift::prob`] of `v`; an interval's ends become
-/// [`Shift::interval`], and where there is no interval, `v` and epsilon on both sides become one. Epsilon becomes the farthest end of
+/// [`Shift::interval`], also those of ranges of the score, and where there is no interval, `v` and epsilon on both sides become one. Epsilon becomes the farthest end of
 /// an interval from its value. What is promised then fails with the probabilities of the calibrator's promise and of the
 /// interval of the calibration prevalence together. All of it holds only if scores are distributed among positives and among
 /// negatives as before.
@@ -99,6 +100,10 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
         Some(monitors) => Some((monitors, monitors.of_changed(&artifact)?)),
         None => None,
     };
+    let ranges = match artifact.score_intervals().filter(|_| !adjustment.is_estimated) {
+        Some(found) => Some(AdjustedRanges::of(found, both(found.alpha(), shift.alpha())?, shift)),
+        None => None,
+    };
     let kept = kept_parameters(old.provenance.parameters);
     let provenance = Provenance { parameters: &kept, ..old.provenance };
     let header = Header { method: method_after(old.method), guarantee, provenance, ..*old };
@@ -113,6 +118,9 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
                 [SectionKind::Intervals, SectionKind::Monitors, SectionKind::MonitorAction];
             if LEFT_OUT.iter().any(|&left_out| left_out as u16 == kind) {
                 return Ok(());
+            }
+            if kind == SectionKind::ScoreIntervals as u16 {
+                return ranges.as_ref().map_or(Ok(()), |ranges| ranges.write(writer));
             }
             if kind != table.form.section() as u16 {
                 return writer.section(kind, mandatory, payload);

@@ -6,6 +6,7 @@
 mod artifact;
 mod error;
 mod estimate;
+mod ranges;
 mod shift;
 mod table;
 

@@ -123,7 +123,8 @@ impl<'a> Adjusted<'a> {
             };
             let (middle, half) = (f64::from(old), f64::from(epsilon));
             let around = shift.interval(Interval { lo: middle - half, hi: middle + half }).outwards(value);
-            let exact = tables.interval(0, bin as u16).map(|interval| {
+            let own = tables.interval(0, bin as u16).filter(|_| tables.score_bins(0).is_none());
+            let exact = own.map(|interval| {
                 shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }).outwards(value)
             });
             let reach = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());

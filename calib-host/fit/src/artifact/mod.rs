@@ -1,6 +1,6 @@
 //! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
 //!
-//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit` and `joint`.
+//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint` and `intervals`.
 
 mod child;
 mod code_type;
@@ -12,6 +12,7 @@ mod kind;
 mod monitor_facts;
 mod monitors;
 mod options;
+mod outside;
 mod over_codes;
 mod points;
 mod promise;
@@ -19,6 +20,7 @@ mod rule_facts;
 mod rule_words;
 mod rules;
 mod sample;
+mod score_intervals;
 mod score_range;
 mod stored;
 mod tables;
@@ -35,6 +37,7 @@ pub use monitor_facts::{AlarmOdds, MonitorFacts, TableMonitorFacts};
 pub(crate) use monitors::OTHER_SCORES;
 pub use monitors::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 pub use options::{ArtifactOptions, identity};
+pub(crate) use outside::values_outside;
 pub(crate) use points::COUNTING_DEVICES;
 pub use points::{bins_in_words, cluster_rows, number_of, points};
 pub(crate) use promise::names as table_names;

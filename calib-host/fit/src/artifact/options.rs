@@ -9,9 +9,10 @@ use sha2::{Digest, Sha256};
 use super::monitors::{Monitoring, OTHER_SCORES};
 use crate::accessors::builders;
 use crate::data::RowsHash;
+use crate::intervals::Intervals;
 
 /// What goes into an artifact besides the fit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ArtifactOptions {
     /// The SHA-256 of the calibration data files, in the order they were given.
@@ -21,6 +22,9 @@ pub struct ArtifactOptions {
     /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any. Those of a fit
     /// to points with one label only always go there.
     pub intervals: bool,
+    /// Intervals of ranges of the score, at 12 bytes a range and about 28 more: they are written unless those of the bins are. The device then
+    /// answers with them, whatever the calibrator.
+    pub score_intervals: Option<Intervals>,
     /// How new the artifact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
     /// The hash of the rows of the calibration data. With it the artifact keeps what is known of them
@@ -37,6 +41,7 @@ builders! {
         data_sha256: [u8; 32],
         classifier: Option<ClassifierId>,
         intervals: bool,
+        score_intervals: Option<Intervals>,
         counter: u32,
         rows: Option<RowsHash>,
         direct_table: bool,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use calib_core::artifact::{Guarantee, HeaderFlags, Method, Reduction, Theorem};
+use calib_core::artifact::{Guarantee, HeaderFlags, Method, Rate, Reduction, ScoreIntervals, Theorem};
 use calib_core::{Artifact, BinFlags, Margin};
 
 use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points};
@@ -99,13 +99,25 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
     let header = artifact.header();
     let sample = stored.sample();
     let guarantee = header.guarantee.filter(|guarantee| guarantee.epsilon < 1.0);
-    let (statement, assumptions, mut limits) = match guarantee {
+    let (statement, assumptions, limits) = match guarantee {
         Some(guarantee) => (
             guaranteed(artifact, guarantee),
             assumptions(artifact, guarantee, sample),
             limits(artifact, guarantee),
         ),
         None => (why_nothing(artifact), Vec::new(), Vec::new()),
+    };
+    let (statement, assumptions, mut limits) = match (artifact.score_intervals(), guarantee) {
+        (None, _) => (statement, assumptions, limits),
+        (Some(found), None) => {
+            let uncalibrated = uncalibrated(artifact).unwrap_or_default();
+            let only = " Nothing is guaranteed of the probability itself.";
+            let statement = statement_of_ranges(artifact, found) + only + &uncalibrated;
+            (statement, assumptions_of_ranges(artifact, found, sample), limits_at(artifact, found.alpha()))
+        }
+        (Some(found), Some(_)) => {
+            (statement + " " + &statement_of_ranges(artifact, found), assumptions, limits)
+        }
     };
     if artifact.is_randomized() {
         limits.push(Condition::new(
@@ -156,13 +168,16 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
             " Nothing is guaranteed for {names}: equal scores straddle a bin boundary. {CONSERVATIVE}"
         );
     }
-    let uncalibrated: Vec<usize> = each().filter(|(_, table)| table.is_none()).map(|(i, _)| i).collect();
-    if !uncalibrated.is_empty() {
-        let (names, are) =
-            (names(artifact, &uncalibrated), if uncalibrated.len() == 1 { "is" } else { "are" });
-        text += &format!(" Nothing is guaranteed for {names}, which {are} uncalibrated.");
-    }
-    text
+    text + &uncalibrated(artifact).unwrap_or_default()
+}
+
+/// For which tables nothing is guaranteed because they are uncalibrated.
+fn uncalibrated(artifact: &Artifact<'_>) -> Option<String> {
+    let tables = artifact.tables();
+    let uncalibrated: Vec<usize> = (0..tables.count()).filter(|&table| tables.get(table).is_none()).collect();
+    let are = if uncalibrated.len() == 1 { "is" } else { "are" };
+    let names = (!uncalibrated.is_empty()).then(|| names(artifact, &uncalibrated))?;
+    Some(format!(" Nothing is guaranteed for {names}, which {are} uncalibrated."))
 }
 
 /// What is to be said where one tie voids the guarantee of a table.
@@ -188,19 +203,7 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
             ),
         ),
     };
-    let independent = match cluster_rows(artifact) {
-        None => Condition::new(
-            "calibration points are independent: one per patient, or per other independent unit",
-            "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
-             frames or visits of one patient are not.",
-        ),
-        Some(_) => Condition::new(
-            "clusters are independent, and one row of each was drawn: a new row is a random one of a random cluster",
-            "The clusters are independent, one per patient or other independent unit, and one row of each was drawn. A new row is \
-             a random one of a random cluster.",
-        ),
-    };
-    let mut all = vec![independent, Condition::new(fixed, in_full), same_distribution(artifact)];
+    let mut all = vec![independent(artifact), Condition::new(fixed, in_full), same_distribution(artifact)];
     if counting_devices(artifact).is_some() {
         all.extend(OF_COUNTED_OUTCOMES.map(|[short, full]| Condition::new(short, full)));
     }
@@ -214,6 +217,62 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
         _ => all.push(repeated_scores(sample)),
     }
     all
+}
+
+/// What intervals of ranges of the score guarantee.
+fn statement_of_ranges(artifact: &Artifact<'_>, found: ScoreIntervals<'_>) -> String {
+    let as_before = match found.rate() {
+        Rate::OfRange => "",
+        _ => ", for scores distributed within the range as in the calibration set (some tie at the edges)",
+    };
+    let event = match artifact.header().reduction {
+        Reduction::Binary => "",
+        Reduction::ClassWise => " The event is that the class is right, for each class separately.",
+        Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
+            " The event is that the class with the rank is right."
+        }
+        _ => " The event is that the predicted class is right.",
+    };
+    let of_clusters =
+        if cluster_rows(artifact).is_some() { " A new row is a random row of a random cluster." } else { "" };
+    format!(
+        "With at least {}% probability over the draw of the calibration set, the event rate of every score range lies in its interval\
+         {as_before}.{event}{of_clusters}",
+        percent_of_success(found.alpha()),
+    )
+}
+
+/// What has to be so for that to hold. Method and number of bins may be chosen by the labels: the ranges depend on the scores alone.
+fn assumptions_of_ranges(
+    artifact: &Artifact<'_>,
+    found: ScoreIntervals<'_>,
+    sample: Option<SampleFacts>,
+) -> Vec<Condition> {
+    let fixed = Condition::new(
+        "the classifier was fixed without looking at these labels",
+        "The classifier was fixed without looking at these labels. The method may be chosen by them: the ranges depend on the scores only.",
+    );
+    let mut all = vec![independent(artifact), fixed, same_distribution(artifact)];
+    if found.rate() == Rate::OfRange {
+        all.push(repeated_scores(sample));
+    }
+    all
+}
+
+/// The assumption that rows do not depend on each other.
+fn independent(artifact: &Artifact<'_>) -> Condition {
+    match cluster_rows(artifact) {
+        None => Condition::new(
+            "calibration points are independent: one per patient, or per other independent unit",
+            "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
+             frames or visits of one patient are not.",
+        ),
+        Some(_) => Condition::new(
+            "clusters are independent, and one row of each was drawn: a new row is a random one of a random cluster",
+            "The clusters are independent, one per patient or other independent unit, and one row of each was drawn. A new row is \
+             a random one of a random cluster.",
+        ),
+    }
 }
 
 /// The assumption about where new data come from: at the prevalence of the calibration points, or the one that the artifact was
@@ -283,16 +342,16 @@ fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
     }
 }
 
-/// What a guarantee does not say.
-fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
-    let odds = odds_of_failure(guarantee.alpha);
+/// What a guarantee with this alpha does not say.
+fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
+    let odds = odds_of_failure(alpha);
     let (spent, spent_in_full) = match parameter(artifact, "alpha-spent").filter(|&spent| spent > 0.0) {
         None => (
             "each recalibration takes that chance anew".to_owned(),
             "Every recalibration takes that chance anew, and the chances add up.".to_owned(),
         ),
         Some(spent) => {
-            let all = in_decimals((spent + as_written(guarantee.alpha)).min(1.0));
+            let all = in_decimals((spent + as_written(alpha)).min(1.0));
             (
                 format!(
                     "with the earlier calibrations in the field, which took {spent}, one of them fails with probability {all}"
@@ -304,7 +363,7 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
             )
         }
     };
-    let mut all = vec![
+    vec![
         unseen_scores(artifact),
         Condition::new(
             "the truth is the frequency of the label as it was recorded",
@@ -323,7 +382,12 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
                  not anew for every patient. {spent_in_full}"
             ),
         ),
-    ];
+    ]
+}
+
+/// What a guarantee of every bin does not say.
+fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
+    let mut all = limits_at(artifact, guarantee.alpha);
     // An exact epsilon is the farthest end of an interval: it holds whenever the intervals do.
     if artifact.tables().has_intervals() && guarantee.theorem != Theorem::ClopperPearson {
         let one = percent_of_success(guarantee.alpha);

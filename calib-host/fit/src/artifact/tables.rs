@@ -13,11 +13,12 @@ use super::error::CompileError;
 use super::options::ArtifactOptions;
 use super::rules::check_names;
 use super::sample::{SAMPLE_SECTION, SampleFacts};
+use super::score_intervals::{self, of_tables, outwards};
 use super::score_range::device_range;
 use super::write::written;
 use crate::binary::{Model, ScalingModel};
 use crate::fit::{Fit, FittedTable};
-use crate::stats::{CLIP, ScoreKind, single_at_least, single_at_most};
+use crate::stats::{CLIP, ScoreKind, single_at_least};
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
 #[derive(Default)]
@@ -81,6 +82,8 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let wants_intervals = options.intervals || fit.one_label().is_some();
     let has_intervals = wants_intervals && intervals.iter().flatten().flatten().any(Option::is_some);
     let monitored = options.monitors.as_ref().map(|monitors| monitors.of_tables(fit)).transpose()?;
+    let beside = options.score_intervals.as_ref().filter(|_| !has_intervals);
+    let beside = beside.map(|found| Ok::<_, CompileError>((found, of_tables(found, fit)?))).transpose()?;
     Ok(written(|writer| {
         writer.header(&header)?;
         writer.tables(&tables)?;
@@ -92,6 +95,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         }
         if has_ranges {
             writer.score_ranges(&ranges)?;
+        }
+        if let Some((found, tables)) = &beside {
+            score_intervals::write(found, tables, writer)?;
         }
         if options.direct_table {
             writer.direct_table(&tables)?;
@@ -251,7 +257,7 @@ impl Numbers {
     }
 }
 
-/// The probabilities that the device computes for scores of this kind with a function that is none of steps.
+/// The probabilities that the device computes for scores of this kind with a function that takes no codes and no random word.
 pub(crate) fn prob_on_device(
     model: &Model,
     kind: ScoreKind,
@@ -262,6 +268,8 @@ pub(crate) fn prob_on_device(
     let probs = scores.iter().map(|&score| match form {
         TableForm::Steps(table) => Ok(table.lookup(checked(score)?).1),
         TableForm::MarginSteps(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
+        TableForm::VennAbers(table) => Ok(table.lookup(checked(score)?).1),
+        TableForm::MarginVennAbers(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
         TableForm::Interpolated(table) => Ok(table.lookup(checked(score)?).1),
         TableForm::Scaling(function) => Ok(function.prob(checked(score)?)),
         TableForm::MarginInterpolated(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
@@ -318,11 +326,10 @@ fn intervals(table: &FittedTable) -> Vec<Option<ProbInterval>> {
     if table.intervals.is_empty() {
         return vec![None; table.model.bins().len()];
     }
-    let outwards = |(bin, interval): (&crate::binary::Bin, &crate::stats::Interval)| {
-        let hi = if interval.hi > 0.0 { single_at_least(interval.hi) } else { 0.0 };
-        (bin.n > 0).then(|| ProbInterval::new(single_at_most(interval.lo), hi)).flatten()
+    let of_bin = |(bin, interval): (&crate::binary::Bin, &crate::stats::Interval)| {
+        (bin.n > 0).then(|| outwards(*interval))
     };
-    table.model.bins().iter().zip(&table.intervals).map(outwards).collect()
+    table.model.bins().iter().zip(&table.intervals).map(of_bin).collect()
 }
 
 fn exact_f32(edge: f64) -> Result<f32, CompileError> {

@@ -11,6 +11,7 @@ use super::c_emp::c_emp_interval;
 use super::calibration_error::calibration_error;
 use super::cells::Cell;
 use super::column::{Frame, Tally};
+use super::few_events::{Events, FEWEST_EVENTS};
 use super::figures::Figures;
 use super::prediction::PredictionKind;
 use super::proper::BrierSplit;
@@ -277,6 +278,12 @@ pub struct Assessment {
 }
 
 impl Assessment {
+    /// How many predictions came true, or did not, whichever are fewer, if they are so few that the Brier score and the log-loss have no
+    /// interval: below 10.
+    pub fn few_events(&self) -> Option<u64> {
+        Some(self.hits.min(self.n - self.hits)).filter(|&fewer| fewer < FEWEST_EVENTS)
+    }
+
     /// Whether all predictions came true, or none did, so that nothing tells how well they separate; `None` if some did.
     pub fn one_label(&self) -> Option<bool> {
         match self.hits {
@@ -336,13 +343,20 @@ impl Gathered<'_> {
             .of_absolute_errors(&figures);
         let kind = frame.kind;
         let cells: Vec<Cell> = frame.bins(tally).into_iter().map(|(_, cell)| cell).collect();
+        let hits = cells.iter().map(|cell| cell.hits).sum();
+        let events = Events {
+            hits,
+            misses: n - hits,
+            alpha: options.bootstrap.map_or(options.alpha, |bootstrap| bootstrap.alpha),
+            are_rows: effective == n,
+        };
+        let intervals = events.heed(intervals, &figures, [&cells, &tally.cells]);
         let [bins, groups] = [&cells, &tally.cells].map(|cells| Groups::new(options.binning, cells));
         let plain = |value, interval| EstimateWithInterval { value, interval };
         let binned = BinnedEstimate::new;
         let top_label = |estimate: BinnedEstimate| (kind == PredictionKind::TopLabel).then_some(estimate);
         let conf_ece =
             binned(figures.ece, intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased)), bins);
-        let hits = cells.iter().map(|cell| cell.hits).sum();
         let exact = effective_clopper_pearson(hits, n, effective, options.alpha);
         Assessment {
             kind,

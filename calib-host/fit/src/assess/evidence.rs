@@ -10,6 +10,7 @@ use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::assessment::EstimateWithInterval;
+use super::few_events::FEWEST_EVENTS;
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
 use crate::artifact::number_of;
@@ -361,9 +362,6 @@ struct MeanChange {
     /// The cumulants of the sum by chance; `None` of clusters.
     chance: Option<[f64; 3]>,
 }
-
-/// Below so many events there is no interval.
-const FEWEST_EVENTS: u64 = 10;
 
 impl MeanChange {
     fn interval(&self, alpha: f64) -> Option<Interval> {

@@ -14,6 +14,7 @@ mod cells;
 mod clinical;
 mod column;
 mod evidence;
+mod few_events;
 mod figures;
 mod flaw;
 mod groups;
@@ -52,6 +53,7 @@ pub use evidence::{
     BrierChange, ChangedRows, Evidence, GuaranteeTest, brier_change, evidence, evidence_of_changes,
     evidence_of_fit, guarantee_test,
 };
+pub use few_events::FEWEST_EVENTS;
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
 pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,

@@ -13,7 +13,9 @@ pub(super) struct Withheld {
 
 /// Counts the bins in which an artifact's rule holds an action back; `None` if no action asks for evidence.
 pub(super) fn withheld(artifact: &Artifact<'_>) -> Option<Withheld> {
-    let rule = artifact.decision().filter(|rule| rule.unsure().is_some())?;
+    // Where ranges of the score have the intervals, a bin's evidence is not one of its own.
+    let has_ranges = artifact.score_intervals().is_some();
+    let rule = artifact.decision().filter(|rule| rule.unsure().is_some() && !has_ranges)?;
     let tables = artifact.tables();
     let mut counts = Withheld { bins: 0, of: 0 };
     for table in 0..tables.count() {

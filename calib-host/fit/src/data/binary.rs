@@ -390,6 +390,28 @@ impl BinaryData {
     }
 }
 
+/// Evaluates an expression of points, in whatever form they are.
+macro_rules! with_points {
+    ($data:expr, |$points:ident| $body:expr) => {
+        match $data.form() {
+            $crate::data::Form::Packed(points) => {
+                let $points = &$crate::points::Counted::new(&points[..])?;
+                $body
+            }
+            $crate::data::Form::Sorted($points) => $body,
+            $crate::data::Form::Spilled(points) => {
+                let $points = &$crate::points::Counted::new(&**points)?;
+                $body
+            }
+            $crate::data::Form::Rows(rows) => {
+                let $points = &$crate::points::group(rows.clone())[..];
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_points;
+
 /// How many points have the score 0 or 1.
 #[derive(Default)]
 struct ClassScores {

@@ -20,7 +20,7 @@ mod weighted;
 
 pub use crate::stats::ScoreKind;
 pub use binary::BinaryData;
-pub(crate) use binary::Form;
+pub(crate) use binary::{Form, with_points};
 pub(crate) use checks::{check_device_scores, check_labels, check_lengths, check_score};
 pub use code_vectors::CodeVectors;
 pub(crate) use codes::{clamped_score, code_of_score, score_of_code, scores_of_codes};

@@ -48,7 +48,7 @@ impl DeviceCounters {
             return Err(FleetError::Nameless { device: device.into() });
         }
         let table = |table: usize| {
-            let outcomes = vec![0; artifact.tables().get(table).map_or(0, |table| table.form.bins())];
+            let outcomes = vec![0; artifact.tables().bins(table).unwrap_or(0)];
             monitors.reference(table).map(|reference| TableCounters {
                 predictions: vec![0; reference.bins()],
                 labelled: outcomes.clone(),
@@ -86,7 +86,7 @@ impl DeviceCounters {
             let Some(counters) = counters else { continue };
             let reference = monitors.reference(table);
             let reference = reference.ok_or_else(|| FleetError::NotMonitored { device: device(), table })?;
-            let of_table = artifact.tables().get(table).map_or(0, |table| table.form.bins());
+            let of_table = artifact.tables().bins(table).unwrap_or(0);
             counters.check(&self.device, table, [reference.bins(), of_table])?;
         }
         Ok(())

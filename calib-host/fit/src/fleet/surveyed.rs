@@ -170,8 +170,10 @@ impl Comparison {
         let reference = monitors.reference(table).expect("the caller asked for a table that has one");
         let [shift, _, promise] = monitors.rarities();
         let found = artifact.tables().get(table);
-        let bins = found.as_ref().map_or(0, |found| found.form.bins());
-        let known = found.as_ref().map(|found| values(&found.form)).unwrap_or_default();
+        let bins = artifact.tables().bins(table).unwrap_or(0);
+        // A range of the score has no single value.
+        let of_steps = found.as_ref().filter(|_| artifact.tables().score_bins(table).is_none());
+        let known = of_steps.map(|found| values(&found.form)).unwrap_or_default();
         let promised = |bin: usize| {
             let tables = artifact.tables();
             if let Some(interval) = tables.interval(table, bin as u16) {

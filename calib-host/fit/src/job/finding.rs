@@ -30,6 +30,13 @@ pub enum Finding {
     Dependence(Repeats),
     /// The rows speak against the artifact.
     Evidence(Evidence),
+    /// The mean of the calibrated probabilities lies outside of the exact interval in some ranges of the score.
+    ValuesOutside {
+        /// In how many ranges.
+        outside: usize,
+        /// How many ranges there are.
+        ranges: usize,
+    },
     /// What the artifact shows against itself.
     Flaw(Flaw),
 }
@@ -80,7 +87,7 @@ impl Finding {
 
     /// Whether it is about the rows and not about the artifact.
     pub fn is_doubt(&self) -> bool {
-        !matches!(self, Self::SameRows | Self::Evidence(_) | Self::Flaw(_))
+        !matches!(self, Self::SameRows | Self::Evidence(_) | Self::ValuesOutside { .. } | Self::Flaw(_))
     }
 
     /// Returns the sentence with other names: `data` is the name of the scores, and the others are those of fields.
@@ -120,6 +127,10 @@ impl Finding {
             }
             Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),
             Self::Evidence(evidence) => evidence.to_string(),
+            Self::ValuesOutside { outside, ranges } => format!(
+                "In {outside} of {ranges} ranges of the score the mean calibrated probability lies outside of the exact interval: the \
+                 method does not fit these rows there."
+            ),
             Self::Flaw(flaw) => flaw.to_string(),
         }
     }

@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::data::{
     CodeVectors, DataError, TopLabelData, VectorKind, Vectors, check_labels, clamped_score, rounded_of,
 };
-use crate::points::{Spread, group};
+use crate::points::{Group, Spread, group};
 use crate::stats::ScoreKind;
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
@@ -321,6 +321,11 @@ impl Problems {
     /// The points of a problem.
     pub(super) fn table(&self, table: usize) -> &Table {
         &self.tables[table]
+    }
+
+    /// The points of a problem grouped by score, in ascending order.
+    pub(crate) fn groups(&self, table: usize) -> Vec<Group> {
+        self.tables[table].groups()
     }
 
     /// The number of points of a problem.

@@ -195,7 +195,8 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
             names.join(", ")
         ));
     }
-    if artifact.tables().has_intervals() && !matches!(header.method, Method::VennAbers) {
+    let is_venn_abers = header.method == Method::VennAbers && artifact.score_intervals().is_none();
+    if artifact.tables().has_intervals() && !is_venn_abers {
         lines.push("The artifact's intervals are not here.".into());
     }
     let tables = artifact.tables();

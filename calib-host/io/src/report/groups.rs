@@ -35,7 +35,7 @@ pub(super) fn text(comparison: &GroupComparison) -> Value {
     });
     let test = match &comparison.equal_calibration {
         Tested::Done(test) => format!(
-            "All groups are equally calibrated: P = {}, by {} permutations of the group codes within {} bins of probability.",
+            "All groups are equally calibrated: P = {}, by {} random assignments of labels within {} bins of probability.",
             number(test.p_value),
             test.permutations,
             test.bins

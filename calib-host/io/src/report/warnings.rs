@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use calib_core::artifact::{HeaderFlags, Reduction, Theorem};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_fit::artifact::{VacuousBins, number_of};
-use calib_fit::assess::{BeforeAfter, CalibratedRows, Evidence, Flaw, Prediction, PredictionKind};
+use calib_fit::assess::{
+    BeforeAfter, CalibratedRows, Evidence, FEWEST_EVENTS, Flaw, Prediction, PredictionKind,
+};
 use calib_fit::data::{BinaryData, Repeats};
 use calib_fit::job::Finding;
 
@@ -141,6 +143,12 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
              out. The rate of label 1 is in {rate:.4}.",
             after.n,
             u8::from(label)
+        ));
+    }
+    if let Some(few @ 1..) = after.few_events() {
+        let came_true = if few == after.hits { "came true" } else { "did not come true" };
+        warnings.push(format!(
+            "Only {few} of the test rows {came_true}: too few for intervals of the Brier score and the log-loss, which take {FEWEST_EVENTS}."
         ));
     }
     let few = after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();

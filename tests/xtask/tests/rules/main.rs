@@ -35,7 +35,7 @@ const CORE: [&str; 12] = [
     "wire",
 ];
 /// The same of calib-fit.
-const FIT: [&str; 25] = [
+const FIT: [&str; 26] = [
     "accessors",
     "names",
     "options_error",
@@ -52,6 +52,7 @@ const FIT: [&str; 25] = [
     "fit",
     "reduction",
     "joint",
+    "intervals",
     "artifact",
     "passes",
     "adjust",

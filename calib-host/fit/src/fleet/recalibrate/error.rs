@@ -23,6 +23,12 @@ pub enum RecalibrateError {
         "probabilities that are divided by their sum are not the shares of any bin: take rows with labels"
     )]
     Normalized,
+    /// Outcomes are counted in ranges of the score, which are not the bins of the values.
+    #[error(
+        "outcomes are counted in ranges of the score that have intervals of their own, and values are not the shares of these: take rows with \
+         labels"
+    )]
+    Ranges,
     /// Codes, or tables of 16-bit numbers.
     #[error("only tables of f32 are made from counted outcomes: take rows with labels")]
     Form,

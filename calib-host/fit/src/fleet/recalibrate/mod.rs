@@ -160,6 +160,9 @@ fn check_calibrator(before: &StoredArtifact) -> Result<(), RecalibrateError> {
     if header.reduction == Reduction::Normalized {
         return Err(RecalibrateError::Normalized);
     }
+    if before.artifact().score_intervals().is_some() {
+        return Err(RecalibrateError::Ranges);
+    }
     const RULES: [u16; 2] = [SectionKind::OperatingPoints as u16, SectionKind::PredictionSets as u16];
     if before.sections().any(|(kind, ..)| RULES.contains(&kind)) {
         return Err(RecalibrateError::Rules);

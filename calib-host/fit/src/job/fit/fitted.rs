@@ -11,13 +11,17 @@ use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
 use super::options::{FitOptions, MethodChoice, POINTS_PER_BIN};
 use crate::artifact::CompileError;
-use crate::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes};
+use crate::artifact::{
+    ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes, values_outside,
+};
 use crate::assess::{evidence_of_fit, flaws};
-use crate::binary::{BinaryMethod, Umd};
-use crate::data::{BinaryData, RowGroups, RowsHash, VectorData};
+use crate::binary::{BinaryMethod, Model, Umd};
+use crate::data::{BinaryData, RowGroups, RowsHash, VectorData, with_points};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
+use crate::error::FitError;
 use crate::fit::{Fit, fit_binary, fit_weighted};
+use crate::intervals::{self, Intervals, TableIntervals, fit_problems};
 use crate::job::finding::Finding;
 use crate::joint::{JointFit, fit_joint};
 use crate::options_error::OptionsError;
@@ -94,7 +98,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         let artifact = options.decided(&bytes)?;
         return Ok(Fitted { artifact, model: FittedModel::Joint(fit), chosen: None, findings });
     }
-    let OfTables { fit, chosen, monitors, evidence } = job.tables()?;
+    let OfTables { fit, chosen, monitors, evidence, beside } = job.tables()?;
     let fit = match job.rows {
         Some(rows) => fit.of_clusters(rows, options.seed),
         None => fit,
@@ -102,9 +106,11 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     let fit = if options.is_compact() { fit.compacted()? } else { fit };
     let fit = options.stated(fit);
     let fit = fit.of_classifiers(data.classifiers());
-    let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors))?;
+    let (intervals, outside) = beside.unzip();
+    let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors).score_intervals(intervals))?;
     let artifact = options.decided(&bytes)?;
     findings.extend(evidence);
+    findings.extend(outside.flatten());
     findings.extend(flaws(&artifact.artifact()).into_iter().map(Finding::Flaw));
     let chosen = chosen.map(|chosen| chosen.of_classifiers(data.classifiers()));
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
@@ -125,6 +131,8 @@ struct OfTables {
     chosen: Option<Chosen>,
     monitors: Option<Monitoring>,
     evidence: Option<Finding>,
+    /// Intervals of ranges of the score, and what they say against the values.
+    beside: Option<(Intervals, Option<Finding>)>,
 }
 
 impl Job<'_> {
@@ -144,7 +152,7 @@ impl Job<'_> {
                 let method = how.method_for_score(points.len())?;
                 let fit = fit_weighted(&points, &method, options.divided_alpha())?;
                 let fit = fit.with_spreads([Some(points.spread()?)]);
-                OfTables { fit, chosen: None, monitors, evidence: None }
+                OfTables { fit, chosen: None, monitors, evidence: None, beside: None }
             }
             (Content::Points(points), Some(groups)) => {
                 let evidence = if sample.is_of_passes() {
@@ -203,7 +211,14 @@ impl Job<'_> {
             None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
             None => (sample.spread()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
         };
-        Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence })
+        let beside = self.beside(
+            &fit,
+            || intervals::fit(&points, options.alpha),
+            |_, model, ranges| {
+                with_points!(points, |points| values_outside(points, model, fit.scores(), ranges))
+            },
+        )?;
+        Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence, beside })
     }
 
     fn several_tables(&self, problems: Problems, rounds: bool) -> Result<OfTables, NotFitted> {
@@ -225,7 +240,35 @@ impl Job<'_> {
         };
         let fit = fit_reduction(&problems, &how, options.divided_alpha())?;
         let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
-        Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None })
+        let beside = self.beside(
+            &fit,
+            || fit_problems(&problems, &fit, options.alpha),
+            |table, model, ranges| values_outside(&problems.groups(table)[..], model, fit.scores(), ranges),
+        )?;
+        Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None, beside })
+    }
+
+    /// Intervals beside the tables of a fit, if they are to be stored; `outside` counts the ranges whose mean value lies outside.
+    fn beside(
+        &self,
+        fit: &Fit,
+        found: impl FnOnce() -> Result<Intervals, FitError>,
+        outside: impl Fn(usize, &Model, &TableIntervals) -> Result<usize, FitError>,
+    ) -> Result<Option<(Intervals, Option<Finding>)>, NotFitted> {
+        if !self.options.wants_ranges(fit, self.sample) {
+            return Ok(None);
+        }
+        let found = found()?;
+        let tables = fit.tables().iter().zip(found.tables()).enumerate();
+        let (mut count, mut ranges) = (0, 0);
+        for (index, table) in tables {
+            if let (Some(fitted), Some(table)) = table {
+                count += outside(index, fitted.model(), table)?;
+                ranges += table.bins().len();
+            }
+        }
+        let finding = (count > 0).then_some(Finding::ValuesOutside { outside: count, ranges });
+        Ok(Some((found, finding)))
     }
 }
 
@@ -295,6 +338,7 @@ impl FitOptions {
             classifier: self.classifier,
             // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
             intervals: !self.is_compact(),
+            score_intervals: None,
             counter: self.counter,
             direct_table: self.table == TableWidth::Direct,
             monitors,

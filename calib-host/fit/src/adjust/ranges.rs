@@ -1,0 +1,36 @@
+//! Intervals of ranges of the score at another prevalence.
+
+use calib_core::ProbInterval;
+use calib_core::artifact::{ArtifactWriter, Rate, ScoreIntervalParts, ScoreIntervals, WriteError};
+
+use super::shift::Shift;
+use crate::stats::{Interval, single_at_least, single_at_most};
+
+/// The ranges of an artifact's only table, with intervals for another prevalence.
+pub(super) struct AdjustedRanges<'a> {
+    rate: Rate,
+    alpha: f32,
+    edges: &'a [u32],
+    intervals: Vec<ProbInterval>,
+}
+
+impl<'a> AdjustedRanges<'a> {
+    /// Moves the intervals of the only table. They hold except with probability `alpha`, with the interval of the calibration prevalence.
+    pub(super) fn of(found: ScoreIntervals<'a>, alpha: f32, shift: &Shift) -> Self {
+        let ranges = found.table(0);
+        let moved = |interval: ProbInterval| {
+            let Interval { lo, hi } =
+                shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() });
+            let hi = if hi > 0.0 { single_at_least(hi).min(1.0) } else { 0.0 };
+            ProbInterval { lo: single_at_most(lo).max(0.0), hi }
+        };
+        let intervals = ranges.iter().flat_map(|ranges| ranges.intervals()).map(moved).collect();
+        let edges = ranges.map_or(&[][..], |ranges| ranges.edges());
+        Self { rate: found.rate(), alpha, edges, intervals }
+    }
+
+    pub(super) fn write(&self, writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
+        let &Self { rate, alpha, edges, ref intervals } = self;
+        writer.score_intervals(&ScoreIntervalParts { rate, alpha, tables: &[Some((edges, intervals))] })
+    }
+}

@@ -1,0 +1,304 @@
+//! Intervals of ranges of the score beside every method: what the device answers is what was fitted.
+
+use std::collections::BTreeMap;
+
+use calib_core::artifact::{Rate, Reduction};
+use calib_core::predict::{Output, Query};
+use calib_core::score::CodeVector;
+use calib_core::{
+    Artifact, BinFlags, Calibrated, Logits, Margin, ProbInterval, QuantizedScore, Score, ScoreEncoding,
+};
+use calib_fit::data::RowGroups;
+use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::job::{ClassScore, Finding, FitOptions, Fitted, MethodChoice, TableWidth, fit};
+use calib_fit::{
+    BinaryData, BinaryMethod, Isotonic, ReductionOptions, ScalingMethod, ScoreKind, Umd, VectorKind,
+    intervals, promise,
+};
+
+const N: usize = 900;
+const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
+
+/// A number below 1 that looks random.
+fn hash(row: usize, salt: u64) -> f64 {
+    let mut x =
+        (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ salt.wrapping_mul(0xD134_2543_DE82_EF95);
+    x ^= x >> 29;
+    x = x.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (x >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn scores() -> Vec<f32> {
+    (0..N).map(|row| hash(row, 1) as f32).collect()
+}
+
+fn labels(scores: &[f32]) -> Vec<i64> {
+    scores
+        .iter()
+        .enumerate()
+        .map(|(row, &score)| i64::from(hash(row, 2) < f64::from(score * score)))
+        .collect()
+}
+
+fn with(method: BinaryMethod) -> FitOptions {
+    FitOptions::default().method(method).intervals(true)
+}
+
+fn methods() -> Vec<BinaryMethod> {
+    vec![
+        BinaryMethod::Scaling(ScalingMethod::PlattLogit),
+        BinaryMethod::Scaling(ScalingMethod::Beta),
+        BinaryMethod::Scaling(ScalingMethod::Temperature),
+        BinaryMethod::Isotonic(Isotonic::default()),
+        BinaryMethod::IsotonicInterpolated(Isotonic::default()),
+        BinaryMethod::VennAbers,
+    ]
+}
+
+fn answer(artifact: &Artifact<'_>, output: Output<'_>, group: Option<u8>) -> (u16, Calibrated) {
+    let first = artifact.predict(&Query { output, group, word: None }).unwrap().first;
+    (first.class, *first.outcome.calibrated().unwrap())
+}
+
+/// What the device holds of the ranges of one score: edges as numbers that a score is compared with, and intervals that contain those
+/// fitted, at most an f32 wider.
+fn found(data: &BinaryData, score: f64) -> (u16, intervals::RangeBin) {
+    let found = intervals::fit(data, 0.1).unwrap();
+    let table = found.tables()[0].as_ref().unwrap();
+    let bin = table.edges().iter().filter(|&&edge| edge <= score).count();
+    (bin as u16, table.bins()[bin])
+}
+
+fn rounds(exact: intervals::RangeBin, got: ProbInterval) -> bool {
+    let (lo, hi) = (exact.interval.lo, exact.interval.hi);
+    let (down, up) = (lo - f64::from(got.lo), f64::from(got.hi) - hi);
+    (0.0..1e-7).contains(&down) && (0.0..1e-7).contains(&up)
+}
+
+#[test]
+fn every_method_over_floats_answers_with_the_range_of_the_score() {
+    let scores = scores();
+    let labels = labels(&scores);
+    let data =
+        Dataset::new(Scores::Binary(ScoreKind::Probability, scores.as_slice().into()), Rows::new(&labels))
+            .unwrap();
+    let points = BinaryData::from_device_classes(&scores, &labels).unwrap();
+    for method in methods() {
+        let plain = fit(&data, &with(method).intervals(false)).unwrap();
+        let fitted = fit(&data, &with(method)).unwrap();
+        let (plain, artifact) = (plain.artifact.artifact(), fitted.artifact.artifact());
+        let beside = artifact.score_intervals().unwrap();
+        assert_eq!((plain.score_intervals(), beside.alpha(), beside.rate()), (None, 0.1, Rate::OfRange));
+        for &score in &scores {
+            let output = Output::Score(Score::new(score).unwrap());
+            let ((_, without), (_, got)) = (answer(&plain, output, None), answer(&artifact, output, None));
+            let (bin, exact) = found(&points, score.into());
+            let flags = without.flags.with(BinFlags::RANGE);
+            assert_eq!((got.prob, got.epsilon, got.flags, got.bin), (without.prob, None, flags, bin));
+            assert!(rounds(exact, got.interval.unwrap()), "{method:?}: {exact:?} {:?}", got.interval);
+        }
+        let promised = promise(&fitted.artifact);
+        let expected = "With at least 90% probability over the draw of the calibration set, the event rate of every score range lies in its \
+                        interval. Nothing is guaranteed of the probability itself.";
+        assert_eq!(promised.statement, expected);
+        assert_eq!((promised.assumptions.len(), promised.limits.is_empty()), (4, false));
+    }
+    // By default Venn-Abers keeps p0 and p1.
+    let default = fit(&data, &FitOptions::default().method(BinaryMethod::VennAbers)).unwrap();
+    assert_eq!(default.artifact.artifact().score_intervals(), None);
+    // Bins with a guarantee have intervals of their own.
+    let umd = fit(&data, &with(BinaryMethod::Umd(Umd::new(5)))).unwrap();
+    assert_eq!(umd.artifact.artifact().score_intervals(), None);
+    assert!(umd.artifact.artifact().tables().has_intervals());
+}
+
+/// Counts every row in the range that it is answered with.
+fn counted(
+    rows: impl Iterator<Item = ((u8, u16), Calibrated, bool)>,
+) -> BTreeMap<(u8, u16, u16), (u64, u64, ProbInterval)> {
+    let mut counts = BTreeMap::new();
+    for ((group, class), got, label) in rows {
+        let interval = got.interval.expect("every range has an interval");
+        let count = counts.entry((group, class, got.bin)).or_insert((0, 0, interval));
+        *count = (count.0 + 1, count.1 + u64::from(label), interval);
+    }
+    counts
+}
+
+/// In every range lies the rate of the rows that were counted; there are as many ranges as are stored, of 30 rows or more.
+fn hold(artifact: &Artifact<'_>, counts: &BTreeMap<(u8, u16, u16), (u64, u64, ProbInterval)>) {
+    for (key, &(n, positives, interval)) in counts {
+        assert!(interval.contains(positives as f32 / n as f32), "{key:?}: {positives} of {n}, {interval:?}");
+        assert!(n >= 25, "{key:?}: {n}");
+    }
+    let beside = artifact.score_intervals().unwrap();
+    let stored: usize = (0..beside.count()).filter_map(|table| Some(beside.table(table)?.bins())).sum();
+    assert_eq!(counts.len(), stored);
+}
+
+#[test]
+fn rounded_scores_codes_and_margins_have_ranges_of_their_own_keys() {
+    let scores = scores();
+    let labels = labels(&scores);
+    let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+    let of = |scores: Scores<'_>, options: &FitOptions| {
+        fit(&Dataset::new(scores, Rows::new(&labels)).unwrap(), options).unwrap()
+    };
+    let is_one = |row: usize| labels[row] == 1;
+
+    let probabilities = || Scores::Binary(ScoreKind::Probability, scores.as_slice().into());
+    let compact = of(probabilities(), &with(isotonic).table(TableWidth::U16));
+    let artifact = compact.artifact.artifact();
+    let ask = |row: usize| answer(&artifact, Output::Score(Score::new(scores[row]).unwrap()), None).1;
+    hold(&artifact, &counted((0..N).map(|row| ((0, 1), ask(row), is_one(row)))));
+
+    let margins: Vec<f32> = scores.iter().map(|&score| 8.0 * score - 5.0).collect();
+    for (method, width) in [
+        (BinaryMethod::Scaling(ScalingMethod::PlattMargin), TableWidth::F32),
+        (isotonic, TableWidth::F32),
+        (isotonic, TableWidth::U16),
+    ] {
+        let fitted =
+            of(Scores::Binary(ScoreKind::Margin, margins.as_slice().into()), &with(method).table(width));
+        let artifact = fitted.artifact.artifact();
+        let ask = |row: usize| answer(&artifact, Output::Margin(Margin::new(margins[row]).unwrap()), None).1;
+        hold(&artifact, &counted((0..N).map(|row| ((0, 1), ask(row), is_one(row)))));
+    }
+
+    // Of 256 codes some tie at an edge: no row is lost.
+    let codes: Vec<i64> = scores.iter().map(|&score| (256.0 * score) as i64 - 128).collect();
+    for method in [isotonic, BinaryMethod::Scaling(ScalingMethod::Beta), BinaryMethod::Umd(Umd::new(5))] {
+        for width in [TableWidth::F32, TableWidth::U16, TableWidth::Direct] {
+            let fitted = of(Scores::Codes(ScoreKind::Probability, I8, &codes), &with(method).table(width));
+            let artifact = fitted.artifact.artifact();
+            let code = |row: usize| QuantizedScore::new(I8, codes[row] as i32).unwrap();
+            let ask = |row: usize| answer(&artifact, Output::Code(code(row)), None).1;
+            let counts = counted((0..N).map(|row| ((0, 1), ask(row), is_one(row))));
+            hold(&artifact, &counts);
+            assert_eq!(artifact.score_intervals().unwrap().rate(), Rate::OfCalibrationScores);
+            let promised = promise(&fitted.artifact);
+            assert!(
+                promised
+                    .statement
+                    .contains("for scores distributed within the range as in the calibration set")
+            );
+            assert_eq!(promised.assumptions.len(), 3, "scores may repeat");
+        }
+    }
+}
+
+#[test]
+fn groups_and_classes_share_alpha() {
+    let scores = scores();
+    let labels = labels(&scores);
+    let platt = BinaryMethod::Scaling(ScalingMethod::PlattLogit);
+    let groups = RowGroups::new((0..N).map(|row| if row % 3 == 0 { "b" } else { "a" }));
+    let rows = Rows::new(&labels).groups(groups);
+    let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.as_slice().into()), rows).unwrap();
+    let fitted = fit(&data, &with(platt)).unwrap();
+    let artifact = fitted.artifact.artifact();
+    let group = |row: usize| u8::from(row % 3 == 0);
+    let ask =
+        |row: usize| answer(&artifact, Output::Score(Score::new(scores[row]).unwrap()), Some(group(row))).1;
+    hold(&artifact, &counted((0..N).map(|row| ((group(row), 1), ask(row), labels[row] == 1))));
+
+    // Three classes, by the softmax, by the lead of the logits, and of codes.
+    let logits: Vec<f32> = (0..3 * N).map(|at| 6.0 * hash(at, 3) as f32).collect();
+    let top =
+        |row: usize| (0..3).max_by(|&a, &b| logits[3 * row + a].total_cmp(&logits[3 * row + b])).unwrap();
+    let truth: Vec<i64> =
+        (0..N).map(|row| if hash(row, 4) < 0.7 { top(row) as i64 } else { (row % 3) as i64 }).collect();
+    let choice = |by| {
+        let of_margins = BinaryMethod::Scaling(ScalingMethod::PlattMargin);
+        MethodChoice::Binary(ReductionOptions::new(if by == ClassScore::Margin { of_margins } else { platt }))
+    };
+    for reduction in [Reduction::TopLabel, Reduction::Confidence] {
+        for by in [ClassScore::Softmax, ClassScore::Margin] {
+            let data =
+                Dataset::new(Scores::Vectors(VectorKind::Logits, logits.clone(), 3), Rows::new(&truth))
+                    .unwrap();
+            let options =
+                FitOptions::default().method(choice(by)).reduction(reduction).class_score(by).intervals(true);
+            let fitted = fit(&data, &options).unwrap();
+            let artifact = fitted.artifact.artifact();
+            let rows = (0..N).map(|row| {
+                let output = Output::Logits(Logits::new(&logits[3 * row..3 * row + 3]).unwrap());
+                let (class, got) = answer(&artifact, output, None);
+                let table = if reduction == Reduction::Confidence { 0 } else { class };
+                ((0, table), got, truth[row] == i64::from(class))
+            });
+            hold(&artifact, &counted(rows));
+            assert!(
+                promise(&fitted.artifact)
+                    .statement
+                    .contains("The event is that the predicted class is right.")
+            );
+        }
+    }
+    let encoding = ScoreEncoding::I8 { scale: 0.05, zero_point: 0 };
+    let codes: Vec<i64> = logits.iter().map(|&logit| (logit * 20.0) as i64).collect();
+    let data = Dataset::new(Scores::CodeVectors(VectorKind::Logits, encoding, &codes, 3), Rows::new(&truth))
+        .unwrap();
+    let by = ClassScore::Margin;
+    let options = FitOptions::default()
+        .method(choice(by))
+        .reduction(Reduction::TopLabel)
+        .class_score(by)
+        .intervals(true);
+    let fitted = fit(&data, &options).unwrap();
+    let artifact = fitted.artifact.artifact();
+    let rows = (0..N).map(|row| {
+        let keys: Vec<u16> = codes[3 * row..3 * row + 3].iter().map(|code| (code + 128) as u16).collect();
+        let (class, got) = answer(&artifact, Output::Codes(CodeVector::new(encoding, &keys).unwrap()), None);
+        ((0, class), got, truth[row] == i64::from(class))
+    });
+    hold(&artifact, &counted(rows));
+}
+
+/// A function of two parameters cannot be a step: the mean value leaves the interval, and is counted. Steps follow the rows.
+#[test]
+fn values_outside_of_their_interval_are_counted() {
+    let scores: Vec<f32> = (0..4000).map(|row| (row as f32 + 0.5) / 4000.0).collect();
+    let labels: Vec<i64> =
+        (0..4000).map(|row| i64::from((1000..2000).contains(&row) && row % 10 > 0)).collect();
+    let data =
+        Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels)).unwrap();
+    let of = |method| -> Fitted { fit(&data, &with(method)).unwrap() };
+    let outside = |fitted: &Fitted| {
+        fitted.findings.iter().find_map(|finding| match finding {
+            Finding::ValuesOutside { outside, ranges } => Some((*outside, *ranges)),
+            _ => None,
+        })
+    };
+    let platt = of(BinaryMethod::Scaling(ScalingMethod::PlattLogit));
+    let (count, ranges) = outside(&platt).unwrap();
+    assert!(ranges == 15 && count > 10, "{count} of {ranges}");
+    let steep: Vec<i64> =
+        (0..4000).map(|row| i64::from((2000..4000).contains(&row) && row % 10 > 0)).collect();
+    let scores: Vec<f32> = (0..4000).map(|row| (row as f32 + 0.5) / 4000.0).collect();
+    let data =
+        Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&steep)).unwrap();
+    let isotonic = fit(&data, &with(BinaryMethod::Isotonic(Isotonic::default()))).unwrap();
+    assert_eq!(outside(&isotonic), None);
+}
+
+/// Where no theorem would hold, nothing is stored.
+#[test]
+fn weights_and_several_classifiers_have_no_intervals() {
+    let scores = scores();
+    let labels = labels(&scores);
+    let weights: Vec<f64> = (0..N).map(|row| 1.0 + hash(row, 9)).collect();
+    let isotonic = BinaryMethod::Isotonic(Isotonic::default());
+    for rows in [Rows::new(&labels).weights(&weights[..]), Rows::new(&labels).classifiers(5)] {
+        let data =
+            Dataset::new(Scores::Binary(ScoreKind::Probability, scores.as_slice().into()), rows).unwrap();
+        let fitted = fit(&data, &FitOptions::default().method(isotonic)).unwrap();
+        assert_eq!(fitted.artifact.artifact().score_intervals(), None);
+    }
+    let data = Dataset::new(
+        Scores::Binary(ScoreKind::Probability, scores.as_slice().into()),
+        Rows::new(&labels).weights(&weights[..]),
+    );
+    let fitted = fit(&data.unwrap(), &with(isotonic)).unwrap();
+    assert_eq!(fitted.artifact.artifact().score_intervals(), None);
+}

@@ -1,0 +1,54 @@
+//! Intervals of ranges of the score beside a calibrator without a guarantee of its own, through all commands that show one.
+
+use crate::data::scored;
+use crate::decide::COSTS;
+use crate::workplace::Workplace;
+
+/// 400 rows whose label is 1 about as often as the square of the score says.
+fn place() -> Workplace {
+    let hash = |row: u32| f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
+    let score = move |row: u32| f64::from(row % 400) / 400.0;
+    let rows =
+        move |salt: u32| scored(400, move |row| (score(row), hash(row + salt) < score(row) * score(row)));
+    Workplace::new().with("cal.csv", rows(1)).with("test.csv", rows(1000))
+}
+
+#[test]
+fn a_function_has_an_interval_for_each_range_of_the_score() {
+    let place = place();
+    place.says("calib fit --method beta --intervals --scores cal.csv -o beta.bin");
+    place.says("calib inspect beta.bin");
+    place.says("calib apply beta.bin --scores test.csv -o out.csv");
+    let out = place.text("out.csv");
+    let mut lines = out.lines();
+    assert_eq!(lines.next(), Some("score,label,prob,bin,epsilon,flags,lo,hi"));
+    let bins: Vec<&str> = lines.map(|line| line.split(',').nth(3).unwrap()).collect();
+    assert_eq!(bins.len(), 400);
+    assert!((0..7).all(|bin| bins.iter().filter(|&&found| found == bin.to_string()).count() > 50));
+    place.says("calib assess beta.bin --scores test.csv");
+    place.says("calib adjust beta.bin --prevalence 0.1 --counter 1 -o rare.bin");
+    place.says("calib inspect rare.bin");
+    place.says("calib fit --method venn-abers --intervals --scores cal.csv -o venn.bin");
+    // Three values: scores tie at the edges, and no row is lost.
+    let votes = scored(300, |row| (f64::from(row % 3) / 2.0, row % 7 < row % 3 * 2));
+    let place = place.with("votes.csv", votes);
+    place.says("calib fit --method isotonic --intervals --scores votes.csv -o votes.bin");
+    place.says("calib inspect votes.bin");
+    said!();
+}
+
+/// An action that asks for evidence is taken where the interval of the range lies on one side of its threshold, and by no Venn-Abers
+/// calibrator, whose p0 and p1 are no such interval.
+#[test]
+fn a_rule_asks_the_interval_of_the_range() {
+    let costs = COSTS.replace("alarm = true", "alarm = true\nif_sure = true");
+    let place = place().with("costs.toml", costs);
+    let actions = |options: &str| {
+        place.ok(&format!("calib fit --scores cal.csv {options} -o cal.bin --force"));
+        place.ok("calib decide cal.bin --actions costs.toml -o rule.bin --force");
+        place.ok("calib apply rule.bin --scores test.csv -o out.csv --force");
+        place.text("out.csv").lines().filter(|line| line.contains("treat")).count()
+    };
+    let (platt, none) = (actions("--method platt --intervals"), actions("--method platt"));
+    assert!((50..300).contains(&platt) && none == 0, "{platt} {none}");
+}
