@@ -367,7 +367,7 @@ fn compare_ranks_and_recommends() {
     let got = place.json(&format!("{form} --json"));
     assert_eq!(got, place.json(&format!("{form} --json")));
     let methods = got["methods"].list();
-    assert_eq!(methods.len() + got["failed"].list().len(), 15);
+    assert_eq!(methods.len() + got["failed"].list().len(), 16);
     let losses: Vec<f64> = methods.iter().map(|m| m["loss"]["value"].number()).collect();
     assert!(losses.is_sorted());
     // What is recommended has a guarantee, and the size that `calib fit` gives.
