@@ -35,8 +35,8 @@ impl TabulatedModel {
 
     /// What it is made of, as parameters of a fit.
     pub(crate) fn parameters(&self) -> String {
-        let weights: Vec<String> =
-            self.weights.iter().map(|part| format!("{}:{:.2}", part.name, part.weight)).collect();
+        let told = self.weights.iter().filter(|part| part.weight >= 0.005);
+        let weights: Vec<String> = told.map(|part| format!("{}:{:.2}", part.name, part.weight)).collect();
         format!("blend={} steps={} within={:.4}", weights.join(","), self.values.len(), self.within)
     }
 }
