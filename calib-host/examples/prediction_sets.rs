@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let prediction = artifact.predict(&Query { output, group: None, word: None })?;
         let set = prediction.set.ok_or("the artifact has prediction sets")?;
         println!("{row:?}: {} of {CLASSES} classes may be true", set.len());
-        assert!(set.len() >= 1);
+        assert!(!set.is_empty());
     }
     Ok(())
 }

@@ -108,13 +108,7 @@ impl MarginFunction {
 /// Returns the nearest finite number, of one that is not NaN.
 #[inline]
 fn finite(value: f32) -> f32 {
-    if value > f32::MAX {
-        f32::MAX
-    } else if value < f32::MIN {
-        f32::MIN
-    } else {
-        value
-    }
+    value.clamp(f32::MIN, f32::MAX)
 }
 
 #[cfg(test)]

@@ -406,7 +406,7 @@ proptest! {
                 ScoreEncoding::RoundedF32 | ScoreEncoding::U16 { .. } => (0, 65_535),
                 _ => (0, 255),
             };
-            let key = |share: &u32| lowest + 1 + (u64::from(*share) * u64::from(highest - lowest - 1) >> 32) as u32;
+            let key = |share: &u32| lowest + 1 + ((u64::from(*share) * u64::from(highest - lowest - 1)) >> 32) as u32;
             let mut edges: Vec<u32> = shares.iter().map(key).collect();
             edges.dedup();
             let ranges = Ranges::new(&edges, &intervals[..=edges.len()]);

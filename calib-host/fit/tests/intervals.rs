@@ -197,7 +197,7 @@ fn groups_and_classes_share_alpha() {
     let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.as_slice().into()), rows).unwrap();
     let fitted = fit(&data, &with(platt)).unwrap();
     let artifact = fitted.artifact.artifact();
-    let group = |row: usize| u8::from(row % 3 == 0);
+    let group = |row: usize| u8::from(row.is_multiple_of(3));
     let ask =
         |row: usize| answer(&artifact, Output::Score(Score::new(scores[row]).unwrap()), Some(group(row))).1;
     hold(&artifact, &counted((0..N).map(|row| ((group(row), 1), ask(row), labels[row] == 1))));

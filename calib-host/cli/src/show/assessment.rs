@@ -279,7 +279,7 @@ fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io
 
 /// How predictions are grouped, in words.
 fn groups(groups: &Groups) -> String {
-    let held = number_of(groups.groups as u64, "group");
+    let held = number_of(groups.groups, "group");
     let occur = if groups.groups == 1 { "occurs" } else { "occur" };
     let singles = match groups.singles {
         0 => String::new(),

@@ -38,8 +38,8 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
         )
     });
     let points = match parameter_of(fit.parameters(), "cluster-rows") {
-        Some(rows) => format!("{} (one of their {rows} rows each)", number_of(fit.n() as u64, "cluster")),
-        None => number_of(fit.n() as u64, "point"),
+        Some(rows) => format!("{} (one of their {rows} rows each)", number_of(fit.n(), "cluster")),
+        None => number_of(fit.n(), "point"),
     };
     format!(
         "{points}, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",

@@ -15,7 +15,7 @@ use crate::out::shown_path;
 pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Result<()> {
     let summary = &found.summary;
     let (output, len_bytes, n) = (shown_path(output), summary.written.len_bytes, summary.n);
-    writeln!(out, "{output}: {len_bytes} bytes, from {}", number_of(n as u64, "calibration row"))?;
+    writeln!(out, "{output}: {len_bytes} bytes, from {}", number_of(n, "calibration row"))?;
     for sentence in &summary.sentences {
         writeln!(out, "  {sentence}")?;
     }
