@@ -48,8 +48,9 @@ impl<'a> Signature<'a> {
 }
 
 impl<'a> SignedPart<'a> {
-    /// The bytes that tell the message of an artifact from anything else that the key signs.
-    pub const DOMAIN: [u8; 16] = *b"calib artifact\0\x01";
+    /// The bytes that tell the message of an artifact from anything else that the key signs. They belong to format 1, in the spelling in which
+    /// they were written first: with others no signature from before would hold.
+    pub const DOMAIN: [u8; 16] = *b"calib artefact\0\x01";
 
     /// Returns the signed part of an artifact that ends with its signature; `None` if it is too short for a signature.
     pub fn of(artifact: &'a [u8]) -> Option<Self> {

@@ -97,7 +97,7 @@ mod trusted {
     /// signature.
     fn message(part: &SignedPart<'_>) -> Vec<u8> {
         let hash = Sha512::digest([part.front, part.rest].concat());
-        [&b"calib artifact\0\x01"[..], &hash[..]].concat()
+        [&b"calib artefact\0\x01"[..], &hash[..]].concat()
     }
 
     fn signed_with(private: &SigningKey, name: KeyId) -> Vec<u8> {

@@ -167,7 +167,7 @@ fn rounded_scores_codes_and_margins_have_ranges_of_their_own_keys() {
 
     // Of 256 codes some tie at an edge: no row is lost.
     let codes: Vec<i64> = scores.iter().map(|&score| (256.0 * score) as i64 - 128).collect();
-    for method in [isotonic, BinaryMethod::Scaling(ScalingMethod::Beta), BinaryMethod::Umd(Umd::new(5))] {
+    for method in [isotonic, BinaryMethod::Scaling(ScalingMethod::Beta)] {
         for width in [TableWidth::F32, TableWidth::U16, TableWidth::Direct] {
             let fitted = of(Scores::Codes(ScoreKind::Probability, I8, &codes), &with(method).table(width));
             let artifact = fitted.artifact.artifact();
@@ -185,6 +185,11 @@ fn rounded_scores_codes_and_margins_have_ranges_of_their_own_keys() {
             assert_eq!(promised.assumptions.len(), 3, "scores may repeat");
         }
     }
+    // The bins of umd have a guarantee of their own, ties or not.
+    let umd = BinaryMethod::Umd(Umd::new(5));
+    let fitted = of(Scores::Codes(ScoreKind::Probability, I8, &codes), &with(umd));
+    let artifact = fitted.artifact.artifact();
+    assert!(artifact.header().guarantee.is_some() && artifact.score_intervals().is_none());
 }
 
 #[test]

@@ -280,7 +280,7 @@ mod tests {
         for (log, raised, expected) in [
             (-3.0, None, "quiet (an alarm takes 1 : 20)"),
             (0.0, None, "quiet (an alarm takes 1 : 20)"),
-            (2.0, None, "evidence 1 : 7.4 (an alarm takes 1 : 20)"),
+            (2.0, None, "weak evidence 1 : 7.4 (an alarm takes 1 : 20)"),
             (
                 5.0,
                 Some(Raised::At(192)),

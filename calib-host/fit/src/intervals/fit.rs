@@ -285,7 +285,8 @@ mod tests {
                 prop_assert_eq!((bin.n, bin.positives), (n, positives));
                 let usual = clopper_pearson(positives, n, level);
                 prop_assert!(bin.interval.lo <= usual.lo && usual.hi <= bin.interval.hi);
-                prop_assert!(usual.lo - bin.interval.lo < 1e-4 && bin.interval.hi - usual.hi < 1e-4);
+                // Rounding, and Markov's ends with one label of a kind: a / m is below 1 - (1 - a)^(1 / m) by less than a^2 / m.
+                prop_assert!(usual.lo - bin.interval.lo < 1.3e-3 && bin.interval.hi - usual.hi < 1.3e-3);
             }
             // The order of the rows does not matter, nor do labels for the edges, nor how points are kept.
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -146,7 +146,7 @@ mod tests {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 3 }));
         let [c, rust] = [export_c(&stored, "cal"), export_rust(&stored, "CAL")];
         let promised = calib_fit::artifact::promise(&stored);
-        assert!(promised.statement.contains("probability 90 %"), "{promised}");
+        assert!(promised.statement.contains("at least 90% probability"), "{promised}");
         assert!(promised.assumptions.len() >= 3 && promised.limits.len() >= 3, "{promised}");
         for (text, end) in [(c.unwrap(), "*/"), (rust.unwrap(), "#[rustfmt::skip]")] {
             let comment = text.split_once(end).unwrap().0.replace("// ", "");
