@@ -114,7 +114,7 @@ def test_comparisons_recommend(binary):
     assert judged["split"]["kind"] == "test"
     with pytest.raises(DataError, match="row 0: "):
         calib_host.compare(scores + 1, labels)
-    with pytest.raises(UsageError, match='there is no method "nothing": there are umd, '):
+    with pytest.raises(UsageError, match='there is no method "nothing": there are blend, umd, '):
         calib_host.compare(scores, labels, methods=["nothing"])
 
 
