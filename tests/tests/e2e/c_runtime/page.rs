@@ -65,7 +65,7 @@ fn the_page_builds_and_its_program_answers() {
 
     let rows = (0..600).map(|row| (f64::from(row) / 600.0, u8::from(row % 40 < row / 20)));
     let rows: String = rows.map(|(score, label)| format!("{score},{label}\n")).collect();
-    fs::write(own.join("scores.csv"), format!("score,label\n{rows}")).unwrap();
+    fs::write(own.join("cal.csv"), format!("score,label\n{rows}")).unwrap();
     let program = calib();
     let fit = fit.strip_prefix("calib ").expect("the page begins with a fit");
     shell(own, &format!("{} {fit}", program.display()), true);

@@ -123,7 +123,7 @@ fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
     assert!(
-        said.contains("outcomes.csv, line 8") && said.contains("the 6 outcomes before this one are told"),
+        said.contains("outcomes.csv, line 8") && said.contains("6 outcomes before this one are told"),
         "{said}"
     );
     assert!(said.contains("as many outcomes as it counted predictions"), "{said}");
