@@ -25,8 +25,8 @@ impl VacuousBins {
     /// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
     /// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
     ///
-    /// // 0.15 is more than the probabilities of the two lowest bins, but every bin is still told from 1.
-    /// let expected = VacuousBins { guaranteed: 4, vacuous: 0, wider_than_value: 2 };
+    /// // Epsilon is more than the probability of the lowest bin, but every bin is still told from 1.
+    /// let expected = VacuousBins { guaranteed: 4, vacuous: 0, wider_than_value: 1 };
     /// assert_eq!(VacuousBins::of(&stored.artifact()), expected);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

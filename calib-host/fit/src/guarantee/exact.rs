@@ -17,7 +17,7 @@ const PRECISION: f64 = 1e-9;
 ///
 /// ```
 /// let interval = calib_fit::guarantee::exact_interval(28, 285, 0.1 / 7.0);
-/// assert!((interval.lo - 0.0600).abs() < 1e-4 && (interval.hi - 0.1494).abs() < 1e-4);
+/// assert!((interval.lo - 0.0597).abs() < 1e-4 && (interval.hi - 0.1495).abs() < 1e-4);
 /// ```
 ///
 /// # Panics
