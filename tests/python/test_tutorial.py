@@ -49,7 +49,7 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     printed = capsys.readouterr().out
-    assert "With probability 90 %" in printed and "scores compared: probabilities differ by" in printed
+    assert "With at least 90% probability" in printed and "scores compared: probabilities differ by" in printed
     rows = len(names["test"])
     assert names["both"]["after"]["n"] == rows
     assert not DEVICE or f"{rows} answers, {rows} of them to the bits of predict" in printed
