@@ -220,11 +220,10 @@ impl Firmware<'_> {
             .envs(self.public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))
             // Flags meant for the host would replace the device's.
             .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env("RUSTC_WRAPPER", workspace.join(RUSTC_WRAPPER))
-            .env(
-                "CARGO_ENCODED_RUSTFLAGS",
-                remapped_paths(&fs::canonicalize(workspace.join(".."))?, &cargo_home()?),
-            )
+            .arg("--config")
+            .arg(remapped_paths(&fs::canonicalize(workspace.join(".."))?, &cargo_home()?))
             .output()
             .context("cargo was not found")?;
         if !output.status.success() {
@@ -238,22 +237,14 @@ impl Firmware<'_> {
     }
 }
 
-/// rustc's flags that keep the folders of the sources and of cargo out of an image: for `CARGO_ENCODED_RUSTFLAGS`.
+/// A setting for cargo's `--config` that keeps the folders of the sources and of cargo out of an image.
 ///
-/// The places in the sources that a panic names are part of the program.
-pub fn remapped_paths(root: &Path, cargo_home: &Path) -> OsString {
-    let mut flags = OsString::new();
+/// The places in the sources that a panic names are part of the program. The flags in `.cargo/config.toml` stay.
+pub fn remapped_paths(root: &Path, cargo_home: &Path) -> String {
     // The last that fits counts: cargo's folder may be below the sources'.
-    for (from, to) in [(root, "/calib"), (cargo_home, "/cargo")] {
-        if !flags.is_empty() {
-            flags.push("\x1f");
-        }
-        flags.push("--remap-path-prefix=");
-        flags.push(from);
-        flags.push("=");
-        flags.push(to);
-    }
-    flags
+    let [root, cargo_home] = [(root, "/calib"), (cargo_home, "/cargo")]
+        .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()));
+    format!("target.'cfg(target_os = \"none\")'.rustflags=[{root:?}, {cargo_home:?}]")
 }
 
 /// The folder of cargo's downloads.

@@ -123,7 +123,7 @@ impl Place {
     fn cargo(&self, folder: &str) -> Command {
         let mut command = cargo(&self.folder.join(folder));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.env_remove("RUSTFLAGS");
+        command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         command
     }
 
@@ -137,7 +137,8 @@ impl Place {
             .args(["--features", board.name(), "--target", board.target()])
             .env("CALIB_CLASSIFIER", self.folder.join("classifier.json"))
             .env("RUSTC_WRAPPER", self.folder.join("firmware/rustc-anywhere.sh"))
-            .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&self.folder, &cargo_home)))?;
+            .arg("--config")
+            .arg(remapped_paths(&self.folder, &cargo_home)))?;
         flashed_bytes(&self.folder.join("firmware/target").join(board.target()).join("release/boards"))
     }
 
