@@ -122,10 +122,13 @@ impl<'a> Adjusted<'a> {
                 continue;
             };
             let (middle, half) = (f64::from(old), f64::from(epsilon));
-            let around = shift.interval(Interval { lo: middle - half, hi: middle + half }).outwards(value);
+            let around =
+                shift.interval(Interval { lo: middle - half, hi: middle + half }).outwards_around(value);
             let own = tables.interval(0, bin as u16).filter(|_| tables.score_bins(0).is_none());
             let exact = own.map(|interval| {
-                shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }).outwards(value)
+                shift
+                    .interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() })
+                    .outwards_around(value)
             });
             let reach = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());
             let interval = exact.unwrap_or(around);

@@ -8,7 +8,7 @@ use super::error::CompileError;
 use crate::data::score_of_code;
 use crate::fit::Fit;
 use crate::intervals::{Intervals, TableIntervals};
-use crate::stats::{Interval, ScoreKind, single_at_least, single_at_most};
+use crate::stats::ScoreKind;
 
 /// A table's edges as keys, and its intervals rounded outwards.
 pub(super) type Ranges = (Vec<u32>, Vec<ProbInterval>);
@@ -23,7 +23,7 @@ pub(super) fn of_tables(found: &Intervals, fit: &Fit) -> Result<Vec<Option<Range
         if let Some(same) = edges.windows(2).position(|pair| pair[0] == pair[1]) {
             return Err(CompileError::TooFine(ranges.edges()[same + 1]));
         }
-        Ok((edges, ranges.bins().iter().map(|bin| outwards(bin.interval)).collect()))
+        Ok((edges, ranges.bins().iter().map(|bin| bin.interval.outwards()).collect()))
     };
     if found.tables().len() != fit.tables.len() {
         return Err(CompileError::Write(WriteError::Form));
@@ -44,12 +44,6 @@ pub(super) fn write(
         alpha: found.alpha() as f32,
         tables: &tables,
     })
-}
-
-/// Rounds an interval outwards.
-pub(super) fn outwards(interval: Interval) -> ProbInterval {
-    let hi = if interval.hi > 0.0 { single_at_least(interval.hi) } else { 0.0 };
-    ProbInterval { lo: single_at_most(interval.lo.max(0.0)), hi: hi.min(1.0) }
 }
 
 /// The least key whose score is not below the edge.

@@ -13,7 +13,7 @@ use super::error::CompileError;
 use super::options::ArtifactOptions;
 use super::rules::check_names;
 use super::sample::{SAMPLE_SECTION, SampleFacts};
-use super::score_intervals::{self, of_tables, outwards};
+use super::score_intervals::{self, of_tables};
 use super::score_range::device_range;
 use super::write::written;
 use crate::binary::{Model, ScalingModel};
@@ -327,7 +327,7 @@ fn intervals(table: &FittedTable) -> Vec<Option<ProbInterval>> {
         return vec![None; table.model.bins().len()];
     }
     let of_bin = |(bin, interval): (&crate::binary::Bin, &crate::stats::Interval)| {
-        (bin.n > 0).then(|| outwards(*interval))
+        (bin.n > 0).then(|| interval.outwards())
     };
     table.model.bins().iter().zip(&table.intervals).map(of_bin).collect()
 }

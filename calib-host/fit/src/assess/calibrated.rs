@@ -5,8 +5,10 @@ use serde::Serialize;
 
 use super::assessment::AssessOptions;
 use super::clinical::{ClinicalOptions, ClinicalValidation, validate};
-use super::evidence::{BrierChange, Evidence, GuaranteeTest, brier_change, evidence, guarantee_test};
+use super::evidence::{Evidence, brier_change, evidence, guarantee_test};
 use super::groups::RowGroups;
+use super::guarantee_test::GuaranteeTest;
+use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
 use super::vectors::ProbMatrix;

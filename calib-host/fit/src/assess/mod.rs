@@ -18,6 +18,8 @@ mod few_events;
 mod figures;
 mod flaw;
 mod groups;
+mod guarantee_test;
+mod mean_change;
 mod paired;
 mod prediction;
 mod proper;
@@ -50,8 +52,7 @@ pub use clinical::{
 pub(crate) use column::Column;
 pub use column::cells;
 pub use evidence::{
-    BrierChange, ChangedRows, Evidence, GuaranteeTest, brier_change, evidence, evidence_of_changes,
-    evidence_of_fit, guarantee_test,
+    ChangedRows, Evidence, brier_change, evidence, evidence_of_changes, evidence_of_fit, guarantee_test,
 };
 pub use few_events::FEWEST_EVENTS;
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
@@ -59,6 +60,8 @@ pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
     Tested, compare_groups, test_equal_calibration,
 };
+pub use guarantee_test::GuaranteeTest;
+pub use mean_change::BrierChange;
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};
 pub use proper::{BrierSplit, ProperScore};

@@ -416,21 +416,29 @@ mod tests {
         assert_eq!(surface(&matrix(11, &many), 0, None), None);
     }
 
+    /// So many rows of so many classes, whose own entry is the largest one more often than not.
+    fn noisy(rows: u32, classes: u32) -> Vec<(Vec<u32>, u16)> {
+        let row = |i: u32| {
+            let class = i % classes;
+            let entry = |k: u32| noise(classes * i + k) / 2 + 12 * u32::from(class == k);
+            ((0..classes).map(entry).collect(), class as u16)
+        };
+        (0..rows).map(row).collect()
+    }
+
+    /// The scores of rows of each class.
+    fn by_class(rows: &[(Vec<u32>, u16)], classes: usize) -> Vec<Vec<Vec<i64>>> {
+        let scores = |row: &Vec<u32>| row.iter().map(|&entry| i64::from(entry)).collect();
+        let of = |class| rows.iter().filter(move |row| usize::from(row.1) == class).map(|row| scores(&row.0));
+        (0..classes).map(|class| of(class).collect()).collect()
+    }
+
     /// Rows whose scores say nothing about the class: a sixth, and the same from a draw up to its standard error.
     #[test]
     fn a_draw_is_within_its_error_of_all_tuples() {
-        let rows: Vec<_> = (0..90)
-            .map(|i| {
-                let class = (i % 3) as u16;
-                let entry = |k: u32| noise(3 * i + k) / 2 + 12 * u32::from(u32::from(class) == k);
-                ((0..3).map(entry).collect(), class)
-            })
-            .collect();
+        let rows = noisy(90, 3);
         let all = surface(&matrix(3, &rows), 0, None).unwrap().vus;
-        let mut by_class = vec![Vec::new(); 3];
-        rows.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
-            by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
-        });
+        let by_class = by_class(&rows, 3);
         let drawn = drawn_tuples(&by_class, 5);
         let error = drawn.standard_error.unwrap();
         assert!(all.value > 0.2 && error > 0.0 && error < 1e-3, "{all:?} {drawn:?}");
@@ -441,31 +449,19 @@ mod tests {
     /// Of few rows all tuples are looked at, of however many classes.
     #[test]
     fn few_tuples_of_many_classes_are_all_looked_at() {
-        let rows: Vec<_> = (0..28)
-            .map(|i| {
-                let class = (i % 4) as u16;
-                let entry = |k: u32| noise(4 * i + k) / 2 + 12 * u32::from(u32::from(class) == k);
-                ((0..4).map(entry).collect(), class)
-            })
-            .collect();
+        let rows = noisy(28, 4);
         let all = surface(&matrix(4, &rows), 0, None).unwrap().vus;
         assert_eq!((all.tuples, all.standard_error), (7 * 7 * 7 * 7, None));
         assert_eq!(surface(&matrix(4, &rows), 9, None).unwrap().vus, all);
-        let mut by_class = vec![Vec::new(); 4];
-        rows.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
-            by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
-        });
-        let drawn = drawn_tuples(&by_class, 5);
+        let four = by_class(&rows, 4);
+        let drawn = drawn_tuples(&four, 5);
         assert!((drawn.value - all.value).abs() < 4.0 * drawn.standard_error.unwrap(), "{all:?} {drawn:?}");
         // Of three classes both ways of counting are the same.
         let three: Vec<_> =
             rows.iter().filter(|row| row.1 < 3).map(|(row, class)| (row[..3].to_vec(), *class)).collect();
-        let mut by_class = vec![Vec::new(); 3];
-        three.iter().for_each(|(row, class): &(Vec<u32>, u16)| {
-            by_class[usize::from(*class)].push(row.iter().map(|&entry| i64::from(entry)).collect::<Vec<_>>());
-        });
-        by_class.iter_mut().for_each(|rows| rows.sort());
-        let (one, other) = (all_tuples(&by_class).unwrap(), each_tuple(&by_class).unwrap());
+        let mut three = by_class(&three, 3);
+        three.iter_mut().for_each(|rows| rows.sort());
+        let (one, other) = (all_tuples(&three).unwrap(), each_tuple(&three).unwrap());
         close(one.value, other.value);
         assert_eq!(one.tuples, other.tuples);
     }

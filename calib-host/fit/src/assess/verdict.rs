@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use calib_core::Artifact;
 use serde::Serialize;
 
-use super::evidence::{BrierChange, Evidence, GuaranteeTest};
+use super::evidence::Evidence;
+use super::guarantee_test::GuaranteeTest;
+use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::stats::{Interval, percent_of_success, places};
 
@@ -199,9 +201,10 @@ fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (
         PromiseOnRows::NotTested => {
             "What is promised is not about predictions, and these rows do not test it.".into()
         }
-        PromiseOnRows::None => {
-            "Nothing is promised: how far the probabilities are off elsewhere is not known.".into()
-        }
+        PromiseOnRows::None => match artifact.score_intervals() {
+            Some(_) => "Nothing is guaranteed of the probabilities. These rows were not compared with the intervals of the score ranges.".into(),
+            None => "Nothing is promised: how far the probabilities are off elsewhere is not known.".into(),
+        },
     }
 }
 

@@ -74,6 +74,20 @@ impl Umd {
         Self { bins, boundary: Boundary::Ceil, boundary_points: BoundaryPoints::LeftOut }
     }
 
+    /// Returns the number of bins that suits so many observations if nobody names one: about the cube root of their number, which balances how
+    /// far the event rate varies within a bin and how uncertain a bin's value is. From 5 to 15, but no more than leave 30 observations a bin,
+    /// and at least 2.
+    ///
+    /// ```
+    /// use calib_fit::Umd;
+    ///
+    /// assert_eq!([20, 100, 150, 1000, 2000, 5000].map(Umd::suitable_bins), [2, 3, 5, 10, 13, 15]);
+    /// ```
+    pub fn suitable_bins(n: u64) -> usize {
+        let root = (n as f64).cbrt().round() as u64;
+        root.clamp(5, 15).min(n / 30).max(2) as usize
+    }
+
     pub(super) fn facts(&self) -> Facts {
         let (method, guarantee) = match self.boundary_points {
             BoundaryPoints::LeftOut => (Method::Umd, (Theorem::Gr21Theorem3, Bound::LeftOut)),

@@ -178,6 +178,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn one_label_differs_from_the_others_at_markovs_price() {
+        for n in [1u64, 2, 10, 300] {
+            for level in [0.01f64, 0.2, 0.499] {
+                let a = level / 2.0;
+                let (one, all_but_one) = (exact_interval(1, n, level), exact_interval(n - 1, n, level));
+                assert!(one.lo <= a / n as f64 && one.lo > 0.99 * a / n as f64);
+                assert!(all_but_one.hi >= 1.0 - a / n as f64 && all_but_one.hi <= 1.0 - 0.99 * a / n as f64);
+                for positives in (0..=n).filter(|&k| k != 1 && k + 1 != n) {
+                    assert_eq!(exact_interval(positives, n, level), clopper_pearson(positives, n, level));
+                }
+            }
+        }
+    }
+
     /// Labels with different probabilities: two groups of them, by all counts.
     #[test]
     fn intervals_hold_given_the_scores() {

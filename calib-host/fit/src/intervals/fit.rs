@@ -13,10 +13,6 @@ use crate::points::Points;
 use crate::reduction::Problems;
 use crate::stats::Interval;
 
-/// The fewest and the most ranges of a table with rows enough.
-const BINS: (f64, f64) = (5.0, 15.0);
-/// The fewest rows of a range, unless there would be fewer than two ranges.
-const ROWS_PER_BIN: u64 = 30;
 /// Above this probability the tail of unequal probabilities is not known to be bounded by that of equal ones.
 const LARGEST_LEVEL: f64 = 0.499;
 
@@ -91,13 +87,10 @@ struct Cut {
     is_tied: bool,
 }
 
-/// Returns into how many ranges so many rows are divided: about the cube root, from 5 to 15, with at least 30 rows each; of fewer rows at
-/// least 2.
+/// Returns into how many ranges so many rows are divided: [`Umd::suitable_bins`], or 1 of fewer than 4 rows, where a range would have no row
+/// besides the edge.
 pub fn number_of_bins(rows: u64) -> usize {
-    let usual = (rows as f64).cbrt().round().clamp(BINS.0, BINS.1) as u64;
-    // With fewer than 4 rows a range would have no row besides the edge.
-    let fewest = if rows < 4 { 1 } else { 2 };
-    usual.min((rows / ROWS_PER_BIN).max(fewest)) as usize
+    if rows < 4 { 1 } else { Umd::suitable_bins(rows) }
 }
 
 /// Fits intervals to one score.
@@ -160,29 +153,12 @@ impl Intervals {
         let bins: usize = cuts.iter().flatten().map(|cut| cut.counts.len()).sum();
         let level = stated_alpha(alpha) / bins as f64;
         let bin = |&(n, positives): &(u64, u64)| {
-            let interval = match rate {
-                Rate::OfRange => exact_interval(positives, n, level),
-                _ => interval_of_scores(positives, n, level),
-            };
-            RangeBin { n, positives, interval }
+            let level = if rate == Rate::OfRange { level } else { level.min(LARGEST_LEVEL) };
+            RangeBin { n, positives, interval: exact_interval(positives, n, level) }
         };
         let table =
             |cut: Cut| TableIntervals { bins: cut.counts.iter().map(bin).collect(), edges: cut.edges };
         Self { rate, alpha, tables: cuts.into_iter().map(|cut| cut.map(table)).collect() }
-    }
-}
-
-/// Returns the interval of the mean probability of `n` labels that are independent, given the scores, with unequal probabilities.
-///
-/// The binomial tail bounds theirs from one event beyond the mean on (Hoeffding 1956), which is enough below a quarter on each side unless one
-/// label differs from all others: there Markov's inequality takes its place.
-pub(crate) fn interval_of_scores(positives: u64, n: u64, level: f64) -> Interval {
-    let level = level.min(LARGEST_LEVEL);
-    let Interval { lo, hi } = exact_interval(positives, n, level);
-    let rare = level / 2.0 / n as f64;
-    Interval {
-        lo: if positives == 1 { lo.min(rare.next_down()) } else { lo },
-        hi: if positives + 1 == n { hi.max((1.0 - rare).next_up()) } else { hi },
     }
 }
 
@@ -218,24 +194,7 @@ mod tests {
             assert_eq!(number_of_bins(rows), bins, "{rows}");
         }
         assert!((0..5000).all(|rows| number_of_bins(rows) <= number_of_bins(rows + 1)));
-        assert!((60..5000).all(|rows| rows / number_of_bins(rows) as u64 >= ROWS_PER_BIN));
-    }
-
-    #[test]
-    fn one_label_differs_from_the_others_at_markovs_price() {
-        for n in [1u64, 2, 10, 300] {
-            for level in [0.01f64, 0.2, 0.9] {
-                let a = level.min(LARGEST_LEVEL) / 2.0;
-                let (one, all_but_one) =
-                    (interval_of_scores(1, n, level), interval_of_scores(n - 1, n, level));
-                assert!(one.lo <= a / n as f64 && one.lo > 0.99 * a / n as f64);
-                assert!(all_but_one.hi >= 1.0 - a / n as f64 && all_but_one.hi <= 1.0 - 0.99 * a / n as f64);
-                for positives in (0..=n).filter(|&k| k != 1 && k + 1 != n) {
-                    let usual = clopper_pearson(positives, n, level.min(LARGEST_LEVEL));
-                    assert_eq!(interval_of_scores(positives, n, level), usual);
-                }
-            }
-        }
+        assert!((60..5000).all(|rows| rows / number_of_bins(rows) as u64 >= 30));
     }
 
     /// The ranges and counts, one row after the other.
@@ -398,8 +357,9 @@ mod tests {
         let grid = [0.02, 0.1, 0.3, 0.5, 0.7, 0.95];
         for n in 1..=5usize {
             for level in [0.1, 0.4, 0.499] {
-                let intervals: Vec<Interval> =
-                    (0..=n as u64).map(|k| interval_of_scores(k, n as u64, level)).collect();
+                let intervals: Vec<Interval> = (0..=n as u64)
+                    .map(|k| exact_interval(k, n as u64, f64::min(level, LARGEST_LEVEL)))
+                    .collect();
                 for choice in 0..grid.len().pow(n as u32) {
                     let probs: Vec<f64> =
                         (0..n).map(|i| grid[choice / grid.len().pow(i as u32) % grid.len()]).collect();

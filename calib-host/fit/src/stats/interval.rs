@@ -54,10 +54,15 @@ impl Interval {
         Self { lo: self.lo - noise, ..self }.not_below_zero()
     }
 
-    /// An interval of probabilities with ends in `f32` that are not inside of this one, and that hold the value.
-    pub(crate) fn outwards(self, value: f32) -> ProbInterval {
-        let lo = single_at_most(self.lo).max(0.0).min(value);
-        let hi = single_at_least(self.hi).min(1.0).max(value);
-        ProbInterval::new(lo, hi).expect("0 <= lo <= value <= hi <= 1")
+    /// An interval of probabilities with ends in `f32` that are not inside of this one.
+    pub(crate) fn outwards(self) -> ProbInterval {
+        let lo = single_at_most(self.lo).clamp(0.0, 1.0);
+        ProbInterval { lo, hi: single_at_least(self.hi).clamp(lo, 1.0) }
+    }
+
+    /// The same, which holds the value.
+    pub(crate) fn outwards_around(self, value: f32) -> ProbInterval {
+        let ProbInterval { lo, hi } = self.outwards();
+        ProbInterval { lo: lo.min(value), hi: hi.max(value) }
     }
 }

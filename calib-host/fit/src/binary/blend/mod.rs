@@ -16,6 +16,7 @@ use super::facts::Facts;
 use super::least_squares::Loss;
 use super::model::Model;
 use super::scaling::ScalingMethod;
+use super::umd::Umd;
 use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::{ScoreKind, Seed};
@@ -32,9 +33,10 @@ const STEPS: (usize, usize) = (64, 256);
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
 /// The candidates are the scores as they are, Platt scaling on Bayesian targets, beta calibration, a quadratic function if it rises
-/// throughout, isotonic regression, and uniform-mass bins. Each is fitted in five folds; its weight is `exp(-(summed squared error over
-/// all held-out points))`, for isotonic regression and bins a fifth of it, divided by the sum of all. These are the weights of exponentially weighted aggregation: the squared error of
-/// the mean is behind that of the best candidate by the order of `ln(candidates) / n`. Then each is fitted to all points.
+/// throughout, isotonic regression, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over
+/// all held-out points))`, for isotonic regression and bins a fifth of it, divided by the sum of all. These are the weights of exponentially
+/// weighted aggregation: the squared error of the mean is behind that of the best candidate by the order of `ln(candidates) / n`. Then each is
+/// fitted to all points.
 ///
 /// Nothing is guaranteed of the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,16 +75,13 @@ impl Blend {
     }
 }
 
-/// The bins of the binned candidate: they depend on the number of points alone.
-fn usual_bins(n: u64) -> usize {
-    let wanted = (n as f64).cbrt().round().clamp(5.0, 15.0) as u64;
-    wanted.min(n / 30).max(2) as usize
-}
-
 /// What is blended.
 fn candidates(kind: ScoreKind, n: u64) -> Vec<Candidate> {
-    let mut all =
-        vec![("none", Shape::Unchanged), ("isotonic", Shape::Isotonic), ("umd", Shape::Bins(usual_bins(n)))];
+    let mut all = vec![
+        ("none", Shape::Unchanged),
+        ("isotonic", Shape::Isotonic),
+        ("umd", Shape::Bins(Umd::suitable_bins(n))),
+    ];
     let (log, bayes) = (Loss::Log, Loss::LogOfBayesianTargets);
     all.extend(match kind {
         ScoreKind::Probability => vec![
@@ -161,11 +160,5 @@ mod tests {
         assert!(matches!(of(|s| sigmoid(0.4 * logit(s) - 1.0)), "platt" | "beta" | "quadratic"));
         // Only bins fall and rise.
         assert_eq!(of(|s| 0.5 + 0.4 * (9.0 * s).sin()), "umd");
-    }
-
-    #[test]
-    fn bins_follow_the_number_of_points_alone() {
-        let bins = [1, 30, 60, 100, 149, 150, 500, 1000, 5000, 1_000_000].map(usual_bins);
-        assert_eq!(bins, [2, 2, 2, 3, 4, 5, 8, 10, 15, 15]);
     }
 }

@@ -399,8 +399,9 @@ impl<'a> NewTable<'a> {
         };
         let bins: Vec<RecalibratedBin> = values(&form).into_iter().zip(counts).map(bin).collect();
         let values: Vec<f32> = bins.iter().map(|bin| bin.bin.value as f32).collect();
-        let known =
-            |(bin, &value): (&RecalibratedBin, &f32)| (bin.bin.n > 0).then(|| bin.interval.outwards(value));
+        let known = |(bin, &value): (&RecalibratedBin, &f32)| {
+            (bin.bin.n > 0).then(|| bin.interval.outwards_around(value))
+        };
         let intervals: Vec<Option<ProbInterval>> = bins.iter().zip(&values).map(known).collect();
         let reach = |(interval, &value): (&Option<ProbInterval>, &f32)| {
             let away = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());

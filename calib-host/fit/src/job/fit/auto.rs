@@ -1,8 +1,6 @@
 //! The bins where nobody names any.
 
-use super::candidates::{
-    FEWEST_BINS, MOST_BINS, kept, least_epsilon, most_bins, points_for, rounded_up, suitable_bins,
-};
+use super::candidates::{FEWEST_BINS, MOST_BINS, kept, least_epsilon, most_bins, points_for, rounded_up};
 use super::error::NotFitted;
 use super::options::FitOptions;
 use crate::artifact::number_of;
@@ -36,7 +34,7 @@ impl std::fmt::Display for Chosen {
     }
 }
 
-/// Fits the bins that [suit](suitable_bins) so many points, or [the most](most_bins) that keep an epsilon whatever the labels are. If scores
+/// Fits the bins that [suit](Umd::suitable_bins) so many points, or [the most](most_bins) that keep an epsilon whatever the labels are. If scores
 /// tie at an edge, bins have other numbers of points; then it is the most that still keep it. The scores decide, and what is said of
 /// tied bins holds given the scores, so alpha is not shared.
 pub(super) fn fit_chosen(
@@ -54,7 +52,7 @@ pub(super) fn fit_chosen(
         fit_binary(data, &method, alpha).map(|fit| fit.bounded_by(bound))
     };
     let Some(epsilon) = epsilon else {
-        let bins = suitable_bins(n);
+        let bins = Umd::suitable_bins(n) as u64;
         let fit = fit(bins)?;
         let why = match fit.bins() as u64 {
             left if left < bins => format!(", which are left of {bins}: scores tie"),
@@ -161,7 +159,7 @@ mod tests {
             }
             // Without one there is always a guarantee.
             let without = self::taken(&data, None).unwrap();
-            prop_assert!(without.guarantee.is_some() && without.bins() as u64 <= suitable_bins(data.len()));
+            prop_assert!(without.guarantee.is_some() && without.bins() <= Umd::suitable_bins(data.len()));
         }
     }
 

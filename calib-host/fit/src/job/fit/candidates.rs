@@ -7,10 +7,6 @@ use crate::guarantee::{GuaranteeBound, Plan, exact_epsilon, gr21_theorem3, sampl
 pub(super) const MOST_BINS: u64 = 15;
 /// One bin is one probability for all scores: nobody wants it unasked.
 pub(super) const FEWEST_BINS: u64 = 2;
-/// As many bins as that have so many points each, if these are fewer than the cube root of all.
-const POINTS_PER_BIN: u64 = 30;
-/// Fewer bins than these are taken only where points are few.
-const USUAL_BINS: u64 = 5;
 
 /// The epsilon of `umd` with so many bins of so many points, in advance: no labels give more.
 fn in_advance(n: u64, bins: u64, alpha: f64, bound: GuaranteeBound) -> f64 {
@@ -25,13 +21,6 @@ fn in_advance(n: u64, bins: u64, alpha: f64, bound: GuaranteeBound) -> f64 {
 /// do. The number of points decides alone, so alpha is not shared with other numbers of bins.
 pub(super) fn most_bins(n: u64, alpha: f64, bound: GuaranteeBound, epsilon: f64) -> Option<u64> {
     (FEWEST_BINS..=MOST_BINS).rev().find(|&bins| in_advance(n, bins, alpha, bound) <= epsilon)
-}
-
-/// The bins that suit so many points if no epsilon is asked for: about the cube root of their number, which balances how far the event
-/// rate varies within a bin and how uncertain a bin's value is.
-pub(super) fn suitable_bins(n: u64) -> u64 {
-    let root = (n as f64).cbrt().round() as u64;
-    root.clamp(USUAL_BINS, MOST_BINS).min(n / POINTS_PER_BIN).max(FEWEST_BINS)
 }
 
 /// The epsilon that a fit with so many bins keeps whatever the labels are: by the points of its bins, which its scores decide. Without
@@ -85,13 +74,6 @@ mod tests {
             }
         }
         assert!((2..=15).all(|bins| in_advance(1, bins, 0.1, EXACT) > 1.0));
-    }
-
-    #[test]
-    fn more_points_get_more_bins_and_few_never_less_than_two() {
-        let suitable = [20, 100, 150, 250, 1000, 2000, 5000, 1 << 50].map(suitable_bins);
-        assert_eq!(suitable, [2, 3, 5, 6, 10, 13, 15, 15]);
-        assert!((1..5000).all(|n| suitable_bins(n) <= suitable_bins(n + 1)));
     }
 
     #[test]

@@ -65,14 +65,13 @@ fn main() -> Result<ExitCode> {
 const SINGLE: usize = 6;
 
 fn methods(n: usize) -> Vec<(&'static str, BinaryMethod)> {
-    let bins = ((n as f64).cbrt().round().clamp(5.0, 15.0) as usize).min(n / 30).max(2);
     vec![
         ("none", BinaryMethod::Unchanged),
         ("platt", BinaryMethod::BayesianTargets(ScalingMethod::PlattLogit)),
         ("beta", BinaryMethod::Scaling(ScalingMethod::Beta)),
         ("quadratic", BinaryMethod::BayesianTargets(ScalingMethod::Quadratic)),
         ("isotonic", BinaryMethod::Isotonic(Isotonic::default())),
-        ("umd", BinaryMethod::Umd(Umd::new(bins))),
+        ("umd", BinaryMethod::Umd(Umd::new(Umd::suitable_bins(n as u64)))),
         ("blend", BinaryMethod::Blend(Blend::new(0))),
         ("sk-sigmoid", BinaryMethod::BayesianTargets(ScalingMethod::PlattProb)),
         ("sk-isotonic", BinaryMethod::IsotonicInterpolated(Isotonic::default())),
