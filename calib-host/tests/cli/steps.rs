@@ -38,7 +38,7 @@ fn a_smooth_function_is_stored_in_steps() {
     place.says("calib inspect cal.bin");
     place.says("calib fit --method beta --scores cal.csv -o function.bin");
     place.says("calib export function.bin -o function.h");
-    place.says("calib adjust cal.bin --prevalence 0.1 -o adjusted.bin");
+    place.says("calib adjust cal.bin --prevalence 0.1 --counter 2 -o adjusted.bin");
     assert!(place.json("calib inspect adjusted.bin --json").get("within").is_none());
     said!();
 }
