@@ -51,7 +51,7 @@ fn test_rows_are_held_against_the_intervals() {
     let place = place().with("shifted.csv", shifted).with("same.csv", same).with("few.csv", few);
     place.ok("calib fit --method beta --intervals --scores cal.csv -o beta.bin");
     for (test, promise) in [("few.csv", "not-refuted"), ("same.csv", "kept"), ("shifted.csv", "broken")] {
-        let json = place.json(&format!("calib assess beta.bin --scores {test} --json"));
+        let json = place.json(&format!("calib assess beta.bin --scores {test} --bootstrap 20 --json"));
         let verdict = &json["verdict"];
         assert_eq!(verdict["promise"], promise, "{verdict}");
         assert_eq!(verdict["unseen"].is_null(), promise != "not-refuted", "{verdict}");
@@ -65,7 +65,7 @@ fn test_rows_are_held_against_the_intervals() {
         }
         let is_broken = json["evidence"].list().iter().any(|found| found["kind"] == "broken-intervals");
         assert_eq!(is_broken, promise == "broken");
-        let report = format!("calib report beta.bin --calibration cal.csv --test {test} --bootstrap 0");
+        let report = format!("calib report beta.bin --calibration cal.csv --test {test} --bootstrap 20");
         assert_eq!(place.json(&format!("{report} --json"))["verdict"], *verdict);
         place.ok(&format!("{report} -o page.html --force"));
         let page = place.text("page.html");
