@@ -13,7 +13,7 @@ use calib_fit::artifact::{
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
 
-use super::form::{ShownTable, direct_table};
+use super::form::{ShownTable, direct_table, in_steps, within};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
@@ -58,6 +58,9 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
     let bins = bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
     writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
+    if let Some(sentence) = in_steps(artifact) {
+        writeln!(out, "            {sentence}")?;
+    }
     if is_by_lead(header) {
         writeln!(out, "            the lead of the predicted class: its logit less the second largest one")?;
     }
@@ -273,6 +276,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     });
+    if let Some(within) = within(artifact) {
+        shown["within"] = within.into();
+    }
     if let Some(found) = artifact.score_intervals() {
         shown["score_intervals"] = json!({"alpha": found.alpha(), "of": rate_of(found)});
     }
