@@ -88,7 +88,10 @@ fn intervals(tables: &[Option<Exported<'_>>], name: &str) -> String {
         )
     };
     let all: String = tables.iter().map(of_table).collect();
-    format!("#[rustfmt::skip]\nstatic {name}_INTERVALS: [Option<{kind}>; {}] = [\n{all}];\n", tables.len())
+    format!(
+        "#[allow(dead_code)]\n#[rustfmt::skip]\nstatic {name}_INTERVALS: [Option<{kind}>; {}] = [\n{all}];\n",
+        tables.len()
+    )
 }
 
 fn of_bin(interval: &Option<ProbInterval>) -> String {
