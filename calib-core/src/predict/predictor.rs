@@ -5,7 +5,7 @@ use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, RankedList, 
 use crate::artifact::{Artifact, Reduction, Rule};
 use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
 use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
-use crate::outcome::{Outcome, Uncalibrated};
+use crate::outcome::{Outcome, ProbInterval, Uncalibrated};
 use crate::score::{
     CodeVector, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
@@ -145,6 +145,20 @@ impl<'a> Predictor<'a> {
         let group = self.group(query.group)?;
         let first = self.calibrate_as::<E>(query)?;
         self.judge(&first, &query.output, group)
+    }
+
+    /// Returns the [band](crate::artifact::Band) at an output: for this very score, not for its bin; `None` if the artifact has no band, or is
+    /// for other scores.
+    ///
+    /// It is apart from a [`Prediction`], so that nobody pays for it who does not ask.
+    pub fn band(&self, output: &Output<'_>) -> Option<ProbInterval> {
+        let band = self.artifact.band()?;
+        match *output {
+            Output::Score(score) => band.at(score),
+            Output::Margin(margin) => band.at(margin),
+            Output::Code(code) => band.at_code(code),
+            _ => None,
+        }
     }
 
     /// Says all that the artifact says of an output, and what its calibrator says of the other classes. A calibrator of all classes
