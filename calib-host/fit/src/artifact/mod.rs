@@ -1,7 +1,8 @@
 //! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
 //!
-//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint` and `intervals`.
+//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint`, `intervals` and `bands`.
 
+mod band;
 mod child;
 mod code_type;
 mod compact;
