@@ -140,7 +140,7 @@ impl<'a> BandSide<'a> {
             && self.edges.is_sorted_by(|a, b| a < b)
             && self.edges.iter().all(|&edge| lowest < edge && edge <= highest)
             // Floats that are not negative are in the order of their bits.
-            && self.values.is_sorted()
+            && self.values.is_sorted_by(|a, b| a <= b)
             && self.values.iter().all(|&value| value <= ONE_BITS)
     }
 

@@ -147,20 +147,6 @@ impl<'a> Predictor<'a> {
         self.judge(&first, &query.output, group)
     }
 
-    /// Returns the [band](crate::artifact::Band) at an output: for this very score, not for its bin; `None` if the artifact has no band, or is
-    /// for other scores.
-    ///
-    /// It is apart from a [`Prediction`], so that nobody pays for it who does not ask.
-    pub fn band(&self, output: &Output<'_>) -> Option<ProbInterval> {
-        let band = self.artifact.band()?;
-        match *output {
-            Output::Score(score) => band.at(score),
-            Output::Margin(margin) => band.at(margin),
-            Output::Code(code) => band.at_code(code),
-            _ => None,
-        }
-    }
-
     /// Says all that the artifact says of an output, and what its calibrator says of the other classes. A calibrator of all classes
     /// writes their probabilities into the front of `space`, which has room for
     /// [`VectorCalibrator::space`](crate::calibrator::VectorCalibrator::space) floats.
@@ -508,5 +494,19 @@ impl Artifact<'_> {
         space: &'p mut [f32],
     ) -> Result<(Prediction, OtherClasses<'p>), Mismatch> {
         Predictor::new(*self).predict_classes(query, space)
+    }
+
+    /// Returns the [band](crate::artifact::Band) at an output: for this very score, not for its bin; `None` if the artifact has no band, or is
+    /// for other scores.
+    ///
+    /// It is apart from a [`Prediction`], so that nobody pays for it who does not ask.
+    pub fn band_at(&self, output: &Output<'_>) -> Option<ProbInterval> {
+        let band = self.band()?;
+        match *output {
+            Output::Score(score) => band.at(score),
+            Output::Margin(margin) => band.at(margin),
+            Output::Code(code) => band.at_code(code),
+            _ => None,
+        }
     }
 }

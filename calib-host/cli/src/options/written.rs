@@ -32,7 +32,7 @@ pub(crate) struct WrittenOptions {
     /// interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     pub(crate) intervals: bool,
-    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 532 bytes: it holds for every score
+    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 536 bytes: it holds for every score
     /// simultaneously, if a higher score never means a lower probability. Useful from about 500 rows.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     pub(crate) band: bool,

@@ -236,7 +236,7 @@ impl<'a> Applier<'a> {
 
     /// The first class, with the band at its score.
     fn first(&self, ranked: &Ranked, query: &Query<'_>) -> Applied {
-        Applied { band: self.predictor.band(&query.output), ..self.applied(ranked, query.word) }
+        Applied { band: self.predictor.artifact().band_at(&query.output), ..self.applied(ranked, query.word) }
     }
 
     fn applied(&self, ranked: &Ranked, word: Option<u32>) -> Applied {

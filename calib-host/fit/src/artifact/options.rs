@@ -26,7 +26,7 @@ pub struct ArtifactOptions {
     /// Intervals of ranges of the score, at 12 bytes a range and about 28 more: they are written unless those of the bins are. The device then
     /// answers with them, whatever the calibrator.
     pub score_intervals: Option<Intervals>,
-    /// A band around the calibration curve, at 8 bytes a step and about 20 more, of a fit to one score whose rows count the same.
+    /// A band around the calibration curve, at 8 bytes a step and 24 more, of a fit to one score whose rows count the same.
     pub band: Option<Band>,
     /// How new the artifact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
