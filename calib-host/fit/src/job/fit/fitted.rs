@@ -159,7 +159,7 @@ impl Job<'_> {
                     return Err(no_bins_for_weights(&options.method).into());
                 };
                 let method = how.method_for_score(points.len())?;
-                let fit = fit_weighted(&points, &method, options.divided_alpha())?;
+                let fit = options.in_form(fit_weighted(&points, &method, options.divided_alpha())?);
                 let fit = fit.with_spreads([Some(points.spread()?)]);
                 OfTables { fit, chosen: None, monitors, evidence: None, beside: None, band: None }
             }
@@ -211,10 +211,12 @@ impl Job<'_> {
             }
             MethodChoice::Binary(how) => {
                 let fit = fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?;
-                (if sample.encoding().is_none() { fit.unchanged_if_alone() } else { fit }, None)
+                let stays = sample.encoding().is_some() || options.table == TableWidth::Steps;
+                (if stays { fit } else { fit.unchanged_if_alone() }, None)
             }
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };
+        let fit = options.in_form(fit);
         let (spread, evidence) = match sample.spreads() {
             Some(spreads) => (spreads[0], None),
             None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
@@ -248,7 +250,7 @@ impl Job<'_> {
                 return Err(no_bins_for_weights(&options.method).into());
             }
         };
-        let fit = fit_reduction(&problems, &how, options.divided_alpha())?;
+        let fit = options.in_form(fit_reduction(&problems, &how, options.divided_alpha())?);
         let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
         let beside = self.beside(
             &fit,
