@@ -235,8 +235,8 @@ impl ScoreIntervalParts<'_> {
     }
 }
 
-/// Returns the least and the greatest key of a score, as the edges of [`ScoreBins`] have them.
-fn keys_of(header: &Header<'_>) -> [u32; 2] {
+/// Returns the least and the greatest key of a score, as the edges of [`ScoreBins`] and of a [`Band`](super::Band) have them.
+pub(super) fn keys_of(header: &Header<'_>) -> [u32; 2] {
     let is_rounded = header.table_section() == Some(SectionKind::CompactSteps);
     match header.encoding {
         encoding if encoding.is_quantized() || !is_rounded => score_keys(encoding),
