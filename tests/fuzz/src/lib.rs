@@ -5,7 +5,7 @@ mod files;
 use calib_core::artifact::PREFIX_LEN;
 use crc::{CRC_32_ISCSI, Crc};
 
-pub use files::read;
+pub use files::{read, read_one_way};
 
 /// The CRC of artifacts and frames.
 pub static CRC_32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);

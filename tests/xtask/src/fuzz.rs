@@ -169,6 +169,7 @@ pub(crate) fn replay() -> Result<()> {
             .args(["-runs=0", "-timeout=10"])
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .arg(&seeds)
+            .env("EVERY_WAY", "1")
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("cannot run the fuzz target {name}"))?;
@@ -192,6 +193,8 @@ fn libfuzzer(target: Target) -> Command {
     let mut command = cargo(&folder());
     command
         .args(["fuzz", "run", "--fuzz-dir", ".", "--sanitizer", "none", target.name()])
+        // Memory stays with the process from one input to the next: most of the time went into fresh pages.
+        .envs(["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"].map(|name| (name, "1073741824")))
         .stdin(Stdio::null());
     command
 }

@@ -249,9 +249,8 @@ impl Dialect {
     /// By the start of a text: the first separator that divides the header, and most records as it does.
     fn of(text: &[u8], named: Option<u8>) -> Self {
         let start = start_of(text);
-        let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
         let mut found =
-            candidates.into_iter().filter_map(|separator| Some((separator, records(start, separator)?)));
+            candidates(start, named).filter_map(|separator| Some((separator, records(start, separator)?)));
         let Some(first) = found.next() else { return Self::of_shorter_header(start, named) };
         // A table without a header has decimal commas in its first line, too, which divide it.
         let has_no_header = |(_, records): &(u8, Vec<ByteRecord>)| is_data(&records[0], &records[1..]);
@@ -272,9 +271,8 @@ impl Dialect {
 
     /// By a start of which every row has one field more than the header.
     fn of_shorter_header(start: &[u8], named: Option<u8>) -> Self {
-        let candidates = named.map_or_else(|| SEPARATORS.to_vec(), |separator| vec![separator]);
         let mut refused = PLAIN;
-        for separator in candidates {
+        for separator in candidates(start, named) {
             let Some(records) = first_records(start, separator) else { continue };
             let Some((header, rows)) = records.split_first() else { continue };
             if header.len() < 2 || rows.len() < 2 || rows.iter().any(|row| row.len() != header.len() + 1) {
@@ -376,6 +374,12 @@ fn is_data(first: &ByteRecord, others: &[ByteRecord]) -> bool {
     let mut fields = first.iter().enumerate();
     first.iter().any(is_number)
         && fields.all(|(column, field)| is_number(field) || is_text(field) && comes_again(column, field))
+}
+
+/// The separators that may divide a text that starts so: those that are there.
+fn candidates(start: &[u8], named: Option<u8>) -> impl Iterator<Item = u8> {
+    let is_there = |separator: &u8| start.contains(separator);
+    SEPARATORS.into_iter().filter(move |_| named.is_none()).chain(named).filter(is_there)
 }
 
 fn reader(bytes: &[u8], separator: u8) -> ::csv::Reader<&[u8]> {
