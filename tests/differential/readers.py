@@ -14,6 +14,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,8 @@ def seed(rng):
         np.savez(out, score=np.array(scores), label=np.array(labels))
         return "t.npz", out.getvalue(), lambda data: np.load(io.BytesIO(data))["score"].tolist(), scores
     if kind == "parquet":
-        pq.write_table(table(scores, labels), out)
+        # `calib` does not read the Arrow schema that pyarrow adds, and pyarrow refuses the file if that is damaged.
+        pq.write_table(table(scores, labels), out, store_schema=False)
         return "t.parquet", out.getvalue(), lambda data: pq.read_table(io.BytesIO(data), columns=["score"])["score"].to_pylist(), scores
     with pa.ipc.new_file(out, table(scores, labels).schema) as writer:
         writer.write_table(table(scores, labels))
@@ -77,6 +79,8 @@ def seed(rng):
 
 def of_csv(data, separator, comma, encoding):
     content = data.decode("utf-8-sig" if encoding != "utf-16" else encoding)
+    # Spaces behind a closing quote are no part of a field.
+    content = re.sub(r'" +(?=[,;\t|\r\n]|$)', '"', content)
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
     lines = [line for line in reader if line and not (len(line) == 1 and not line[0].strip())]
     header, lines = [name.strip() for name in lines[0]], lines[1:]

@@ -85,6 +85,8 @@ struct Device {
     told: [u32; 2],
     /// Whether an alarm was told since the calibrator in force began.
     is_alarmed: bool,
+    /// Whether a number was given since a bit turned last: so there are two saves that it is not in.
+    is_sound: bool,
     /// How many starts in a row ended in a cut before a number was given.
     cuts: u32,
 }
@@ -96,8 +98,9 @@ impl Device {
         let every = EVERY[flash.random() as usize % EVERY.len()];
         let len_bytes = stride as u32 * (2 + flash.random() as u32 % 2);
         let offset = stride as u32;
-        let (in_force, last, before, told, is_alarmed, cuts) = (0, 0, Vec::new(), [0; 2], false, 0);
-        Self { flash, every, offset, len_bytes, in_force, last, before, told, is_alarmed, cuts }
+        let (in_force, last, before, told) = (0, 0, Vec::new(), [0; 2]);
+        let (is_alarmed, is_sound, cuts) = (false, false, 0);
+        Self { flash, every, offset, len_bytes, in_force, last, before, told, is_alarmed, is_sound, cuts }
     }
 
     fn random(&mut self, below: u64) -> u64 {
@@ -108,13 +111,15 @@ impl Device {
     fn one_start(&mut self, artifacts: &[Aligned; 2], report: &mut NumberReport) -> Result<(), String> {
         report.starts += 1;
         self.flash.restart();
-        if self.random(12) == 0 {
+        let is_other = self.random(12) == 0;
+        if is_other {
             (self.in_force, self.is_alarmed) = (1 - self.in_force, false);
         }
         // One fault at a time.
-        let is_turned = self.cuts == 0 && self.random(8) == 0;
+        let is_turned = self.cuts == 0 && self.is_sound && self.random(8) == 0;
         if is_turned {
             report.turned += 1;
+            self.is_sound = false;
             let bit = self.random(8 * u64::from(self.len_bytes)) as usize;
             self.flash.raw_mut()[self.offset as usize + bit / 8] ^= 1 << (bit % 8);
         }
@@ -131,7 +136,7 @@ impl Device {
         let flash = std::mem::replace(&mut self.flash, Flash::new(geometry, 0, 0));
         let mut on = On::new(flash, self, &artifacts[self.in_force]);
         on.chip.flash.blind(0);
-        let ended = self.work(&mut on, report);
+        let ended = self.work(&mut on, is_other, report);
         self.flash = on.chip.flash;
         let is_cut = self.flash.is_dead();
         report.cuts += u64::from(is_cut);
@@ -142,13 +147,13 @@ impl Device {
     }
 
     /// What happens while the power is on.
-    fn work(&mut self, on: &mut On, report: &mut NumberReport) -> Result<(), String> {
+    fn work(&mut self, on: &mut On, is_other: bool, report: &mut NumberReport) -> Result<(), String> {
         let Some(begun) = on.read() else { return Ok(()) };
         if begun.labelled.iter().sum::<u32>() > self.told[self.in_force] {
             return Err(format!("{:?} outcomes are known, and {:?} were told", begun.labelled, self.told));
         }
-        if begun.kept == CALIB_KEPT && begun.predictions == [0; CALIB_COUNTED_BINS] {
-            // The other one's are erased.
+        if is_other && begun.kept == CALIB_KEPT && begun.predictions == [0; CALIB_COUNTED_BINS] {
+            // All that was there is erased.
             self.told = [0; 2];
         }
         // What a device cannot know of before: the one save that was left has turned, or several cuts took it.
@@ -176,7 +181,7 @@ impl Device {
                         report.lost += 1;
                         self.before.clear();
                     }
-                    (self.last, self.cuts) = (result.number, 0);
+                    (self.last, self.cuts, self.is_sound) = (result.number, 0, true);
                     now.push((result, None));
                 }
                 4..6 if !now.is_empty() => {
@@ -201,11 +206,12 @@ impl Device {
                     report.outcomes[1] += 1;
                 }
                 7 if chosen % 16 == 0 => {
-                    if !on.reset()? {
-                        self.is_alarmed = false;
-                        break;
+                    let is_on = on.reset()?;
+                    self.is_alarmed = false;
+                    let Some(found) = on.read().filter(|_| is_on) else { break };
+                    if found.kept == CALIB_KEPT {
+                        self.told = [0; 2];
                     }
-                    (self.told, self.is_alarmed) = ([0; 2], false);
                     // Their outcomes come too late, also after a restart.
                     if let Some((result, _)) = now.last()
                         && on.tell(result, 1) != CALIB_ERROR_LATE
@@ -245,10 +251,14 @@ impl Device {
         if found != expected {
             return Err(format!("number {}, known {known:?}: {found}, not {expected}", result.number));
         }
-        let [before, now] = [before, after].map(|counters| counters.labelled.iter().sum::<u32>());
-        // What could not be saved is not told.
-        if now != before + u32::from(is_new) && (after.kept != CALIB_KEPT_FAILED || !is_new) {
-            return Err(format!("{before} outcomes are known, and then {now}, with a new one: {is_new}"));
+        let [was, now] = [&before, &after].map(|counters| counters.labelled.iter().sum::<u32>());
+        // What could not be saved is not told, until it is.
+        let is_right = match before.kept == CALIB_KEPT_FAILED || after.kept == CALIB_KEPT_FAILED {
+            true => now >= was && now <= self.told[self.in_force],
+            false => now == was + u32::from(is_new),
+        };
+        if !is_right {
+            return Err(format!("{was} outcomes are known, and then {now}, with a new one: {is_new}"));
         }
         report.outcomes[0] += u64::from(is_new);
         *known = Some(known.unwrap_or(is_positive));
