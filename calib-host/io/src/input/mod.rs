@@ -67,6 +67,8 @@ mod sniff;
 mod source;
 mod table;
 mod text;
+#[cfg(feature = "arrow")]
+mod thrift;
 mod values;
 mod weights;
 

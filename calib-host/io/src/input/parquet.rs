@@ -16,6 +16,7 @@ use super::projection::Projection;
 use super::record_batch::{add_columns, append, columns};
 use super::rows::Rows;
 use super::table::{Reading, Table};
+use super::thrift;
 use crate::files::{FileError, Format, Place, Problem, Unit};
 
 const MAGIC: &[u8] = b"PAR1";
@@ -98,6 +99,13 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
         let len = input.len();
         if len < 12 || !magic(len - MAGIC.len() as u64).is_ok_and(|end| end == MAGIC) {
             return Err(not("it is cut off"));
+        }
+        let metadata = input.get_bytes(len - 8, 4).ok().and_then(|bytes| {
+            let metadata_len = u64::from(u32::from_le_bytes(bytes.as_ref().try_into().ok()?));
+            input.get_bytes((len - 8).checked_sub(metadata_len)?, metadata_len as usize).ok()
+        });
+        if !metadata.is_some_and(|metadata| thrift::ends(&metadata)) {
+            return Err(not("its metadata are damaged"));
         }
         // What an Arrow writer adds about its own types is not needed, and one thing less to be wrong.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
