@@ -65,7 +65,15 @@ impl ChunkReader for Chunks {
             let rows = std::mem::replace(&mut self.first_row, 1);
             return Ok((rows == 0).then_some(table));
         };
-        let Some(batch) = batches.next() else { return Ok(None) };
+        let Some(batch) = batches.next() else {
+            return match self.first_row as u64 == self.rows {
+                true => Ok(None),
+                false => {
+                    let why = format!("it has {} rows, and says that it has {}", self.first_row, self.rows);
+                    Err(damaged(&self.place, &why))
+                }
+            };
+        };
         let batch = batch.map_err(|cause| damaged(&self.place, &cause))?;
         append(&mut table, columns(&batch, &filled))
             .map_err(|problem| FileError::input(self.place.clone(), problem))?;
