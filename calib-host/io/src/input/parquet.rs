@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use ::parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use ::parquet::basic::Compression;
@@ -23,6 +23,9 @@ const MAGIC: &[u8] = b"PAR1";
 
 /// The most rows that are read chunk by chunk: a small file promises any number of equal ones.
 const MAX_ROWS: u64 = 1 << 34;
+
+/// How much is read to find the header of a page, and how long one may be: it has the smallest and the largest value.
+const PAGE_HEADER_LEN_BYTES: [u64; 2] = [1 << 12, 1 << 24];
 
 /// A file as tables of some rows each, with the columns that are read; the other columns are not even unpacked.
 pub(super) struct Chunks {
@@ -91,9 +94,10 @@ fn damaged(place: &Place, cause: &dyn std::fmt::Display) -> FileError {
 }
 
 /// A file whose metadata were read.
-struct Opened<R: ::parquet::file::reader::ChunkReader> {
+struct Opened<R> {
     place: Place,
-    builder: ParquetRecordBatchReaderBuilder<R>,
+    input: R,
+    metadata: ArrowReaderMetadata,
     rows: u64,
 }
 
@@ -117,18 +121,47 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
         }
         // What an Arrow writer adds about its own types is not needed, and one thing less to be wrong.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(input, options);
-        let builder = builder.map_err(|cause| damaged(&place, &cause))?;
+        let metadata = ArrowReaderMetadata::load(&input, options).map_err(|cause| damaged(&place, &cause))?;
         let mut rows = 0u64;
-        for group in builder.metadata().row_groups() {
+        for group in metadata.metadata().row_groups() {
             rows = rows.saturating_add(group.num_rows().try_into().map_err(|_| not("it is damaged"))?);
         }
-        Ok(Self { place, builder, rows })
+        Ok(Self { place, input, metadata, rows })
+    }
+
+    /// Sees that the header of every page of these columns ends.
+    fn check_pages(&self, columns: &[usize]) -> Result<(), FileError> {
+        let schema = self.metadata.parquet_schema();
+        for group in self.metadata.metadata().row_groups() {
+            let leaves =
+                (0..group.num_columns()).filter(|&leaf| columns.contains(&schema.get_column_root_idx(leaf)));
+            for leaf in leaves {
+                let (mut at, len) = group.column(leaf).byte_range();
+                let end = at.saturating_add(len).min(self.input.len());
+                while at < end {
+                    at = at.saturating_add(self.page_len(at, end)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The length of the page that begins here, with its header.
+    fn page_len(&self, at: u64, end: u64) -> Result<u64, FileError> {
+        for most in PAGE_HEADER_LEN_BYTES {
+            let start = self.input.get_bytes(at, (end - at).min(most) as usize);
+            let start = start.map_err(|cause| damaged(&self.place, &cause))?;
+            if let Some((header_len, page_len)) = thrift::page(&start) {
+                // Behind the last page there may be room.
+                return Ok(page_len.map_or(end - at, |page_len| page_len.saturating_add(header_len as u64)));
+            }
+        }
+        Err(damaged(&self.place, &"the header of a page"))
     }
 
     /// What the columns take unpacked, by row group.
     fn unpacked_len_bytes(&self, columns: &[usize]) -> Result<Vec<u64>, FileError> {
-        let schema = self.builder.parquet_schema();
+        let schema = self.metadata.parquet_schema();
         let len = |group: &RowGroupMetaData| {
             let leaves = (0..group.num_columns())
                 .filter(|&leaf| columns.contains(&schema.get_column_root_idx(leaf)))
@@ -143,12 +176,12 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
             }
             Ok(len_bytes)
         };
-        self.builder.metadata().row_groups().iter().map(len).collect()
+        self.metadata.metadata().row_groups().iter().map(len).collect()
     }
 
     /// Begins to read the columns of a file; `all` of them at once, or some rows at a time.
     fn chunks(self, projection: &Projection, reading: Reading, all: bool) -> Result<Chunks, FileError> {
-        let schema = with_durations(&self.builder);
+        let schema = with_durations(&self.metadata);
         let mut columns = Table::at(self.place.clone(), Rows::From(0));
         let filled = add_columns(&mut columns, schema.fields(), projection);
         let groups = self.unpacked_len_bytes(&filled)?.into_iter();
@@ -176,8 +209,10 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
     }
 
     fn batches(self, columns: &[usize]) -> Result<ParquetRecordBatchReader, FileError> {
-        let mask = ProjectionMask::roots(self.builder.parquet_schema(), columns.iter().copied());
-        let reader = self.builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build();
+        self.check_pages(columns)?;
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.input, self.metadata);
+        let reader = builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build();
         reader.map_err(|cause| damaged(&self.place, &cause))
     }
 
@@ -187,16 +222,14 @@ impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
 }
 
 /// The schema of a file, in which durations, which Parquet does not know, are no numbers: Arrow's writers say so beside it.
-fn with_durations<R: ::parquet::file::reader::ChunkReader + 'static>(
-    builder: &ParquetRecordBatchReaderBuilder<R>,
-) -> SchemaRef {
-    let file = builder.metadata().file_metadata();
+fn with_durations(metadata: &ArrowReaderMetadata) -> SchemaRef {
+    let file = metadata.metadata().file_metadata();
     let Ok(arrow) = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()) else {
-        return builder.schema().clone();
+        return metadata.schema().clone();
     };
     let is_duration = |field: &Field| matches!(field.data_type(), DataType::Duration(_));
     let fields =
-        builder.schema().fields().iter().enumerate().map(|(at, field)| match arrow.fields().get(at) {
+        metadata.schema().fields().iter().enumerate().map(|(at, field)| match arrow.fields().get(at) {
             Some(other) if is_duration(other) => other.clone(),
             _ => field.clone(),
         });

@@ -1,14 +1,34 @@
-//! Whether the metadata of a Parquet file end.
+//! Whether the metadata of a Parquet file and of its pages end.
 
 /// How deep values lie in others at most.
 const MAX_DEPTH: u8 = 64;
+
+/// The field of a page's header that says how long the page behind it is.
+const PAGE_LEN: u64 = 3;
 
 /// Whether bytes begin with a struct in Thrift's compact protocol that has no more values than there are bytes.
 ///
 /// The crate that reads Parquet passes over a field that it does not know value by value. Booleans in a list have no bytes there, so a list that
 /// says that it has 2^31 of them takes seconds, and a file of a kilobyte may have a hundred such lists.
 pub(super) fn ends(bytes: &[u8]) -> bool {
-    Walk { rest: bytes, left: bytes.len() }.fields(MAX_DEPTH).is_some()
+    Walk { rest: bytes, left: bytes.len() }.fields(MAX_DEPTH, |_, _| ()).is_some()
+}
+
+/// The length of the header of a page that bytes begin with, and of the page itself if the header says it; `None` if it does not end as [`ends`] says.
+pub(super) fn page(bytes: &[u8]) -> Option<(usize, Option<u64>)> {
+    let mut walk = Walk { rest: bytes, left: bytes.len() };
+    let mut page_len = None;
+    walk.fields(MAX_DEPTH, |field, value| {
+        if field == PAGE_LEN {
+            page_len = Walk { rest: value, left: 0 }.number().map(unsigned);
+        }
+    })?;
+    Some((bytes.len() - walk.rest.len(), page_len))
+}
+
+/// A number without its sign: those of Thrift have it in the last bit.
+const fn unsigned(number: u64) -> u64 {
+    number >> 1
 }
 
 struct Walk<'a> {
@@ -41,15 +61,16 @@ impl Walk<'_> {
         Some(())
     }
 
-    fn fields(&mut self, depth: u8) -> Option<()> {
+    /// Passes over a struct; `see` is given the number of each field, and its value with all that follows.
+    fn fields(&mut self, depth: u8, mut see: impl FnMut(u64, &[u8])) -> Option<()> {
+        let mut field = 0u64;
         loop {
             let header = self.byte()?;
             if header & 0xf == 0 {
                 return Some(());
             }
-            if header >> 4 == 0 {
-                self.number()?;
-            }
+            field = if header >> 4 == 0 { unsigned(self.number()?) } else { field + u64::from(header >> 4) };
+            see(field, self.rest);
             self.value(header & 0xf, depth)?;
         }
     }
@@ -77,7 +98,7 @@ impl Walk<'_> {
                     self.value(kinds & 0xf, depth)
                 })
             }
-            12 => self.fields(depth),
+            12 => self.fields(depth, |_, _| ()),
             13 => self.pass(16),
             _ => None,
         }
@@ -110,5 +131,18 @@ mod tests {
         assert!(!ends(&[0x1b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x11, 0]));
         assert!(!ends(&[0x1c; 1000]));
         assert!(!ends(&[0xff; 40]));
+    }
+
+    #[test]
+    fn a_page_is_as_long_as_its_header_says() {
+        // Kind, lengths unpacked and packed, a struct; then the page.
+        let header = [0x15, 0, 0x15, 20, 0x15, 0x98, 1, 0x2c, 0x15, 4, 0, 0];
+        assert_eq!(page(&[&header[..], &[7; 9]].concat()), Some((header.len(), Some(76))));
+        // The same with the fields' numbers written out, in another order.
+        assert_eq!(page(&[0x05, 6, 0x98, 1, 0x05, 2, 0, 0]), Some((8, Some(76))));
+        // Cut, without a length, or with a list that has no end.
+        (0..header.len()).for_each(|len| assert_eq!(page(&header[..len]), None));
+        assert_eq!(page(&[0x15, 0, 0]), Some((3, None)));
+        assert_eq!(page(&[&header[..7], &[0x79, 0xf7, 0xff, 0xff, 0xff, 0xff, 7, 0]].concat()), None);
     }
 }
