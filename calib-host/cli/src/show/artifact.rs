@@ -27,7 +27,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     if let Some(sample) = stored.sample() {
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
-    for (at, line) in promise(stored).lines(|condition| &condition.full).iter().enumerate() {
+    for (at, line) in promise(stored).lines().iter().enumerate() {
         writeln!(out, "{:<12}{line}", if at == 0 { "promise" } else { "" })?;
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {

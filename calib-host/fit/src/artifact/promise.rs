@@ -54,16 +54,30 @@ impl Promise {
         self.limits.iter().map(|limit| &*limit.full).collect()
     }
 
-    /// The statement, then the assumptions and the limits as lists: a line each, without what ends it.
-    pub fn lines(&self, of: impl Fn(&Condition) -> &str) -> Vec<String> {
+    /// The statement, then the assumptions and the limits in full as lists: a line each, without what ends it.
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.statement.clone()];
-        for (title, list) in [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)] {
-            if !list.is_empty() {
-                lines.push(format!("{title}:"));
-                lines.extend(list.iter().map(|condition| format!("- {}", of(condition))));
-            }
+        for (title, list) in self.lists() {
+            lines.push(format!("{title}:"));
+            lines.extend(list.iter().map(|condition| format!("- {}", condition.full)));
         }
         lines
+    }
+
+    /// The statement, then the assumptions and the limits in short: a line of each.
+    pub fn short_lines(&self) -> Vec<String> {
+        let mut lines = vec![self.statement.clone()];
+        for (title, list) in self.lists() {
+            let short: Vec<_> = list.iter().map(|condition| &*condition.short).collect();
+            lines.push(format!("{title}: {}.", short.join("; ")));
+        }
+        lines
+    }
+
+    /// What is not empty, under its title.
+    fn lists(&self) -> impl Iterator<Item = (&'static str, &[Condition])> {
+        let lists = [(ASSUMPTIONS, &self.assumptions[..]), (LIMITS, &self.limits)];
+        lists.into_iter().filter(|(_, list)| !list.is_empty())
     }
 }
 
@@ -76,7 +90,7 @@ pub const LIMITS: &str = "It is to be read so";
 /// Everything, in full.
 impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines(|condition| &condition.full).join("\n"))
+        f.write_str(&self.lines().join("\n"))
     }
 }
 

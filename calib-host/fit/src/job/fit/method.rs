@@ -31,7 +31,7 @@ const DIRICHLET_ODIR: f64 = 0.1;
 ///
 /// let of = ScoresOf::Binary { kind: ScoreKind::Probability, encoding: None, by_group: false };
 /// let mut named = NamedMethod::default();
-/// assert_eq!(named.choice(of)?, MethodChoice::Auto { epsilon: None });
+/// assert_eq!(named.choice(of)?, MethodChoice::Auto);
 /// named.method = Some(MethodName::Isotonic);
 /// named.bins = Some(10);
 /// let refused = named.choice(of).unwrap_err();
@@ -40,7 +40,7 @@ const DIRICHLET_ODIR: f64 = 0.1;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedMethod {
-    /// The method; `umd` if none is named.
+    /// The method; without one [`MethodChoice::Auto`].
     pub method: Option<MethodName>,
     /// The number of bins.
     pub bins: Option<usize>,
@@ -199,7 +199,7 @@ impl NamedMethod {
             return Err(refused(format!("`epsilon` chooses the bins of umd, and {name} has others")));
         }
         if self.is_left_open() && !(of_tables && self.epsilon.is_some()) {
-            return Ok(MethodChoice::Auto { epsilon: self.epsilon });
+            return Ok(self.epsilon.map_or(MethodChoice::Auto, MethodChoice::Within));
         }
         if self.epsilon.is_some() {
             return Err(refused(

@@ -22,17 +22,16 @@ use crate::stats::Seed;
 pub const POINTS_PER_BIN: usize = 50;
 
 /// Whether intervals of ranges of the score are stored if nobody says so.
-const RANGES_BY_DEFAULT: bool = false;
+const RANGES_BY_DEFAULT: bool = true;
 
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
-    /// Bins of `umd` that suit the data: of one score about the cube root of the number of points, or the most that keep `epsilon`, of
-    /// several tables 50 points a bin.
-    Auto {
-        /// The epsilon to keep, whatever the labels are.
-        epsilon: Option<f64>,
-    },
+    /// A [blend](crate::binary::Blend), of one score or for each table of a reduction with at least 50 points; bins of `umd` for one score whose labels are all the same, for
+    /// monitors without bins of their own, and for tables of 16-bit numbers.
+    Auto,
+    /// The most bins of `umd` that keep this epsilon, whatever the labels are.
+    Within(f64),
     /// A binary method, for one score or for each table of a reduction.
     Binary(ReductionOptions),
     /// A calibrator of whole vectors.
@@ -71,8 +70,8 @@ pub struct FitOptions {
     pub candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field.
     pub alpha_spent: f64,
-    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if the bins have no guarantee. By default
-    /// none are.
+    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) where there can be some and bins have no
+    /// guarantee. By default they are; of Venn-Abers, whose p0 and p1 are an interval, only if they are asked for.
     pub intervals: Option<bool>,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
@@ -117,7 +116,7 @@ impl Default for MonitorOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         Self {
-            method: MethodChoice::Auto { epsilon: None },
+            method: MethodChoice::Auto,
             reduction: None,
             class_score: ClassScore::Softmax,
             alpha: 0.1,
@@ -265,7 +264,7 @@ impl FitOptions {
     /// Refuses tables of 16-bit numbers for what is no step function.
     fn check_steps(&self) -> Result<(), OptionsError> {
         let name = match &self.method {
-            MethodChoice::Auto { .. } => return Ok(()),
+            MethodChoice::Auto | MethodChoice::Within(_) => return Ok(()),
             MethodChoice::Joint(_) => "a calibrator of whole vectors".into(),
             MethodChoice::Binary(ReductionOptions { method, .. }) => match method {
                 BinaryMethod::UmdRandomized(..)
@@ -289,7 +288,7 @@ impl FitOptions {
     fn check_classifiers(&self, classifiers: u32) -> Result<(), OptionsError> {
         let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
         let about = [
-            (matches!(self.method, MethodChoice::Auto { epsilon: Some(_) }), "epsilon"),
+            (matches!(self.method, MethodChoice::Within(_)), "epsilon"),
             (self.intervals == Some(true), "intervals"),
             (self.candidates > 1, "candidates"),
             (self.alpha_spent > 0.0, "alpha_spent"),
