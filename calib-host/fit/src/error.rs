@@ -105,6 +105,21 @@ pub enum FitError {
         /// The number of bins.
         bins: usize,
     },
+    /// The event rate falls as the score rises, so there is no band.
+    #[error(
+        "no band: the event rate does not rise with the score. Scores from {} to {} have a rate of at least {at_least:.3} on average, \
+         but scores from {} to {} one of at most {at_most:.3}", lower[0], lower[1], higher[0], higher[1]
+    )]
+    NotMonotone {
+        /// The first and the last of the lower scores, whose rate is higher.
+        lower: [f64; 2],
+        /// The lower end of their rate.
+        at_least: f64,
+        /// The first and the last of the higher scores, whose rate is lower.
+        higher: [f64; 2],
+        /// The upper end of their rate.
+        at_most: f64,
+    },
     /// The method counts points, or does not know what a real weight would mean.
     #[error("{0} counts points, and real weights are no counts")]
     RealWeights(&'static str),

@@ -21,7 +21,7 @@
 //!
 //! Every module is a room, and imports rooms to its left only:
 //! [`mod@names`] < [`stop`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
-//! [`intervals`] < [`artifact`] < [`passes`] < [`adjust`] < [`mod@apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
+//! [`intervals`] < [`bands`] < [`artifact`] < [`passes`] < [`adjust`] < [`mod@apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
 //! *Operating* points are thresholds on a score, and prediction *sets* those classes
@@ -34,6 +34,7 @@ pub mod adjust;
 pub mod apply;
 pub mod artifact;
 pub mod assess;
+pub mod bands;
 pub mod binary;
 pub mod compare;
 pub mod data;

@@ -14,7 +14,7 @@ use crate::reduction::Problems;
 use crate::stats::Interval;
 
 /// Above this probability the tail of unequal probabilities is not known to be bounded by that of equal ones.
-const LARGEST_LEVEL: f64 = 0.499;
+pub(crate) const LARGEST_LEVEL: f64 = 0.499;
 
 /// Intervals of the event rate in ranges of the score, of one table or of several.
 ///

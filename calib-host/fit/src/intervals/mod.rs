@@ -7,4 +7,6 @@
 mod cut;
 mod fit;
 
+pub(crate) use cut::nearest_edges;
+pub(crate) use fit::LARGEST_LEVEL;
 pub use fit::{Intervals, RangeBin, TableIntervals, fit, fit_problems, number_of_bins};

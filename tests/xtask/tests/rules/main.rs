@@ -35,7 +35,7 @@ const CORE: [&str; 12] = [
     "wire",
 ];
 /// The same of calib-fit.
-const FIT: [&str; 26] = [
+const FIT: [&str; 27] = [
     "accessors",
     "names",
     "options_error",
@@ -53,6 +53,7 @@ const FIT: [&str; 26] = [
     "reduction",
     "joint",
     "intervals",
+    "bands",
     "artifact",
     "passes",
     "adjust",
