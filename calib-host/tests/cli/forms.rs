@@ -281,7 +281,7 @@ fn apply_to_an_array_of_scores() {
     let place = Workplace::new()
         .with("cal.csv", "score,label\n0.8,1\n0.5,1\n0.2,0\n0.5,0\n")
         .with("new.npy", f64s(&[3], [0.1, 0.35, 1.0]).bytes());
-    place.ok("calib fit --method isotonic --scores cal.csv -o iso.bin");
+    place.ok("calib fit --method isotonic --no-intervals --scores cal.csv -o iso.bin");
     place.ok("calib apply iso.bin --scores new.npy -o out.csv");
     let expected = "score,prob,bin,epsilon,flags\n0.1,0,0,,out-of-range\n0.35,0.5,1,,\n1,1,2,,out-of-range\n";
     assert_eq!(place.text("out.csv"), expected);

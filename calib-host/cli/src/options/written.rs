@@ -28,10 +28,10 @@ pub(crate) struct WrittenOptions {
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Store exact intervals of score ranges for a method whose bins have no guarantee, at 12 bytes a range: the device then returns the
-    /// interval of the score's range.
+    /// Leave out the exact intervals of score ranges, 12 bytes a range, which a method without a guarantee of its own otherwise has: the
+    /// device returns the interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
-    pub(crate) intervals: bool,
+    no_intervals: bool,
     /// The numbers in the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
@@ -59,7 +59,7 @@ impl WrittenOptions {
             .bound(self.bound)
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
-            .intervals(self.intervals.then_some(true))
+            .intervals(!self.no_intervals)
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)

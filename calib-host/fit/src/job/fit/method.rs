@@ -213,8 +213,7 @@ impl NamedMethod {
         let points_per_bin = match (of_tables, method.has_bins()) {
             (true, true) if lacks_bins => {
                 return Err(refused(format!(
-                    "{name} needs `points_per_bin` or `bins`, such as `points_per_bin={POINTS_PER_BIN}`; without `method`, umd is taken \
-                     with {POINTS_PER_BIN} points a bin"
+                    "{name} needs `points_per_bin` or `bins`, such as `points_per_bin={POINTS_PER_BIN}`"
                 )));
             }
             // A class with fewer points stays uncalibrated.
@@ -535,11 +534,9 @@ fn how_to_name_bins(name: MethodName) -> String {
     );
     match name {
         MethodName::Umd => {
-            format!(
-                "{needs}; `epsilon=0.1` in place of them chooses so many, and so does leaving `method` out"
-            )
+            format!("{needs}; `epsilon=0.1` in place of them chooses so many")
         }
-        _ => format!("{needs} of umd, which is taken with bins that suit without `method`"),
+        _ => format!("{needs} of umd"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is fitted, and how it is written.
 
-use calib_core::artifact::{Method, MonitorAction, Reduction};
+use calib_core::artifact::{MonitorAction, Reduction};
 use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
 
 use super::error::NotFitted;
@@ -20,9 +20,6 @@ use crate::stats::Seed;
 /// The points per bin of a table that is one of several, and the fewest points of methods without bins of fixed mass: what Gupta and
 /// Ramdas 2022 suggest.
 pub const POINTS_PER_BIN: usize = 50;
-
-/// Whether intervals of ranges of the score are stored if nobody says so.
-const RANGES_BY_DEFAULT: bool = true;
 
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,9 +67,9 @@ pub struct FitOptions {
     pub candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field.
     pub alpha_spent: f64,
-    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) where there can be some and bins have no
-    /// guarantee. By default they are; of Venn-Abers, whose p0 and p1 are an interval, only if they are asked for.
-    pub intervals: Option<bool>,
+    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) where bins have no guarantee of their own:
+    /// they need rows that count the same, of one classifier, and a score that is calibrated by itself.
+    pub intervals: bool,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
     /// The numbers in the tables.
@@ -123,7 +120,7 @@ impl Default for FitOptions {
             bound: GuaranteeBound::Exact,
             candidates: 1,
             alpha_spent: 0.0,
-            intervals: None,
+            intervals: true,
             seed: 0,
             table: TableWidth::F32,
             classifier: None,
@@ -165,7 +162,7 @@ builders! {
     /// The same after earlier calibrations with these alphas in sum.
     alpha_spent: f64,
     /// The same with exact intervals of ranges of the score, or without.
-    intervals: Option<bool>,
+    intervals: bool,
     /// The same with this seed.
     seed: Seed,
     /// The same with these numbers in its tables.
@@ -200,12 +197,11 @@ impl FitOptions {
     }
 
     /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee of its own, and its rows are draws of one
-    /// classifier's scores that count the same. Of Venn-Abers only if intervals are asked for, since p0 and p1 are its interval.
+    /// classifier's scores that count the same.
     pub(super) fn wants_ranges(&self, fit: &Fit, data: &Dataset) -> bool {
-        let asked = self.intervals.unwrap_or(RANGES_BY_DEFAULT && fit.method() != Method::VennAbers);
         let can_have =
             fit.guarantee().is_none() && !fit.weighted() && fit.reduction() != Reduction::Normalized;
-        asked && can_have && data.classifiers() <= 1 && !data.is_of_passes()
+        self.intervals && can_have && data.classifiers() <= 1 && !data.is_of_passes()
     }
 
     fn is_joint(&self) -> bool {
@@ -289,7 +285,6 @@ impl FitOptions {
         let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
         let about = [
             (matches!(self.method, MethodChoice::Within(_)), "epsilon"),
-            (self.intervals == Some(true), "intervals"),
             (self.candidates > 1, "candidates"),
             (self.alpha_spent > 0.0, "alpha_spent"),
             // The scores of the classifier that is kept are no draws from those of the others.
@@ -307,10 +302,6 @@ impl FitOptions {
     /// Refuses what is about a guarantee, which a calibrator of whole vectors does not have.
     fn check_joint(&self) -> Result<(), OptionsError> {
         let asked = [
-            (
-                self.intervals == Some(true),
-                "a calibrator of whole vectors has no intervals: leave out `intervals`",
-            ),
             (
                 self.monitors.is_some(),
                 "a calibrator of whole vectors has no bins of a score, in which monitors count: leave out `monitor`",
