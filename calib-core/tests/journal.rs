@@ -146,6 +146,31 @@ fn neither_another_shape_nor_another_calibrator_is_loaded() {
     assert_eq!(load(&mut journal, OURS, 0), Some(2));
 }
 
+#[test]
+fn the_newest_is_also_read_of_any_calibrator() {
+    let mut journal = opened(saved(3, 2));
+    save(&mut journal, OTHERS, 7).unwrap();
+    assert_eq!(load(&mut journal, OURS, 0), None);
+    assert_eq!(journal.load_any(|words| words.last()), Some(Some(7)));
+    assert_eq!(opened(Flash::erased(3)).load_any(|words| words.last()), None);
+}
+
+/// What could not be read at the start is found later, and the next record is newer than it.
+#[test]
+fn a_journal_that_can_be_read_again_goes_on() {
+    let mut flash = saved(3, 2);
+    flash.blind = usize::MAX;
+    let mut journal = opened(flash);
+    journal.look_again();
+    assert_eq!((journal.has_record(), load(&mut journal, OURS, 0)), (false, None));
+    journal.flash_mut().blind = 0;
+    journal.look_again();
+    assert_eq!(load(&mut journal, OURS, 0), Some(2));
+    save(&mut journal, OURS, 3).unwrap();
+    journal.look_again();
+    assert_eq!(found(&journal.free()), Some(3));
+}
+
 /// Its checksum is right, and its number of counters is not ours.
 #[test]
 fn a_record_of_another_number_of_counters_is_none() {

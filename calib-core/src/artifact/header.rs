@@ -194,6 +194,8 @@ impl HeaderFlags {
     /// Each [group](super::Groups) has tables of its own: first those of group 0, as many as the reduction has, then those of the
     /// others.
     pub const GROUPED: Self = Self(32);
+    /// The tables are step tables of the method's function of floats, which is no step function.
+    pub const STEPS: Self = Self(64);
 
     /// Joins two sets of flags.
     #[must_use]
@@ -212,7 +214,8 @@ impl HeaderFlags {
             | Self::WEIGHTED.0
             | Self::COMPACT.0
             | Self::CLASS_MARGIN.0
-            | Self::GROUPED.0;
+            | Self::GROUPED.0
+            | Self::STEPS.0;
         self.0 & !all == 0
     }
 }
@@ -321,6 +324,12 @@ impl<'a> Header<'a> {
         let Some(kind) = kind else { return None };
         // A function of keys is always a step table.
         let steps = matches!(kind, SectionKind::Tables | SectionKind::Interpolated | SectionKind::Scaling);
+        if self.flags.contains(HeaderFlags::STEPS) {
+            let is_of_floats = matches!(self.encoding, ScoreEncoding::F32 | ScoreEncoding::Margin);
+            let is_function = matches!(kind, SectionKind::Interpolated | SectionKind::Scaling);
+            let is_valid = is_of_floats && is_function && !self.flags.contains(HeaderFlags::COMPACT);
+            return if is_valid { Some(SectionKind::Tables) } else { None };
+        }
         match (kind, self.encoding, self.flags.contains(HeaderFlags::COMPACT)) {
             (kind, ScoreEncoding::F32 | ScoreEncoding::Margin, false) => Some(kind),
             (_, ScoreEncoding::F32 | ScoreEncoding::Margin, true)

@@ -112,9 +112,16 @@ impl<F: NorFlash> Journal<F> {
     pub fn open(flash: F, layout: JournalLayout, words: usize) -> Result<Self, JournalLayoutError> {
         layout.check(&flash, words)?;
         let mut journal = Self { flash, layout, words, newest: None, next: None, last: 0, step: 2 };
-        journal.newest = journal.newest_below(u32::MAX);
-        journal.last = journal.newest.map_or(0, |newest| newest.head.sequence);
+        journal.look_again();
         Ok(journal)
+    }
+
+    /// Looks for the newest record again if there was none: what could not be read may be there now.
+    pub fn look_again(&mut self) {
+        if self.newest.is_none() {
+            self.newest = self.newest_below(u32::MAX);
+            self.last = self.last.max(self.newest.map_or(0, |newest| newest.head.sequence));
+        }
     }
 
     /// Reads the newest counters; `None` if there are none, or they are another calibrator's or arranged otherwise. `take` is given the
@@ -125,12 +132,25 @@ impl<F: NorFlash> Journal<F> {
         shape: u32,
         mut take: impl FnMut(&mut dyn Iterator<Item = u32>) -> R,
     ) -> Option<R> {
+        self.load_if(|head| (head.calibrator, head.shape) == (calibrator, shape), &mut take)
+    }
+
+    /// Reads the newest counters as [`Journal::load`] does, whichever calibrator's they are.
+    pub fn load_any<R>(&mut self, mut take: impl FnMut(&mut dyn Iterator<Item = u32>) -> R) -> Option<R> {
+        self.load_if(|_| true, &mut take)
+    }
+
+    fn load_if<R>(
+        &mut self,
+        is_wanted: impl Fn(&Head) -> bool,
+        take: &mut impl FnMut(&mut dyn Iterator<Item = u32>) -> R,
+    ) -> Option<R> {
         while let Some(Found { at, head }) = self.newest {
-            if (head.calibrator, head.shape) != (calibrator, shape) {
+            if !is_wanted(&head) {
                 return None;
             }
             for _ in 0..READ_TRIES {
-                match self.read(at, &mut take) {
+                match self.read(at, &mut *take) {
                     Some((again, taken)) if again == head => return Some(taken),
                     _ => {}
                 }

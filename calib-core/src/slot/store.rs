@@ -273,10 +273,26 @@ impl<F: NorFlash> Region<F> {
         if digest.finalize() != record.crc {
             return Err(SlotFault::Altered);
         }
-        match self.first_programmed(slot, at, self.layout.max_artifact_len_bytes()) {
-            Ok(None) => Ok(()),
-            Ok(Some(offset)) => Err(SlotFault::Tail { offset }),
-            Err(_) => Err(SlotFault::Flash),
+        self.is_erased(slot, at)
+    }
+
+    /// Looks whether all behind an artifact is erased. It is most of a slot: a bit of it that was read wrong is read again where it is, and
+    /// not all of the slot.
+    fn is_erased(&mut self, slot: usize, from: u32) -> Result<(), SlotFault> {
+        let (mut at, mut tries) = (from, 0);
+        loop {
+            match self.first_programmed(slot, at, self.layout.max_artifact_len_bytes()) {
+                Ok(None) => return Ok(()),
+                Ok(Some(offset)) => {
+                    let unit = offset / UNIT_LEN * UNIT_LEN;
+                    tries = if unit == at { tries + 1 } else { 1 };
+                    if tries == READ_TRIES {
+                        return Err(SlotFault::Tail { offset });
+                    }
+                    at = unit;
+                }
+                Err(_) => return Err(SlotFault::Flash),
+            }
         }
     }
 }

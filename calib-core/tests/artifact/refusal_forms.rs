@@ -441,3 +441,33 @@ fn bin_flags_beside_codes() {
         assert_eq!(refusal(&assemble(&sections)), expected);
     }
 }
+
+#[test]
+fn steps_are_marked_for_functions_of_floats_alone() {
+    for method in METHODS {
+        let is_function = matches!(method_kind(method), SectionKind::Scaling | SectionKind::Interpolated);
+        let steps = Header { flags: HeaderFlags::STEPS, bins: 3, ..header(method) };
+        assert_eq!(is_consistent(&steps), is_function, "{method}");
+        assert!(!is_consistent(&Header { bins: 0, ..steps }), "{method}");
+        let compact = Header { flags: HeaderFlags::STEPS.with(HeaderFlags::COMPACT), ..steps };
+        for encoding in [ScoreEncoding::F32, I8, U16, ScoreEncoding::RoundedF32] {
+            let of_floats = is_function && encoding == ScoreEncoding::F32;
+            assert_eq!(is_consistent(&Header { encoding, ..steps }), of_floats, "{method} {encoding}");
+            assert!(!is_consistent(&Header { encoding, ..compact }), "{method} {encoding}");
+        }
+        let margins = Header { encoding: ScoreEncoding::Margin, ..steps };
+        assert_eq!(is_consistent(&margins), is_function && method != Method::Beta, "{method}");
+    }
+    // With the mark a step table takes the place of the function, and no other table does.
+    for form in forms().iter().filter(|form| form.encoding == ScoreEncoding::F32) {
+        let kind = form.table.form.section();
+        let mut sections = with_header(form.listing, |header| {
+            (header.method, header.flags, header.guarantee) = (Method::Beta, HeaderFlags::STEPS, None);
+            header.bins = header.bins.max(1);
+        });
+        sections.truncate(2);
+        words(&mut sections[1], |words| words[3] = NAN);
+        let expected = if kind == SectionKind::Tables { None } else { Some(UnexpectedSection(kind)) };
+        assert_eq!(refusal(&assemble(&sections)), expected, "{}", form.name);
+    }
+}

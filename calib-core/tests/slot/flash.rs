@@ -19,8 +19,8 @@ pub(crate) struct Flash {
     pub(crate) refuses: Option<usize>,
     /// A word that cannot be read after so many reads of it, by its offset.
     pub(crate) fades: Option<(usize, usize)>,
-    /// The offset of a byte that is read wrong once.
-    pub(crate) misreads: Option<usize>,
+    /// The offsets of bytes that are read wrong once, one in a read.
+    pub(crate) misreads: Vec<usize>,
     /// The offset of a byte of which a write loses a bit.
     pub(crate) loses: Option<usize>,
     /// How often something is erased or written before the power fails; the write in which it does leaves a bit.
@@ -39,7 +39,7 @@ impl Flash {
             lost: Vec::new(),
             refuses: None,
             fades: None,
-            misreads: None,
+            misreads: Vec::new(),
             loses: None,
             cut: None,
             changes: 0,
@@ -91,8 +91,8 @@ impl ReadNorFlash for Flash {
             }
         }
         bytes.copy_from_slice(&self.bytes[offset as usize..][..bytes.len()]);
-        if let Some(at) = self.misreads.take_if(|at| range.contains(at)) {
-            bytes[at - range.start] ^= 1;
+        if let Some(misread) = self.misreads.iter().position(|at| range.contains(at)) {
+            bytes[self.misreads.remove(misread) - range.start] ^= 1;
         }
         Ok(())
     }

@@ -75,6 +75,7 @@ mod sql;
 mod sql_groups;
 #[cfg(feature = "serial")]
 mod status;
+mod steps;
 #[cfg(feature = "arrow")]
 mod streams;
 mod tables;

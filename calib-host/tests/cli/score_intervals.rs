@@ -1,6 +1,6 @@
 //! Intervals of ranges of the score beside a calibrator without a guarantee of its own, through all commands that show one.
 
-use crate::data::scored;
+use crate::data::{Json, scored};
 use crate::decide::COSTS;
 use crate::workplace::Workplace;
 
@@ -34,6 +34,45 @@ fn a_function_has_an_interval_for_each_range_of_the_score() {
     let place = place.with("votes.csv", votes);
     place.says("calib fit --method isotonic --scores votes.csv -o votes.bin");
     place.says("calib inspect votes.bin");
+    said!();
+}
+
+/// The test rows are counted in the ranges, and held against the intervals: in words, as JSON and on the page.
+#[test]
+fn test_rows_are_held_against_the_intervals() {
+    let hash = |row: u32| f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
+    let score = |row: u32| f64::from(row % 500) / 500.0;
+    // Above a half the label is 1 more often than in the calibration rows.
+    let shifted = scored(3000, |row| {
+        (score(row), hash(row + 77) < (score(row) + if score(row) < 0.5 { 0.0 } else { 0.3 }).powi(2))
+    });
+    let same = scored(6000, |row| (score(row), hash(row + 9000) < score(row) * score(row)));
+    let few = scored(70, |row| (score(row * 7), hash(row + 500) < score(row * 7) * score(row * 7)));
+    let place = place().with("shifted.csv", shifted).with("same.csv", same).with("few.csv", few);
+    place.ok("calib fit --method beta --scores cal.csv -o beta.bin");
+    for (test, promise) in [("few.csv", "not-refuted"), ("same.csv", "kept"), ("shifted.csv", "broken")] {
+        let json = place.json(&format!("calib assess beta.bin --scores {test} --bootstrap 20 --json"));
+        let verdict = &json["verdict"];
+        assert_eq!(verdict["promise"], promise, "{verdict}");
+        assert_eq!(verdict["unseen"].is_null(), promise != "not-refuted", "{verdict}");
+        let ranges = verdict["ranges"].list();
+        let rows: f64 = ranges.iter().map(|range| range["n"].as_f64().unwrap()).sum();
+        assert_eq!((ranges.len(), rows), (7, json["after"]["n"].as_f64().unwrap()));
+        for range in ranges {
+            let [lo, hi] = ["lo", "hi"].map(|end| range["interval"][end].as_f64().unwrap());
+            let rate = range["rate"].as_f64().unwrap();
+            assert!(range["promise"] != "broken" || rate < lo || hi < rate, "{range}");
+        }
+        let is_broken = json["evidence"].list().iter().any(|found| found["kind"] == "broken-intervals");
+        assert_eq!(is_broken, promise == "broken");
+        let report = format!("calib report beta.bin --calibration cal.csv --test {test} --bootstrap 20");
+        assert_eq!(place.json(&format!("{report} --json"))["verdict"], *verdict);
+        place.ok(&format!("{report} -o page.html --force"));
+        let page = place.text("page.html");
+        assert!(page.contains("The guarantee on the test rows"));
+        assert_eq!(page.matches(">outside<").count() > 0, promise == "broken");
+    }
+    place.says("calib assess beta.bin --scores shifted.csv");
     said!();
 }
 

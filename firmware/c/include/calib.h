@@ -219,28 +219,28 @@
 /**
  * Words, of 8 bytes, of the counters of `calib_monitors_open`.
  */
-#define CALIB_COUNTERS_WORDS 84
+#define CALIB_COUNTERS_WORDS 85
 #endif
 
 #if defined(CALIB_64_BITS)
 /**
  * Words, of 8 bytes, of the counters of `calib_monitors_open`.
  */
-#define CALIB_COUNTERS_WORDS 87
+#define CALIB_COUNTERS_WORDS 88
 #endif
 
 #if defined(CALIB_NOT_64_BITS)
 /**
  * Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
  */
-#define CALIB_MANY_COUNTERS_WORDS 338
+#define CALIB_MANY_COUNTERS_WORDS 339
 #endif
 
 #if defined(CALIB_64_BITS)
 /**
  * Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
  */
-#define CALIB_MANY_COUNTERS_WORDS 341
+#define CALIB_MANY_COUNTERS_WORDS 342
 #endif
 
 /**
@@ -478,6 +478,11 @@
 #define CALIB_ERROR_TOLD -78
 
 /**
+ * The result is from before the restart. Nobody knows whether its outcome was told, as a journal does not hold that: it is not counted.
+ */
+#define CALIB_ERROR_RESTARTED -79
+
+/**
  * In `calib_layout_t.erased`: erased bytes are 0xFF, as in nearly all flash.
  */
 #define CALIB_ERASED_ONES 0
@@ -491,14 +496,14 @@
 /**
  * Words, of 8 bytes, of a `calib_monitors_t`.
  */
-#define CALIB_MONITORS_WORDS 12
+#define CALIB_MONITORS_WORDS 13
 #endif
 
 #if defined(CALIB_64_BITS)
 /**
  * Words, of 8 bytes, of a `calib_monitors_t`.
  */
-#define CALIB_MONITORS_WORDS 14
+#define CALIB_MONITORS_WORDS 15
 #endif
 
 /**
@@ -781,8 +786,8 @@ typedef struct {
      */
     uint8_t identity[8];
     /**
-     * The number of the prediction among those that the monitors counted, from 1 on; 0 if it was not counted. `calib_monitors_tell` knows the
-     * prediction by it.
+     * The number of the prediction, which no other prediction that the monitors counted has: from 1 on, and with a journal behind all numbers of
+     * earlier starts. 0 if it was not counted, or if the journal could not reserve a number. `calib_monitors_tell` knows the prediction by it.
      */
     uint32_t number;
     /**
@@ -1642,8 +1647,8 @@ int32_t calib_monitors_begin(calib_monitors_t *monitors,
  *
  * The same outcome counts once, however often it is told. A result of another calibrator gives `CALIB_ERROR_OTHER_CALIBRATOR`, one of no
  * prediction that was counted `CALIB_ERROR_NO_PREDICTION`, the opposite of an outcome that is known `CALIB_ERROR_TOLD`, and one that comes
- * after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. Which outcomes were told is in the bytes of `calib_monitors_save`; a
- * journal does not hold it, so after a restart tell no outcome again, and none of a prediction that was lost with the power.
+ * after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. The bytes of `calib_monitors_save` hold which outcomes were told. A
+ * journal does not hold it: after a restart a result from before it gives `CALIB_ERROR_RESTARTED`, and counts no more.
  *
  * # Safety
  *
@@ -1693,7 +1698,8 @@ int32_t calib_monitors_save(calib_monitors_t *monitors,
                             size_t *len);
 
 /**
- * Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
+ * Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Predictions that came after these bytes are lost,
+ * and their numbers are given again: tell no outcome of them, or use a journal, which gives no number twice. Bytes that are damaged, or of
  * another calibrator or other monitors, give `CALIB_ERROR_SAVED`, and nothing changes.
  *
  * # Safety

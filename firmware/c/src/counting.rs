@@ -13,16 +13,16 @@ use crate::told::ToldOutcomes;
 
 /// Words, of 8 bytes, of the counters of `calib_monitors_open`.
 #[cfg(target_pointer_width = "32")]
-pub const CALIB_COUNTERS_WORDS: usize = 84;
+pub const CALIB_COUNTERS_WORDS: usize = 85;
 /// Words, of 8 bytes, of the counters of `calib_monitors_open`.
 #[cfg(target_pointer_width = "64")]
-pub const CALIB_COUNTERS_WORDS: usize = 87;
+pub const CALIB_COUNTERS_WORDS: usize = 88;
 /// Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
 #[cfg(target_pointer_width = "32")]
-pub const CALIB_MANY_COUNTERS_WORDS: usize = 338;
+pub const CALIB_MANY_COUNTERS_WORDS: usize = 339;
 /// Words, of 8 bytes, of the counters of `calib_monitors_open_many`.
 #[cfg(target_pointer_width = "64")]
-pub const CALIB_MANY_COUNTERS_WORDS: usize = 341;
+pub const CALIB_MANY_COUNTERS_WORDS: usize = 342;
 /// Bytes of saved counters of `calib_monitors_open`.
 pub const CALIB_SAVED_BYTES: usize = 616;
 /// Bytes of saved counters of `calib_monitors_open_many`.
@@ -45,8 +45,11 @@ pub(crate) trait Counting: Watch {
     /// Takes counters over that were saved, and returns which outcomes were told.
     fn restore(&mut self, of: Identity, bytes: &[u8]) -> Result<ToldOutcomes>;
 
-    /// How many predictions and outcomes were counted.
-    fn total(&self) -> u32;
+    /// The number of the prediction that was counted last, behind the one before it; nothing if none can be given that is no other's.
+    fn number(&mut self, before: u32) -> Option<u32>;
+
+    /// Up to which number predictions were numbered before the restart.
+    fn skipped(&self) -> u32;
 
     /// How many words of 8 bytes the caller gave for them.
     fn given(&self) -> usize;
@@ -77,8 +80,12 @@ impl<const BINS: usize, const TABLES: usize> Counting for Monitors<BINS, TABLES>
         ToldOutcomes::restored(&mut words).ok_or(CALIB_ERROR_SAVED)
     }
 
-    fn total(&self) -> u32 {
-        Self::total(self)
+    fn number(&mut self, before: u32) -> Option<u32> {
+        before.checked_add(1)
+    }
+
+    fn skipped(&self) -> u32 {
+        0
     }
 
     fn given(&self) -> usize {
@@ -96,8 +103,12 @@ impl<const BINS: usize, const TABLES: usize> Counting for KeptMonitors<JournalFl
         Err(CALIB_ERROR_ARGUMENT)
     }
 
-    fn total(&self) -> u32 {
-        Self::total(self)
+    fn number(&mut self, _: u32) -> Option<u32> {
+        Self::number(self)
+    }
+
+    fn skipped(&self) -> u32 {
+        self.numbered()
     }
 
     fn given(&self) -> usize {

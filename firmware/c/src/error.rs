@@ -88,6 +88,8 @@ pub const CALIB_ERROR_SAVED: i32 = -76;
 pub const CALIB_ERROR_LATE: i32 = -77;
 /// The opposite outcome of the same prediction was told before. That one stands.
 pub const CALIB_ERROR_TOLD: i32 = -78;
+/// The result is from before the restart. Nobody knows whether its outcome was told, as a journal does not hold that: it is not counted.
+pub const CALIB_ERROR_RESTARTED: i32 = -79;
 
 /// Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.
 #[unsafe(no_mangle)]
@@ -134,6 +136,7 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_SAVED => c"the bytes are no saved counters of this calibrator, or damaged",
         CALIB_ERROR_LATE => c"the outcome comes too late",
         CALIB_ERROR_TOLD => c"the opposite outcome was told before",
+        CALIB_ERROR_RESTARTED => c"the result is from before the restart: whether its outcome was told is unknown",
         _ => c"unknown error",
     };
     text.as_ptr()

@@ -22,10 +22,10 @@ use crate::told::ToldOutcomes;
 
 /// Words, of 8 bytes, of a `calib_monitors_t`.
 #[cfg(target_pointer_width = "32")]
-pub const CALIB_MONITORS_WORDS: usize = 12;
+pub const CALIB_MONITORS_WORDS: usize = 13;
 /// Words, of 8 bytes, of a `calib_monitors_t`.
 #[cfg(target_pointer_width = "64")]
-pub const CALIB_MONITORS_WORDS: usize = 14;
+pub const CALIB_MONITORS_WORDS: usize = 15;
 
 /// The monitors of a calibrator, over counters in other memory of the caller's. Opened by `calib_monitors_open` and its
 /// like; there is nothing to close.
@@ -41,7 +41,9 @@ pub(crate) struct OpenMonitors {
     counters: *mut dyn Counting,
     /// Whose predictions are counted.
     of: Option<Identity>,
-    /// Their numbers, and which outcomes were told.
+    /// The number of the last prediction; 0 if it has none.
+    number: u32,
+    /// Which outcomes were told.
     told: ToldOutcomes,
 }
 
@@ -121,8 +123,8 @@ impl Watch for OpenMonitors {
         let of = artifact.map(Artifact::identity);
         self.counters().begin(artifact, is_stand_in);
         if self.of != of {
-            // No number is given out twice, also if a journal goes on.
-            self.told = self.told.anew(self.counted().total());
+            // No number is given twice, also if a journal goes on.
+            self.told = self.told.anew(self.counted().skipped());
         }
         self.of = of;
     }
@@ -137,13 +139,17 @@ impl Watch for OpenMonitors {
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
         self.counters().count(artifact, group, prediction);
-        self.told.predict();
+        let last = self.told.last();
+        self.number = self.counters().number(last).unwrap_or(0);
+        if self.number > 0 {
+            self.told.predict(self.number);
+        }
     }
 
     fn answer(&mut self, artifact: Option<&Artifact<'_>>, request: &RequestBody, takes: bool) -> ReplyBody {
         let reply = self.counters().answer(artifact, request, takes);
         if let (RequestBody::ResetCounters { .. }, ReplyBody::Counters(_)) = (request, &reply) {
-            self.told = self.told.anew(0);
+            self.told = self.told.anew(self.counted().skipped());
         }
         reply
     }
@@ -168,7 +174,7 @@ pub(crate) unsafe fn count(
         handed_over.apart_from(&opened.own(monitors))?;
         opened.check(artifact)?;
         opened.count(artifact, prediction.group, &prediction.first);
-        Ok(opened.told.last())
+        Ok(opened.number)
     };
     // SAFETY: the caller's.
     unsafe { memory::work(monitors.cast(), count) }
@@ -210,9 +216,9 @@ impl Watching {
         self.look(|opened| opened.own(self.monitors)).unwrap_or(nothing)
     }
 
-    /// The number of the last prediction; 0 if none is counted.
+    /// The number of the last prediction; 0 if it has none.
     pub(crate) fn last(&self) -> u32 {
-        self.look(|opened| opened.told.last()).unwrap_or(0)
+        self.look(|opened| opened.number).unwrap_or(0)
     }
 
     fn look<R>(&self, look: impl FnOnce(&OpenMonitors) -> R) -> Option<R> {
@@ -350,7 +356,7 @@ unsafe fn opened<C: Made>(
     let make = || {
         // SAFETY: the caller's.
         let counters = unsafe { counting::open(counters, counters_words, read, make) }?;
-        Ok(OpenMonitors { counters, of: None, told: ToldOutcomes::after(0) })
+        Ok(OpenMonitors { counters, of: None, number: 0, told: ToldOutcomes::after(0) })
     };
     let counters = Span::of_slice(counters, C::WORDS_GIVEN);
     // SAFETY: the caller's.
@@ -406,8 +412,8 @@ pub unsafe extern "C" fn calib_monitors_begin(
 ///
 /// The same outcome counts once, however often it is told. A result of another calibrator gives `CALIB_ERROR_OTHER_CALIBRATOR`, one of no
 /// prediction that was counted `CALIB_ERROR_NO_PREDICTION`, the opposite of an outcome that is known `CALIB_ERROR_TOLD`, and one that comes
-/// after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. Which outcomes were told is in the bytes of `calib_monitors_save`; a
-/// journal does not hold it, so after a restart tell no outcome again, and none of a prediction that was lost with the power.
+/// after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. The bytes of `calib_monitors_save` hold which outcomes were told. A
+/// journal does not hold it: after a restart a result from before it gives `CALIB_ERROR_RESTARTED`, and counts no more.
 ///
 /// # Safety
 ///
@@ -524,7 +530,8 @@ pub unsafe extern "C" fn calib_monitors_save(
     code(unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), save) })
 }
 
-/// Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
+/// Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Predictions that came after these bytes are lost,
+/// and their numbers are given again: tell no outcome of them, or use a journal, which gives no number twice. Bytes that are damaged, or of
 /// another calibrator or other monitors, give `CALIB_ERROR_SAVED`, and nothing changes.
 ///
 /// # Safety

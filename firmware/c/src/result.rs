@@ -84,8 +84,8 @@ pub struct calib_result_t {
     pub set: [u32; CALIB_SET_WORDS],
     /// The name of the calibrator; zeros if there is none.
     pub identity: [u8; 8],
-    /// The number of the prediction among those that the monitors counted, from 1 on; 0 if it was not counted. `calib_monitors_tell` knows the
-    /// prediction by it.
+    /// The number of the prediction, which no other prediction that the monitors counted has: from 1 on, and with a journal behind all numbers of
+    /// earlier starts. 0 if it was not counted, or if the journal could not reserve a number. `calib_monitors_tell` knows the prediction by it.
     pub number: u32,
     /// The predicted class; 1 of a binary calibrator.
     pub class_index: u16,

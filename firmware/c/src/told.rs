@@ -1,6 +1,8 @@
 //! Which of the last predictions have an outcome that was told: no outcome counts twice.
 
-use crate::error::{CALIB_ERROR_LATE, CALIB_ERROR_NO_PREDICTION, CALIB_ERROR_TOLD, Result};
+use crate::error::{
+    CALIB_ERROR_LATE, CALIB_ERROR_NO_PREDICTION, CALIB_ERROR_RESTARTED, CALIB_ERROR_TOLD, Result,
+};
 
 /// How far apart predictions may be whose outcomes are told in any order. An outcome is refused once that of a prediction is known that came so
 /// many later.
@@ -15,6 +17,8 @@ pub(crate) struct ToldOutcomes {
     last: u32,
     /// No outcome is taken of a prediction up to this number.
     closed: u32,
+    /// Predictions up to this number were before the restart: nobody knows which of their outcomes were told.
+    before: u32,
     /// Of each number of the window, at its remainder: whether its outcome is known, and whether it is positive.
     known: [u32; WORDS],
     positive: [u32; WORDS],
@@ -26,12 +30,15 @@ impl ToldOutcomes {
 
     /// After a prediction of this number, without any outcome.
     pub(crate) const fn after(last: u32) -> Self {
-        Self { last, closed: 0, known: [0; WORDS], positive: [0; WORDS] }
+        Self { last, closed: 0, before: 0, known: [0; WORDS], positive: [0; WORDS] }
     }
 
-    /// Takes no outcome of any prediction so far; the next numbers are above all of these and above so many that were counted.
-    pub(crate) fn anew(&self, counted: u32) -> Self {
-        Self { closed: self.last, ..Self::after(self.last.max(counted)) }
+    /// Takes no outcome of any prediction so far, nor of one up to this number: before the first prediction these are those of before the
+    /// restart.
+    pub(crate) fn anew(&self, skipped: u32) -> Self {
+        let before = if self.last == 0 { skipped } else { self.before };
+        let last = self.last.max(skipped);
+        Self { closed: last, before, ..Self::after(last) }
     }
 
     /// The number of the last prediction; 0 if there is none.
@@ -39,15 +46,18 @@ impl ToldOutcomes {
         self.last
     }
 
-    /// Counts a prediction.
-    pub(crate) const fn predict(&mut self) {
-        self.last = self.last.saturating_add(1);
+    /// Takes note of the number of the next prediction.
+    pub(crate) const fn predict(&mut self, number: u32) {
+        self.last = number;
     }
 
     /// Whether this very outcome is known. Another one of the same prediction, one of no prediction, and one that comes too late are errors.
     pub(crate) fn is_known(&self, number: u32, is_positive: bool) -> Result<bool> {
         if number == 0 || number > self.last {
             return Err(CALIB_ERROR_NO_PREDICTION);
+        }
+        if number <= self.before {
+            return Err(CALIB_ERROR_RESTARTED);
         }
         if number <= self.closed {
             return Err(CALIB_ERROR_LATE);
@@ -120,7 +130,7 @@ mod tests {
             if next() % 2 == 0 || told.last() == 0 {
                 // Now and then many.
                 for _ in 0..if next() % 500 == 0 { 700 } else { 1 } {
-                    told.predict();
+                    told.predict(told.last() + 1);
                 }
                 continue;
             }
@@ -151,12 +161,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_before_the_restart_is_refused_as_that() {
+        let mut told = ToldOutcomes::after(0).anew(511);
+        for number in [1, 2, 510, 511] {
+            assert_eq!(told.is_known(number, true), Err(CALIB_ERROR_RESTARTED));
+        }
+        assert_eq!(told.is_known(512, true), Err(CALIB_ERROR_NO_PREDICTION));
+        told.predict(512);
+        assert_eq!(told.is_known(512, true), Ok(false));
+        // With another calibrator meanwhile, and after a reset, the two kinds stay apart.
+        told = told.anew(511);
+        assert_eq!(told.is_known(511, true), Err(CALIB_ERROR_RESTARTED));
+        assert_eq!(told.is_known(512, true), Err(CALIB_ERROR_LATE));
+        assert_eq!(told.last(), 512);
+    }
+
+    #[test]
     fn the_ends_of_the_numbers_hold() {
         let mut told = ToldOutcomes::after(u32::MAX - 1);
         told.tell(u32::MAX - 1, true);
-        told.predict();
-        told.predict();
-        assert_eq!(told.last(), u32::MAX);
+        told.predict(u32::MAX);
         assert_eq!(told.is_known(u32::MAX, true), Ok(false));
         told.tell(u32::MAX, true);
         assert_eq!(told.is_known(u32::MAX, true), Ok(true));

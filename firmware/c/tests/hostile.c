@@ -26,7 +26,7 @@ static void texts(void)
         TRUE(calib_error_text(error) != NULL && strlen(calib_error_text(error)) > 5);
         known += strcmp(calib_error_text(error), "unknown error") != 0 ? 1U : 0U;
     }
-    TRUE(known == 41);
+    TRUE(known == 42);
     TRUE(strcmp(calib_error_text(INT32_MIN), "unknown error") == 0);
     TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
 }

@@ -591,6 +591,86 @@ static void journal_cuts(struct file file)
     TRUE(lost > 150);
 }
 
+/* Numbers go on behind those of earlier starts, whenever the power failed; outcomes of results from before a restart are refused as that, and
+ * those of today count once. */
+static void journal_numbers(struct file file, struct file second)
+{
+    static struct chip chip;
+    static uint64_t counters[CALIB_COUNTERS_WORDS];
+    calib_options_t options = {NULL, 0, 0, 0, 0, 0};
+    calib_calibrator_t calibrator, other;
+    calib_monitors_t monitors;
+    calib_journal_t journal;
+    calib_result_t result, before;
+    uint32_t last = 0, positives, told = 0, saved;
+    unsigned start, i, refused = 0;
+
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
+    EXPECT(calib_open(&other, second.bytes, second.len, classifier), CALIB_OK);
+    memset(&journal, 0, sizeof journal);
+    memset(&before, 0, sizeof before);
+    new_chip(&chip);
+    journal.flash = flash_of(&chip);
+    journal.flash.write = cut_write;
+    journal.flash.erase = cut_erase;
+    journal.offset = SLOT;
+    journal.len_bytes = 2 * SECTOR;
+    journal.every = 64;
+    options.monitors = &monitors;
+    for (start = 0; start < 400; start++) {
+        memset(counters, 0xA5, sizeof counters);
+        power = SIZE_MAX;
+        EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+        EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+        /* Those that were told are there, and the one in whose call the power failed, or not. */
+        saved = known(&monitors, &calibrator, &positives);
+        TRUE(saved == told || saved + 1 == told);
+        told = saved;
+        if (before.number != 0) {
+            EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 1), CALIB_ERROR_RESTARTED);
+            EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 0), CALIB_ERROR_RESTARTED);
+            TRUE(known(&monitors, &calibrator, &positives) == told);
+            refused++;
+        }
+        power = 97 * (size_t)start % 12000;
+        for (i = 0; i < start % 9 + 1; i++) {
+            EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
+            if (power == 0 || result.number == 0)
+                break;
+            TRUE(result.number > last && (i == 0 || result.number == last + 1));
+            last = result.number;
+            before = result;
+        }
+        if (power != 0 && i > 0) {
+            told++;
+            EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 1), CALIB_OK);
+            EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 1), CALIB_OK);
+            EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 0), CALIB_ERROR_TOLD);
+            TRUE(power == 0 || known(&monitors, &calibrator, &positives) == told);
+        }
+    }
+    TRUE(refused > 300 && told > 100);
+    /* Also over another calibrator, whose beginning erases what was saved. */
+    power = SIZE_MAX;
+    EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+    EXPECT(calib_monitors_begin(&monitors, &other), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &other, &before, NULL, 1), CALIB_ERROR_OTHER_CALIBRATOR);
+    EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+    EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 1), CALIB_ERROR_RESTARTED);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
+    TRUE(result.number > last);
+    EXPECT(calib_monitors_reset(&monitors, &calibrator), CALIB_OK);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_ERROR_LATE);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 1), CALIB_ERROR_RESTARTED);
+    /* Where a number cannot be reserved there is none. */
+    power = 0;
+    for (i = 0; i < 2000 && result.number != 0; i++)
+        EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
+    TRUE(i > 100 && result.number == 0 && result.reason == CALIB_CALIBRATED);
+    EXPECT(calib_monitors_tell(&monitors, &calibrator, &result, NULL, 1), CALIB_ERROR_NO_PREDICTION);
+}
+
 static void counting_device(struct file file)
 {
     static struct chip chip;
@@ -674,6 +754,7 @@ int main(int argc, char **argv)
     many_kept(monitored, watched);
     journal_sectors(monitored);
     journal_cuts(monitored);
+    journal_numbers(monitored, watched);
     counting_device(monitored);
     acting_elsewhere(acting, monitored);
     free(plain.words);

@@ -12,8 +12,12 @@ use embedded_storage::nor_flash::NorFlash;
 use crate::monitors::reply;
 use crate::{Monitors, Watch, log};
 
-/// What is saved besides the counters: whether what was counted before is lost.
+/// What is saved besides the counters, in one word: whether what was counted before is lost.
 const LOST: u32 = 1;
+/// And up to which number predictions may be numbered: the word with the lowest 8 bits set.
+const BELOW_NUMBERS: u32 = 0xFF;
+/// How many numbers a save reserves at most: a start skips those that were not given.
+const MOST_RESERVED: u32 = 1 << 16;
 
 /// [`Monitors`] that save their counters in flash, in sectors of their own, and whose bound on false alarms holds over all starts.
 ///
@@ -52,6 +56,13 @@ const LOST: u32 = 1;
 /// each sector 200 times, of ten starts a day 1800 times. Of flash that is erased 10 000 times more sectors last as much longer.
 ///
 /// Another calibrator begins anew, and erases what was counted before: 2 erases of each sector at most.
+///
+/// # Numbers of predictions
+///
+/// [`KeptMonitors::number`] gives a prediction a number that no other has, before or after any restart and whichever calibrator is in force.
+/// Every save reserves the next numbers, twice as many as predictions are counted to the next save (at least 256), and a number is given
+/// only once two saves reserve it: so a start saves once more. The next start goes on behind the reserved numbers. Numbers begin anew only if
+/// no save can be read any more ([`Kept::Lost`]), or if several power cuts in a row take the last save.
 #[derive(Debug)]
 pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
     monitors: Monitors<BINS, TABLES>,
@@ -64,6 +75,12 @@ pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
     is_lost: bool,
     /// Whether nothing is saved, as it would take the place of what was saved before.
     is_held: bool,
+    /// The last number that was given, or skipped at the start.
+    numbered: u32,
+    /// The last number that two saves of this start reserved: the loss of one takes none back.
+    reserved: u32,
+    /// The last number that the last of them reserved; 0 if there is none.
+    reserved_once: u32,
 }
 
 impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, TABLES> {
@@ -88,6 +105,9 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
             has_failed: false,
             is_lost: false,
             is_held: false,
+            numbered: 0,
+            reserved: 0,
+            reserved_once: 0,
         })
     }
 
@@ -113,15 +133,56 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
         }
     }
 
-    /// Returns how many predictions and outcomes were counted of all tables, saved or not.
-    pub fn total(&self) -> u32 {
-        self.monitors.total()
+    /// Returns a number for the prediction that was counted last, which no other prediction has or will have, as a save reserved it. `None`
+    /// if it cannot be saved, or no number is left.
+    pub fn number(&mut self) -> Option<u32> {
+        let number = self.numbered.checked_add(1)?;
+        for _ in 0..2 {
+            // What fails is not tried again at once.
+            if number > self.reserved && !self.is_held && !self.has_failed {
+                self.write(Self::saved);
+            }
+        }
+        if number > self.reserved {
+            return None;
+        }
+        self.numbered = number;
+        Some(number)
+    }
+
+    /// Returns the last number that was given, or skipped at the start: predictions up to this one are of before.
+    pub const fn numbered(&self) -> u32 {
+        self.numbered
+    }
+
+    /// Goes on behind the numbers that a save of another start reserved.
+    const fn skip_reserved(&mut self, word: u32) {
+        let reserved = word | BELOW_NUMBERS;
+        if self.numbered < reserved {
+            self.numbered = reserved;
+        }
+    }
+
+    /// The same of the last save, whichever calibrator's it is.
+    fn skip_what_is_saved(&mut self) {
+        if let Some(Some(word)) = self.journal.load_any(|words| words.last()) {
+            self.skip_reserved(word);
+        }
+    }
+
+    /// Up to which number the next save reserves.
+    fn reserving(&self) -> u32 {
+        let ahead = self.every.saturating_mul(2).clamp(BELOW_NUMBERS + 1, MOST_RESERVED);
+        self.numbered.saturating_add(ahead) | BELOW_NUMBERS
     }
 
     /// Writes a record, and tells whether it is there.
     fn write(&mut self, write: impl FnOnce(&mut Self, Identity) -> bool) -> bool {
         let is_saved = self.monitors.of().is_some_and(|calibrator| write(self, calibrator));
         self.has_failed = !is_saved;
+        if is_saved {
+            (self.reserved, self.reserved_once) = (self.reserved_once, self.reserving());
+        }
         // What fails is not tried again at once: every try erases.
         self.monitors.set_saved();
         if !is_saved {
@@ -132,8 +193,13 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
     }
 
     fn saved(&mut self, calibrator: Identity) -> bool {
-        let words = self.monitors.words().chain([u32::from(self.is_lost) * LOST]);
+        let words = self.monitors.words().chain([self.last_word()]);
         self.journal.save(calibrator, Self::SHAPE, words).is_ok()
+    }
+
+    /// What is saved besides the counters.
+    fn last_word(&self) -> u32 {
+        self.reserving() & !BELOW_NUMBERS | u32::from(self.is_lost) * LOST
     }
 
     fn saved_apart(&mut self, calibrator: Identity) -> bool {
@@ -141,9 +207,16 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
         self.saved(calibrator)
     }
 
-    /// Lets nothing be left of what was counted before.
+    /// Lets nothing be left of what was counted before, and saves twice: the loss of one takes no number back.
+    fn begin_anew(&mut self) {
+        if self.write(Self::begun_anew) {
+            self.write(Self::saved);
+        }
+    }
+
     fn begun_anew(&mut self, calibrator: Identity) -> bool {
-        let words = self.monitors.words().chain([u32::from(self.is_lost) * LOST]);
+        (self.reserved, self.reserved_once) = (0, 0);
+        let words = self.monitors.words().chain([self.last_word()]);
         self.journal.begin_anew(calibrator, Self::SHAPE, words).is_ok()
     }
 
@@ -205,8 +278,9 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
         let resumed = self
             .journal
             .load(calibrator, Self::SHAPE, |words| monitors.restore(words).then(|| words.next()).flatten());
-        if let Some(Some(flags)) = resumed {
-            (self.is_held, self.is_lost) = (false, flags & LOST != 0);
+        if let Some(Some(word)) = resumed {
+            self.skip_reserved(word);
+            (self.is_held, self.is_lost) = (false, word & LOST != 0);
             // The power may have failed between a save and the alarm that it was enough for.
             if self.monitors.look_at_all(artifact) {
                 self.write(Self::saved);
@@ -215,6 +289,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
         }
         // What was read of a record that is not whole counts no more than another calibrator's.
         self.monitors.clear();
+        self.skip_what_is_saved();
         // With another calibrator since the start, nothing that was lost is of this one.
         let damage = if before.is_some() { Damage::None } else { self.journal.damage() };
         self.is_held = damage == Damage::Unreadable || is_stand_in && self.journal.has_record();
@@ -223,7 +298,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
             log::counters_lost();
         }
         if !self.is_held {
-            self.write(Self::begun_anew);
+            self.begin_anew();
         }
     }
 
@@ -255,8 +330,12 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors
             (RequestBody::Outcome(_), Some(artifact)) if done.is_ok() => self.save(artifact),
             // Whether or not a table can be told of, all are set back.
             (RequestBody::ResetCounters { calibrator }, _) if self.monitors.of() == Some(*calibrator) => {
+                if self.is_held {
+                    self.journal.look_again();
+                    self.skip_what_is_saved();
+                }
                 (self.is_lost, self.is_held, self.pace) = (false, false, 1);
-                self.write(Self::begun_anew);
+                self.begin_anew();
             }
             _ => {}
         }
@@ -532,6 +611,74 @@ mod tests {
         assert_eq!(counters(&mut stand_in, &older, FIRST).predictions, [0, 1]);
     }
 
+    /// Whatever a start, another calibrator, a reset, and the loss of one save do.
+    #[test]
+    fn no_number_is_given_twice() {
+        let bytes = [artifact(1), artifact(2)];
+        let calibrators = bytes.each_ref().map(|bytes| Artifact::parse(bytes.as_bytes()).unwrap());
+        for every in [1, 4, 1000, u32::MAX] {
+            let (mut flash, mut last) = (TestFlash::new(2048), 0);
+            for start in 0..40u16 {
+                let of = &calibrators[usize::from(start % 7 == 3)];
+                let mut monitors = opened_saving(flash, of, every);
+                for prediction in 0..start % 5 {
+                    predict(&mut monitors, of, &[0]);
+                    let number = monitors.number().unwrap();
+                    assert!(number > last, "{every}, {start}: {number} after {last}");
+                    assert!(prediction == 0 || number == last + 1);
+                    last = number;
+                }
+                if start % 9 == 4 {
+                    counters(&mut monitors, of, reset(of));
+                    last = monitors.number().unwrap();
+                }
+                flash = monitors.free();
+                // Any one record may be lost.
+                let sound = flash.clone();
+                for record in 0..10 {
+                    flash.spoil(LAYOUT.offset + 512 * (record / 5) + 96 * (record % 5) + 8, 1);
+                    let monitors = opened_saving(flash, of, every);
+                    assert!(monitors.numbered() >= last, "{every}, {start}, {record}");
+                    flash = sound.clone();
+                }
+            }
+        }
+    }
+
+    /// What cannot be reserved is not given: of flash that fails, and in the place of counters that cannot be read.
+    #[test]
+    fn a_number_is_given_only_if_it_is_reserved() {
+        let bytes = artifact(1);
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let mut monitors = opened(TestFlash::new(2048), &artifact);
+        predict(&mut monitors, &artifact, &[0]);
+        let first = monitors.number().unwrap();
+        monitors.journal.flash_mut().fails = true;
+        let given = (0..2000).filter(|_| monitors.number().is_some()).count();
+        assert!((200..1000).contains(&given), "{given}");
+        monitors.journal.flash_mut().fails = false;
+        predict(&mut monitors, &artifact, &even(8));
+        let again = monitors.number().unwrap();
+        assert_eq!(again as usize, first as usize + given + 1);
+        let mut flash = monitors.free();
+        flash.unreadable = usize::MAX;
+        let mut monitors = opened(flash, &artifact);
+        monitors.journal.flash_mut().unreadable = 0;
+        predict(&mut monitors, &artifact, &even(8));
+        assert_eq!(monitors.number(), None);
+        // Counters are set back, and the journal is there again.
+        counters(&mut monitors, &artifact, reset(&artifact));
+        predict(&mut monitors, &artifact, &[0]);
+        assert!(monitors.number().unwrap() > again);
+        // All numbers are used up.
+        monitors.numbered = u32::MAX - 1;
+        monitors.write(Small::saved);
+        monitors.write(Small::saved);
+        assert_eq!([monitors.number(), monitors.number(), monitors.number()], [Some(u32::MAX), None, None]);
+        let mut monitors = opened(monitors.free(), &artifact);
+        assert_eq!(monitors.number(), None);
+    }
+
     #[test]
     fn counting_anew_outlives_a_restart() {
         let bytes = artifact(1);
@@ -553,8 +700,8 @@ mod tests {
         assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0), "blank is not damaged");
         predict(&mut monitors, &artifact, &[0; 7]);
         let mut flash = monitors.free();
-        // In the record with which counting began, and in the three behind it, a byte of the calibrator's identity.
-        (0..4).for_each(|record| flash.spoil(LAYOUT.offset + 96 * record + 8, 1));
+        // In the two records with which counting began, and in the three behind them, a byte of the calibrator's identity.
+        (0..5).for_each(|record| flash.spoil(LAYOUT.offset + 96 * record + 8, 1));
         for start in 0..3 {
             let mut monitors = opened(flash, &artifact);
             let found = counters(&mut monitors, &artifact, FIRST);
@@ -727,10 +874,10 @@ mod tests {
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
         let mut monitors = opened(TestFlash::new(2048), &artifact);
         monitors.journal.flash_mut().fails = true;
-        // More than a sector holds: four saves go behind the first.
+        // More than a sector holds: three saves go behind the two with which counting began.
         predict(&mut monitors, &artifact, &even(60));
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert_eq!((&found.predictions[..], found.kept), (&[6, 5][..], Kept::Failed));
+        assert_eq!((&found.predictions[..], found.kept), (&[4, 3][..], Kept::Failed));
         monitors.journal.flash_mut().fails = false;
         predict(&mut monitors, &artifact, &even(60));
         let found = counters(&mut monitors, &artifact, FIRST);

@@ -17,10 +17,37 @@ use calib_core::{Artifact, Erased, Identity, SlotLayout};
 const CLASSIFIER: [u8; 8] = *b"faults01";
 
 /// What the callbacks are given.
-struct Chip {
-    flash: Flash,
+pub(crate) struct Chip {
+    pub(crate) flash: Flash,
     /// The fault that a callback reported last.
     fault: FlashFault,
+}
+
+impl Chip {
+    pub(crate) fn new(flash: Flash) -> Box<Self> {
+        Box::new(Self { flash, fault: FlashFault::PowerCut })
+    }
+
+    /// The callbacks, which use it as long as it lives.
+    pub(crate) fn callbacks(&mut self) -> calib_flash_t {
+        let (len_bytes, sector_bytes) = (self.flash.raw().len() as u32, self.flash.geometry().sector as u32);
+        calib_flash_t {
+            context: (&raw mut *self).cast(),
+            read: Some(read),
+            write: Some(write),
+            erase: Some(erase),
+            len_bytes,
+            sector_bytes,
+        }
+    }
+}
+
+/// The library's name for the value of an erased bit.
+pub(crate) fn erased(erased: Erased) -> u8 {
+    match erased {
+        Erased::Ones => CALIB_ERASED_ONES,
+        Erased::Zeros => CALIB_ERASED_ZEROS,
+    }
 }
 
 /// A device whose power is on.
@@ -36,24 +63,12 @@ struct Device {
 ///
 /// If the slots do not fit the flash.
 pub fn start(flash: Flash, layout: SlotLayout) -> (Box<dyn Store>, Option<Loaded>) {
-    let (len, sector) = (flash.raw().len(), flash.geometry().sector);
     let mut device = Device {
-        chip: Box::new(Chip { flash, fault: FlashFault::PowerCut }),
+        chip: Chip::new(flash),
         store: Box::new(calib_store_t { opaque: [0; CALIB_STORE_WORDS] }),
         buffer: Box::new([0; CALIB_BUFFER_WORDS]),
     };
-    let flash = calib_flash_t {
-        context: (&raw mut *device.chip).cast(),
-        read: Some(read),
-        write: Some(write),
-        erase: Some(erase),
-        len_bytes: len as u32,
-        sector_bytes: sector as u32,
-    };
-    let erased = match layout.erased {
-        Erased::Ones => CALIB_ERASED_ONES,
-        Erased::Zeros => CALIB_ERASED_ZEROS,
-    };
+    let (flash, erased) = (device.chip.callbacks(), erased(layout.erased));
     let layout =
         calib_layout_t { offsets: layout.offsets, slot_bytes: layout.len_bytes, erased, reserved: [0; 3] };
     // SAFETY: every pointer points to what the function says, which lives as long as the device.

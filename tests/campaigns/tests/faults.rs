@@ -52,7 +52,7 @@ fn no_forgery_is_accepted() {
 
 #[test]
 fn whatever_is_pushed_and_cut_what_was_acknowledged_stays() {
-    let report = sequences(Scale::Sample);
+    let report = sequences(Scale::Sample, 0);
     assert_eq!(report.violations, [""; 0]);
     assert!(report.cuts > 3000 && report.acknowledged > 2000 && report.again > 500, "{report}");
     assert!(report.blind > 500 && report.reloads > 20, "{report}");

@@ -21,6 +21,8 @@ pub(crate) enum Part {
     Rest,
     /// Lives of devices with monitors that are switched off all the time.
     Lives,
+    /// Numbers of results and their outcomes, through the library for C: a part of those in C.
+    Numbers,
     /// Power cuts and half-erased flash, through the callbacks of the library for C.
     C,
     /// The emulator, killed during updates over a terminal.
@@ -38,10 +40,11 @@ impl FromStr for Part {
             "counters" => Ok(Self::Counters),
             "lives" => Ok(Self::Lives),
             "rest" => Ok(Self::Rest),
+            "numbers" => Ok(Self::Numbers),
             "c" => Ok(Self::C),
             "kills" => Ok(Self::Kills),
             "load" => Ok(Self::Load),
-            _ => Err("there are flash, counters, rest, lives, c, kills and load"),
+            _ => Err("there are flash, counters, rest, lives, numbers, c, kills and load"),
         }
     }
 }
@@ -74,6 +77,9 @@ pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::F
     }
     if *only == Some(Part::Rest) {
         suite(&["rest"])?;
+    }
+    if *only == Some(Part::Numbers) {
+        suite(&["numbers"])?;
     }
     if wanted(Part::Lives) {
         suite(&["lives"])?;

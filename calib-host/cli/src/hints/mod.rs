@@ -457,6 +457,7 @@ fn of_export(error: &ExportError) -> Option<String> {
         ExportError::EmptyBins { .. } => Some(
             "fit fewer bins, or umd, whose bins follow the points; or use --format c, whose lookup returns a status".into(),
         ),
+        ExportError::Function(_) => Some("fit it with `calib fit --table steps`".into()),
         ExportError::MonitorAction => Some(
             "put the artifact itself into the flash of a firmware with monitors; or fit without --monitor-action, for an alarm that is \
              told alone"

@@ -32,7 +32,7 @@ pub(crate) struct WrittenOptions {
     /// device returns the interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     no_intervals: bool,
-    /// The numbers in the artifact's tables.
+    /// The form of the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
     /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artifact.

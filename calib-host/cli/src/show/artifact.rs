@@ -4,15 +4,16 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction, ScoreIntervals, TableForm};
-use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval, ScoreEncoding};
+use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, PointsFacts, SetsFacts, bins_in_words, points, promise, rule_sentences, table_label,
+    MonitorFacts, PointsFacts, SetsFacts, bins_in_words, encoding_of_keys, points, promise, rule_sentences,
+    score_edges, shortest, table_label,
 };
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
 
-use super::form::{ShownTable, direct_table};
+use super::form::{ShownTable, direct_table, in_steps, within};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
@@ -57,6 +58,9 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
     let bins = bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
     writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
+    if let Some(sentence) = in_steps(artifact) {
+        writeln!(out, "            {sentence}")?;
+    }
     if is_by_lead(header) {
         writeln!(out, "            the lead of the predicted class: its logit less the second largest one")?;
     }
@@ -113,12 +117,6 @@ fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "written by  calib {}", header.provenance.tool_version)
 }
 
-/// The encoding whose codes the tables are searched by.
-fn encoding_of_keys(artifact: &Artifact<'_>) -> ScoreEncoding {
-    let header = artifact.header();
-    if is_by_lead(header) { header.encoding.of_leads() } else { header.encoding }
-}
-
 /// Tells whether the score of a predicted class is its lead.
 fn is_by_lead(header: &Header<'_>) -> bool {
     header.flags.contains(HeaderFlags::CLASS_MARGIN)
@@ -146,18 +144,8 @@ fn rate_of(found: ScoreIntervals<'_>) -> &'static str {
 /// The ranges of the score that have intervals of their own: from which score, or code, to below which, and the interval.
 fn ranges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
     let bins = artifact.tables().score_bins(table)?;
-    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
-    let encoding = encoding_of_keys(artifact);
-    let edge = |&key: &u32| match encoding.code_range() {
-        Some((lowest, _)) => f64::from(lowest) + f64::from(key),
-        None if encoding.is_margin() => {
-            let key = if is_rounded { key << 16 } else { key };
-            shortest(Margin::from_key(key).unwrap_or_default().get())
-        }
-        None if is_rounded => f64::from(key) / f64::from(u16::MAX),
-        None => shortest(f32::from_bits(key)),
-    };
-    let edges = || bins.edges().iter().map(edge).map(Some);
+    let edges = score_edges(artifact, table)?;
+    let edges = || edges.iter().copied().map(Some);
     let starts = [None].into_iter().chain(edges());
     let ends = edges().chain([None]);
     Some(starts.zip(ends).map(Into::into).zip(bins.intervals()).collect())
@@ -168,11 +156,6 @@ pub(super) fn ranges_json(artifact: &Artifact<'_>, table: usize) -> Value {
     let range =
         |(scores, i): &([Option<f64>; 2], ProbInterval)| json!({"scores": scores, "interval": [i.lo, i.hi]});
     ranges(artifact, table).map(|ranges| ranges.iter().map(range).collect()).unwrap_or_default()
-}
-
-/// A number with the shortest digits that give the f32 back.
-fn shortest(number: f32) -> f64 {
-    number.to_string().parse().unwrap_or(f64::NAN)
 }
 
 /// A table, a line for each bin.
@@ -293,6 +276,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         },
         "tables": (0..artifact.tables().count()).map(table).collect::<Vec<_>>(),
     });
+    if let Some(within) = within(artifact) {
+        shown["within"] = within.into();
+    }
     if let Some(found) = artifact.score_intervals() {
         shown["score_intervals"] = json!({"alpha": found.alpha(), "of": rate_of(found)});
     }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use calib_fit::artifact::number_of;
 use calib_fit::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, FEWEST_EVENTS,
-    Groups, HullVolume, PredictionKind, RocSurface, SurfaceVolume, TopKAssessment, VectorAssessment, Verdict,
+    Groups, HullVolume, PredictionKind, PromiseOnRows, RangeTest, RocSurface, SurfaceVolume, TopKAssessment,
+    VectorAssessment, Verdict,
 };
 use calib_fit::stats::{percent_of_success, shown};
 
@@ -39,7 +40,31 @@ pub(crate) fn after_margins(out: &mut impl Write, both: &BeforeAfter, uncalibrat
 pub(crate) fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
     writeln!(out, "{}.", verdict.title())?;
     verdict.sentences.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
+    range_lines(out, &verdict.ranges)?;
     writeln!(out)
+}
+
+/// Prints what the rows say of each bin with a guarantee, or of each score range with an interval: all of a few, else those outside.
+fn range_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Result<()> {
+    /// No more lines stand in front of the figures.
+    const MOST: usize = 30;
+    let is_shown = |range: &&RangeTest| ranges.len() <= MOST || range.promise == PromiseOnRows::Broken;
+    let shown: Vec<_> = ranges.iter().filter(is_shown).take(MOST).map(RangeTest::cells).collect();
+    let titles = RangeTest::COLUMNS.map(String::from);
+    let lines = || [&titles].into_iter().chain(&shown).filter(|_| !shown.is_empty());
+    let widths: [usize; 7] =
+        std::array::from_fn(|column| lines().map(|line| line[column].len()).max().unwrap_or_default());
+    for [bin, scores, n, hits, rate, interval, promise] in lines() {
+        let [w0, w1, w2, w3, w4, w5, _] = widths;
+        writeln!(
+            out,
+            "  {bin:>w0$}  {scores:<w1$}  {n:>w2$}  {hits:>w3$}  {rate:<w4$}  {interval:<w5$}  {promise}"
+        )?;
+    }
+    if shown.len() < ranges.len() {
+        writeln!(out, "  {} more bins: --json has them", ranges.len() - shown.len())?;
+    }
+    Ok(())
 }
 
 /// Prints that rows belong together, before anything that rests on it.

@@ -15,7 +15,7 @@ use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
 use super::artifact::ranges_json;
-use super::form::edges_of_keys;
+use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
 use crate::out::shown_path;
 
@@ -72,6 +72,7 @@ impl<'a> ShownFit<'a> {
         lines.extend(
             fit.tables().iter().enumerate().flat_map(|(index, table)| blended(fit, index, table.as_ref())),
         );
+        lines.extend(in_steps(artifact));
         lines.extend(promise.short_lines());
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
@@ -122,6 +123,9 @@ impl<'a> ShownFit<'a> {
 /// What was blended in a table, and whether it gains anything.
 fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> Vec<String> {
     let Some(Model::Tabulated(steps)) = table.map(FittedTable::model) else { return Vec::new() };
+    if steps.weights.is_empty() {
+        return Vec::new();
+    }
     let weights: Vec<String> = steps
         .weights
         .iter()
@@ -238,8 +242,15 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
         Model::Tabulated(steps) => {
             let weights: serde_json::Map<_, _> =
                 steps.weights.iter().map(|part| (part.name.to_owned(), json!(part.weight))).collect();
-            json!({"edges": steps.edges, "values": steps.values, "within": steps.within, "weights": weights,
-                "gain": steps.gain.map(|gain| json!({"change": gain.change, "standard_error": gain.standard_error}))})
+            let mut value = json!({"edges": steps.edges, "values": steps.values, "within": steps.within});
+            if !weights.is_empty() {
+                value["weights"] = weights.into();
+                value["gain"] = steps
+                    .gain
+                    .map(|gain| json!({"change": gain.change, "standard_error": gain.standard_error}))
+                    .into();
+            }
+            value
         }
         Model::Interpolated(line) => json!({"scores": line.scores, "values": line.values}),
         Model::Codes(codes) => {

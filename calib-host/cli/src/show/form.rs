@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 
-use calib_core::artifact::TableForm;
+use calib_core::artifact::{Method, TableForm};
 use calib_core::score::FloatScore;
 use calib_core::table::{
     InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf, VennAbersTableOf,
 };
 use calib_core::{Artifact, Margin, ScoreEncoding};
 use calib_fit::artifact::bins_in_words;
+use calib_fit::fit::parameter_of;
 use serde_json::{Value, json};
 
 /// How many bytes a direct table takes, with its section's head if it is the only one; `None` if the encoding has none.
@@ -16,6 +17,25 @@ pub(super) fn direct_table(artifact: &Artifact<'_>) -> Option<usize> {
     let head = if artifact.tables().count() == 1 { 8 } else { 0 };
     let encoding = artifact.header().encoding;
     matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }).then_some(head + 256)
+}
+
+/// How far the values of steps are from the function that was fitted, by [`Fit::in_steps`](calib_fit::Fit::in_steps); `None` if none was, or
+/// `calib adjust` moved the values since.
+pub(super) fn within(artifact: &Artifact<'_>) -> Option<f64> {
+    let header = artifact.header();
+    let parameters = header.provenance.parameters;
+    let is_of_fit =
+        header.method != Method::Blend && parameter_of(parameters, "calibration-prevalence").is_none();
+    parameter_of(parameters, "within").filter(|_| is_of_fit)?.parse().ok()
+}
+
+/// The same as a sentence.
+pub(super) fn in_steps(artifact: &Artifact<'_>) -> Option<String> {
+    let method = artifact.header().method;
+    let within = within(artifact)?;
+    Some(format!(
+        "Steps of the {method} function: each value differs from the function by at most {within:.4}."
+    ))
 }
 
 /// What a table holds.

@@ -141,6 +141,7 @@ fn header<'f>(
         (fit.compact, HeaderFlags::COMPACT),
         (fit.is_by_lead(), HeaderFlags::CLASS_MARGIN),
         (!fit.groups.is_empty(), HeaderFlags::GROUPED),
+        (fit.is_tabulated(), HeaderFlags::STEPS),
     ];
     let set = flags.into_iter().filter(|(is_set, _)| *is_set);
     let bins: usize = tables.iter().flatten().map(|table| table.form.bins()).sum();

@@ -40,6 +40,15 @@ pub enum Evidence {
         /// The probability with which the guarantee may fail.
         alpha: f64,
     },
+    /// The event rates of score ranges are not in the artifact's intervals.
+    BrokenIntervals {
+        /// How many ranges.
+        broken: u64,
+        /// How many ranges hold test rows.
+        ranges: u64,
+        /// The probability with which the intervals may fail.
+        alpha: f64,
+    },
     /// High scores are rather of the other class.
     Reversed {
         /// The area under the ROC curve of the scores.
@@ -326,12 +335,17 @@ fn worse(change: &MeanChange) -> Option<Evidence> {
     change.rise(LEVEL).map(|(brier, interval)| Evidence::Worse { brier, interval })
 }
 
-/// Whether the fraction of hits in a bin is outside of what is guaranteed, for some bins and for sure.
+/// Whether the fraction of hits in a bin or range is outside of what is guaranteed, for some of them and for sure.
 fn broken_promise(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
-    let alpha = artifact.header().guarantee?.alpha.into();
     let tested = tested_bins(artifact, &rows.bins)?;
-    let (broken, bins) = (refuted(&tested), tested.len() as u64);
-    (broken > 0).then_some(Evidence::BrokenPromise { broken, bins, alpha })
+    let (broken, of) = (refuted(&tested), tested.len() as u64);
+    let found = match artifact.score_intervals() {
+        Some(found) => Evidence::BrokenIntervals { broken, ranges: of, alpha: found.alpha().into() },
+        None => {
+            Evidence::BrokenPromise { broken, bins: of, alpha: artifact.header().guarantee?.alpha.into() }
+        }
+    };
+    (broken > 0).then_some(found)
 }
 
 /// What the order of the rows says, of which all have the probability `only` after, if it is given, and which amount to so many
@@ -377,6 +391,12 @@ impl fmt::Display for Evidence {
                     number_of(*bins, "bin")
                 )
             }
+            Self::BrokenIntervals { broken, ranges, .. } => write!(
+                f,
+                "The event rate of {broken} of {} lies outside its interval on the test rows, beyond chance (exact binomial tests, 1 % over \
+                 all ranges): most likely these rows are not like those of the calibration.",
+                number_of(*ranges, "score range")
+            ),
             Self::Reversed { auc } => write!(
                 f,
                 "High scores are rather of class 0: the area under the ROC curve is {auc:.3}. Was the score of class 0 taken for the \
@@ -411,7 +431,9 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
+    use crate::ScalingMethod;
     use crate::artifact::{StoredArtifact, artifact_bytes};
+    use crate::assess::PromiseOnRows;
     use crate::assess::{AssessOptions, assess_before_after};
     use crate::binary::{BinaryMethod, Isotonic, Umd};
     use crate::data::{BinaryData, VectorKind, Vectors};
@@ -685,5 +707,85 @@ mod tests {
             let (off, epsilon) = guarantee_on(8000, 3.0 * 0.05, seed);
             assert!(off.is_refuted && !off.is_shown, "{off:?} {epsilon}");
         }
+    }
+
+    /// Uniform scores whose label is 1 with the square of the score, in an artifact of `beta` with intervals of score ranges.
+    fn with_ranges(n: usize, seed: u64) -> StoredArtifact {
+        let (scores, labels) = rows(n, seed, |score| score * score).into_iter().unzip();
+        let data = BinaryData::new(scores, labels).unwrap().on_device();
+        let fit = fit_binary(&data, &BinaryMethod::Scaling(ScalingMethod::Beta), 0.1).unwrap();
+        let intervals = crate::intervals::fit(&data, 0.1).unwrap();
+        let options = crate::artifact::ArtifactOptions::default().score_intervals(Some(intervals));
+        StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
+    }
+
+    /// What rows say of the intervals of an artifact's score ranges.
+    fn of_ranges(stored: &StoredArtifact, test: &[(f64, bool)]) -> (GuaranteeTest, Option<Evidence>) {
+        let artifact = stored.artifact();
+        let ranges = artifact.tables().score_bins(0).unwrap();
+        let mut changed = ChangedRows::default();
+        for &(score, hit) in test {
+            let bin = ranges.bin((score as f32).to_bits()) as u32;
+            // The value is no matter.
+            changed.add(score, &Prediction { class: 1, prob: score.sqrt(), bin, hit });
+        }
+        (changed.guarantee(&artifact), broken_promise(&artifact, &changed))
+    }
+
+    /// Rows are counted in the ranges, each with its own interval.
+    #[test]
+    fn the_intervals_of_score_ranges_are_tested() {
+        let stored = with_ranges(2000, 1);
+        let artifact = stored.artifact();
+        let test = rows(3000, 2, |score| score * score);
+        let (found, evidence) = of_ranges(&stored, &test);
+        assert_eq!(evidence, None);
+        let bins = artifact.tables().score_bins(0).unwrap();
+        assert_eq!(found.ranges.len(), bins.bins());
+        for (range, interval) in found.ranges.iter().zip(bins.intervals()) {
+            let [from, below] = range.scores;
+            let within =
+                |score: f64| from.is_none_or(|from| score >= from) && below.is_none_or(|below| score < below);
+            let labels: Vec<bool> = test.iter().filter(|row| within(row.0)).map(|row| row.1).collect();
+            let hits = labels.iter().filter(|&&hit| hit).count() as u64;
+            assert_eq!((range.n, range.hits), (labels.len() as u64, hits));
+            assert_eq!(range.interval, Interval { lo: interval.lo.into(), hi: interval.hi.into() });
+        }
+        assert!(found.is_shown && found.ranges.iter().all(|range| range.promise == PromiseOnRows::Kept));
+        // Few rows neither show nor refute it.
+        let (few, _) = of_ranges(&stored, &rows(150, 3, |score| score * score));
+        assert!(!few.is_shown && !few.is_refuted && few.unseen.unwrap() > found.unseen.unwrap(), "{few:?}");
+        // One range of all has another rate.
+        let middle = found.ranges[4].scores;
+        let off = |score: f64| match middle[0].unwrap() <= score && score < middle[1].unwrap() {
+            true => score * score + 0.25,
+            false => score * score,
+        };
+        let (off, evidence) = of_ranges(&stored, &rows(3000, 4, off));
+        assert!(off.is_refuted && !off.is_shown && off.unseen.is_none(), "{off:?}");
+        assert_eq!(off.ranges[4].promise, PromiseOnRows::Broken);
+        let Some(Evidence::BrokenIntervals { broken: 1, ranges, .. }) = evidence else {
+            panic!("{evidence:?}")
+        };
+        assert_eq!(ranges, bins.bins() as u64);
+        assert!(evidence.unwrap().to_string().starts_with("The event rate of 1 of "));
+    }
+
+    /// In how many of so many calibration sets with test rows of the same law the intervals are called broken.
+    fn ranges_called_broken(sets: u64, n: usize, test: usize) -> usize {
+        (0..sets)
+            .filter(|seed| {
+                let stored = with_ranges(n, 10_000 + seed);
+                of_ranges(&stored, &rows(test, 50_000 + seed, |score| score * score)).0.is_refuted
+            })
+            .count()
+    }
+
+    /// All intervals fail in at most one of ten calibration sets, and then by little: with rows of the same law the test errs at about its level.
+    #[test]
+    fn intervals_of_score_ranges_are_rarely_called_broken_by_chance() {
+        let broken = ranges_called_broken(300, 500, 500);
+        // 3 at the level of 1 %; more than 11 with a probability below one in ten thousand.
+        assert!(broken <= 11, "{broken} of 300");
     }
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_core::artifact::{Reduction, Theorem};
+use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
+use super::verdict::PromiseOnRows;
+use crate::artifact::score_edges;
 use crate::stats::{Interval, clopper_pearson};
 
 /// The error that each test of evidence makes at most, were nothing wrong: one in a hundred.
@@ -14,47 +17,132 @@ pub(super) const LEVEL: f64 = 0.01;
 /// The test rows of every bin that holds some, by class and bin.
 pub(super) type RowsOfBins = BTreeMap<(u16, u32), Bin>;
 
-/// What test rows say of a guarantee.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What test rows say of a guarantee: of the values of bins, or of the intervals of score ranges if the artifact has such.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GuaranteeTest {
-    /// A bin's event rate is not where the guarantee has it, at 1 % over all bins (exact binomial tests).
+    /// The event rate of a bin or range is not where the guarantee has it, at 1 % over all of them (exact binomial tests).
     pub is_refuted: bool,
-    /// The event rate of every bin is shown to be within epsilon of the bin's value: two exact one-sided tests at 5 % in each bin with
-    /// test rows, all of which have to reject, so that together they err with 5 %.
+    /// The event rate of every bin is shown to be within epsilon of the bin's value, or that of every range within its interval: two exact
+    /// one-sided tests at 5 % in each one with test rows, all of which have to reject, so that together they err with 5 %.
     pub is_shown: bool,
-    /// A bin whose event rate is less than this away from its value would go unseen in 9 of 10 cases or more, whichever bin it is; `None` if
-    /// no deviation at all can be seen.
+    /// A bin whose event rate is less than this away from its value, or a range whose event rate is less than this outside of its interval,
+    /// would go unseen in 9 of 10 cases or more, whichever it is; `None` if no deviation at all can be seen.
     pub unseen: Option<f64>,
+    /// Each bin or range with test rows.
+    pub ranges: Vec<RangeTest>,
+}
+
+/// The test rows of a bin with a guarantee, or of a score range with an interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RangeTest {
+    /// The predicted class, if each has bins or ranges of its own.
+    pub class: Option<u16>,
+    /// The number of the bin or range, 0-based, in ascending order of the scores.
+    pub bin: u32,
+    /// From which score on, and below which; `None` at the ends of all scores.
+    pub scores: [Option<f64>; 2],
+    /// The number of test rows.
+    pub n: u64,
+    /// How many of them came true.
+    pub hits: u64,
+    /// The event rate among them.
+    pub rate: f64,
+    /// Where the event rate is guaranteed to be.
+    pub interval: Interval,
+    /// How far the event rate of a bin may be from the bin's value; `None` in a range.
+    pub epsilon: Option<f64>,
+    /// What these rows say of that: kept, broken, or neither.
+    pub promise: PromiseOnRows,
+}
+
+impl RangeTest {
+    /// What the columns of [`RangeTest::cells`] are.
+    pub const COLUMNS: [&str; 7] = ["bin", "scores", "rows", "came true", "rate", "guaranteed", "these rows"];
+
+    /// The bin in words, a cell for each column.
+    pub fn cells(&self) -> [String; 7] {
+        let bin = match self.class {
+            Some(class) => format!("{class}: {}", self.bin),
+            None => self.bin.to_string(),
+        };
+        let scores = match self.scores {
+            [None, None] => "all".into(),
+            [None, Some(below)] => format!("below {below}"),
+            [Some(from), None] => format!("from {from}"),
+            [Some(from), Some(below)] => format!("{from} to {below}"),
+        };
+        let promise = match self.promise {
+            PromiseOnRows::Kept if self.epsilon.is_some() => "within epsilon",
+            PromiseOnRows::Kept => "within",
+            PromiseOnRows::Broken => "outside",
+            _ => "not refuted",
+        };
+        let interval = format!("[{:.4}, {:.4}]", self.interval.lo, self.interval.hi);
+        let [n, hits] = [self.n, self.hits].map(|count| count.to_string());
+        [bin, scores, n, hits, format!("{:.4}", self.rate), interval, promise.into()]
+    }
 }
 
 impl GuaranteeTest {
     /// Tests the guarantee of an artifact.
     pub(super) fn of(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Self {
-        let nothing = Self { is_refuted: false, is_shown: false, unseen: None };
-        let Some(bins) = tested_bins(artifact, rows) else { return nothing };
-        if refuted(&bins) > 0 {
-            return Self { is_refuted: true, ..nothing };
-        }
+        let bins = tested_bins(artifact, rows).unwrap_or_default();
         let level = LEVEL / bins.len() as f64;
-        let unseen = bins.iter().filter_map(|(bin, tested)| bin.unseen(*tested, level)).reduce(f64::min);
-        let is_shown = !bins.is_empty() && bins.iter().all(|(bin, tested)| bin.is_shown(tested.epsilon));
-        Self { is_shown, unseen, ..nothing }
+        let is_refuted = refuted(&bins) > 0;
+        let is_shown = !is_refuted && !bins.is_empty() && bins.iter().all(Tested::is_shown);
+        let unseen = bins.iter().filter_map(|tested| tested.unseen(level)).reduce(f64::min);
+        let by_class = artifact.header().reduction == Reduction::TopLabel;
+        let edges: BTreeMap<usize, Vec<f64>> = (0..artifact.tables().count())
+            .filter_map(|table| Some((table, score_edges(artifact, table)?)))
+            .collect();
+        let range = |tested: &Tested| {
+            let &Tested { table, number, bin: Bin { n, hits, .. }, interval, .. } = tested;
+            let edge = |number: Option<u32>| edges.get(&table)?.get(number? as usize).copied();
+            RangeTest {
+                class: by_class.then_some(table as u16),
+                bin: number,
+                scores: [edge(number.checked_sub(1)), edge(Some(number))],
+                n,
+                hits,
+                rate: hits as f64 / n as f64,
+                interval: Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0) },
+                epsilon: tested.epsilon,
+                promise: match (tested.is_refuted(level), tested.is_shown()) {
+                    (true, _) => PromiseOnRows::Broken,
+                    (false, true) => PromiseOnRows::Kept,
+                    (false, false) => PromiseOnRows::NotRefuted,
+                },
+            }
+        };
+        let ranges = bins.iter().map(range).collect();
+        Self { is_refuted, is_shown, unseen: unseen.filter(|_| !is_refuted), ranges }
     }
 }
 
-/// What is guaranteed of a bin.
+/// A bin or range with test rows, and what is guaranteed of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
-    epsilon: f64,
+    table: usize,
+    number: u32,
+    bin: Bin,
     /// Where the event rate lies.
     interval: Interval,
+    /// Where it has to be shown to be: within epsilon of the bin's value, or in the range's interval.
+    aim: Interval,
+    /// Of a bin.
+    epsilon: Option<f64>,
+    /// From where deviations are measured: from the bin's value, or from the ends of the range's interval.
+    from: Interval,
 }
 
-/// The bins with a guarantee that hold test rows; `None` if nothing is guaranteed of predictions.
-pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<Vec<(Bin, Tested)>> {
+/// The bins or ranges with a guarantee that hold test rows; `None` if nothing is guaranteed of predictions.
+pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<Vec<Tested>> {
     let header = artifact.header();
-    let guarantee = header.guarantee?;
+    let of_ranges = artifact.score_intervals();
+    let theorem = header.guarantee.map(|guarantee| guarantee.theorem);
+    of_ranges.map(|_| ()).or(theorem.map(|_| ()))?;
     let table = |class: u16| match header.reduction {
         Reduction::Binary | Reduction::Confidence => Some(0),
         Reduction::TopLabel => Some(usize::from(class)),
@@ -68,28 +156,32 @@ pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<
     }
     let tables = artifact.tables();
     let tested = |(&(table, number), &bin): (&(usize, u32), &Bin)| {
-        let epsilon = f64::from(tables.get(table)?.epsilon?);
-        // An exact guarantee is one of intervals, which are narrower than epsilon in most bins.
         let own = u16::try_from(number).ok().and_then(|number| tables.interval(table, number));
-        let own = own.filter(|_| guarantee.theorem == Theorem::ClopperPearson);
-        let interval = match own {
-            Some(interval) => Interval { lo: interval.lo.into(), hi: interval.hi.into() },
-            None => Interval { lo: bin.prob - epsilon, hi: bin.prob + epsilon },
-        };
-        Some((bin, Tested { epsilon, interval }))
+        let own = own.map(|own| Interval { lo: own.lo.into(), hi: own.hi.into() });
+        if of_ranges.is_some() {
+            let own = own?;
+            return Some(Tested { table, number, bin, interval: own, aim: own, epsilon: None, from: own });
+        }
+        let epsilon = f64::from(tables.get(table)?.epsilon?);
+        let within = Interval { lo: bin.prob - epsilon, hi: bin.prob + epsilon };
+        // An exact guarantee is one of intervals, which are narrower than epsilon in most bins.
+        let interval = own.filter(|_| theorem == Some(Theorem::ClopperPearson)).unwrap_or(within);
+        let from = Interval { lo: bin.prob, hi: bin.prob };
+        Some(Tested { table, number, bin, interval, aim: within, epsilon: Some(epsilon), from })
     };
     Some(bins.iter().filter_map(tested).collect())
 }
 
 /// In how many bins the event rate is not where it is guaranteed to be, for sure: exact binomial tests at [`LEVEL`] over all bins.
-pub(super) fn refuted(bins: &[(Bin, Tested)]) -> u64 {
+pub(super) fn refuted(bins: &[Tested]) -> u64 {
     let level = LEVEL / bins.len() as f64;
-    bins.iter().filter(|(bin, tested)| bin.p_value(tested.interval) < level).count() as u64
+    bins.iter().filter(|tested| tested.is_refuted(level)).count() as u64
 }
 
 /// The test rows of a bin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bin {
+    /// The value of the bin. In a range it is the value of some row, and of no use.
     pub(super) prob: f64,
     pub(super) n: u64,
     pub(super) hits: u64,
@@ -107,25 +199,29 @@ impl Bin {
         // Twice: the side is chosen by the data.
         (2.0 * above.min(below)).min(1.0)
     }
+}
 
-    /// Whether the event rate is shown to be within epsilon of the probability, by an exact test at 5 % on either side.
-    fn is_shown(&self, epsilon: f64) -> bool {
-        let Interval { lo, hi } = clopper_pearson(self.hits, self.n, 2.0 * SHOWN);
-        // A rate cannot be below 0 or above 1.
-        (lo >= self.prob - epsilon || self.prob <= epsilon)
-            && (hi <= self.prob + epsilon || self.prob + epsilon >= 1.0)
+impl Tested {
+    fn is_refuted(&self, level: f64) -> bool {
+        self.bin.p_value(self.interval) < level
     }
 
-    /// The smallest deviation of the event rate from the probability that the test at this level finds in a tenth of cases; `None` if it
-    /// finds none.
-    fn unseen(&self, tested: Tested, level: f64) -> Option<f64> {
-        let refuses = |hits: u64| Self { hits, ..*self }.p_value(tested.interval) < level;
-        let middle = (self.prob * self.n as f64) as u64;
+    /// Whether the event rate is shown to be where it should be, by an exact test at 5 % on either side.
+    fn is_shown(&self) -> bool {
+        let Interval { lo, hi } = clopper_pearson(self.bin.hits, self.bin.n, 2.0 * SHOWN);
+        // A rate cannot be below 0 or above 1.
+        (lo >= self.aim.lo || self.aim.lo <= 0.0) && (hi <= self.aim.hi || self.aim.hi >= 1.0)
+    }
+
+    /// The smallest deviation of the event rate that the test at this level finds in a tenth of cases; `None` if it finds none.
+    fn unseen(&self, level: f64) -> Option<f64> {
+        let Self { bin, interval, from, .. } = self;
+        let refuses = |hits: u64| Bin { hits, ..*bin }.p_value(*interval) < level;
+        let middle = (from.lo.midpoint(from.hi) * bin.n as f64) as u64;
         // The first count above, and the last one below, that the test refuses.
-        let above =
-            first(middle, self.n, refuses).map(|hits| clopper_pearson(hits, self.n, 0.2).lo - self.prob);
+        let above = first(middle, bin.n, refuses).map(|hits| clopper_pearson(hits, bin.n, 0.2).lo - from.hi);
         let below = first(0, middle, |less| refuses(middle - less))
-            .map(|less| self.prob - clopper_pearson(middle - less, self.n, 0.2).hi);
+            .map(|less| from.lo - clopper_pearson(middle - less, bin.n, 0.2).hi);
         above.into_iter().chain(below).reduce(f64::min)
     }
 }
@@ -167,22 +263,26 @@ mod tests {
     #[test]
     fn a_deviation_that_goes_unseen_is_at_its_level() {
         let interval = Interval { lo: 0.35, hi: 0.45 };
-        let tested = Tested { epsilon: 0.05, interval };
-        for n in [20, 100, 1000] {
+        let tested = |n: u64, from: Interval| {
             let bin = Bin { prob: 0.4, n, hits: 0 };
-            let unseen = bin.unseen(tested, 0.01).unwrap();
+            Tested { table: 0, number: 0, bin, interval, aim: interval, epsilon: None, from }
+        };
+        let value = Interval { lo: 0.4, hi: 0.4 };
+        for (n, from) in [20, 100, 1000].into_iter().flat_map(|n| [(n, value), (n, interval)]) {
+            let bin = Bin { prob: 0.4, n, hits: 0 };
+            let unseen = tested(n, from).unseen(0.01).unwrap();
             let power = |rate: f64| {
                 let binomial = Binomial::new(rate, n).unwrap();
                 let found = |hits: &u64| Bin { hits: *hits, ..bin }.p_value(interval) < 0.01;
                 (0..=n).filter(found).map(|hits| binomial.pmf(hits)).sum::<f64>()
             };
-            let powers = [power(0.4 + unseen), power(0.4 - unseen)];
+            let powers = [power(from.hi + unseen), power(from.lo - unseen)];
             assert!(
                 powers.iter().all(|power| *power <= 0.101) && powers.iter().any(|power| *power > 0.099),
                 "{powers:?}"
             );
-            assert!(unseen > 0.05);
+            assert!(unseen > value.lo - interval.lo - (value.lo - from.lo));
         }
-        assert_eq!(Bin { prob: 0.4, n: 1, hits: 0 }.unseen(tested, 0.01), None);
+        assert_eq!(tested(1, value).unseen(0.01), None);
     }
 }

@@ -6,7 +6,7 @@ use calib_core::Artifact;
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use super::guarantee_test::GuaranteeTest;
+use super::guarantee_test::{GuaranteeTest, RangeTest};
 use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::stats::{Interval, percent_of_success, places};
@@ -29,11 +29,11 @@ pub enum Judgement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromiseOnRows {
-    /// The rows show that no bin deviates by more than epsilon.
+    /// The rows show that no bin deviates by more than epsilon, or that the event rate of every score range lies in its interval.
     Kept,
     /// The rows neither show nor refute it.
     NotRefuted,
-    /// Some bin deviates by more, beyond chance.
+    /// Some bin deviates by more, or the rate of some range lies outside its interval, beyond chance.
     Broken,
     /// It is not about what test rows show.
     NotTested,
@@ -49,14 +49,17 @@ pub struct Verdict {
     pub probabilities: Judgement,
     /// Whether the guarantee holds on the test rows.
     pub promise: PromiseOnRows,
-    /// A bin that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
+    /// A bin or range that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
     pub unseen: Option<f64>,
+    /// Each bin with a guarantee, or each score range with an interval, if it holds test rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<RangeTest>,
     /// Both in sentences.
     pub sentences: Vec<String>,
 }
 
 /// What a verdict rests on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Grounds<'a> {
     /// The metrics on the test rows.
@@ -87,9 +90,11 @@ impl Grounds<'_> {
 impl Verdict {
     /// Judges an artifact.
     pub fn new(artifact: &Artifact<'_>, grounds: &Grounds<'_>) -> Self {
-        let &Grounds { metrics, change, guarantee, alpha, evidence } = grounds;
+        let &Grounds { metrics, change, ref guarantee, alpha, evidence } = grounds;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));
-        let is_broken = evidence.iter().any(|found| matches!(found, Evidence::BrokenPromise { .. }));
+        let is_broken = evidence
+            .iter()
+            .any(|found| matches!(found, Evidence::BrokenPromise { .. } | Evidence::BrokenIntervals { .. }));
         let probabilities = match change.map(|change| change.sign) {
             _ if is_worse => Judgement::Worse,
             Some(Ordering::Less) => Judgement::Better,
@@ -112,7 +117,7 @@ impl Verdict {
             of_promise(promise, artifact, (metrics.after.n, unseen)),
         ];
         sentences.extend(of_order(metrics, alpha));
-        Self { probabilities, promise, unseen, sentences }
+        Self { probabilities, promise, unseen, ranges: guarantee.ranges.clone(), sentences }
     }
 
     /// In a few words.
@@ -132,9 +137,10 @@ impl Verdict {
     }
 }
 
-/// Whether anything is guaranteed: a deviation of 1 and more is none.
+/// Whether anything is guaranteed, of bins or of score ranges: a deviation of 1 and more is none.
 pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
     artifact.header().guarantee.is_some_and(|guarantee| guarantee.epsilon < 1.0)
+        || artifact.score_intervals().is_some()
 }
 
 fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
@@ -182,29 +188,42 @@ fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
 }
 
 fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (u64, Option<f64>)) -> String {
+    let of_ranges = artifact.score_intervals().is_some();
     let epsilon = artifact.header().guarantee.map(|guarantee| guarantee.epsilon).unwrap_or_default();
-    match promise {
-        PromiseOnRows::Kept => format!(
+    match (promise, of_ranges) {
+        (PromiseOnRows::Kept, true) => "These rows show that the guarantee holds: the event rate of every score range with test rows lies \
+             in its interval (exact tests at 5 % on either side of every range)."
+            .into(),
+        (PromiseOnRows::Kept, false) => format!(
             "These rows show that the guarantee holds: the event rate of every bin is within {epsilon:.4} of its probability (exact \
              tests at 5 % on either side of every bin)."
         ),
-        PromiseOnRows::NotRefuted => match unseen {
-            Some(unseen) => format!(
+        (PromiseOnRows::NotRefuted, _) => match (unseen, of_ranges) {
+            (Some(unseen), true) => format!(
+                "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a score range whose event rate is \
+                 less than {unseen:.2} outside its interval would go unseen in 9 of 10 cases."
+            ),
+            (Some(unseen), false) => format!(
                 "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a bin whose event rate differs \
                  from its probability by less than {unseen:.2} would go unseen in 9 of 10 cases."
             ),
-            None => format!("These {rows} rows cannot tell whether the guarantee holds: they are too few to refute it."),
+            (None, _) => {
+                format!("These {rows} rows cannot tell whether the guarantee holds: they are too few to refute it.")
+            }
         },
-        PromiseOnRows::Broken => "These rows contradict the guarantee: the event rate of a bin is not where it is guaranteed to be, \
-             beyond chance. Most likely these rows are not like the calibration rows."
-            .into(),
-        PromiseOnRows::NotTested => {
+        (PromiseOnRows::Broken, _) => {
+            let is_off = if of_ranges { "a score range is not in its interval" } else { "a bin is not where it is guaranteed to be" };
+            format!(
+                "These rows contradict the guarantee: the event rate of {is_off}, beyond chance. Most likely these rows are not like the \
+                 calibration rows."
+            )
+        }
+        (PromiseOnRows::NotTested, _) => {
             "What is promised is not about predictions, and these rows do not test it.".into()
         }
-        PromiseOnRows::None => match artifact.score_intervals() {
-            Some(_) => "Nothing is guaranteed of the probabilities. These rows were not compared with the intervals of the score ranges.".into(),
-            None => "Nothing is promised: how far the probabilities are off elsewhere is not known.".into(),
-        },
+        (PromiseOnRows::None, _) => {
+            "Nothing is promised: how far the probabilities are off elsewhere is not known.".into()
+        }
     }
 }
 
@@ -244,7 +263,7 @@ mod tests {
         is_shown: bool,
     ) -> Verdict {
         let change = sign.map(|sign| BrierChange { interval: metrics.change.brier.interval, sign });
-        let guarantee = GuaranteeTest { is_refuted: false, is_shown, unseen: Some(0.3) };
+        let guarantee = GuaranteeTest { is_refuted: false, is_shown, unseen: Some(0.3), ranges: Vec::new() };
         Verdict::new(&stored(true).artifact(), &Grounds { metrics, change, guarantee, alpha: 0.05, evidence })
     }
 
@@ -309,7 +328,8 @@ mod tests {
             assert_eq!((got.promise, got.title(), got.is_bad()), (promise, title, is_bad), "{evidence:?}");
             assert_eq!(got.unseen.is_some(), promise == PromiseOnRows::NotRefuted);
         }
-        let guarantee = GuaranteeTest { is_refuted: false, is_shown: false, unseen: None };
+        let guarantee =
+            GuaranteeTest { is_refuted: false, is_shown: false, unseen: None, ranges: Vec::new() };
         let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
         assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).promise, PromiseOnRows::None);
         let cannot_tell = Verdict::new(&stored(true).artifact(), &grounds);

@@ -28,6 +28,19 @@ pub struct InterpolatedModel {
     pub values: Vec<f64>,
 }
 
+impl InterpolatedModel {
+    /// The value at a score.
+    pub fn prob(&self, score: f64) -> f64 {
+        let above = self.scores.partition_point(|&knot| knot <= score);
+        let (below, above) = (above.saturating_sub(1), above.min(self.scores.len() - 1));
+        let (lo, hi) = (self.values[below], self.values[above]);
+        match self.scores[above] - self.scores[below] {
+            0.0 => lo,
+            width => lo + (score - self.scores[below]) / width * (hi - lo),
+        }
+    }
+}
+
 impl Isotonic {
     pub(super) fn facts(&self) -> Facts {
         let method = if self.max_bins.is_some() { Method::Irp } else { Method::Isotonic };

@@ -47,6 +47,17 @@ impl Model {
         }
     }
 
+    /// A smooth function of scores of this kind in at most so many steps that are equal in value; `None` if it is none.
+    pub(crate) fn in_steps(&self, kind: ScoreKind, steps: usize) -> Option<TabulatedModel> {
+        let of =
+            |function: &dyn Fn(f64) -> f64, turn| TabulatedModel::of_function(function, turn, kind, steps);
+        match self {
+            Self::Scaling(model) => Some(of(&|score| model.prob(score), model.turning_point())),
+            Self::Interpolated(model) => Some(of(&|score| model.prob(score), None)),
+            _ => None,
+        }
+    }
+
     /// The step function, if it is one.
     pub fn steps(&self) -> Option<&BinnedModel> {
         match self {

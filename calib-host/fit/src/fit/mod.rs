@@ -4,6 +4,7 @@
 
 mod binary;
 mod fitted;
+mod steps;
 mod weighted;
 
 pub(crate) use binary::check_alpha;

@@ -10,8 +10,8 @@ use calib_fit::artifact::{StoredArtifact, bins_in_words, points, promise};
 pub enum ExportError {
     /// A scaling function, of which C would give other bits.
     #[error(
-        "`{0}` is a function of exp and ln, which differ between libraries of C in their last bits: fit a method with \
-         tables, or export it for Rust"
+        "`{0}` is a function of exp and ln, which differ between libraries of C in their last bits: fit it as a table of steps, or export it for \
+         Rust"
     )]
     Function(String),
     /// A calibrator of whole vectors.

@@ -1,7 +1,7 @@
 //! The report as one page of HTML.
 
 use calib_fit::artifact::{ASSUMPTIONS, LIMITS};
-use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval};
+use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval, RangeTest};
 use calib_fit::stats::percent_of_success;
 use minijinja::{AutoEscape, Environment, Value, context};
 
@@ -40,6 +40,8 @@ impl Report {
         };
         page.html(context! {
             report => self.head(),
+            range_titles => RangeTest::COLUMNS,
+            ranges => self.verdict.ranges.iter().map(RangeTest::cells).collect::<Vec<_>>(),
             metrics => self.metric_rows(),
             clinical => self.clinical.as_ref().map(clinical_text),
             groups => self.groups.as_ref().map(groups_text),

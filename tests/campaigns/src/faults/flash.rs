@@ -11,6 +11,8 @@ use crate::faults::nature::Nature;
 
 /// How many steps erasing a sector takes.
 pub(crate) const ERASE_STEPS: usize = 16;
+/// Of so many reads of flash that misreads, one gets a bit wrong.
+const MISREAD: u64 = 5000;
 
 /// How an interrupted step leaves the bits that it was to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,6 +322,10 @@ impl Flash {
             return Err(FlashFault::Unreadable);
         }
         bytes.copy_from_slice(&self.bytes[range.clone()]);
+        if self.nature == Nature::Misreads && self.one_in(MISREAD) {
+            let bit = self.random.next_u64() as usize % (8 * bytes.len());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
         if let Some(unstable) = self.unstable.get(range) {
             for (byte, &bits) in bytes.iter_mut().zip(unstable) {
                 if bits != 0 {

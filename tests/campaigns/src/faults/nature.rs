@@ -20,11 +20,13 @@ pub enum Nature {
     ReadsFail,
     /// An erase leaves a bit now and then, and says nothing.
     ErasesBadly,
+    /// A read gets a bit wrong now and then, wherever, and says nothing.
+    Misreads,
 }
 
 impl Nature {
     /// Every nature.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Plain,
         Self::SecondWriteFails,
         Self::SecondWriteSpoils,
@@ -33,6 +35,7 @@ impl Nature {
         Self::TearsPages,
         Self::ReadsFail,
         Self::ErasesBadly,
+        Self::Misreads,
     ];
 
     /// Those whose flash does what it is told unless the power fails, in turn.

@@ -38,9 +38,9 @@ pub struct SequenceReport {
     pub violations: Vec<String>,
 }
 
-/// Runs random sequences on flash of every nature.
-pub fn sequences(scale: Scale) -> SequenceReport {
-    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed, scale)))
+/// Runs random sequences on flash of every nature; every draw is of others.
+pub fn sequences(scale: Scale, draw: u64) -> SequenceReport {
+    Report::sum(for_every_geometry(|geometry, seed| of_geometry(geometry, seed + (draw << 40), scale)))
 }
 
 fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> SequenceReport {
@@ -49,9 +49,9 @@ fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> SequenceReport {
         .map(|(index, counter)| Recipe::new(index + 1, 2 + index as usize, counter).artifact())
         .collect();
     let runs = match geometry.sector {
-        0..=1024 => scale.pick(24, 1200, 12_000),
-        1025..=4096 => scale.pick(16, 800, 8000),
-        _ => scale.pick(2, 60, 600),
+        0..=1024 => scale.pick(24, 1200, 1200),
+        1025..=4096 => scale.pick(16, 800, 800),
+        _ => scale.pick(2, 60, 60),
     };
     let mut report = SequenceReport::default();
     for nature in Nature::ALL {

@@ -124,11 +124,12 @@ fn is_enough(counters: &Counters) -> bool {
 fn artifact() -> &'static Artifact<'static> {
     static BYTES: OnceLock<Aligned> = OnceLock::new();
     static ARTIFACT: OnceLock<Artifact<'static>> = OnceLock::new();
-    ARTIFACT.get_or_init(|| Artifact::parse(BYTES.get_or_init(calibrator).bytes()).expect("it is whole"))
+    ARTIFACT
+        .get_or_init(|| Artifact::parse(BYTES.get_or_init(|| calibrator(1)).bytes()).expect("it is whole"))
 }
 
-/// A calibrator of ten bins with monitors.
-fn calibrator() -> Aligned {
+/// A calibrator of this name of ten bins with monitors.
+pub(crate) fn calibrator(name: u8) -> Aligned {
     let edges: [f32; BINS - 1] = core::array::from_fn(|bin| (bin + 1) as f32 / BINS as f32);
     let values: [f32; BINS] = core::array::from_fn(|bin| (bin as f32 + 0.5) / BINS as f32);
     let form = TableForm::Steps(StepTable::new(&edges, &values).expect("the edges ascend"));
@@ -152,7 +153,7 @@ fn calibrator() -> Aligned {
     let gaps = &[&GAPS[..]];
     let parts = MonitorParts { shift: RARITY, change: 10_000, promise: 100, gaps, edges: None };
     writer.monitors(&parts).expect("the monitors fit");
-    Aligned::new(writer.finish(|_| Identity([1; 8])).expect("it fits"))
+    Aligned::new(writer.finish(|_| Identity([name; 8])).expect("it fits"))
 }
 
 /// How scores fall into bins. It is another one for every life: what a calibration set leaves open of it is drawn anew.

@@ -4,6 +4,7 @@ mod device;
 mod report;
 mod switch;
 
+pub(crate) use device::calibrator;
 pub use report::{LivesReport, Row};
 pub use switch::Switch;
 

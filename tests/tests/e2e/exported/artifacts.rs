@@ -85,6 +85,12 @@ pub(crate) fn all() -> Vec<Exportable> {
         .iter()
         .map(|(name, method)| exportable(name, &fit_binary(&fine, method, 0.1).unwrap(), false))
         .collect();
+    for (name, method) in [
+        ("beta_in_steps", BinaryMethod::Scaling(ScalingMethod::Beta)),
+        ("quadratic_in_steps", BinaryMethod::BayesianTargets(ScalingMethod::Quadratic)),
+    ] {
+        all.push(exportable(name, &fit_binary(&fine, &method, 0.1).unwrap().in_steps(), false));
+    }
     // With scores that tie.
     let tied = fit_binary(&data(0.05), &BinaryMethod::UmdRandomized(Umd::new(10), 7), 0.1).unwrap();
     all.push(exportable("randomized", &tied, false));

@@ -5,8 +5,11 @@ use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::ScoreKind;
 
-/// Between two scores of the grid the function rises by no more than this.
+/// Between two scores of the grid a blend rises or falls by no more than this, and a function by no more than this part of its range.
 const RISE: f64 = 1.0 / 4096.0;
+
+/// The most by which a value in `[0, 1]` moves when it becomes an `f32`.
+const ROUNDING: f64 = 1.0 / (1u64 << 25) as f64;
 
 /// The squared error of the steps is at most this part of what the least estimate costs: a parameter or two.
 const PART: f64 = 1.0 / 20.0;
@@ -21,13 +24,34 @@ pub struct TabulatedModel {
     pub values: Vec<f64>,
     /// The largest difference between a value and the function, anywhere.
     pub within: f64,
-    /// What was blended, the weightiest first.
+    /// What was blended, the weightiest first; nothing for the function of one method.
     pub weights: Vec<BlendWeight>,
     /// What it gains over the scores as they are, on points that the functions were not fitted to.
     pub gain: Option<Gain>,
 }
 
 impl TabulatedModel {
+    /// A function of scores of this kind in at most so many steps, equal in value, that has one slope on either side of `turn`.
+    pub(crate) fn of_function(
+        function: &dyn Fn(f64) -> f64,
+        turn: Option<f64>,
+        kind: ScoreKind,
+        steps: usize,
+    ) -> Self {
+        let above = |turn: f64| {
+            let nearest = turn as f32;
+            if f64::from(nearest) < turn { nearest.next_up() } else { nearest }
+        };
+        let (lowest, highest) = ends(kind);
+        let turn = turn.map(above).filter(|turn| (lowest..=highest).contains(turn));
+        let at = |score: f32| function(score.into());
+        let values = || turn.into_iter().chain([lowest, highest]).map(at);
+        let range = values().fold(0.0, f64::max) - values().fold(1.0, f64::min);
+        let mut model = in_steps(&divided(&at, turn.into_iter(), kind, RISE * range), steps);
+        model.within += ROUNDING;
+        model
+    }
+
     /// The value at a score.
     pub fn prob(&self, score: f64) -> f64 {
         self.values[self.edges.partition_point(|&edge| edge <= score)]
@@ -85,24 +109,12 @@ impl Cell {
     }
 }
 
-/// The function in cells from the lowest score to the highest.
+/// The blended function in cells, with the points of each.
 fn cells(parts: &[Part], points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Vec<Cell>, FitError> {
     let prob =
         |score: f32| parts.iter().map(|part| part.weight * part.function.prob(score.into())).sum::<f64>();
-    let (lowest, highest) = match kind {
-        ScoreKind::Probability => (0.0, 1.0),
-        ScoreKind::Margin => (f32::MIN, f32::MAX),
-    };
-    let mut starts: Vec<f32> =
-        parts.iter().flat_map(|part| part.function.edges()).map(|&edge| edge as f32).collect();
-    starts.push(lowest);
-    starts.sort_by(f32::total_cmp);
-    starts.dedup();
-    let ends = starts[1..].iter().map(|start| start.next_down()).chain([highest]);
-    let mut cells = Vec::new();
-    for (start, end) in starts.iter().copied().zip(ends) {
-        divide((start, prob(start)), (end, prob(end)), &prob, &mut cells);
-    }
+    let jumps = parts.iter().flat_map(|part| part.function.edges()).map(|&edge| edge as f32);
+    let mut cells = divided(&prob, jumps, kind, RISE);
     let edges: Vec<f64> = cells.iter().skip(1).map(|cell: &Cell| cell.start).collect();
     let below = points.below(&edges)?.into_iter().chain([points.totals()]);
     let mut before = 0;
@@ -113,17 +125,47 @@ fn cells(parts: &[Part], points: &(impl Points + ?Sized), kind: ScoreKind) -> Re
     Ok(cells)
 }
 
-/// Divides a stretch on which the function does not jump until it hardly rises.
+/// The lowest score of a kind and the highest.
+fn ends(kind: ScoreKind) -> (f32, f32) {
+    match kind {
+        ScoreKind::Probability => (0.0, 1.0),
+        ScoreKind::Margin => (f32::MIN, f32::MAX),
+    }
+}
+
+/// A function in cells from the lowest score of a kind to the highest, which jumps or turns at no other scores than these. In a cell
+/// it rises or falls by at most `rise`.
+fn divided(
+    prob: &dyn Fn(f32) -> f64,
+    at: impl Iterator<Item = f32>,
+    kind: ScoreKind,
+    rise: f64,
+) -> Vec<Cell> {
+    let (lowest, highest) = ends(kind);
+    // No edge is -0.0.
+    let mut starts: Vec<f32> = at.map(|at| at + 0.0).chain([lowest]).collect();
+    starts.sort_by(f32::total_cmp);
+    starts.dedup();
+    let ends = starts[1..].iter().map(|start| start.next_down()).chain([highest]);
+    let mut cells = Vec::new();
+    for (start, end) in starts.iter().copied().zip(ends) {
+        divide((start, prob(start)), (end, prob(end)), prob, rise, &mut cells);
+    }
+    cells
+}
+
+/// Divides a stretch on which the function neither jumps nor turns until it hardly rises or falls.
 fn divide(
     (start, at_start): (f32, f64),
     (end, at_end): (f32, f64),
     prob: &dyn Fn(f32) -> f64,
+    rise: f64,
     cells: &mut Vec<Cell>,
 ) {
     let middle = between(start, end);
-    if at_end - at_start <= RISE || middle == start {
+    if (at_end - at_start).abs() <= rise || middle == start {
         let (lo, hi) = (at_start.min(at_end), at_start.max(at_end));
-        if middle == start && end > start && hi - lo > RISE {
+        if middle == start && end > start && hi - lo > rise {
             cells.push(Cell { start: start.into(), lo: at_start, hi: at_start, n: 0 });
             cells.push(Cell { start: end.into(), lo: at_end, hi: at_end, n: 0 });
         } else {
@@ -132,8 +174,8 @@ fn divide(
         return;
     }
     let before = middle.next_down();
-    divide((start, at_start), (before, prob(before)), prob, cells);
-    divide((middle, prob(middle)), (end, at_end), prob, cells);
+    divide((start, at_start), (before, prob(before)), prob, rise, cells);
+    divide((middle, prob(middle)), (end, at_end), prob, rise, cells);
 }
 
 /// The float in the middle of those between two: above the lower one if there is one, or else the lower one.

@@ -90,6 +90,13 @@ pub(super) fn why_blend(of_what: &str, names_bins: bool) -> Chosen {
     Chosen::new(format!("chosen: {of_what}blend, which no single method beats on average{bins}"))
 }
 
+/// Why a blend came to nothing else than the scores.
+pub(super) fn why_nothing() -> Chosen {
+    Chosen::new(
+        "chosen: none, since the scores as they are predict rows better than what any method makes of them",
+    )
+}
+
 /// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores
 /// tie at an edge, bins have other numbers of points; then it is the most that still keep it. The scores decide, and what is said of
 /// tied bins holds given the scores, so alpha is not shared.

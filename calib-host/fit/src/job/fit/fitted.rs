@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Method, Reduction};
 use sha2::{Digest, Sha256};
 
-use super::auto::{Chosen, fit_chosen, fit_within, why_blend};
+use super::auto::{Chosen, fit_chosen, fit_within, why_blend, why_nothing};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
@@ -152,7 +152,7 @@ impl Job<'_> {
                     return Err(no_bins_for_weights(&options.method).into());
                 };
                 let method = how.method_for_score(points.len())?;
-                let fit = fit_weighted(&points, &method, options.divided_alpha())?;
+                let fit = options.in_form(fit_weighted(&points, &method, options.divided_alpha())?);
                 let fit = fit.with_spreads([Some(points.spread()?)]);
                 OfTables { fit, chosen: None, monitors, evidence: None, beside: None }
             }
@@ -211,7 +211,10 @@ impl Job<'_> {
             }
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };
-        let fit = if sample.encoding().is_none() { fit.unchanged_if_alone() } else { fit };
+        let stays = sample.encoding().is_some() || options.table == TableWidth::Steps;
+        let fit = options.in_form(if stays { fit } else { fit.unchanged_if_alone() });
+        let chosen =
+            chosen.map(|chosen| if fit.method() == Method::Unchanged { why_nothing() } else { chosen });
         let (spread, evidence) = match sample.spreads() {
             Some(spreads) => (spreads[0], None),
             None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
@@ -249,7 +252,7 @@ impl Job<'_> {
                 return Err(no_bins_for_weights(&options.method).into());
             }
         };
-        let fit = fit_reduction(&problems, &how, options.divided_alpha())?;
+        let fit = options.in_form(fit_reduction(&problems, &how, options.divided_alpha())?);
         let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
         let beside = self.beside(
             &fit,

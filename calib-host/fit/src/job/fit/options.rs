@@ -72,7 +72,7 @@ pub struct FitOptions {
     pub intervals: bool,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
-    /// The numbers in the tables.
+    /// The form of the tables.
     pub table: TableWidth,
     /// The classifier that the scores come from.
     pub classifier: Option<ClassifierId>,
@@ -165,7 +165,7 @@ builders! {
     intervals: bool,
     /// The same with this seed.
     seed: Seed,
-    /// The same with these numbers in its tables.
+    /// The same with tables of this form.
     table: TableWidth,
     /// The same for this classifier.
     classifier: Option<ClassifierId>,
@@ -194,6 +194,11 @@ impl FitOptions {
     /// Whether the tables are of 16-bit numbers.
     pub(super) fn is_compact(&self) -> bool {
         self.table == TableWidth::U16
+    }
+
+    /// The fit in the form that its tables are asked to have.
+    pub(super) fn in_form(&self, fit: Fit) -> Fit {
+        if self.table == TableWidth::Steps { fit.in_steps() } else { fit }
     }
 
     /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee of its own, and its rows are draws of one
@@ -233,6 +238,9 @@ impl FitOptions {
         // Over codes every function is one of steps.
         if self.is_compact() && data.encoding().is_none() {
             self.check_steps()?;
+        }
+        if self.table == TableWidth::Steps {
+            self.check_smooth()?;
         }
         self.check_classifiers(data.classifiers())?;
         if is_matrix && reference {
@@ -277,6 +285,22 @@ impl FitOptions {
         };
         Err(OptionsError::new(format!(
             "`table=u16` is for step functions, which {name} is not: leave it out"
+        )))
+    }
+
+    /// Refuses steps for what is no function of one score alone.
+    fn check_smooth(&self) -> Result<(), OptionsError> {
+        let name = match &self.method {
+            MethodChoice::Joint(_) => "a calibrator of whole vectors".into(),
+            MethodChoice::Binary(ReductionOptions { method, .. })
+                if matches!(method, BinaryMethod::UmdRandomized(..) | BinaryMethod::VennAbers) =>
+            {
+                method.method().to_string()
+            }
+            _ => return Ok(()),
+        };
+        Err(OptionsError::new(format!(
+            "`table=steps` is for functions of one score, which {name} is not: leave it out"
         )))
     }
 
