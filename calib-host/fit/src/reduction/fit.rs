@@ -194,7 +194,9 @@ fn fit_points<'m>(
         return Ok(Err(UnfittedReason::OneLabel(positives == n)));
     }
     let fitted = match method {
-        BinaryMethod::Blend(blend) => blend.fit_beside(points, problems.scores(), shared),
+        BinaryMethod::Blend(blend) if problems.tables() > 1 => {
+            blend.fit_one_of_several(points, problems.scores(), shared)
+        }
         _ => method.fit(points, problems.scores()),
     };
     match fitted {

@@ -381,8 +381,9 @@ def fit(
     from 0 on. Integer codes, as a quantised network gives them, are named with
     ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
 
-    ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, scaling-binning, scaling-binning-one-set, platt,
-    platt-prob, beta, temperature and venn-abers; without it umd, with bins that suit the number of points. A matrix takes one of these with a
+    ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
+    scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it scores are blended, with an exact interval for
+    each score range beside the probability; ``epsilon`` gives bins whose probability is guaranteed. A matrix takes one of these with a
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
     matrix, dirichlet, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.

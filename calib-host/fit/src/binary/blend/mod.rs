@@ -31,6 +31,9 @@ const ALONE: f64 = 0.95;
 /// The fewest steps of a table, and the most.
 const STEPS: (usize, usize) = (64, 256);
 
+/// The same of a table that is one of several, all of which a device is to hold.
+const STEPS_OF_SEVERAL: (usize, usize) = (16, 64);
+
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
 /// The candidates are the scores as they are, Platt scaling on Bayesian targets, beta calibration, a quadratic function if it rises
@@ -62,15 +65,25 @@ impl Blend {
 
     /// Fits points with both labels.
     pub(super) fn fit(self, points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Model, FitError> {
-        self.fit_beside(points, kind, &[])
+        self.tabulated(points, kind, &[], STEPS)
     }
 
-    /// The same with further candidates, which are [shared](Self::shared) with other tables.
-    pub(crate) fn fit_beside(
+    /// The same for one of several tables, with further candidates, which are [shared](Self::shared) with others.
+    pub(crate) fn fit_one_of_several(
         self,
         points: &(impl Points + ?Sized),
         kind: ScoreKind,
         shared: &[Shared],
+    ) -> Result<Model, FitError> {
+        self.tabulated(points, kind, shared, STEPS_OF_SEVERAL)
+    }
+
+    fn tabulated(
+        self,
+        points: &(impl Points + ?Sized),
+        kind: ScoreKind,
+        shared: &[Shared],
+        steps: (usize, usize),
     ) -> Result<Model, FitError> {
         let (n, _) = points.totals();
         let candidates = candidates(kind, n);
@@ -80,7 +93,7 @@ impl Blend {
             parts.truncate(1);
             parts[0].weight = 1.0;
         }
-        let mut model = tabulate(&parts, points, kind, STEPS, squared_error)?;
+        let mut model = tabulate(&parts, points, kind, steps, squared_error)?;
         model.gain = Some(gain);
         Ok(Model::Tabulated(model))
     }

@@ -204,8 +204,8 @@ impl FitOptions {
     /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee of its own, and its rows are draws of one
     /// classifier's scores that count the same.
     pub(super) fn wants_ranges(&self, fit: &Fit, data: &Dataset) -> bool {
-        let can_have =
-            fit.guarantee().is_none() && !fit.weighted() && fit.reduction() != Reduction::Normalized;
+        let has_guarantee = fit.clone().bounded_by(self.bound).guarantee().is_some();
+        let can_have = !has_guarantee && !fit.weighted() && fit.reduction() != Reduction::Normalized;
         self.intervals && can_have && data.classifiers() <= 1 && !data.is_of_passes()
     }
 
