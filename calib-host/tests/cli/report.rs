@@ -106,7 +106,8 @@ fn the_verdict_comes_first_in_words() {
     let umd = "--method umd --bins 10";
     assert_eq!(verdict(umd, "cal.csv"), ["better", "kept"]);
     assert_eq!(verdict(umd, "turned.csv"), ["worse", "broken"]);
-    assert_eq!(verdict("--method platt", "cal.csv"), ["better", "none"]);
+    assert_eq!(verdict("--method platt --no-intervals", "cal.csv"), ["better", "none"]);
+    assert_eq!(verdict("--method platt", "cal.csv"), ["better", "not-refuted"]);
     // What is calibrated already.
     place.ok("calib apply v.bin --scores cal.csv -o cal2.csv");
     place.ok("calib apply v.bin --scores test.csv -o test2.csv");

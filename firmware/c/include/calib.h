@@ -833,6 +833,25 @@ typedef struct {
 } calib_result_t;
 
 /**
+ * The band at a score. If a higher score never means a lower probability, the probability of an event lies in the band for every score
+ * simultaneously; the calibration rows contradict this with probability at most `alpha`.
+ */
+typedef struct {
+    /**
+     * The lower end.
+     */
+    float low;
+    /**
+     * The upper end.
+     */
+    float high;
+    /**
+     * The largest probability that the band does not hold for all scores.
+     */
+    float alpha;
+} calib_band_t;
+
+/**
  * What an artifact says of its calibrator.
  */
 typedef struct {
@@ -1487,6 +1506,40 @@ int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
                                 const calib_options_t *options,
                                 calib_result_t *results,
                                 size_t results_len);
+
+/**
+ * The band at a binary score, a float from 0 to 1. `CALIB_ERROR_KIND` if the artifact has no band, or takes other scores; `band` is then left
+ * as it was.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_band_score(const calib_calibrator_t *calibrator,
+                         float score,
+                         calib_band_t *band);
+
+/**
+ * The band at a binary margin, any finite float.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_band_margin(const calib_calibrator_t *calibrator,
+                          float margin,
+                          calib_band_t *band);
+
+/**
+ * The band at a binary score's integer code, in the encoding that `calib_info` tells.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_band_code(const calib_calibrator_t *calibrator,
+                        int32_t integer_code,
+                        calib_band_t *band);
 
 /**
  * Opens an artifact at the start of `bytes`, whose rest is erased: checks it completely, once.

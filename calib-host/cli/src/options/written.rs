@@ -32,6 +32,13 @@ pub(crate) struct WrittenOptions {
     /// device returns the interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     no_intervals: bool,
+    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 536 bytes, although there are fewer than 500 rows. It holds for
+    /// every score simultaneously, if a higher score never means a lower probability. From 500 rows on it is stored beside the intervals.
+    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
+    band: bool,
+    /// Leave out the band.
+    #[arg(long, conflicts_with = "band", help_heading = DEVICE, hide_short_help = true)]
+    no_band: bool,
     /// The form of the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
@@ -60,6 +67,7 @@ impl WrittenOptions {
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
             .intervals(!self.no_intervals)
+            .band(if self.no_band { Some(false) } else { self.band.then_some(true) })
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)

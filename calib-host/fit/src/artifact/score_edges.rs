@@ -7,17 +7,7 @@ use calib_core::{Artifact, Margin, ScoreEncoding};
 /// intervals, or else of the bins. `None` if there are neither.
 pub fn score_edges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<f64>> {
     let tables = artifact.tables();
-    let encoding = encoding_of_keys(artifact);
-    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
-    let of_key = |key: u32| match encoding.code_range() {
-        Some((lowest, _)) => f64::from(lowest) + f64::from(key),
-        None if encoding.is_margin() => {
-            let key = if is_rounded { key << 16 } else { key };
-            shortest(Margin::from_key(key).unwrap_or_default().get())
-        }
-        None if is_rounded => f64::from(key) / f64::from(u16::MAX),
-        None => shortest(f32::from_bits(key)),
-    };
+    let of_key = |key: u32| score_of_key(artifact, key);
     let of_floats = |edges: &[f32]| Some(edges.iter().map(|&edge| shortest(edge)).collect());
     if let Some(ranges) = tables.score_bins(table) {
         return Some(ranges.edges().iter().map(|&key| of_key(key)).collect());
@@ -32,6 +22,21 @@ pub fn score_edges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<f64>> {
         TableForm::Codes(t) => Some(t.edges().iter().map(|&key| of_key(key)).collect()),
         TableForm::Compact(t) => Some(t.edges().iter().map(|&key| of_key(key.into())).collect()),
         _ => None,
+    }
+}
+
+/// What the key of an edge stands for, in the user's scores or codes.
+pub fn score_of_key(artifact: &Artifact<'_>, key: u32) -> f64 {
+    let encoding = encoding_of_keys(artifact);
+    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
+    match encoding.code_range() {
+        Some((lowest, _)) => f64::from(lowest) + f64::from(key),
+        None if encoding.is_margin() => {
+            let key = if is_rounded { key << 16 } else { key };
+            shortest(Margin::from_key(key).unwrap_or_default().get())
+        }
+        None if is_rounded => f64::from(key) / f64::from(u16::MAX),
+        None => shortest(f32::from_bits(key)),
     }
 }
 

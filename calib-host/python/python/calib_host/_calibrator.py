@@ -365,6 +365,8 @@ def fit(
     bound: str | None = None,
     candidates: int | None = None,
     alpha_spent: float | None = None,
+    intervals: bool = True,
+    band: bool | None = None,
     table: str | None = None,
     classifier_id: str | None = None,
     counter: int | None = None,
@@ -387,6 +389,11 @@ def fit(
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
     matrix, dirichlet, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
+
+    Beside a method whose bins have no guarantee, such as ``"beta"``, exact intervals of score ranges are stored. The event rate
+    of every range lies in its interval, with at least ``1 - alpha`` probability over the draw of these rows. The device and ``calib apply`` then
+    return the interval of the score's range. From 500 rows of one score on a band is stored, too: it holds for every score, if a higher score never
+    means a lower probability. ``intervals=False`` leaves both out, ``band=False`` the band, and ``band=True`` stores one anyway. ``table="steps"`` stores a smooth function as at most 64 steps.
 
     ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about
     the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.
