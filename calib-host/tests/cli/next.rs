@@ -47,7 +47,7 @@ fn looking_at_an_artifact_or_at_numbers_proposes_what_to_do_with_them() {
     let rows = |n| csv(&binary(n));
     let place = Workplace::new().with("cal.csv", rows(1200)).with("TEST", rows(900)).with("NEW", rows(40));
     let place = place.with("CALIBRATION", rows(1200));
-    place.ok("calib fit --method umd --bins 4 --scores cal.csv -o cal.bin");
+    place.ok("calib fit --method umd --bins 12 --scores cal.csv -o cal.bin");
     let report = "calib report cal.bin --calibration CALIBRATION --test TEST -o report.html";
     for (first, expected) in [
         ("calib inspect cal.bin", report),
