@@ -81,6 +81,9 @@ pub enum ParseError {
     Groups(GroupsError),
     /// What the monitors compare with contradicts itself or the tables.
     Monitors(MonitorsError),
+    /// The band is not one: edges do not ascend or are no scores, values fall or lie outside of `[0, 1]`, the lower side is above the upper
+    /// one, or alpha is not in `(0, 1)`.
+    Band,
     /// The numbers of calibration points in different sections contradict each other. Hosts check this; a device uses none of them.
     Counts,
 }
@@ -170,6 +173,7 @@ impl fmt::Display for ParseError {
             Self::PredictionSets(cause) => write!(f, "the prediction sets: {cause}"),
             Self::Groups(cause) => write!(f, "the groups: {cause}"),
             Self::Monitors(cause) => write!(f, "the monitors: {cause}"),
+            Self::Band => f.write_str("the band is not in order, or not of these scores"),
             Self::Counts => f.write_str("its numbers of calibration points contradict each other"),
         }
     }

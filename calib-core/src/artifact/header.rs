@@ -382,6 +382,13 @@ impl<'a> Header<'a> {
                     && !self.method.has_no_calibrator()
                     && !self.flags.contains(HeaderFlags::WEIGHTED)
             }
+            // One score, whose rows count alike.
+            SectionKind::Band => {
+                self.reduction == Reduction::Binary
+                    && !self.method.has_no_calibrator()
+                    && !self.flags.contains(HeaderFlags::WEIGHTED)
+                    && !self.flags.contains(HeaderFlags::GROUPED)
+            }
             SectionKind::ScoreRanges | SectionKind::Monitors => self.reduction != Reduction::Joint,
             // Monitors count what has one probability.
             SectionKind::MonitorAction => self.reduction.has_one_probability(),

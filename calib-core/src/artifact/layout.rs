@@ -74,11 +74,13 @@ pub enum SectionKind {
     MonitorAction = 37,
     /// Intervals of ranges of the score, beside any tables.
     ScoreIntervals = 38,
+    /// A band around the calibration curve, beside any tables.
+    Band = 39,
 }
 
 impl SectionKind {
     /// Every kind.
-    pub(super) const ALL: [Self; 26] = [
+    pub(super) const ALL: [Self; 27] = [
         Self::Header,
         Self::Tables,
         Self::BinFlags,
@@ -105,6 +107,7 @@ impl SectionKind {
         Self::Monitors,
         Self::MonitorAction,
         Self::ScoreIntervals,
+        Self::Band,
     ];
 
     /// Returns the index in [`SectionKind::ALL`] of the kind with this number.

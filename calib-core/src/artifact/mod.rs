@@ -60,6 +60,7 @@
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome), [`table`](crate::table), [`vector`](crate::vector),
 //! [`decision`](crate::decision) and [`monitor`](crate::monitor). [`Artifact`] reads, [`ArtifactWriter`] writes.
 
+mod band;
 mod crc32c;
 mod error;
 mod form;
@@ -80,6 +81,7 @@ mod signature;
 mod tables;
 mod writer;
 
+pub use band::{Band, BandParts, BandSide};
 pub(crate) use crc32c::CRC_32C;
 pub use crc32c::crc32c;
 pub use error::{MonitorsError, ParseError, TableFault};

@@ -1,5 +1,6 @@
 //! Reading an artifact.
 
+use super::band::Band;
 use super::error::{MonitorsError, ParseError};
 use super::groups::{Groups, GroupsError};
 use super::header::{Header, HeaderFlags, Method, Reduction};
@@ -38,6 +39,8 @@ pub struct Artifact<'a> {
     tables: Tables<'a>,
     /// The rate and the alpha of intervals beside the tables.
     beside: Option<(Rate, f32)>,
+    /// The words of the band; none if there is no band.
+    band: &'a [u32],
     /// The calibrator of whole vectors in place of tables.
     joint: Option<Joint<'a>>,
     counter: u32,
@@ -156,6 +159,8 @@ impl<'a> Artifact<'a> {
             let grouped = groups.filter(|_| header.flags.contains(HeaderFlags::GROUPED));
             Tables::parse(&sections, &header, grouped.map_or(1, |groups| groups.count()))?
         };
+        let band =
+            sections.get(SectionKind::Band).map(|payload| Band::parse(payload, &header)).transpose()?;
         let monitors = sections.get(SectionKind::Monitors).map(|payload| {
             Monitors::parse(payload, header.reduction, tables.count(), |table| tables.bins(table))
         });
@@ -168,6 +173,7 @@ impl<'a> Artifact<'a> {
             header,
             tables,
             beside,
+            band: band.unwrap_or_default(),
             joint,
             groups,
             rule,
@@ -227,6 +233,12 @@ impl<'a> Artifact<'a> {
             (Some((rate, alpha)), Some(pool)) => Some(ScoreIntervals::trusted(rate, alpha, pool)),
             _ => None,
         }
+    }
+
+    /// Returns the band around the calibration curve, if there is one.
+    #[inline]
+    pub fn band(&self) -> Option<Band<'a>> {
+        Band::trusted(self.band, self.header.encoding)
     }
 
     /// Returns what is done.

@@ -145,6 +145,41 @@ impl<'a> ScoreIntervals<'a> {
 }
 
 impl<'a> ScoreBins<'a> {
+    /// Makes ranges of ascending inner edges and of one interval more, each as the bits of its ends; `None` if they are none. The export for
+    /// Rust calls it in constants.
+    ///
+    /// ```
+    /// use calib_core::Score;
+    /// use calib_core::artifact::ScoreBins;
+    ///
+    /// let ends = [[0.0f32.to_bits(), 0.25f32.to_bits()], [0.5f32.to_bits(), 1.0f32.to_bits()]];
+    /// let ranges = ScoreBins::new(&[0x3f00_0000], &ends).unwrap();
+    /// assert_eq!(ranges.bin(Score::new(0.5)?.to_bits()), 1);
+    /// assert_eq!(ranges.interval(1).map(|interval| interval.lo), Some(0.5));
+    /// # Ok::<(), calib_core::ScoreError>(())
+    /// ```
+    pub const fn new(edges: &'a [u32], intervals: &'a [[u32; 2]]) -> Option<Self> {
+        let Some((_, but_last)) = intervals.split_last() else { return None };
+        if edges.len() != but_last.len() || intervals.len() > MAX_BINS {
+            return None;
+        }
+        let mut rest = edges;
+        while let [below, above, ..] = *rest {
+            if below >= above {
+                return None;
+            }
+            rest = rest.split_at(1).1;
+        }
+        let mut ends = intervals;
+        while let Some((&[lo, hi], others)) = ends.split_first() {
+            if ProbInterval::new(f32::from_bits(lo), f32::from_bits(hi)).is_none() {
+                return None;
+            }
+            ends = others;
+        }
+        Some(Self { edges, intervals })
+    }
+
     /// Divides a table's words into `B - 1` edges and `B` pairs; `None` if there are none.
     #[inline(always)]
     pub(super) fn of(words: &'a [u32]) -> Option<Self> {
@@ -200,8 +235,8 @@ impl ScoreIntervalParts<'_> {
     }
 }
 
-/// Returns the least and the greatest key of a score, as the edges of [`ScoreBins`] have them.
-fn keys_of(header: &Header<'_>) -> [u32; 2] {
+/// Returns the least and the greatest key of a score, as the edges of [`ScoreBins`] and of a [`Band`](super::Band) have them.
+pub(super) fn keys_of(header: &Header<'_>) -> [u32; 2] {
     let is_rounded = header.table_section() == Some(SectionKind::CompactSteps);
     match header.encoding {
         encoding if encoding.is_quantized() || !is_rounded => score_keys(encoding),

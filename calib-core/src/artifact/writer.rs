@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::band::BandParts;
 use super::form::TableForm;
 use super::header::Header;
 use super::identity::Identity;
@@ -229,6 +230,17 @@ impl<'b> ArtifactWriter<'b> {
         let space = self.payload_space().ok_or(WriteError::TooLarge)?;
         let len = parts.write(space).ok_or(WriteError::TooLarge)?;
         self.close(SectionKind::ScoreIntervals as u16, 0, len).ok_or(WriteError::TooLarge)
+    }
+
+    /// Writes a band around the calibration curve, as a section that a reader may skip. [`Artifact::parse`](super::Artifact::parse) checks it.
+    ///
+    /// # Errors
+    ///
+    /// If the band does not fit.
+    pub fn band(&mut self, parts: &BandParts<'_>) -> Result<(), WriteError> {
+        let space = self.payload_space().ok_or(WriteError::TooLarge)?;
+        let len = parts.write(space).ok_or(WriteError::TooLarge)?;
+        self.close(SectionKind::Band as u16, 0, len).ok_or(WriteError::TooLarge)
     }
 
     /// Writes the counter. The section may be left out if the counter is 0.

@@ -5,7 +5,7 @@ use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, RankedList, 
 use crate::artifact::{Artifact, Reduction, Rule};
 use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
 use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
-use crate::outcome::{Outcome, Uncalibrated};
+use crate::outcome::{Outcome, ProbInterval, Uncalibrated};
 use crate::score::{
     CodeVector, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
@@ -494,5 +494,19 @@ impl Artifact<'_> {
         space: &'p mut [f32],
     ) -> Result<(Prediction, OtherClasses<'p>), Mismatch> {
         Predictor::new(*self).predict_classes(query, space)
+    }
+
+    /// Returns the [band](crate::artifact::Band) at an output: for this very score, not for its bin; `None` if the artifact has no band, or is
+    /// for other scores.
+    ///
+    /// It is apart from a [`Prediction`], so that nobody pays for it who does not ask.
+    pub fn band_at(&self, output: &Output<'_>) -> Option<ProbInterval> {
+        let band = self.band()?;
+        match *output {
+            Output::Score(score) => band.at(score),
+            Output::Margin(margin) => band.at(margin),
+            Output::Code(code) => band.at_code(code),
+            _ => None,
+        }
     }
 }

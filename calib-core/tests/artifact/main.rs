@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod listing;
+mod band;
 mod decisions;
 mod forge;
 mod golden;

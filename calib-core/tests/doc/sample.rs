@@ -1,7 +1,7 @@
 // The artifacts of the documentation's examples, which include this file.
 
 use calib_core::{ArtifactBuffer, Identity, MarginTable, ProbInterval, ScoreEncoding, StepTable};
-use calib_core::artifact::{ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Rate, Reduction, ScoreIntervalParts, Table, TableForm, Theorem};
+use calib_core::artifact::{ArtifactWriter, BandParts, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Rate, Reduction, ScoreIntervalParts, Table, TableForm, Theorem};
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles, SetParts, Threshold, Thresholds,
 };
@@ -31,6 +31,18 @@ pub fn with_score_intervals() -> ArtifactBuffer<128> {
         let intervals = [(0.0, 0.25), (0.5, 1.0)].map(|(lo, hi)| ProbInterval::new(lo, hi).unwrap());
         let tables = &[Some((&[0.5f32.to_bits()][..], &intervals[..]))];
         writer.score_intervals(&ScoreIntervalParts { rate: Rate::OfRange, alpha: 0.1, tables }).unwrap();
+    })
+}
+
+/// The same function beside a band: at least 0.25 from 0.5 up, and at most 0.375 up to 0.5.
+pub fn with_band() -> ArtifactBuffer<128> {
+    let function = ScalingFunction::new(Scaling::PlattProb { a: 4.0, b: -2.0 }).unwrap();
+    let header = Header { method: Method::Platt, guarantee: None, ..header(Reduction::Binary, 2, 0) };
+    write(&header, |writer| {
+        writer.tables(&[Some(Table { form: TableForm::Scaling(function), epsilon: None })]).unwrap();
+        let lower = (&[0.5f32.to_bits()][..], &[0.0, 0.25][..]);
+        let upper = (&[0.5f32.next_up().to_bits()][..], &[0.375, 1.0][..]);
+        writer.band(&BandParts { alpha: 0.1, lower, upper }).unwrap();
     })
 }
 

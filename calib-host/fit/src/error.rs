@@ -120,6 +120,11 @@ pub enum FitError {
         /// The upper end of their rate.
         at_most: f64,
     },
+    /// Higher scores go with fewer events, so there is no band.
+    #[error(
+        "no band: higher scores have fewer events. Turn the scores around first, for example by 1 - score"
+    )]
+    Reversed,
     /// The method counts points, or does not know what a real weight would mean.
     #[error("{0} counts points, and real weights are no counts")]
     RealWeights(&'static str),

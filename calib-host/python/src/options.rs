@@ -104,6 +104,7 @@ impl<'py> Options<'py> {
             .candidates(self.count::<u32>("candidates")?.unwrap_or(defaults.candidates))
             .alpha_spent(self.number("alpha_spent")?.unwrap_or(defaults.alpha_spent))
             .intervals(self.get::<bool>("intervals", "True or False")?)
+            .band(self.get::<bool>("band", "True or False")?)
             .table(self.named("table")?.unwrap_or(defaults.table))
             .classifier(self.classifier()?)
             .counter(self.count::<u32>("counter")?.unwrap_or(defaults.counter))

@@ -15,6 +15,7 @@ mod bad_files;
 #[cfg(feature = "arrow")]
 mod bad_formats;
 mod bad_input;
+mod bands;
 mod book;
 mod class_codes;
 mod class_margins;

@@ -833,6 +833,25 @@ typedef struct {
 } calib_result_t;
 
 /**
+ * The band at a score. If a higher score never means a lower probability, the probability of an event lies in the band for every score
+ * simultaneously; the calibration rows contradict this with probability at most `alpha`.
+ */
+typedef struct {
+    /**
+     * The lower end.
+     */
+    float low;
+    /**
+     * The upper end.
+     */
+    float high;
+    /**
+     * The largest probability that the band does not hold for all scores.
+     */
+    float alpha;
+} calib_band_t;
+
+/**
  * What an artifact says of its calibrator.
  */
 typedef struct {
@@ -1489,6 +1508,40 @@ int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
                                 size_t results_len);
 
 /**
+ * The band at a binary score, a float from 0 to 1. `CALIB_ERROR_KIND` if the artifact has no band, or takes other scores; `band` is then left
+ * as it was.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_band_score(const calib_calibrator_t *calibrator,
+                         float score,
+                         calib_band_t *band);
+
+/**
+ * The band at a binary margin, any finite float.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_band_margin(const calib_calibrator_t *calibrator,
+                          float margin,
+                          calib_band_t *band);
+
+/**
+ * The band at a binary score's integer code, in the encoding that `calib_info` tells.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ */
+int32_t calib_band_code(const calib_calibrator_t *calibrator,
+                        int32_t integer_code,
+                        calib_band_t *band);
+
+/**
  * Opens an artifact at the start of `bytes`, whose rest is erased: checks it completely, once.
  *
  * `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
@@ -1698,7 +1751,8 @@ int32_t calib_monitors_save(calib_monitors_t *monitors,
                             size_t *len);
 
 /**
- * Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
+ * Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Predictions that came after these bytes are lost,
+ * and their numbers are given again: tell no outcome of them, or use a journal, which gives no number twice. Bytes that are damaged, or of
  * another calibrator or other monitors, give `CALIB_ERROR_SAVED`, and nothing changes.
  *
  * # Safety

@@ -8,6 +8,7 @@
 //! | `result` | what is said of one output of the classifier |
 //! | `calibrator`, `described` | an artifact where it lies |
 //! | `apply`, `vectors` | applying it to scores, codes and vectors |
+//! | `band` | the band around the calibration curve |
 //! | `flash` | the caller's three functions as flash |
 //! | `trust` | whose artifacts are accepted |
 //! | `store` | two slots: loading and installing |
@@ -29,6 +30,7 @@
 extern crate std;
 
 mod apply;
+mod band;
 mod calibrator;
 mod classifier;
 mod counters;
@@ -51,6 +53,7 @@ mod vectors;
 mod version;
 
 pub use apply::*;
+pub use band::*;
 pub use calibrator::*;
 pub use classifier::*;
 pub use counters::*;

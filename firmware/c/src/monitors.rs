@@ -530,7 +530,8 @@ pub unsafe extern "C" fn calib_monitors_save(
     code(unsafe { memory::work(monitors.cast::<State<OpenMonitors>>(), save) })
 }
 
-/// Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Bytes that are damaged, or of
+/// Takes counters over that `calib_monitors_save` wrote, after counting has begun for their calibrator. Predictions that came after these bytes are lost,
+/// and their numbers are given again: tell no outcome of them, or use a journal, which gives no number twice. Bytes that are damaged, or of
 /// another calibrator or other monitors, give `CALIB_ERROR_SAVED`, and nothing changes.
 ///
 /// # Safety

@@ -26,7 +26,7 @@ static void texts(void)
         TRUE(calib_error_text(error) != NULL && strlen(calib_error_text(error)) > 5);
         known += strcmp(calib_error_text(error), "unknown error") != 0 ? 1U : 0U;
     }
-    TRUE(known == 41);
+    TRUE(known == 42);
     TRUE(strcmp(calib_error_text(INT32_MIN), "unknown error") == 0);
     TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
 }
@@ -38,6 +38,7 @@ static void opening(struct file file)
     calib_result_t result, *no_result = (calib_result_t *)((uintptr_t)&result + 2);
     calib_options_t options = {NULL, 0, 0, 0, 0, 0};
     calib_info_t info;
+    calib_band_t band = {2.0F, 3.0F, 0.0F};
     uint16_t space[4] = {0, 0, 0, 0};
     float vector[4] = {0.25F, 0.25F, 0.25F, 0.25F};
     int8_t codes[4] = {1, 2, 3, 4};
@@ -107,6 +108,14 @@ static void opening(struct file file)
            CALIB_ERROR_ALIGNMENT);
     EXPECT(calib_apply_margin(&calibrator, 0.5F, NULL, &result), CALIB_ERROR_ENCODING);
     EXPECT(calib_apply_code(&calibrator, 5, NULL, &result), CALIB_ERROR_ENCODING);
+    EXPECT(calib_band_score(&calibrator, 0.5F, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_band_score(NULL, 0.5F, &band), CALIB_ERROR_NULL);
+    EXPECT(calib_band_score(&calibrator, 0.5F, (calib_band_t *)((uintptr_t)&band + 1)), CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_band_score(&calibrator, not_a_number, &band), CALIB_ERROR_SCORE);
+    EXPECT(calib_band_score(&calibrator, 0.5F, &band), CALIB_ERROR_KIND);
+    EXPECT(calib_band_margin(&calibrator, 0.5F, &band), CALIB_ERROR_KIND);
+    EXPECT(calib_band_code(&calibrator, 5, &band), CALIB_ERROR_ENCODING);
+    TRUE(band.low == 2.0F && band.high == 3.0F);
     EXPECT(calib_apply_probs(&calibrator, vector, 4, NULL, &result), CALIB_ERROR_KIND);
     EXPECT(calib_apply_probs(&calibrator, NULL, 4, NULL, &result), CALIB_ERROR_NULL);
     EXPECT(calib_apply_probs(&calibrator, vector, 0, NULL, &result), CALIB_ERROR_SCORE);

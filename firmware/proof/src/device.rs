@@ -83,7 +83,7 @@ fn answer<C: Classifier>(classifier: C) {
 fn kept() {
     let layout = from(JournalLayout { offset: 0, len_bytes: 8192, erased: Erased::Ones });
     let Ok(mut monitors) = KeptMonitors::<_, 15, 10>::open(Flash, layout, any()) else { return };
-    keep((monitors.room(), monitors.is_alarmed()));
+    keep((monitors.room(), monitors.is_alarmed(), monitors.number(), monitors.numbered()));
     let slot = Slot::read_watched(bytes(), Anybody, BINARY.id(), BINARY.task(), monitors.room());
     let mut device = Device::with_parts((&BINARY, alarm(), Board, Board, &mut monitors), slot);
     keep(device.answer(&from(Request { id: 0, body: RequestBody::Status })));

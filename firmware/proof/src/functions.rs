@@ -196,6 +196,14 @@ fn artifacts() {
             ranges.intervals().for_each(keep);
         }
     }
+    if let Some(band) = artifact.band() {
+        keep((band.alpha(), band.lower().edges(), band.upper().edges(), band.at_key(any())));
+        keep((band.at(score()), band.at(margin())));
+        if let Ok(code) = QuantizedScore::from_key(artifact.header().encoding, any()) {
+            keep(band.at_code(code));
+        }
+        band.lower().values().chain(band.upper().values()).for_each(keep);
+    }
     calibrator(&artifact.calibrator());
     if let Some(rule) = artifact.decision() {
         decision(rule);

@@ -1,15 +1,15 @@
 //! The writing of artifacts, of all tables, and of signatures.
 
 use calib_core::artifact::{
-    ArtifactWriter, Header, HeaderFlags, KeyId, Method, Provenance, Rate, Reduction, ScoreIntervalParts,
-    Table, TableForm, crc32c, sign,
+    ArtifactWriter, BandParts, Header, HeaderFlags, KeyId, Method, Provenance, Rate, Reduction,
+    ScoreIntervalParts, Table, TableForm, crc32c, sign,
 };
 use calib_core::decision::{
     AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantiles, SetParts, Thresholds,
 };
 use calib_core::{BinFlags, Identity, ProbInterval, ScoreEncoding, StepTable};
 
-use crate::any::{any, bytes, floats, from, keep};
+use crate::any::{any, bytes, floats, from, keep, words};
 
 fn text() -> &'static str {
     from("")
@@ -50,6 +50,7 @@ fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
         alpha: any(),
         tables: ranges,
     })?;
+    writer.band(&BandParts { alpha: any(), lower: (words(), floats()), upper: (words(), floats()) })?;
     writer.counter(any())?;
     writer.decision(&DecisionParts {
         thresholds: floats(),

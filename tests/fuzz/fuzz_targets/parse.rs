@@ -6,7 +6,7 @@ use std::iter::repeat;
 use calib_core::artifact::{HeaderFlags, PREFIX_LEN, Reduction, ScoreBins, Table, TableForm};
 use calib_core::decision::{Thresholds, Verdict};
 use calib_core::{
-    Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, Probs,
+    Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, ProbInterval, Probs,
     QuantizedScore, Score, TopLabel, TopLabelCodeMargin, TopLabelMargin, Uncalibrated, VectorCalibrator,
 };
 use calib_fuzz::repair;
@@ -43,6 +43,7 @@ fn check(bytes: &[u8], data: &[u8]) {
     // There are no more scores than that; every word is a margin, too, or its bits are no finite float's.
     for (score, word) in scores(data).chain(repeat(Score::ONE)).zip(words(data).chain([0, u32::MAX])) {
         use_all(&artifact, score, word);
+        check_band(&artifact, score, word);
     }
 }
 
@@ -69,6 +70,28 @@ fn check_decision(artifact: &Artifact<'_>, data: &[u8]) {
         assert_eq!(rule.action_at(prob), expected, "{prob}");
         assert!(rule.action(expected).is_some());
     }
+}
+
+/// Compares the band with a scan of its edges.
+fn check_band(artifact: &Artifact<'_>, score: Score, word: u32) {
+    let Some(band) = artifact.band() else { return };
+    let encoding = artifact.header().encoding;
+    let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
+    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
+    let (key, found) = match QuantizedScore::from_key(encoding, word as u16) {
+        Ok(code) => (code.key().into(), band.at_code(code)),
+        Err(_) if encoding.is_quantized() => return,
+        Err(_) if encoding.is_margin() => {
+            (if is_rounded { margin.rounded_key().into() } else { margin.key() }, band.at(margin))
+        }
+        Err(_) => (if is_rounded { score.rounded_key().into() } else { score.to_bits() }, band.at(score)),
+    };
+    let [lo, hi] = [band.lower(), band.upper()].map(|side| {
+        let step = side.edges().iter().filter(|&&edge| edge <= key).count();
+        side.values().nth(step).expect("there is a value more than edges")
+    });
+    assert!(0.0 <= lo && lo <= hi && hi <= 1.0);
+    assert_eq!(found, Some(ProbInterval { lo, hi }));
 }
 
 /// Calibrates with the tables of every group, and of one that is none.

@@ -16,8 +16,11 @@ use calib_io::input::{
 ///
 /// If a reader hands on what it should have refused.
 pub fn read(name: &str, bytes: &[u8]) {
-    static OWN_PANICS: Once = Once::new();
-    OWN_PANICS.call_once(end_at_own_panics);
+    static READY: Once = Once::new();
+    READY.call_once(|| {
+        stay_on_this_thread();
+        end_at_own_panics();
+    });
     let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
     in_chunks(&source);
     if let Some(table) = told(Table::read(&source)) {
@@ -79,6 +82,12 @@ fn in_chunks(source: &Source) {
         }
         (chunks, whole) => assert_eq!(chunks.is_some(), whole.is_some(), "in chunks, and as a whole"),
     }
+}
+
+/// Lets nothing be handed to another thread, which takes longer than to read a file as short as these.
+fn stay_on_this_thread() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    pool.build_global().expect("nobody else makes the pool");
 }
 
 /// Lets a panic in calib's own code end the program. Readers catch panics, those of the crates that they use: so none of

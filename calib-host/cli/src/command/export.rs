@@ -27,8 +27,8 @@ pub(crate) struct Export {
     /// The form, if the output's extension does not tell: `c` (.h, .hpp), a header in C99 that needs no library but the
     /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artifact as it is.
     /// `c` and `rust` take every method and reduction with tables, such as `calib fit --table steps` makes of a scaling function, and
-    /// `rust` also the function; neither takes calibrators of whole
-    /// vectors, a rule for decisions or intervals.
+    /// `rust` also the function, each with the intervals of bins or score ranges. Neither takes calibrators of whole vectors, and a rule
+    /// for decisions is left out.
     #[arg(long, help_heading = OUTPUT)]
     format: Option<SourceForm>,
     /// The name that the source code defines, or that what it defines starts with.

@@ -32,6 +32,10 @@ pub(crate) struct WrittenOptions {
     /// interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     pub(crate) intervals: bool,
+    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 536 bytes: it holds for every score
+    /// simultaneously, if a higher score never means a lower probability. Useful from about 500 rows.
+    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
+    pub(crate) band: bool,
     /// The form of the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
@@ -60,6 +64,7 @@ impl WrittenOptions {
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
             .intervals(self.intervals.then_some(true))
+            .band(self.band.then_some(true))
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)

@@ -11,6 +11,8 @@ use calib_io::output::{NewColumn, Values};
 const PROB: [&str; 4] = ["prob", "bin", "epsilon", "flags"];
 /// What intervals add.
 const INTERVAL: [&str; 2] = ["lo", "hi"];
+/// What a band adds.
+const BAND: [&str; 2] = ["band_lo", "band_hi"];
 /// The probabilities of Venn-Abers with either label, which are no confidence interval.
 const VENN_ABERS: [&str; 2] = ["p0", "p1"];
 /// What a randomised artifact adds.
@@ -43,7 +45,8 @@ impl<'a> AppliedColumns<'a> {
     pub(crate) fn reserved(&self) -> Vec<&'static str> {
         let venn_abers = self.artifact.header().method == Method::VennAbers;
         let pairs = INTERVAL.into_iter().chain(venn_abers.then_some(VENN_ABERS).into_iter().flatten());
-        PROB.into_iter().chain(pairs).chain([WORD, ACTION, VERDICT]).chain(SET).collect()
+        let band = self.artifact.band().map(|_| BAND).into_iter().flatten();
+        PROB.into_iter().chain(pairs).chain(band).chain([WORD, ACTION, VERDICT]).chain(SET).collect()
     }
 
     /// Whether the artifact says nothing but a probability of a binary score, which takes less time.
@@ -112,6 +115,14 @@ impl<'a> AppliedColumns<'a> {
             columns.extend(
                 ends.map(|(name, ends)| NewColumn::new(format!("{name}{behind}"), Values::F32(ends))),
             );
+        }
+        if self.artifact.band().is_some() {
+            let [lo, hi] = BAND;
+            let ends = [
+                (lo, rows.clone().map(|row| Some(row.band?.lo)).collect()),
+                (hi, rows.clone().map(|row| Some(row.band?.hi)).collect()),
+            ];
+            columns.extend(ends.map(|(name, ends)| NewColumn::new(name, Values::F32(ends))));
         }
         columns
     }

@@ -8,7 +8,7 @@ use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, bins_in_words, encoding_of_keys, points, promise, rule_sentences,
-    score_edges, shortest, table_label,
+    score_edges, score_of_key, shortest, table_label,
 };
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
             1.0 - f64::from(g.alpha),
             g.theorem
         )?,
-        None if artifact.score_intervals().is_some() => {}
+        None if artifact.score_intervals().is_some() || artifact.band().is_some() => {}
         None => writeln!(out, "guarantee   none")?,
     }
     if let Some(found) = artifact.score_intervals() {
@@ -85,6 +85,14 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
             out,
             "guarantee   an interval for each score range, with probability {probability:.decimals$} ({})",
             rate_of(found)
+        )?;
+    }
+    if let Some(band) = artifact.band() {
+        let (decimals, probability) = (decimals(band.alpha()), 1.0 - f64::from(band.alpha()));
+        writeln!(
+            out,
+            "guarantee   a band for every score simultaneously, with probability {probability:.decimals$}, if a higher score never means a \
+             lower probability"
         )?;
     }
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
@@ -144,18 +152,40 @@ fn rate_of(found: ScoreIntervals<'_>) -> &'static str {
 /// The ranges of the score that have intervals of their own: from which score, or code, to below which, and the interval.
 fn ranges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
     let bins = artifact.tables().score_bins(table)?;
-    let edges = score_edges(artifact, table)?;
+    Some(between(&score_edges(artifact, table)?).zip(bins.intervals()).collect())
+}
+
+/// The pieces of the score in which a band has the same ends, and these.
+pub(super) fn band_pieces(artifact: &Artifact<'_>) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
+    let band = artifact.band()?;
+    let mut edges = [band.lower().edges(), band.upper().edges()].concat();
+    edges.sort_unstable();
+    edges.dedup();
+    // Below the first edge the sides have their first values, as at key 0 of any kind of score.
+    let at: Vec<_> = [0].iter().chain(&edges).map(|&key| band.at_key(key)).collect();
+    let edges: Vec<f64> = edges.iter().map(|&key| score_of_key(artifact, key)).collect();
+    Some(between(&edges).zip(at).collect())
+}
+
+/// The same as JSON, with alpha; null without a band.
+pub(super) fn band_json(artifact: &Artifact<'_>) -> Value {
+    let Some((band, pieces)) = artifact.band().zip(band_pieces(artifact)) else { return Value::Null };
+    json!({"alpha": band.alpha(), "steps": pieces.iter().map(range_json).collect::<Vec<_>>()})
+}
+
+/// The pieces between edges: from which score, or code, to below which.
+fn between(edges: &[f64]) -> impl Iterator<Item = [Option<f64>; 2]> + '_ {
     let edges = || edges.iter().copied().map(Some);
-    let starts = [None].into_iter().chain(edges());
-    let ends = edges().chain([None]);
-    Some(starts.zip(ends).map(Into::into).zip(bins.intervals()).collect())
+    [None].into_iter().chain(edges()).zip(edges().chain([None])).map(Into::into)
 }
 
 /// The same as JSON; null without such ranges.
 pub(super) fn ranges_json(artifact: &Artifact<'_>, table: usize) -> Value {
-    let range =
-        |(scores, i): &([Option<f64>; 2], ProbInterval)| json!({"scores": scores, "interval": [i.lo, i.hi]});
-    ranges(artifact, table).map(|ranges| ranges.iter().map(range).collect()).unwrap_or_default()
+    ranges(artifact, table).map(|ranges| ranges.iter().map(range_json).collect()).unwrap_or_default()
+}
+
+fn range_json((scores, i): &([Option<f64>; 2], ProbInterval)) -> Value {
+    json!({"scores": scores, "interval": [i.lo, i.hi]})
 }
 
 /// A table, a line for each bin.
@@ -181,14 +211,20 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
         writeln!(out, "  {row:>4}  {line}{mark}")?;
     }
-    for (row, ([from, below], ProbInterval { lo, hi })) in
-        ranges(artifact, index).iter().flatten().enumerate()
-    {
-        let from = from.map_or("any".to_owned(), |from| from.to_string());
-        let below = below.map_or("up".to_owned(), |below| format!("below {below}"));
-        writeln!(out, "  range {row:>2}  scores from {from}, {below}: event rate {lo:.4} to {hi:.4}")?;
+    for (row, (scores, ProbInterval { lo, hi })) in ranges(artifact, index).iter().flatten().enumerate() {
+        writeln!(out, "  range {row:>2}  scores {}: event rate {lo:.4} to {hi:.4}", in_words(scores))?;
+    }
+    for (scores, ProbInterval { lo, hi }) in band_pieces(artifact).iter().flatten() {
+        writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", in_words(scores))?;
     }
     Ok(())
+}
+
+/// From which score to below which.
+fn in_words([from, below]: &[Option<f64>; 2]) -> String {
+    let from = from.map_or("any".to_owned(), |from| from.to_string());
+    let below = below.map_or("up".to_owned(), |below| format!("below {below}"));
+    format!("from {from}, {below}")
 }
 
 /// What an artifact holds, as JSON.
@@ -281,6 +317,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
     }
     if let Some(found) = artifact.score_intervals() {
         shown["score_intervals"] = json!({"alpha": found.alpha(), "of": rate_of(found)});
+    }
+    if artifact.band().is_some() {
+        shown["band"] = band_json(artifact);
     }
     shown
 }

@@ -13,7 +13,7 @@ use calib_fit::fit::FittedTable;
 use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
-use super::artifact::ranges_json;
+use super::artifact::{band_json, band_pieces, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
 use crate::out::shown_path;
@@ -73,6 +73,7 @@ impl<'a> ShownFit<'a> {
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
         lines.extend(score_intervals(artifact));
+        lines.extend(band_line(artifact));
         lines.extend(monitor_sentences(artifact, "Monitors"));
         lines
     }
@@ -80,7 +81,7 @@ impl<'a> ShownFit<'a> {
     /// For programs, by names.
     pub(crate) fn json(&self) -> Value {
         let Self { fit, artifact, output, vacuous, promise } = self;
-        json!({
+        let mut shown = json!({
             "output": output,
             "len_bytes": artifact.len_bytes(),
             "method": fit.method().to_string(),
@@ -112,7 +113,11 @@ impl<'a> ShownFit<'a> {
                 }
                 Some(value)
             }).collect::<Vec<_>>(),
-        })
+        });
+        if artifact.band().is_some() {
+            shown["band"] = band_json(artifact);
+        }
+        shown
     }
 }
 
@@ -184,6 +189,17 @@ fn score_intervals(artifact: &Artifact<'_>) -> Option<String> {
     Some(format!(
         "The intervals of the {} are {narrowest:.3} to {widest:.3} wide. `calib inspect` lists them.",
         number_of(intervals().count() as u64, "score range")
+    ))
+}
+
+/// Where the band is narrowest, and how wide it is if it is wrong about the curve.
+fn band_line(artifact: &Artifact<'_>) -> Option<String> {
+    let widths = band_pieces(artifact)?.into_iter().map(|(_, interval)| interval.hi - interval.lo);
+    Some(format!(
+        "The band has {} and is {:.3} wide where it is narrowest. If the probability may fall by 0.05 from a score to a higher one, it is \
+         0.05 wider on each side. `calib inspect` lists it.",
+        number_of(widths.len() as u64, "step"),
+        widths.reduce(f32::min)?
     ))
 }
 

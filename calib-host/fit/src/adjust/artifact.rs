@@ -3,7 +3,7 @@
 use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind, WriteError};
 
 use super::error::AdjustError;
-use super::ranges::AdjustedRanges;
+use super::ranges::{AdjustedBand, AdjustedRanges};
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
 use crate::accessors::builders;
@@ -104,6 +104,10 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
         Some(found) => Some(AdjustedRanges::of(found, both(found.alpha(), shift.alpha())?, shift)),
         None => None,
     };
+    let band = match artifact.band().filter(|_| !adjustment.is_estimated) {
+        Some(found) => Some(AdjustedBand::of(found, both(found.alpha(), shift.alpha())?, shift)),
+        None => None,
+    };
     let kept = kept_parameters(old.provenance.parameters);
     let provenance = Provenance { parameters: &kept, ..old.provenance };
     let header = Header { method: method_after(old.method), guarantee, provenance, ..*old };
@@ -121,6 +125,9 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
             }
             if kind == SectionKind::ScoreIntervals as u16 {
                 return ranges.as_ref().map_or(Ok(()), |ranges| ranges.write(writer));
+            }
+            if kind == SectionKind::Band as u16 {
+                return band.as_ref().map_or(Ok(()), |band| band.write(writer));
             }
             if kind != table.form.section() as u16 {
                 return writer.section(kind, mandatory, payload);

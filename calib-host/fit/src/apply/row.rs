@@ -3,7 +3,8 @@
 use calib_core::decision::{ClassSet, Verdict};
 use calib_core::predict::{Mismatch, OtherClasses, Predictor, Query, Ranked, ScoreEcho};
 use calib_core::{
-    Artifact, BinFlags, Calibrator, Outcome, QuantizedScore, ScoreEncoding, Uncalibrated, VectorCalibrator,
+    Artifact, BinFlags, Calibrator, Outcome, ProbInterval, QuantizedScore, ScoreEncoding, Uncalibrated,
+    VectorCalibrator,
 };
 
 use super::outputs::{Kind, Outputs};
@@ -21,6 +22,8 @@ pub struct Applied {
     pub score: f32,
     /// The probability, or why there is none.
     pub outcome: Outcome,
+    /// The band at this very score, if the artifact has one.
+    pub band: Option<ProbInterval>,
     /// The random word that stood in for the device's, if the artifact is randomised.
     pub word: Option<u32>,
 }
@@ -186,7 +189,8 @@ pub fn calibrate(
     applier.check(outputs.kind)?;
     let mut all = Vec::with_capacity(outputs.rows.len());
     for (row, word) in outputs.rows.clone().zip(words) {
-        all.push(applier.applied(&applier.predictor.calibrate(&outputs.query(row, word))?, word));
+        let query = outputs.query(row, word);
+        all.push(applier.first(&applier.predictor.calibrate(&query)?, &query));
     }
     Ok(all)
 }
@@ -227,12 +231,17 @@ impl<'a> Applier<'a> {
             }),
         };
         let (verdict, set, action) = (said.verdict, said.set, said.action);
-        Ok(AppliedRow { first: applied(&said.first), others, verdict, set, action })
+        Ok(AppliedRow { first: self.first(&said.first, query), others, verdict, set, action })
+    }
+
+    /// The first class, with the band at its score.
+    fn first(&self, ranked: &Ranked, query: &Query<'_>) -> Applied {
+        Applied { band: self.predictor.artifact().band_at(&query.output), ..self.applied(ranked, query.word) }
     }
 
     fn applied(&self, ranked: &Ranked, word: Option<u32>) -> Applied {
         let Ranked { class, score, outcome } = *ranked;
-        Applied { class, score: self.score(score), outcome, word }
+        Applied { class, score: self.score(score), outcome, band: None, word }
     }
 
     /// The evidence of each class, where each has its own.

@@ -1,7 +1,8 @@
 //! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
 //!
-//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint` and `intervals`.
+//! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint`, `intervals` and `bands`.
 
+mod band;
 mod child;
 mod code_type;
 mod compact;
@@ -50,7 +51,7 @@ pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};
 pub use sample::{SAMPLE_SECTION, SampleFacts};
-pub use score_edges::{encoding_of_keys, score_edges, scores_in_words, shortest, table_steps};
+pub use score_edges::{encoding_of_keys, score_edges, score_of_key, scores_in_words, shortest, table_steps};
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;
 pub use vacuous::VacuousBins;

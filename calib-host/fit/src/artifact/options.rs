@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::monitors::{Monitoring, OTHER_SCORES};
 use crate::accessors::builders;
+use crate::bands::Band;
 use crate::data::RowsHash;
 use crate::intervals::Intervals;
 
@@ -25,6 +26,8 @@ pub struct ArtifactOptions {
     /// Intervals of ranges of the score, at 12 bytes a range and about 28 more: they are written unless those of the bins are. The device then
     /// answers with them, whatever the calibrator.
     pub score_intervals: Option<Intervals>,
+    /// A band around the calibration curve, at 8 bytes a step and 24 more, of a fit to one score whose rows count the same.
+    pub band: Option<Band>,
     /// How new the artifact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
     /// The hash of the rows of the calibration data. With it the artifact keeps what is known of them
@@ -42,6 +45,7 @@ builders! {
         classifier: Option<ClassifierId>,
         intervals: bool,
         score_intervals: Option<Intervals>,
+        band: Option<Band>,
         counter: u32,
         rows: Option<RowsHash>,
         direct_table: bool,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use calib_core::artifact::{Guarantee, HeaderFlags, Method, Rate, Reduction, ScoreIntervals, Theorem};
+use calib_core::artifact::{Band, Guarantee, HeaderFlags, Method, Rate, Reduction, ScoreIntervals, Theorem};
 use calib_core::{Artifact, BinFlags, Margin};
 
 use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points};
@@ -107,7 +107,7 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
         ),
         None => (why_nothing(artifact), Vec::new(), Vec::new()),
     };
-    let (statement, assumptions, mut limits) = match (artifact.score_intervals(), guarantee) {
+    let (statement, assumptions, limits) = match (artifact.score_intervals(), guarantee) {
         (None, _) => (statement, assumptions, limits),
         (Some(found), None) => {
             let uncalibrated = uncalibrated(artifact).unwrap_or_default();
@@ -119,6 +119,18 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
             (statement + " " + &statement_of_ranges(artifact, found), assumptions, limits)
         }
     };
+    let (statement, mut assumptions, mut limits) = match artifact.band() {
+        None => (statement, assumptions, limits),
+        Some(band) if guarantee.is_none() && artifact.score_intervals().is_none() => {
+            let only = " Nothing is guaranteed of the probability itself.";
+            let assumptions = vec![independent(artifact), fixed_classifier(), same_distribution(artifact)];
+            (statement_of_band(band) + only, assumptions, limits_at(artifact, band.alpha()))
+        }
+        Some(band) => (statement + " " + &statement_of_band(band), assumptions, limits),
+    };
+    if artifact.band().is_some() {
+        assumptions.push(monotone());
+    }
     if artifact.is_randomized() {
         limits.push(Condition::new(
             "two patients with the same score may get different answers, and so may the same patient twice",
@@ -239,6 +251,32 @@ fn statement_of_ranges(artifact: &Artifact<'_>, found: ScoreIntervals<'_>) -> St
         "With at least {}% probability over the draw of the calibration set, the event rate of every score range lies in its interval\
          {as_before}.{event}{of_clusters}",
         percent_of_success(found.alpha()),
+    )
+}
+
+/// What a band guarantees.
+fn statement_of_band(band: Band<'_>) -> String {
+    format!(
+        "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the band for every score \
+         simultaneously, if a higher score never means a lower probability.",
+        percent_of_success(band.alpha()),
+    )
+}
+
+/// What only a band assumes.
+fn monotone() -> Condition {
+    Condition::new(
+        "for the band: a higher score never means a lower probability",
+        "For the band: a higher score never means a lower probability of an event. Labels can contradict this, but not confirm it. If the \
+         probability may fall by 0.05 from a score to a higher one, the band is 0.05 wider on each side.",
+    )
+}
+
+/// The assumption about the classifier where nothing else is chosen.
+fn fixed_classifier() -> Condition {
+    Condition::new(
+        "the classifier was fixed without looking at these labels",
+        "The classifier was fixed without looking at these labels. The method may be chosen by them: the band depends on no method.",
     )
 }
 

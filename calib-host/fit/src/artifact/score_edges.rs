@@ -44,18 +44,7 @@ fn bin_edges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<f64>> {
 
 /// The scores of keys.
 fn edges_of_keys(artifact: &Artifact<'_>, keys: impl Iterator<Item = u32>) -> Vec<f64> {
-    let encoding = encoding_of_keys(artifact);
-    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
-    let of_key = |key: u32| match encoding.code_range() {
-        Some((lowest, _)) => f64::from(lowest) + f64::from(key),
-        None if encoding.is_margin() => {
-            let key = if is_rounded { key << 16 } else { key };
-            shortest(Margin::from_key(key).unwrap_or_default().get())
-        }
-        None if is_rounded => f64::from(key) / f64::from(u16::MAX),
-        None => shortest(f32::from_bits(key)),
-    };
-    keys.map(of_key).collect()
+    keys.map(|key| score_of_key(artifact, key)).collect()
 }
 
 /// From which score on, and below which, in words.
@@ -65,6 +54,21 @@ pub fn scores_in_words(scores: [Option<f64>; 2]) -> String {
         [None, Some(below)] => format!("below {below}"),
         [Some(from), None] => format!("from {from}"),
         [Some(from), Some(below)] => format!("{from} to {below}"),
+    }
+}
+
+/// What the key of an edge stands for, in the user's scores or codes.
+pub fn score_of_key(artifact: &Artifact<'_>, key: u32) -> f64 {
+    let encoding = encoding_of_keys(artifact);
+    let is_rounded = artifact.header().flags.contains(HeaderFlags::COMPACT);
+    match encoding.code_range() {
+        Some((lowest, _)) => f64::from(lowest) + f64::from(key),
+        None if encoding.is_margin() => {
+            let key = if is_rounded { key << 16 } else { key };
+            shortest(Margin::from_key(key).unwrap_or_default().get())
+        }
+        None if is_rounded => f64::from(key) / f64::from(u16::MAX),
+        None => shortest(f32::from_bits(key)),
     }
 }
 

@@ -8,6 +8,7 @@ use calib_core::table::{
 };
 use calib_core::{BinFlags, Margin, ProbInterval, ScoreEncoding, StepTable};
 
+use super::band::DeviceBand;
 use super::compact::edge_key;
 use super::error::CompileError;
 use super::options::ArtifactOptions;
@@ -84,6 +85,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let monitored = options.monitors.as_ref().map(|monitors| monitors.of_tables(fit)).transpose()?;
     let beside = options.score_intervals.as_ref().filter(|_| !has_intervals);
     let beside = beside.map(|found| Ok::<_, CompileError>((found, of_tables(found, fit)?))).transpose()?;
+    let band = options.band.as_ref().map(|band| DeviceBand::of(band, fit)).transpose()?;
     Ok(written(|writer| {
         writer.header(&header)?;
         writer.tables(&tables)?;
@@ -98,6 +100,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         }
         if let Some((found, tables)) = &beside {
             score_intervals::write(found, tables, writer)?;
+        }
+        if let Some(band) = &band {
+            band.write(writer)?;
         }
         if options.direct_table {
             writer.direct_table(&tables)?;

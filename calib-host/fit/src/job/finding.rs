@@ -5,6 +5,7 @@ use std::fmt;
 use crate::assess::{Evidence, Flaw, Prediction};
 use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
+use crate::error::FitError;
 use crate::options_error::OptionsError;
 use crate::stats::Clusters;
 
@@ -37,6 +38,8 @@ pub enum Finding {
         /// How many ranges there are.
         ranges: usize,
     },
+    /// There is no band, because the event rate does not rise with the score.
+    NoBand(FitError),
     /// What the artifact shows against itself.
     Flaw(Flaw),
 }
@@ -87,7 +90,10 @@ impl Finding {
 
     /// Whether it is about the rows and not about the artifact.
     pub fn is_doubt(&self) -> bool {
-        !matches!(self, Self::SameRows | Self::Evidence(_) | Self::ValuesOutside { .. } | Self::Flaw(_))
+        !matches!(
+            self,
+            Self::SameRows | Self::Evidence(_) | Self::ValuesOutside { .. } | Self::NoBand(_) | Self::Flaw(_)
+        )
     }
 
     /// Returns the sentence with other names: `data` is the name of the scores, and the others are those of fields.
@@ -127,6 +133,7 @@ impl Finding {
             }
             Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),
             Self::Evidence(evidence) => evidence.to_string(),
+            Self::NoBand(cause) => format!("There is {cause}."),
             Self::ValuesOutside { outside, ranges } => format!(
                 "In {outside} of {ranges} ranges of the score the mean calibrated probability lies outside of the exact interval: the \
                  method does not fit these rows there."

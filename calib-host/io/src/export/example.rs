@@ -103,6 +103,17 @@ pub(super) fn tables_in_words(artifact: &Artifact<'_>) -> Option<&'static str> {
     }
 }
 
+/// The key of a score among the edges of ranges.
+fn key_of(artifact: &Artifact<'_>, form: &TableForm<'_>) -> &'static str {
+    let encoding = artifact.header().encoding;
+    match (encoding.is_quantized(), form) {
+        (true, _) => "score.key().into()",
+        (false, TableForm::Compact(_)) => "score.rounded_key().into()",
+        _ if encoding.is_margin() => "score.key()",
+        _ => "score.to_bits()",
+    }
+}
+
 /// A function of Rust that looks a score up in the first table, line by line.
 pub(super) fn in_rust(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str) -> Vec<String> {
     let header = artifact.header();
@@ -122,10 +133,26 @@ pub(super) fn in_rust(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], 
         Some(TableForm::Compact(_)) if !header.encoding.is_quantized() => ("", "table.lookup_score(score).1"),
         _ => ("", "table.lookup(score).1"),
     };
-    vec![
+    let mut lines = vec![
         format!("fn example(score: {score}{word}) -> Option<f32> {{"),
         format!("    let table = {name}[0].as_ref()?;"),
         format!("    Some({looked_up})"),
         "}".into(),
-    ]
+    ];
+    let first = tables.iter().flatten().next().filter(|table| !table.intervals.is_empty());
+    lines.extend(first.into_iter().flat_map(|table| match table.ranges {
+        Some(_) => [
+            format!("fn interval(score: {score}) -> Option<calib_core::ProbInterval> {{"),
+            format!("    let ranges = {name}_INTERVALS[0].as_ref()?;"),
+            format!("    ranges.interval(ranges.bin({}))", key_of(artifact, &table.form)),
+            "}".into(),
+        ],
+        None => [
+            format!("fn interval(score: {score}{word}) -> Option<calib_core::ProbInterval> {{"),
+            format!("    let table = {name}[0].as_ref()?;"),
+            format!("    *{name}_INTERVALS[0]?.get(usize::from({}))?", looked_up.replace(".1", ".0")),
+            "}".into(),
+        ],
+    }));
+    lines
 }

@@ -1,7 +1,7 @@
 //! What is exported of an artifact, whatever the language.
 
-use calib_core::artifact::{HeaderFlags, Method, Reduction, TableForm};
-use calib_core::{Artifact, BinFlags, QuantizedScore, ScoreEncoding};
+use calib_core::artifact::{HeaderFlags, Reduction, ScoreBins, TableForm};
+use calib_core::{Artifact, BinFlags, ProbInterval, QuantizedScore, ScoreEncoding};
 use calib_fit::artifact::{StoredArtifact, bins_in_words, points, promise};
 
 /// Why an artifact has no form as source code.
@@ -64,6 +64,10 @@ pub(super) struct Exported<'a> {
     pub(super) empty: Vec<bool>,
     /// The bin of every 8-bit code, if the artifact holds them.
     pub(super) direct: Vec<u8>,
+    /// The intervals of bins or ranges in their order; empty if the artifact has none. `None` for a bin without one.
+    pub(super) intervals: Vec<Option<ProbInterval>>,
+    /// The ranges of the score that the intervals are of; `None` if they are of the bins.
+    pub(super) ranges: Option<ScoreBins<'a>>,
 }
 
 /// The tables of an artifact, under a name that is checked.
@@ -84,6 +88,7 @@ pub(super) fn exported<'a>(
         return Err(ExportError::Vectors(artifact.header().method.to_string()));
     }
     let tables = artifact.tables();
+    let has_intervals = has_intervals(artifact);
     let one = |index| {
         let found = tables.get(index)?;
         let is_empty = |bin| tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
@@ -95,9 +100,22 @@ pub(super) fn exported<'a>(
             _ => Vec::new(),
         };
         let empty = (0..found.form.bins()).map(is_empty).collect();
-        Some(Exported { form: found.form, epsilon: found.epsilon, empty, direct })
+        let bins = if has_intervals { tables.bins(index)? } else { 0 };
+        let intervals = (0..bins).map(|bin| tables.interval(index, bin as u16)).collect();
+        let ranges = tables.score_bins(index);
+        Some(Exported { form: found.form, epsilon: found.epsilon, empty, direct, intervals, ranges })
     };
     Ok((0..tables.count()).map(one).collect())
+}
+
+/// Whether probabilities have an interval: of the score's bin, or of a range of the score.
+fn has_intervals(artifact: &Artifact<'_>) -> bool {
+    let tables = artifact.tables();
+    let is_pair = |table| matches!(table, TableForm::VennAbers(_) | TableForm::MarginVennAbers(_));
+    let is_venn_abers =
+        (0..tables.count()).filter_map(|index| tables.get(index)).any(|found| is_pair(found.form));
+    artifact.score_intervals().is_some()
+        || (tables.has_intervals() && !is_venn_abers && artifact.header().reduction != Reduction::Normalized)
 }
 
 impl Exported<'_> {
@@ -195,9 +213,8 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
             names.join(", ")
         ));
     }
-    let is_venn_abers = header.method == Method::VennAbers && artifact.score_intervals().is_none();
-    if artifact.tables().has_intervals() && !is_venn_abers {
-        lines.push("The artifact's intervals are not here.".into());
+    if header.reduction == Reduction::Normalized && artifact.tables().has_intervals() {
+        lines.push("Probabilities that are divided by their sum have no intervals.".into());
     }
     let tables = artifact.tables();
     if (0..tables.count()).any(|table| tables.score_range(table).is_some()) {

@@ -16,7 +16,8 @@ use exported::exported;
 
 pub use exported::ExportError;
 
-/// A header in C99, without libm, with the tables of an artifact and a lookup of its own, its thresholds and its prediction sets.
+/// A header in C99, without libm, with the tables of an artifact and a lookup of its own, the interval of the
+/// score's bin or range, its thresholds and its prediction sets.
 ///
 /// ```
 /// use calib_io::export::export_c;
@@ -72,6 +73,9 @@ pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportErr
 ///
 /// `name` is the array's, in capitals. Step tables are `FixedTable`s, of margins `FixedMarginTable`s; of every other form the type
 /// is that in [`TableForm`].
+///
+/// If the artifact has intervals, a second array, `NAME_INTERVALS`, holds those of each table: of its bins, or of ranges of the score, which
+/// `ScoreBins::bin` finds.
 ///
 /// A lookup in such a table gives a bin and a number, and cannot say that there is no probability. So an artifact with bins
 /// that hold no calibration point is refused: fit fewer bins, or a method whose bins follow the points; or export for C, where

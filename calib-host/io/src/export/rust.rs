@@ -8,7 +8,7 @@ use calib_core::table::{
     CompactTable, InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf,
     VennAbersTableOf,
 };
-use calib_core::{Artifact, ScoreEncoding};
+use calib_core::{Artifact, ProbInterval, ScoreEncoding};
 use calib_fit::artifact::StoredArtifact;
 
 use super::comment::comment_line;
@@ -59,7 +59,48 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
         }
     }
     text.push_str("];\n");
+    if tables.iter().flatten().any(|table| !table.intervals.is_empty()) {
+        text += &intervals(tables, name);
+    }
     text
+}
+
+/// A `static` with the intervals of each table, or none.
+fn intervals(tables: &[Option<Exported<'_>>], name: &str) -> String {
+    let has_ranges = tables.iter().flatten().any(|table| table.ranges.is_some());
+    let kind = match has_ranges {
+        true => "calib_core::artifact::ScoreBins<'static>",
+        false => "&[Option<calib_core::ProbInterval>]",
+    };
+    let of_table = |table: &Option<Exported<'_>>| {
+        let Some(table) = table else { return "    None,\n".to_owned() };
+        let Some(ranges) = table.ranges else {
+            let all: Vec<String> = table.intervals.iter().map(of_bin).collect();
+            return format!("    Some(&[{}]),\n", all.join(", "));
+        };
+        let pair = |one: ProbInterval| format!("[{:#010x}, {:#010x}]", one.lo.to_bits(), one.hi.to_bits());
+        let pairs: Vec<String> = ranges.intervals().map(pair).collect();
+        let edges: Vec<String> = ranges.edges().iter().map(|edge| format!("{edge:#x}")).collect();
+        format!(
+            "    Some(match calib_core::artifact::ScoreBins::new(&[{}], &[{}]) {{ Some(ranges) => ranges, None => panic!() }}),\n",
+            edges.join(", "),
+            pairs.join(", ")
+        )
+    };
+    let all: String = tables.iter().map(of_table).collect();
+    format!(
+        "#[allow(dead_code)]\n#[rustfmt::skip]\nstatic {name}_INTERVALS: [Option<{kind}>; {}] = [\n{all}];\n",
+        tables.len()
+    )
+}
+
+fn of_bin(interval: &Option<ProbInterval>) -> String {
+    match interval {
+        Some(ProbInterval { lo, hi }) => {
+            format!("Some(calib_core::ProbInterval {{ lo: {}, hi: {} }})", float(*lo), float(*hi))
+        }
+        None => "None".into(),
+    }
 }
 
 /// A line of a comment.

@@ -24,7 +24,7 @@ pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
 }
 
 fn name(kind: u16) -> &'static str {
-    const NAMES: [(SectionKind, &str); 26] = [
+    const NAMES: [(SectionKind, &str); 27] = [
         (SectionKind::Header, "header"),
         (SectionKind::Tables, "tables"),
         (SectionKind::RandomizedSteps, "tables with random words"),
@@ -41,6 +41,7 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::BinFlags, "flags of the bins"),
         (SectionKind::Intervals, "intervals of the bins"),
         (SectionKind::ScoreIntervals, "intervals of ranges of the score"),
+        (SectionKind::Band, "band around the calibration curve"),
         (SectionKind::ScoreRanges, "range of the calibration scores"),
         (SectionKind::DirectTable, "the bin of every code"),
         (SectionKind::Decision, "decision rule"),

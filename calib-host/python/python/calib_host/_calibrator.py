@@ -365,6 +365,7 @@ def fit(
     bound: str | None = None,
     candidates: int | None = None,
     alpha_spent: float | None = None,
+    intervals: bool | None = None,
     table: str | None = None,
     classifier_id: str | None = None,
     counter: int | None = None,
@@ -381,11 +382,15 @@ def fit(
     from 0 on. Integer codes, as a quantised network gives them, are named with
     ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
 
-    ``method`` is one of umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, scaling-binning, scaling-binning-one-set, platt,
-    platt-prob, beta, temperature and venn-abers; without it umd, with bins that suit the number of points. A matrix takes one of these with a
+    ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered,
+    scaling-binning, scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none; without it umd, with bins that suit the number of points. A matrix takes one of these with a
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
     matrix, dirichlet, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
+
+    ``intervals=True`` stores exact intervals of score ranges beside a method whose bins have no guarantee, such as ``"beta"``. The event rate
+    of every range lies in its interval, with at least ``1 - alpha`` probability over the draw of these rows. The device and ``calib apply`` then
+    return the interval of the score's range. ``table="steps"`` stores a smooth function as at most 64 steps.
 
     ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about
     the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.

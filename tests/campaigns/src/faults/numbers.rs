@@ -53,7 +53,7 @@ pub fn numbers(scale: Scale) -> NumberReport {
 fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> NumberReport {
     let artifacts = [calibrator(1), calibrator(2)];
     let mut report = NumberReport::default();
-    let lives = if geometry.sector > SECTOR { scale.pick(2, 200, 1000) } else { scale.pick(4, 800, 4000) };
+    let lives = if geometry.sector > SECTOR { scale.pick(2, 40, 400) } else { scale.pick(4, 160, 1600) };
     for life in 0..lives as u64 {
         report.lives += 1;
         let mut device = Device::new(geometry, seed + 104_729 * life);

@@ -6,6 +6,7 @@ use calib_core::artifact::{
 use calib_core::table::CodeTable;
 use calib_core::{Identity, ScoreEncoding};
 use calib_host::binary::{Blend, FixedWidth, Isotonic, ScalingMethod};
+use calib_host::intervals::{self, Intervals};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, Umd, VectorKind,
@@ -127,8 +128,63 @@ pub(crate) fn all() -> Vec<Exportable> {
     ] {
         all.push(exportable(name, &reduced(reduction, method), false));
     }
+    all.extend(with_intervals(&fine, &vectors, &labels));
     all.push(Exportable { name: "top_label_u8".into(), stored: top_label_over_codes() });
     all.extend(super::margins::all());
+    all
+}
+
+/// Every form with the intervals of its bins, or with those of ranges of the score.
+fn with_intervals(fine: &BinaryData, vectors: &Vectors, labels: &[i64]) -> Vec<Exportable> {
+    let of_bins = |name: &str, fit: &Fit, direct_table| {
+        let options = ArtifactOptions::default().intervals(true).direct_table(direct_table);
+        let bytes = artifact_bytes(fit, &options).unwrap();
+        Exportable { name: name.into(), stored: StoredArtifact::from_bytes(&bytes).unwrap() }
+    };
+    let beside = |name: &str, fit: &Fit, found: Intervals| {
+        let bytes = artifact_bytes(fit, &ArtifactOptions::default().score_intervals(Some(found))).unwrap();
+        Exportable { name: name.into(), stored: StoredArtifact::from_bytes(&bytes).unwrap() }
+    };
+    let umd = |bins| BinaryMethod::Umd(Umd::new(bins));
+    let few = Isotonic { max_bins: Some(12), ..Isotonic::default() };
+    let fit = |data: &BinaryData, method| fit_binary(data, &method, 0.1).unwrap();
+    let coarse = data(1.0 / 255.0);
+    let codes = |method| fit(&coarse, method).over_codes(U8).unwrap();
+    let randomized = fit(&data(0.05), BinaryMethod::UmdRandomized(Umd::new(10), 7));
+    let empty = fit(fine, BinaryMethod::FixedWidth(FixedWidth { bins: 20 }));
+    let mut all = vec![
+        of_bins("umd_intervals", &fit(fine, umd(10)), false),
+        of_bins("intervals_and_empty_bins", &empty, false),
+        of_bins("randomized_intervals", &randomized, false),
+        of_bins("u8_intervals", &codes(umd(10)), false),
+        of_bins("u8_direct_intervals", &codes(umd(10)), true),
+        of_bins("compact_intervals", &fit(&fine.clone().rounded(), umd(10)).compacted().unwrap(), false),
+    ];
+    let ranges = |data: &BinaryData| intervals::fit(data, 0.1).unwrap();
+    let beta = BinaryMethod::Scaling(ScalingMethod::Beta);
+    for (name, fit) in [
+        ("beta_ranges", fit(fine, beta)),
+        ("steps_ranges", fit(fine, beta).in_steps()),
+        ("blend_ranges", fit(fine, BinaryMethod::Blend(Blend::new(0)))),
+        ("interpolated_ranges", fit(fine, BinaryMethod::IsotonicInterpolated(few))),
+        ("venn_abers_ranges", fit(fine, BinaryMethod::VennAbers)),
+    ] {
+        all.push(beside(name, &fit, ranges(fine)));
+    }
+    let rounded = fine.clone().rounded();
+    let isotonic = BinaryMethod::Isotonic(few);
+    all.push(beside("rounded_ranges", &fit(&rounded, isotonic).compacted().unwrap(), ranges(&rounded)));
+    all.push(beside("u8_ranges", &codes(beta), ranges(&coarse)));
+    let (scores, of_margin): (Vec<f64>, Vec<bool>) =
+        (0..900).map(|i| (f64::from(i) / 75.0 - 6.0, (i * 7919) % 900 < i)).unzip();
+    let margins = BinaryData::of_margins(scores, of_margin).unwrap().on_device();
+    let platt = BinaryMethod::Scaling(ScalingMethod::PlattMargin);
+    all.push(beside("margin_steps_ranges", &fit(&margins, platt).in_steps(), ranges(&margins)));
+    let problems = Problems::new(vectors, labels, Reduction::TopLabel).unwrap();
+    let options = ReductionOptions::new(isotonic).points_per_bin(Some(30));
+    let top_label = fit_reduction(&problems, &options, 0.1).unwrap();
+    let found = intervals::fit_problems(&problems, &top_label, 0.1).unwrap();
+    all.push(beside("top_label_ranges", &top_label, found));
     all
 }
 

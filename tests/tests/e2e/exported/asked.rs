@@ -2,8 +2,8 @@
 
 use calib_core::artifact::{Header, HeaderFlags, Reduction};
 use calib_core::{
-    Artifact, Calibrated, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector,
-    TopLabel, TopLabelCodeMargin, TopLabelMargin,
+    Artifact, Calibrated, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
+    ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,7 +18,8 @@ const UNCALIBRATED: u32 = 2;
 pub(crate) fn scores(artifact: &Artifact<'_>) -> Vec<f32> {
     let tables = artifact.tables();
     let forms = (0..tables.count()).filter_map(|index| tables.get(index));
-    let edges: Vec<f32> = forms.flat_map(|table| table.form.edges().to_vec()).collect();
+    let mut edges: Vec<f32> = forms.flat_map(|table| table.form.edges().to_vec()).collect();
+    edges.extend((0..tables.count()).flat_map(|table| range_edges(artifact, table)));
     let mut scores: Vec<f32> =
         edges.iter().flat_map(|edge| [edge.next_down(), *edge, edge.next_up()]).collect();
     // Where rounding changes the key.
@@ -32,6 +33,19 @@ pub(crate) fn scores(artifact: &Artifact<'_>) -> Vec<f32> {
     scores.extend((0..500).map(|_| f32::from_bits(rng.next_u32())));
     scores.extend((0..500).map(|_| f32::from_bits(rng.random_range(0..=1.0f32.to_bits()))));
     scores
+}
+
+/// Where ranges of the score begin.
+fn range_edges(artifact: &Artifact<'_>, table: usize) -> Vec<f32> {
+    let encoding = artifact.header().encoding;
+    let keys = artifact.tables().score_bins(table).map_or(&[][..], |ranges| ranges.edges());
+    let score = |&key: &u32| match encoding {
+        ScoreEncoding::F32 => Some(f32::from_bits(key)),
+        ScoreEncoding::RoundedF32 => Some(((f64::from(key) - 0.5) / 65_535.0) as f32),
+        ScoreEncoding::Margin => Margin::from_key(key).map(Margin::get),
+        _ => None,
+    };
+    keys.iter().filter_map(score).collect()
 }
 
 /// The random word that goes with the score or vector at a place.
@@ -89,7 +103,8 @@ fn put(out: &mut Vec<u32>, calibrated: Option<Calibrated>, has_interval: bool) -
     let Calibrated { prob, bin, epsilon, interval, .. } = calibrated;
     out.extend([OK, prob.to_bits(), epsilon.unwrap_or(f32::NAN).to_bits(), bin.into()]);
     if has_interval {
-        out.extend(interval.map_or([0, 0], |interval| [interval.lo.to_bits(), interval.hi.to_bits()]));
+        let ends = interval.map_or([f32::NAN; 2], |interval| [interval.lo, interval.hi]);
+        out.extend(ends.map(f32::to_bits));
     }
     OK
 }
@@ -105,7 +120,9 @@ fn of(outcome: Outcome) -> Option<Calibrated> {
 pub(crate) fn answers(artifact: &Artifact<'_>) -> Vec<u32> {
     let mut out = Vec::new();
     let count = artifact.tables().count();
-    let with_interval = artifact.tables().has_intervals();
+    // Of whole vectors it is put out by the calibrator alone.
+    let with_interval =
+        artifact.tables().has_intervals() && artifact.header().reduction != Reduction::Normalized;
     match code_steps(artifact.header()) {
         Some((lowest, highest, step)) => {
             for table in 0..=count {
@@ -147,7 +164,12 @@ pub(crate) fn answers(artifact: &Artifact<'_>) -> Vec<u32> {
 }
 
 /// A table's answer to a margin, by the calibrator that it belongs to.
-fn of_margin(artifact: &Artifact<'_>, table: usize, margin: Margin, word: u32) -> Option<Calibrated> {
+pub(crate) fn of_margin(
+    artifact: &Artifact<'_>,
+    table: usize,
+    margin: Margin,
+    word: u32,
+) -> Option<Calibrated> {
     let class = table as u16;
     match artifact.calibrator() {
         Calibrator::BinaryMargin(calibrator) => of(calibrator.calibrate_with(margin, word)),
@@ -159,7 +181,7 @@ fn of_margin(artifact: &Artifact<'_>, table: usize, margin: Margin, word: u32) -
 }
 
 /// A table's answer to a score, by the calibrator that it belongs to.
-fn of_score(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> Option<Calibrated> {
+pub(crate) fn of_score(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> Option<Calibrated> {
     let class = table as u16;
     match artifact.calibrator() {
         Calibrator::Binary(calibrator) => of(calibrator.calibrate_with(score, word)),
@@ -192,7 +214,7 @@ fn of_table(artifact: &Artifact<'_>, table: usize, score: Score, word: u32) -> O
     (!is_empty).then_some(Calibrated { prob, bin, epsilon: found.epsilon, flags, interval: None })
 }
 
-fn of_code(artifact: &Artifact<'_>, table: usize, code: i32) -> Option<Calibrated> {
+pub(crate) fn of_code(artifact: &Artifact<'_>, table: usize, code: i32) -> Option<Calibrated> {
     let encoding = artifact.header().encoding;
     let score = || QuantizedScore::new(encoding, code).unwrap();
     match artifact.calibrator() {

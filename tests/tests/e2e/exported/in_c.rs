@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Method, Reduction};
 use calib_core::{Artifact, ScoreEncoding};
 use calib_tests::Board;
 
@@ -64,8 +64,10 @@ fn case(artifact: &Artifact<'_>) -> String {
     }
     let word = if artifact.is_randomized() { "((uint32_t)(place) * 2654435761u)," } else { "" };
     let _ = writeln!(text, "#define WORD(place) {word}");
-    if artifact.tables().has_intervals() {
-        text.push_str("#define HAS_INTERVAL\n");
+    // Those of Venn-Abers are p0 and p1, unless it has others beside.
+    let is_pair = header.method == Method::VennAbers && artifact.score_intervals().is_none();
+    if artifact.tables().has_intervals() && header.reduction != Reduction::Normalized {
+        let _ = writeln!(text, "#define {}", if is_pair { "HAS_P0_P1" } else { "HAS_INTERVAL" });
     }
     let function = match header.reduction {
         Reduction::Confidence | Reduction::TopLabel => "HAS_TOP_LABEL",

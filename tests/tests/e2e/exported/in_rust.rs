@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use calib_core::artifact::TableForm;
-use calib_core::{Artifact, ScoreEncoding};
+use calib_core::artifact::{Method, Reduction, TableForm};
+use calib_core::{Artifact, Calibrated, ScoreEncoding};
 use calib_host::io::export::export_rust;
 
 use super::artifacts::Exportable;
-use super::asked::{code_steps, scores, word};
+use super::asked::{code_steps, of_code, of_margin, of_score, scores, word};
 
 /// What all exported tables give for everything asked of them: the bin and the probability's bits, artifact by artifact.
 pub(crate) fn looked_up(folder: &Path, all: &[Exportable]) -> Vec<u32> {
@@ -54,16 +54,25 @@ fn example(table: &str) -> String {
     let lines = table.lines().skip_while(|line| !line.starts_with("//     fn example("));
     let lines = lines.map_while(|line| line.strip_prefix("//     "));
     let function: Vec<&str> = lines.collect();
-    assert!(function.len() == 4, "{table}");
-    format!("#[allow(dead_code)]\n{}\n", function.join("\n"))
+    let has_intervals = table.contains("_INTERVALS");
+    assert!(function.len() == if has_intervals { 8 } else { 4 }, "{table}");
+    function.chunks(4).map(|lines| format!("#[allow(dead_code)]\n{}\n", lines.join("\n"))).collect()
 }
 
 const PROGRAM: &str = "
 use std::io::Write;
 
 fn put((bin, prob): (u16, f32)) {
-    let words = [u32::from(bin).to_le_bytes(), prob.to_bits().to_le_bytes()];
-    std::io::stdout().write_all(words.as_flattened()).unwrap();
+    put_words([u32::from(bin), prob.to_bits()]);
+}
+
+#[allow(dead_code)]
+fn put_interval(interval: Option<calib_core::ProbInterval>) {
+    put_words(interval.map_or([f32::NAN; 2], |interval| [interval.lo, interval.hi]).map(f32::to_bits));
+}
+
+fn put_words(words: [u32; 2]) {
+    std::io::stdout().write_all(words.map(u32::to_le_bytes).as_flattened()).unwrap();
 }
 ";
 
@@ -114,18 +123,48 @@ fn module(name: &str, artifact: &Artifact<'_>) -> String {
     include!(\"{name}.in\");
     pub(crate) fn run() {{
         let words = include_bytes!(\"{name}.bin\").as_chunks::<4>().0;
-        for table in {static_name}.iter().flatten() {{
+        for (at, table) in {static_name}.iter().enumerate().filter_map(|(at, table)| Some((at, table.as_ref()?))) {{
+            let _ = at;
             for (place, word) in words.iter().enumerate() {{
                 let word = u32::from_le_bytes(*word);
                 let score = {score};
                 let _ = place;
                 super::put({looked_up});
+                {interval}
             }}
         }}
     }}
 }}",
-        static_name = name.to_ascii_uppercase()
+        static_name = name.to_ascii_uppercase(),
+        interval = interval(artifact, &first.form, looked_up, &name.to_ascii_uppercase()),
     )
+}
+
+/// What puts out the interval of a score, if there is one.
+fn interval(artifact: &Artifact<'_>, form: &TableForm<'_>, looked_up: &str, name: &str) -> String {
+    let encoding = artifact.header().encoding;
+    if !has_intervals(artifact) {
+        return String::new();
+    }
+    if artifact.score_intervals().is_none() {
+        return format!("super::put_interval({name}_INTERVALS[at].unwrap()[usize::from({looked_up}.0)]);");
+    }
+    let key = match form {
+        _ if encoding.is_quantized() => "score.key().into()",
+        TableForm::Compact(_) => "score.rounded_key().into()",
+        _ if encoding.is_margin() => "score.key()",
+        _ => "score.to_bits()",
+    };
+    format!(
+        "{{ let ranges = {name}_INTERVALS[at].as_ref().unwrap(); super::put_interval(ranges.interval(ranges.bin({key}))); }}"
+    )
+}
+
+/// Whether probabilities have an interval; Venn-Abers has p0 and p1 in its place.
+fn has_intervals(artifact: &Artifact<'_>) -> bool {
+    let header = artifact.header();
+    let has_own = header.method != Method::VennAbers && header.reduction != Reduction::Normalized;
+    artifact.score_intervals().is_some() || (artifact.tables().has_intervals() && has_own)
 }
 
 /// The bits of scores, or codes.
@@ -151,14 +190,32 @@ pub(crate) fn expected(all: &[Exportable]) -> Vec<u32> {
     for Exportable { stored, .. } in all {
         let artifact = stored.artifact();
         let tables = artifact.tables();
-        for form in (0..tables.count()).filter_map(|index| tables.get(index)).map(|table| table.form) {
+        for index in (0..tables.count()).filter(|&index| tables.get(index).is_some()) {
+            let form = tables.get(index).unwrap().form;
             for (place, bits) in (0..).zip(asked(&artifact)) {
                 let (bin, prob) = look_up(&artifact, &form, bits, word(place));
                 out.extend([bin.into(), prob.to_bits()]);
+                if has_intervals(&artifact) {
+                    let calibrated = calibrated(&artifact, index, bits, word(place));
+                    let ends =
+                        calibrated.interval.map_or([f32::NAN; 2], |interval| [interval.lo, interval.hi]);
+                    out.extend(ends.map(f32::to_bits));
+                }
             }
         }
     }
     out
+}
+
+/// The answer of the calibrator, which finds the interval itself.
+fn calibrated(artifact: &Artifact<'_>, table: usize, bits: u32, word: u32) -> Calibrated {
+    let float = f32::from_bits(bits);
+    let found = match artifact.header().encoding {
+        encoding if encoding.is_quantized() => of_code(artifact, table, bits as i32),
+        encoding if encoding.is_margin() => of_margin(artifact, table, float.try_into().unwrap(), word),
+        _ => of_score(artifact, table, float.try_into().unwrap(), word),
+    };
+    found.unwrap()
 }
 
 fn is_lead(artifact: &Artifact<'_>) -> bool {

@@ -25,6 +25,10 @@ static void put_result(int status, const struct calib_result *result)
     put(bits(result->epsilon));
     put(result->bin);
 #ifdef HAS_INTERVAL
+    put(bits(result->lo));
+    put(bits(result->hi));
+#endif
+#ifdef HAS_P0_P1
     put(bits(result->p0));
     put(bits(result->p1));
 #endif

@@ -160,7 +160,7 @@ fn check_calibrator(before: &StoredArtifact) -> Result<(), RecalibrateError> {
     if header.reduction == Reduction::Normalized {
         return Err(RecalibrateError::Normalized);
     }
-    if before.artifact().score_intervals().is_some() {
+    if artifact.score_intervals().is_some() || artifact.band().is_some() {
         return Err(RecalibrateError::Ranges);
     }
     const RULES: [u16; 2] = [SectionKind::OperatingPoints as u16, SectionKind::PredictionSets as u16];

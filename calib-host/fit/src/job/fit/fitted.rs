@@ -14,7 +14,8 @@ use crate::artifact::CompileError;
 use crate::artifact::{
     ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes, values_outside,
 };
-use crate::assess::{evidence_of_fit, flaws};
+use crate::assess::{Evidence, evidence_of_fit, flaws};
+use crate::bands::Band;
 use crate::binary::{BinaryMethod, Model, Umd};
 use crate::data::{BinaryData, RowGroups, RowsHash, VectorData, with_points};
 use crate::dataset::{Content, Dataset};
@@ -98,7 +99,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         let artifact = options.decided(&bytes)?;
         return Ok(Fitted { artifact, model: FittedModel::Joint(fit), chosen: None, findings });
     }
-    let OfTables { fit, chosen, monitors, evidence, beside } = job.tables()?;
+    let OfTables { fit, chosen, monitors, evidence, beside, band } = job.tables()?;
     let fit = match job.rows {
         Some(rows) => fit.of_clusters(rows, options.seed),
         None => fit,
@@ -107,10 +108,16 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     let fit = options.stated(fit);
     let fit = fit.of_classifiers(data.classifiers());
     let (intervals, outside) = beside.unzip();
-    let bytes = artifact_bytes(&fit, &options.artifact_options(hash, monitors).score_intervals(intervals))?;
+    let (band, no_band) = match band {
+        Some(Err(finding)) => (None, Some(finding)),
+        band => (band.and_then(Result::ok), None),
+    };
+    let beside = options.artifact_options(hash, monitors).score_intervals(intervals).band(band);
+    let bytes = artifact_bytes(&fit, &beside)?;
     let artifact = options.decided(&bytes)?;
     findings.extend(evidence);
     findings.extend(outside.flatten());
+    findings.extend(no_band);
     findings.extend(flaws(&artifact.artifact()).into_iter().map(Finding::Flaw));
     let chosen = chosen.map(|chosen| chosen.of_classifiers(data.classifiers()));
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
@@ -133,6 +140,8 @@ struct OfTables {
     evidence: Option<Finding>,
     /// Intervals of ranges of the score, and what they say against the values.
     beside: Option<(Intervals, Option<Finding>)>,
+    /// A band, or why there is none although it is stored by default.
+    band: Option<Result<Band, Finding>>,
 }
 
 impl Job<'_> {
@@ -152,7 +161,7 @@ impl Job<'_> {
                 let method = how.method_for_score(points.len())?;
                 let fit = options.in_form(fit_weighted(&points, &method, options.divided_alpha())?);
                 let fit = fit.with_spreads([Some(points.spread()?)]);
-                OfTables { fit, chosen: None, monitors, evidence: None, beside: None }
+                OfTables { fit, chosen: None, monitors, evidence: None, beside: None, band: None }
             }
             (Content::Points(points), Some(groups)) => {
                 let evidence = if sample.is_of_passes() {
@@ -220,7 +229,8 @@ impl Job<'_> {
                 with_points!(points, |points| values_outside(points, model, fit.scores(), ranges))
             },
         )?;
-        Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence, beside })
+        let band = self.band(&fit, &points, evidence.as_ref())?;
+        Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence, beside, band })
     }
 
     fn several_tables(&self, problems: Problems, rounds: bool) -> Result<OfTables, NotFitted> {
@@ -247,7 +257,30 @@ impl Job<'_> {
             || fit_problems(&problems, &fit, options.alpha),
             |table, model, ranges| values_outside(&problems.groups(table)[..], model, fit.scores(), ranges),
         )?;
-        Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None, beside })
+        Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None, beside, band: None })
+    }
+
+    /// A band, if one is to be stored. If it was asked for, there is one or an error.
+    fn band(
+        &self,
+        fit: &Fit,
+        points: &BinaryData,
+        evidence: Option<&Finding>,
+    ) -> Result<Option<Result<Band, Finding>>, NotFitted> {
+        if !self.options.wants_band(fit, self.sample, points.len()) {
+            return Ok(None);
+        }
+        let cause = match (evidence, Band::fit(points, self.options.alpha)) {
+            (Some(Finding::Evidence(Evidence::Reversed { .. })), Ok(_)) => FitError::Reversed,
+            (_, Ok(band)) => return Ok(Some(Ok(band))),
+            (_, Err(cause)) => cause,
+        };
+        match cause {
+            FitError::NotMonotone { .. } | FitError::Reversed if self.options.band.is_none() => {
+                Ok(Some(Err(Finding::NoBand(cause))))
+            }
+            cause => Err(cause.into()),
+        }
     }
 
     /// Intervals beside the tables of a fit, if they are to be stored; `outside` counts the ranges whose mean value lies outside.
@@ -341,6 +374,7 @@ impl FitOptions {
             // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
             intervals: !self.is_compact(),
             score_intervals: None,
+            band: None,
             counter: self.counter,
             direct_table: self.table == TableWidth::Direct,
             monitors,

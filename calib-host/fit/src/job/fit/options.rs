@@ -21,6 +21,8 @@ use crate::stats::Seed;
 /// Ramdas 2022 suggest.
 pub const POINTS_PER_BIN: usize = 50;
 
+/// From how many rows on a band is stored if nobody says so: with fewer it says little.
+const FEWEST_ROWS_OF_BAND: u64 = 500;
 /// Whether intervals of ranges of the score are stored if nobody says so.
 const RANGES_BY_DEFAULT: bool = false;
 
@@ -74,6 +76,9 @@ pub struct FitOptions {
     /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if the bins have no guarantee. By default
     /// none are.
     pub intervals: Option<bool>,
+    /// Whether a band around the calibration curve is stored ([`bands`](crate::bands)), of one score whose rows count the same. By default it
+    /// is if there are 500 rows, and intervals are stored by default.
+    pub band: Option<bool>,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
     /// The form of the tables.
@@ -125,6 +130,7 @@ impl Default for FitOptions {
             candidates: 1,
             alpha_spent: 0.0,
             intervals: None,
+            band: None,
             seed: 0,
             table: TableWidth::F32,
             classifier: None,
@@ -167,6 +173,8 @@ builders! {
     alpha_spent: f64,
     /// The same with exact intervals of ranges of the score, or without.
     intervals: Option<bool>,
+    /// The same with a band around the calibration curve, or without.
+    band: Option<bool>,
     /// The same with this seed.
     seed: Seed,
     /// The same with tables of this form.
@@ -214,6 +222,13 @@ impl FitOptions {
         asked && can_have && data.classifiers() <= 1 && !data.is_of_passes()
     }
 
+    /// Whether a band is stored beside this fit to so many rows of one score.
+    pub(super) fn wants_band(&self, fit: &Fit, data: &Dataset, rows: u64) -> bool {
+        self.band.unwrap_or_else(|| {
+            RANGES_BY_DEFAULT && rows >= FEWEST_ROWS_OF_BAND && self.wants_ranges(fit, data)
+        })
+    }
+
     fn is_joint(&self) -> bool {
         matches!(self.method, MethodChoice::Joint(_))
     }
@@ -248,6 +263,12 @@ impl FitOptions {
             self.check_smooth()?;
         }
         self.check_classifiers(data.classifiers())?;
+        let is_one_score = matches!(data.content(), Content::Points(_)) && data.groups().is_none();
+        if self.band == Some(true) && !(is_one_score && !data.is_of_passes()) {
+            return Err(OptionsError::new(
+                "a band is for one score of class 1, with rows in memory that count the same and have no groups: leave out `band`",
+            ));
+        }
         if is_matrix && reference {
             return Err(OptionsError::new(
                 "monitors of several classes compare with the calibration scores: leave out `monitor_scores`",
@@ -315,6 +336,7 @@ impl FitOptions {
         let about = [
             (matches!(self.method, MethodChoice::Auto { epsilon: Some(_) }), "epsilon"),
             (self.intervals == Some(true), "intervals"),
+            (self.band == Some(true), "band"),
             (self.candidates > 1, "candidates"),
             (self.alpha_spent > 0.0, "alpha_spent"),
             // The scores of the classifier that is kept are no draws from those of the others.

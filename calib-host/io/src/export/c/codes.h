@@ -21,8 +21,9 @@ static inline int {{ name }}_calibrate(uint32_t index, int32_t code, struct {{ n
     if (table->empty && table->empty[bin])
         return {{ NAME }}_UNCALIBRATED;
 {% endif %}
-    result->bin = bin;
     result->prob = value.number;
+{% include "bounds.h" %}
+    result->bin = bin;
     value.bits = table->epsilon;
     result->epsilon = value.number;
     return {{ NAME }}_OK;

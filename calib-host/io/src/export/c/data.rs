@@ -1,8 +1,8 @@
 //! The numbers of the tables, as C writes them.
 
-use calib_core::Margin;
 use calib_core::artifact::TableForm;
 use calib_core::table::CompactTable;
+use calib_core::{Margin, ProbInterval};
 use minijinja::{Value, context};
 
 use super::lookup::{ArrayPart, Lookup};
@@ -24,6 +24,7 @@ pub(super) fn tables(
             index,
             decimals => table.decimals(lowest).join("\n   "),
             edges => table.numbers("edge").map(|edges| edges.len()),
+            ranges => table.ranges.map(|ranges| ranges.edges().len()),
             epsilon => format!("{:#010x}", table.epsilon.unwrap_or(f32::NAN).to_bits()),
             arrays => lookup.parts().into_iter().filter_map(array).collect::<Value>(),
         })
@@ -60,9 +61,19 @@ impl Exported<'_> {
             ("empty", _) if self.empty.contains(&true) => {
                 Some(self.empty.iter().map(|&empty| empty.into()).collect())
             }
+            ("range", _) => Some(self.ranges?.edges().to_vec()),
+            ("lo", _) => Some(self.ends(|interval| interval.lo)),
+            ("hi", _) => Some(self.ends(|interval| interval.hi)),
             ("direct", _) => Some(self.direct.iter().map(|&bin| bin.into()).collect()),
             _ => None,
         }
+    }
+}
+
+impl Exported<'_> {
+    /// An end of every interval; NaN where there is none.
+    fn ends(&self, end: fn(&ProbInterval) -> f32) -> Vec<u32> {
+        bits(self.intervals.iter().map(|interval| interval.as_ref().map_or(f32::NAN, end)))
     }
 }
 

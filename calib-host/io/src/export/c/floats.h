@@ -31,8 +31,9 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
     if (table->empty && table->empty[bin])
         return {{ NAME }}_UNCALIBRATED;
 {% endif %}
-    result->bin = bin;
     result->prob = value.number;
+{% include "bounds.h" %}
+    result->bin = bin;
     value.bits = table->epsilon;
     result->epsilon = value.number;
     return {{ NAME }}_OK;

@@ -7,6 +7,9 @@
 {% if search %}
 {% include search %}
 {% endif %}
+{% if has_ranges %}
+{% include "range.h" %}
+{% endif %}
 {% if is_code %}
 {% include "codes.h" %}
 {% else %}

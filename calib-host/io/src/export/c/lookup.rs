@@ -11,6 +11,10 @@ pub(super) struct Lookup {
     /// Whether a bin is empty.
     pub(super) has_empty: bool,
     has_direct: bool,
+    /// Whether a result has an interval.
+    pub(super) has_bounds: bool,
+    /// Whether the interval is of a range of the score.
+    pub(super) has_ranges: bool,
     /// The type of an edge.
     key: &'static str,
     /// The type of a value.
@@ -57,7 +61,16 @@ impl Lookup {
         };
         let value = if kind == Kind::Compact { "uint16_t" } else { "uint32_t" };
         let has_empty = tables.iter().flatten().any(|table| table.empty.contains(&true));
-        Self { kind, key, value, has_empty, has_direct: artifact.tables().has_direct_table(), encoding }
+        Self {
+            kind,
+            key,
+            value,
+            has_empty,
+            has_direct: artifact.tables().has_direct_table(),
+            has_bounds: tables.iter().flatten().any(|table| !table.intervals.is_empty()),
+            has_ranges: artifact.score_intervals().is_some(),
+            encoding,
+        }
     }
 
     pub(super) const fn is_code(&self) -> bool {
@@ -71,6 +84,15 @@ impl Lookup {
     /// What is searched for: a key, or the bits that are one.
     pub(super) const fn key(&self) -> &'static str {
         if self.is_margin() { "key" } else { "word.bits" }
+    }
+
+    /// What is searched for among the ranges.
+    pub(super) const fn range_key(&self) -> &'static str {
+        match (self.kind, self.is_code(), self.is_margin()) {
+            (_, true, _) => "key",
+            (Kind::Compact, _, true) => "key >> 16",
+            _ => self.key(),
+        }
     }
 
     /// What stands in a table that is written in decimals.
@@ -108,7 +130,9 @@ impl Lookup {
         };
         let empty = if self.has_empty { part("empty", "uint8_t") } else { None };
         let direct = if self.has_direct { part("direct", "uint8_t") } else { None };
-        let all = [part("edge", self.key), part("value", self.value), by_kind, empty, direct];
+        let range = if self.has_ranges { part("range", self.key) } else { None };
+        let [lo, hi] = ["lo", "hi"].map(|end| if self.has_bounds { part(end, "uint32_t") } else { None });
+        let all = [part("edge", self.key), part("value", self.value), by_kind, empty, direct, range, lo, hi];
         all.into_iter().flatten().collect()
     }
 

@@ -14,9 +14,10 @@ use super::example::{in_c, tables_in_words};
 use super::exported::{Exported, title};
 use lookup::{Kind, Lookup};
 
-const TEMPLATES: [(&str, &str); 23] = [
+const TEMPLATES: [(&str, &str); 25] = [
     ("before.h", include_str!("before.h")),
     ("codes.h", include_str!("codes.h")),
+    ("bounds.h", include_str!("bounds.h")),
     ("find_code.h", include_str!("find_code.h")),
     ("find_compact_code.h", include_str!("find_compact_code.h")),
     ("find_direct.h", include_str!("find_direct.h")),
@@ -29,6 +30,7 @@ const TEMPLATES: [(&str, &str); 23] = [
     ("floats.h", include_str!("floats.h")),
     ("header.h", include_str!("header.h")),
     ("normalized.h", include_str!("normalized.h")),
+    ("range.h", include_str!("range.h")),
     ("search.h", include_str!("search.h")),
     ("search_ties.h", include_str!("search_ties.h")),
     ("set.h", include_str!("set.h")),
@@ -74,7 +76,10 @@ pub(super) fn header(
         find => lookup.find(),
         from_each => lookup.beginning_with(),
         has_empty => lookup.has_empty,
-        has_interval => lookup.kind == Kind::VennAbers,
+        has_bounds => lookup.has_bounds,
+        has_ranges => lookup.has_ranges,
+        range_key => lookup.range_key(),
+        has_p0_p1 => lookup.kind == Kind::VennAbers,
         is_randomized => lookup.kind == Kind::Randomized,
         is_code => lookup.is_code(),
         is_margin => lookup.is_margin(),

@@ -13,7 +13,12 @@ struct {{ name }}_result {
        but for the failure probability, that the first comment of this file states. Not a number: nothing is guaranteed. */
     float epsilon;
     uint32_t bin;
-{% if has_interval %}
+{% if has_bounds %}
+    /* The interval of {% if has_ranges %}the score's range, whose number is bin{% else %}the bin{% endif %}. What it contains, and with which probability, the first comment of this
+       file states. Not a number: there is none. */
+    float lo, hi;
+{% endif %}
+{% if has_p0_p1 %}
     /* The probabilities of Venn-Abers with the label 0 and with the label 1. The one for the label that comes true is calibrated;
        prob lies between them. They are no confidence interval: the true probability mostly lies outside. */
     float p0, p1;
@@ -23,6 +28,9 @@ struct {{ name }}_result {
 struct {{ name }}_table {
     uint32_t edges;
     uint32_t epsilon;
+{% if has_ranges %}
+    uint32_t ranges;
+{% endif %}
 {% for part in parts %}
     const {{ part.type }} *{{ part.name }};
 {% endfor %}
@@ -40,6 +48,6 @@ static const {{ part.type }} {{ name }}_{{ part.name }}_{{ table.index }}[] = {{
 
 static const struct {{ name }}_table {{ name }}_tables[] = {
 {% for table in tables %}
-    {{ "{" }}{% if table %}{{ table.edges }}, {{ table.epsilon }}{% else %}0, 0{% endif %}{% for part in parts %}, {% if table and table.arrays[part.name] %}{{ name }}_{{ part.name }}_{{ table.index }}{% else %}0{% endif %}{% endfor %}},
+    {{ "{" }}{% if table %}{{ table.edges }}, {{ table.epsilon }}{% else %}0, 0{% endif %}{% if has_ranges %}, {% if table %}{{ table.ranges }}{% else %}0{% endif %}{% endif %}{% for part in parts %}, {% if table and table.arrays[part.name] %}{{ name }}_{{ part.name }}_{{ table.index }}{% else %}0{% endif %}{% endfor %}},
 {% endfor %}
 };
