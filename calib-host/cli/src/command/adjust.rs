@@ -146,7 +146,7 @@ impl Adjust {
         if let Some(estimate) = made.summary.estimate {
             writeln!(
                 err,
-                "  estimated without labels: {} to {} in 95 of 100 resamples of the rows and of the bins; no promise is left for an estimate",
+                "  estimated without labels: {} to {} in 95 of 100 resamples of the rows; no promise is left for an estimate",
                 shown(4, estimate.interval.lo),
                 shown(4, estimate.interval.hi)
             )?;

@@ -10,7 +10,7 @@ use crate::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, PrevalenceBootstrap, Shift,
     adjusted, adjusted_prevalence,
 };
-use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, promise, table_steps};
+use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, promise};
 use crate::options_error::OptionsError;
 use crate::stats::{Interval, Seed};
 
@@ -145,7 +145,7 @@ pub fn adjust(
         return Err(AdjustError::Tables(tables).into());
     }
     let from = options.from(before)?;
-    let estimate = probs.map(|probs| options.estimate(before, probs, from)).transpose()?;
+    let estimate = probs.map(|probs| options.estimate(probs, from)).transpose()?;
     let to = match (options.prevalence, estimate) {
         (Some(stated), None) => stated,
         (None, Some(estimate)) => estimate.value,
@@ -214,7 +214,6 @@ impl AdjustOptions {
 
     fn estimate(
         &self,
-        before: &StoredArtifact,
         probs: &[f64],
         from: CalibrationPrevalence,
     ) -> Result<EstimatedPrevalence, AdjustError> {
@@ -222,12 +221,8 @@ impl AdjustOptions {
             CalibrationPrevalence::Stated(from) => from,
             CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
         };
-        let artifact = before.artifact();
-        // The values of a function vary together, by as little as its parameters do.
-        let points =
-            before.sample().map(|_| artifact.header().n).filter(|_| !table_steps(&artifact, 0).is_empty());
-        let (resamples, alpha, seed) = (self.bootstrap, ESTIMATE_ALPHA, self.seed);
-        let bootstrap = PrevalenceBootstrap { resamples, alpha, seed, points };
+        let bootstrap =
+            PrevalenceBootstrap { resamples: self.bootstrap, alpha: ESTIMATE_ALPHA, seed: self.seed };
         let estimate = EstimatedPrevalence::of(probs, from, bootstrap)?;
         match estimate.value > 0.0 && estimate.value < 1.0 {
             true => Ok(estimate),
