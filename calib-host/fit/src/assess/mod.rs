@@ -61,7 +61,7 @@ pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
     Tested, compare_groups, test_equal_calibration,
 };
-pub use guarantee_test::{GuaranteeTest, RangeTest};
+pub use guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
 pub use mean_change::BrierChange;
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};
@@ -74,4 +74,4 @@ pub use survey::{Survey, is_surveyed, survey, survey_before_after};
 pub use told::Told;
 pub use validity::{Validity, ValidityStep};
 pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};
-pub use verdict::{Grounds, Judgement, PromiseOnRows, Values, Verdict, is_guaranteed};
+pub use verdict::{Grounds, Judgement, Values, Verdict, is_guaranteed};

@@ -6,7 +6,7 @@ use calib_core::Artifact;
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use super::guarantee_test::{GuaranteeTest, RangeTest};
+use super::guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
 use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::artifact::table_steps;
@@ -24,22 +24,6 @@ pub enum Judgement {
     NoSureDifference,
     /// The scores are margins, with which no probability is compared, or there is no interval.
     NotCompared,
-}
-
-/// Whether a guarantee holds on the test rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PromiseOnRows {
-    /// The rows show that no bin deviates by more than epsilon, or that the event rate of every score range lies in its interval.
-    Kept,
-    /// The rows neither show nor refute it.
-    NotRefuted,
-    /// Some bin deviates by more, or the rate of some range lies outside its interval, beyond chance.
-    Broken,
-    /// It is not about what test rows show.
-    NotTested,
-    /// There is none.
-    None,
 }
 
 /// The first thing that a report says.
