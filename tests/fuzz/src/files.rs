@@ -18,8 +18,8 @@ use calib_io::input::{
 pub fn read(name: &str, bytes: &[u8]) {
     static READY: Once = Once::new();
     READY.call_once(|| {
-        end_at_own_panics();
         stay_on_this_thread();
+        end_at_own_panics();
     });
     let Some(source) = told(Source::from_bytes(name, bytes.to_vec())) else { return };
     in_chunks(&source);
