@@ -8,7 +8,7 @@ use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::verdict::PromiseOnRows;
-use crate::artifact::score_edges;
+use crate::artifact::{score_edges, scores_in_words};
 use crate::stats::{Interval, clopper_pearson};
 
 /// The error that each test of evidence makes at most, were nothing wrong: one in a hundred.
@@ -67,12 +67,7 @@ impl RangeTest {
             Some(class) => format!("{class}: {}", self.bin),
             None => self.bin.to_string(),
         };
-        let scores = match self.scores {
-            [None, None] => "all".into(),
-            [None, Some(below)] => format!("below {below}"),
-            [Some(from), None] => format!("from {from}"),
-            [Some(from), Some(below)] => format!("{from} to {below}"),
-        };
+        let scores = scores_in_words(self.scores);
         let promise = match self.promise {
             PromiseOnRows::Kept if self.epsilon.is_some() => "within epsilon",
             PromiseOnRows::Kept => "within",
