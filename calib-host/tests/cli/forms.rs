@@ -28,7 +28,7 @@ fn umd_from_a_csv_table() {
     );
     assert_eq!(got["guarantee"]["theorem"], "Clopper and Pearson 1934, exact binomial intervals");
     let exact = got["guarantee"]["epsilon"].number();
-    place.ok(&format!("{UMD_FIT} --bound hoeffding --force"));
+    place.ok(&format!("{UMD_FIT} --bound hoeffding --no-intervals --force"));
     let papers = place.inspect("cal.bin")["guarantee"].clone();
     assert_eq!(papers["theorem"], "Gupta and Ramdas 2021, Theorem 3");
     let epsilon = (200.0f64.ln() / 78.0).sqrt();
@@ -359,7 +359,7 @@ fn ties_cost_the_papers_guarantee_and_are_told() {
     place.says(UMD_FIT);
     let report = place.json(&format!("{UMD_FIT} --force --json"));
     assert!(report["guarantee"].is_object() && report["tables"][0]["ties_merged"] == json!(true));
-    let hoeffding = format!("{UMD_FIT} --bound hoeffding --force");
+    let hoeffding = format!("{UMD_FIT} --bound hoeffding --no-intervals --force");
     place.says(&hoeffding);
     let report = place.json(&format!("{hoeffding} --json"));
     assert_eq!((&report["guarantee"], &report["tables"][0]["ties_merged"]), (&Value::Null, &json!(true)));

@@ -39,7 +39,7 @@ fn a_function_has_an_interval_for_each_range_of_the_score() {
 
 /// The test rows are counted in the ranges, and held against the intervals: in words, as JSON and on the page.
 #[test]
-fn test_rows_are_held_against_the_intervals() {
+fn rows_of_a_test_are_held_against_the_intervals() {
     let hash = |row: u32| f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
     let score = |row: u32| f64::from(row % 500) / 500.0;
     // Above a half the label is 1 more often than in the calibration rows.

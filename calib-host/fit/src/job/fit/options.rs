@@ -1,6 +1,6 @@
 //! What is fitted, and how it is written.
 
-use calib_core::artifact::{MonitorAction, Reduction};
+use calib_core::artifact::{Method, MonitorAction, Reduction};
 use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
 
 use super::error::NotFitted;
@@ -211,10 +211,11 @@ impl FitOptions {
     }
 
     /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee of its own, and its rows are draws of one
-    /// classifier's scores that count the same.
+    /// classifier's scores that count the same. Venn-Abers has p0 and p1 in their place.
     pub(super) fn wants_ranges(&self, fit: &Fit, data: &Dataset) -> bool {
         let has_guarantee = fit.clone().bounded_by(self.bound).guarantee().is_some();
-        let can_have = !has_guarantee && !fit.weighted() && fit.reduction() != Reduction::Normalized;
+        let has_others = has_guarantee || fit.method() == Method::VennAbers;
+        let can_have = !has_others && !fit.weighted() && fit.reduction() != Reduction::Normalized;
         self.intervals && can_have && data.classifiers() <= 1 && !data.is_of_passes()
     }
 
@@ -258,7 +259,7 @@ impl FitOptions {
         }
         self.check_classifiers(data.classifiers())?;
         let is_one_score = matches!(data.content(), Content::Points(_)) && data.groups().is_none();
-        if self.band == Some(true) && !(is_one_score && !data.is_of_passes()) {
+        if self.band == Some(true) && (!is_one_score || data.is_of_passes()) {
             return Err(OptionsError::new(
                 "a band is for one score of class 1, with rows in memory that count the same and have no groups: leave out `band`",
             ));
