@@ -32,7 +32,7 @@ const ALONE: f64 = 0.95;
 const STEPS: (usize, usize) = (64, 256);
 
 /// The same of a table that is one of several, all of which a device is to hold.
-const STEPS_OF_SEVERAL: (usize, usize) = (16, 64);
+const STEPS_OF_SEVERAL: (usize, usize) = (16, 32);
 
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
