@@ -54,5 +54,5 @@ def test_intervals_go_with_one_classifier_and_one_score():
     assert "score range" not in calib_host.fit(scores, labels, "beta", classifiers=5).promise
     with pytest.raises(UsageError, match="True or False"):
         calib_host.fit(scores, labels, "beta", intervals="yes")
-    logits = np.stack([-scores, scores], axis=1)
+    logits = np.stack([0.5 - scores, scores - 0.5], axis=1)
     assert "score range" not in calib_host.fit(logits, labels, "temperature", kind="logits").promise

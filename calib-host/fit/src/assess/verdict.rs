@@ -56,9 +56,9 @@ pub struct Values {
     /// How many.
     pub count: usize,
     /// The lowest.
-    pub lo: f32,
+    pub lo: f64,
     /// The highest.
-    pub hi: f32,
+    pub hi: f64,
 }
 
 impl Values {
@@ -73,7 +73,7 @@ impl Values {
         let mut values: Vec<f32> = steps.into_iter().flatten().map(|(_, value)| value).collect();
         values.sort_by(f32::total_cmp);
         values.dedup();
-        Some(Self { count: values.len(), lo: *values.first()?, hi: *values.last()? })
+        Some(Self { count: values.len(), lo: (*values.first()?).into(), hi: (*values.last()?).into() })
     }
 }
 
