@@ -36,7 +36,7 @@ fn labels(scores: &[f32]) -> Vec<i64> {
 }
 
 fn with(method: BinaryMethod) -> FitOptions {
-    FitOptions::default().method(method).band(true)
+    FitOptions::default().method(method).intervals(false).band(true)
 }
 
 fn isotonic() -> BinaryMethod {
@@ -241,7 +241,7 @@ fn where_no_band_would_hold_none_is_stored() {
     let falling = Dataset::new(probabilities(&turned), Rows::new(&labels)).unwrap();
     let cause = refused(&falling, with(isotonic()));
     assert!(matches!(cause, NotFitted::Fit(FitError::NotMonotone { .. })), "{cause:?}");
-    // Nobody asked, and 900 rows are enough: but nothing is stored by default yet.
+    // Nobody asked, and 900 rows are enough: it is left out.
     let fitted = fit(&falling, &FitOptions::default().method(isotonic())).unwrap();
     assert_eq!(fitted.artifact.artifact().band(), None);
 
