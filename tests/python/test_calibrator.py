@@ -156,9 +156,12 @@ def test_the_number_of_classifiers_is_a_number(classifiers, binary):
         calib_host.fit(*binary, "umd", bins=4, classifiers=classifiers)
 
 
-def test_without_a_method_the_bins_suit_the_points(binary):
+def test_without_a_method_scores_are_blended(binary):
     calibrator = calib_host.fit(*binary)
-    assert calibrator.method == "umd" and calibrator.chosen.startswith("chosen: umd with 13 bins")
+    assert calibrator.method == "blend" and calibrator.chosen.startswith("chosen: blend")
+    assert calibrator.guarantee is None and "the event rate of every score range lies in its interval" in calibrator.promise
+    # Monitors count in bins.
+    assert calib_host.fit(*binary, monitor=True).chosen.startswith("chosen: umd with 13 bins")
 
 
 def test_codes_are_calibrated_as_codes():

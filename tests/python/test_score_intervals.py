@@ -20,10 +20,10 @@ def rows(n=2000):
 @pytest.mark.parametrize("method", ["beta", "platt", "isotonic", "none"])
 def test_each_row_has_the_interval_of_its_range(tmp_path, method):
     scores, labels = rows()
-    calibrator = calib_host.fit(scores, labels, method, intervals=True, alpha=0.05)
+    calibrator = calib_host.fit(scores, labels, method, alpha=0.05)
     assert "95%" in calibrator.promise and "every score range" in calibrator.promise
     calibrator.save(tmp_path / "cal.bin")
-    plain = calib_host.fit(scores, labels, method, alpha=0.05)
+    plain = calib_host.fit(scores, labels, method, intervals=False, alpha=0.05)
     np.testing.assert_array_equal(calibrator.predict(scores), plain.predict(scores))
     assert len(calibrator.to_bytes()) > len(plain.to_bytes())
 
@@ -51,10 +51,8 @@ def test_each_row_has_the_interval_of_its_range(tmp_path, method):
 
 def test_intervals_go_with_one_classifier_and_one_score():
     scores, labels = rows(300)
-    with pytest.raises(UsageError, match="intervals"):
-        calib_host.fit(scores, labels, "beta", intervals=True, classifiers=5)
+    assert "score range" not in calib_host.fit(scores, labels, "beta", classifiers=5).promise
     with pytest.raises(UsageError, match="True or False"):
         calib_host.fit(scores, labels, "beta", intervals="yes")
-    logits = np.stack([-scores, scores], axis=1)
-    with pytest.raises(UsageError, match="intervals"):
-        calib_host.fit(logits, labels, "temperature", kind="logits", intervals=True)
+    logits = np.stack([0.5 - scores, scores - 0.5], axis=1)
+    assert "score range" not in calib_host.fit(logits, labels, "temperature", kind="logits").promise

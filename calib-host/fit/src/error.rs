@@ -107,8 +107,8 @@ pub enum FitError {
     },
     /// The event rate falls as the score rises, so there is no band.
     #[error(
-        "no band: the event rate does not rise with the score. Scores from {} to {} have a rate of at least {at_least:.3} on average, \
-         but scores from {} to {} one of at most {at_most:.3}", lower[0], lower[1], higher[0], higher[1]
+        "no band: the event rate does not rise with the score. It is at least {at_least:.3} on average at scores from {} to {}, but at most \
+         {at_most:.3} at scores from {} to {}", lower[0] as f32, lower[1] as f32, higher[0] as f32, higher[1] as f32
     )]
     NotMonotone {
         /// The first and the last of the lower scores, whose rate is higher.

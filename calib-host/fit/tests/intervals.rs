@@ -41,7 +41,7 @@ fn labels(scores: &[f32]) -> Vec<i64> {
 }
 
 fn with(method: BinaryMethod) -> FitOptions {
-    FitOptions::default().method(method).intervals(true)
+    FitOptions::default().method(method).band(Some(false))
 }
 
 fn methods() -> Vec<BinaryMethod> {
@@ -51,7 +51,6 @@ fn methods() -> Vec<BinaryMethod> {
         BinaryMethod::Scaling(ScalingMethod::Temperature),
         BinaryMethod::Isotonic(Isotonic::default()),
         BinaryMethod::IsotonicInterpolated(Isotonic::default()),
-        BinaryMethod::VennAbers,
     ]
 }
 
@@ -103,7 +102,7 @@ fn every_method_over_floats_answers_with_the_range_of_the_score() {
         assert_eq!(promised.statement, expected);
         assert_eq!((promised.assumptions.len(), promised.limits.is_empty()), (4, false));
     }
-    // By default Venn-Abers keeps p0 and p1.
+    // Venn-Abers keeps p0 and p1.
     let default = fit(&data, &FitOptions::default().method(BinaryMethod::VennAbers)).unwrap();
     assert_eq!(default.artifact.artifact().score_intervals(), None);
     // Bins with a guarantee have intervals of their own.

@@ -52,7 +52,7 @@ fn aimed() -> ThresholdOptions {
 }
 
 fn alone() -> Target<'static> {
-    Target::Alone(ArtifactOptions::default())
+    Target::Alone(Box::default())
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn labels(scores: &[f32]) -> Vec<i64> {
 }
 
 fn with(method: BinaryMethod) -> FitOptions {
-    FitOptions::default().method(method).band(true)
+    FitOptions::default().method(method).intervals(false).band(true)
 }
 
 fn isotonic() -> BinaryMethod {
@@ -190,7 +190,9 @@ fn a_band_is_promised_with_what_it_assumes() {
     assert_eq!(alone.statement, format!("{band} Nothing is guaranteed of the probability itself."));
     assert_eq!(alone.assumptions.len(), 4);
     assert!(alone.assumptions[3].full.contains("0.05"), "{:?}", alone.assumptions[3]);
+    assert!(alone.limits.iter().all(|limit| !limit.full.contains("average")));
     let beside = promised(with(isotonic()).intervals(true));
+    assert!(beside.limits.iter().any(|limit| limit.full.contains("together with 80 %")));
     assert!(
         beside.statement.contains("every score range lies in its interval.")
             && beside.statement.ends_with(band)
@@ -239,7 +241,7 @@ fn where_no_band_would_hold_none_is_stored() {
     let falling = Dataset::new(probabilities(&turned), Rows::new(&labels)).unwrap();
     let cause = refused(&falling, with(isotonic()));
     assert!(matches!(cause, NotFitted::Fit(FitError::NotMonotone { .. })), "{cause:?}");
-    // Nobody asked, and 900 rows are enough: but nothing is stored by default yet.
+    // Nobody asked, and 900 rows are enough: it is left out.
     let fitted = fit(&falling, &FitOptions::default().method(isotonic())).unwrap();
     assert_eq!(fitted.artifact.artifact().band(), None);
 

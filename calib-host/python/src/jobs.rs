@@ -48,9 +48,9 @@ fn target<'a>(
             let stored = &*parent.get().stored;
             Target::Beside(stored, counter_of(stored, counter)?)
         }
-        None => Target::Alone(
+        None => Target::Alone(Box::new(
             ArtifactOptions::default().classifier(classifier.map(ClassifierId)).counter(counter.unwrap_or(0)),
-        ),
+        )),
     })
 }
 

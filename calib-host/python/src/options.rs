@@ -103,7 +103,7 @@ impl<'py> Options<'py> {
             .bound(self.named("bound")?.unwrap_or(defaults.bound))
             .candidates(self.count::<u32>("candidates")?.unwrap_or(defaults.candidates))
             .alpha_spent(self.number("alpha_spent")?.unwrap_or(defaults.alpha_spent))
-            .intervals(self.get::<bool>("intervals", "True or False")?)
+            .intervals(self.get::<bool>("intervals", "True or False")?.unwrap_or(defaults.intervals))
             .band(self.get::<bool>("band", "True or False")?)
             .table(self.named("table")?.unwrap_or(defaults.table))
             .classifier(self.classifier()?)

@@ -15,7 +15,7 @@ fn place() -> Workplace {
 #[test]
 fn every_score_has_a_band() {
     let place = place();
-    place.says("calib fit --method beta --band --scores cal.csv -o beta.bin");
+    place.says("calib fit --method beta --no-intervals --band --scores cal.csv -o beta.bin");
     place.says("calib inspect beta.bin");
     place.says("calib apply beta.bin --scores test.csv -o out.csv");
     let out = place.text("out.csv");
@@ -33,9 +33,13 @@ fn every_score_has_a_band() {
     place.says("calib fit --method umd --bins 5 --band --scores cal.csv -o umd.bin");
     let inspected = place.inspect("umd.bin");
     assert!(inspected["band"]["steps"].as_array().unwrap().len() > 5);
-    // Without the option there is none, and no word of it.
-    place.ok("calib fit --method beta --scores cal.csv -o plain.bin");
-    assert_eq!(place.inspect("plain.bin").get("band"), None);
+    // Beside intervals it is there unasked from 500 rows on, unless it is left out, and then there is no word of it.
+    place.ok("calib fit --method beta --scores cal.csv -o both.bin");
+    assert!(place.inspect("both.bin")["band"].is_object());
+    for options in ["--no-band", "--no-intervals"] {
+        place.ok(&format!("calib fit --method beta {options} --scores cal.csv -o plain.bin --force"));
+        assert_eq!(place.inspect("plain.bin").get("band"), None);
+    }
     said!();
 }
 
@@ -45,5 +49,8 @@ fn a_band_that_would_not_hold_is_refused() {
     let place = place().with("turned.csv", turned);
     assert_ne!(place.says("calib fit --method beta --band --scores turned.csv -o no.bin").code, 0);
     assert!(!place.path().join("no.bin").exists());
+    // Unasked it is told and left out.
+    place.says("calib fit --method beta --scores turned.csv -o no.bin");
+    assert_eq!(place.inspect("no.bin").get("band"), None);
     said!();
 }

@@ -6,7 +6,7 @@ use crate::data::{CLASSES, Json, Matrix, binary, csv, matrix_place};
 use crate::npy::f32s;
 use crate::workplace::Workplace;
 
-const SAID: &str = "--method umd --reduction top-label --points-per-bin 50";
+const SAID: &str = "--method blend --reduction top-label";
 
 /// The same rows as a table with a column for each class under these names.
 fn table(data: &Matrix, names: [&str; CLASSES]) -> String {
@@ -50,7 +50,7 @@ fn what_is_named_is_not_chosen() {
     let (place, _) = place();
     let fit =
         |options: &str| place.ok(&format!("calib fit --probs probs.csv {options} -o a.bin --force")).stderr;
-    assert!(fit("--reduction class-wise").contains("\nchosen: umd with 50 points a bin"));
+    assert!(fit("--reduction class-wise").contains("\nchosen: blend"));
     assert_eq!(place.inspect("a.bin")["reduction"], "class-wise");
     assert!(!fit(SAID).contains("chosen: "));
     assert!(!fit("--method temperature").contains("chosen: "));

@@ -1,5 +1,7 @@
 //! A fit without a method, bins or an output: what is chosen, and that it is told.
 
+use serde_json::json;
+
 use crate::data::{Json, binary, csv};
 use crate::transcript::quote;
 use crate::workplace::Workplace;
@@ -13,35 +15,41 @@ fn a_file_is_enough() {
     let place = place(5000);
     place.says("calib fit data.csv");
     let got = place.inspect("data.cal");
-    let epsilon = got["guarantee"]["epsilon"].number();
-    assert!(epsilon <= 0.1, "{epsilon}");
-    // The same as when all is said: the number of rows decides, and alpha is not shared.
-    place.ok("calib fit --method umd --bins 15 --scores data.csv -o said.bin");
-    let said = place.inspect("said.bin");
-    assert_eq!(
-        (&got["tables"], &got["guarantee"]["epsilon"]),
-        (&said["tables"], &said["guarantee"]["epsilon"])
-    );
-    assert_eq!(got["guarantee"]["alpha"], 0.1);
+    assert_eq!((&got["method"], &got["guarantee"]), (&json!("blend"), &json!(null)));
+    // An interval for each range of the score.
+    assert_eq!(got["tables"][0]["score_intervals"].list().len(), 15);
+    // The same as when it is named.
+    place.ok("calib fit --method blend --scores data.csv -o said.bin");
+    assert_eq!(place.bytes("data.cal"), place.bytes("said.bin"));
     // Nothing is replaced unasked.
     place.says("calib fit data.csv");
     let json = place.json("calib fit data.csv --force --json");
     quote(&json["chosen"]);
     assert_eq!(
-        place.json("calib fit --method umd --bins 15 data.csv --force --json")["chosen"],
+        place.json("calib fit --method blend data.csv --force --json")["chosen"],
         serde_json::Value::Null
     );
+    // What is said fits a screen: the choice, its table, what is guaranteed, and the next step.
+    let told = place.ok("calib fit data.csv --force").stderr;
+    assert!(told.lines().count() <= 12, "{told}");
     said!();
 }
 
 #[test]
-fn few_points_get_few_bins() {
+fn few_points_get_few_ranges() {
     let place = place(250);
     place.says("calib fit data.csv");
-    assert_eq!(place.inspect("data.cal")["bins"], 6);
-    // One bin is nobody's wish.
+    let ranges = |place: &Workplace| place.inspect("data.cal")["tables"][0]["score_intervals"].list().len();
+    assert_eq!(ranges(&place), 6);
+    // One range is nobody's wish.
     let tiny = Workplace::new().with("data.csv", csv(&binary(20)));
     tiny.says("calib fit data.csv");
+    assert_eq!(ranges(&tiny), 2);
+    // Monitors count in bins of their own, or in those of the calibrator, which has some then.
+    place.says("calib fit data.csv --monitor --force");
+    assert_eq!(place.inspect("data.cal")["method"], "umd");
+    place.ok("calib fit data.csv --monitor --monitor-bins 5 --force");
+    assert_eq!(place.inspect("data.cal")["method"], "blend");
     said!();
 }
 
@@ -79,12 +87,16 @@ fn where_scores_tie_a_method_is_taken_that_keeps_its_guarantee() {
     let place = Workplace::new().with("data.csv", csv(&tied));
     place.says("calib fit data.csv");
     let got = place.inspect("data.cal");
-    assert!(got["guarantee"]["epsilon"].number() < 0.2, "{got}");
-    // The same as when all is said.
-    place.ok("calib fit --method umd --bins 15 --scores data.csv -o said.bin");
-    assert_eq!(got["guarantee"]["epsilon"], place.inspect("said.bin")["guarantee"]["epsilon"]);
+    assert!(got["tables"][0]["score_intervals"].list().len() > 5, "{got}");
+    let bins = |options: &str| {
+        place
+            .ok(&format!("calib fit --method umd --bins 15 {options} --scores data.csv -o said.bin --force"));
+        place.inspect("said.bin")["guarantee"].clone()
+    };
+    assert!(bins("")["epsilon"].number() < 0.2);
     // Hoeffding's inequality has no guarantee where scores tie.
-    place.says("calib fit data.csv --bound hoeffding --force");
+    assert_eq!(bins("--bound hoeffding"), json!(null));
+    place.says("calib fit data.csv --method umd --bins 15 --bound hoeffding --force");
     // What cannot be kept is refused with what can.
     let tries =
         |epsilon: u32| format!("calib fit data.csv --epsilon {} --force", f64::from(epsilon) / 1000.0);
@@ -122,7 +134,7 @@ fn an_epsilon_that_is_kept_is_kept_by_every_larger_one() {
         kept += usize::from(run.code == 0);
     }
     assert!(kept >= 6, "{kept}");
-    place.says("calib fit data.csv --force");
+    place.says("calib fit data.csv --method umd --bins 15 --force");
     assert!(place.inspect("data.cal")["guarantee"]["epsilon"].number() <= 0.1);
     said!();
 }

@@ -93,7 +93,7 @@ fn every_method_is_fitted_and_applied() {
         let mean = probs.iter().sum::<f64>() / 400.0;
         let hits = rows.iter().filter(|row| row[1] == "1").count() as f64 / 400.0;
         assert!((mean - hits).abs() < 0.1, "{options}: {mean} {hits}");
-        assert_eq!(column("lo").is_some(), guaranteed, "{options}");
+        assert_eq!(column("lo").is_some(), name != "venn-abers", "{options}");
         assert_eq!(column("p0").is_some() && column("p1").is_some(), name == "venn-abers", "{options}");
         assert_eq!(column("word").is_some(), name == "umd-randomized", "{options}");
     }
@@ -302,7 +302,7 @@ fn compare_fits_what_fit_fits() {
         };
         let method_option = if name == "irp" { String::new() } else { format!("--method {name}") };
         place.ok(&format!(
-            "calib fit {method_option} {bins} {chosen} --scores cal.csv -o one.bin --force --quiet"
+            "calib fit {method_option} {bins} {chosen} --no-intervals --scores cal.csv -o one.bin --force --quiet"
         ));
         let fitted = place.inspect("one.bin");
         assert_eq!(method["parameters"], fitted["provenance"]["parameters"], "{name}");

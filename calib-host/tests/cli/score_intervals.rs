@@ -16,7 +16,7 @@ fn place() -> Workplace {
 #[test]
 fn a_function_has_an_interval_for_each_range_of_the_score() {
     let place = place();
-    place.says("calib fit --method beta --intervals --scores cal.csv -o beta.bin");
+    place.says("calib fit --method beta --scores cal.csv -o beta.bin");
     place.says("calib inspect beta.bin");
     place.says("calib apply beta.bin --scores test.csv -o out.csv");
     let out = place.text("out.csv");
@@ -28,18 +28,18 @@ fn a_function_has_an_interval_for_each_range_of_the_score() {
     place.says("calib assess beta.bin --scores test.csv");
     place.says("calib adjust beta.bin --prevalence 0.1 --counter 1 -o rare.bin");
     place.says("calib inspect rare.bin");
-    place.says("calib fit --method venn-abers --intervals --scores cal.csv -o venn.bin");
+    place.says("calib fit --method venn-abers --scores cal.csv -o venn.bin");
     // Three values: scores tie at the edges, and no row is lost.
     let votes = scored(300, |row| (f64::from(row % 3) / 2.0, row % 7 < row % 3 * 2));
     let place = place.with("votes.csv", votes);
-    place.says("calib fit --method isotonic --intervals --scores votes.csv -o votes.bin");
+    place.says("calib fit --method isotonic --scores votes.csv -o votes.bin");
     place.says("calib inspect votes.bin");
     said!();
 }
 
 /// The test rows are counted in the ranges, and held against the intervals: in words, as JSON and on the page.
 #[test]
-fn test_rows_are_held_against_the_intervals() {
+fn rows_of_a_test_are_held_against_the_intervals() {
     let hash = |row: u32| f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
     let score = |row: u32| f64::from(row % 500) / 500.0;
     // Above a half the label is 1 more often than in the calibration rows.
@@ -49,7 +49,7 @@ fn test_rows_are_held_against_the_intervals() {
     let same = scored(6000, |row| (score(row), hash(row + 9000) < score(row) * score(row)));
     let few = scored(70, |row| (score(row * 7), hash(row + 500) < score(row * 7) * score(row * 7)));
     let place = place().with("shifted.csv", shifted).with("same.csv", same).with("few.csv", few);
-    place.ok("calib fit --method beta --intervals --scores cal.csv -o beta.bin");
+    place.ok("calib fit --method beta --scores cal.csv -o beta.bin");
     for (test, promise) in [("few.csv", "not-refuted"), ("same.csv", "kept"), ("shifted.csv", "broken")] {
         let json = place.json(&format!("calib assess beta.bin --scores {test} --bootstrap 20 --json"));
         let verdict = &json["verdict"];
@@ -76,8 +76,7 @@ fn test_rows_are_held_against_the_intervals() {
     said!();
 }
 
-/// An action that asks for evidence is taken where the interval of the range lies on one side of its threshold, and by no Venn-Abers
-/// calibrator, whose p0 and p1 are no such interval.
+/// An action that asks for evidence is taken where the interval of the range lies on one side of its threshold, and nowhere without intervals.
 #[test]
 fn a_rule_asks_the_interval_of_the_range() {
     let costs = COSTS.replace("alarm = true", "alarm = true\nif_sure = true");
@@ -88,6 +87,6 @@ fn a_rule_asks_the_interval_of_the_range() {
         place.ok("calib apply rule.bin --scores test.csv -o out.csv --force");
         place.text("out.csv").lines().filter(|line| line.contains("treat")).count()
     };
-    let (platt, none) = (actions("--method platt --intervals"), actions("--method platt"));
+    let (platt, none) = (actions("--method platt"), actions("--method platt --no-intervals"));
     assert!((50..300).contains(&platt) && none == 0, "{platt} {none}");
 }

@@ -101,7 +101,7 @@ fn both_passes_give_the_artifact_of_all_rows() {
         );
         std::fs::write(place.path().join("pass2.csv"), pass2(&rows, |bucket| open.contains(&bucket)))
             .unwrap();
-        place.ok(&format!("calib fit {method} --scores all.csv -o all.bin --force"));
+        place.ok(&format!("calib fit {method} --no-intervals --scores all.csv -o all.bin --force"));
         place.says(&format!("calib fit {method} --passes pass1.csv pass2.csv -o counted.bin --force"));
         assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
     }
@@ -119,7 +119,7 @@ fn monitors_count_in_the_bins_of_all_rows() {
     let open = named_buckets(&place.ok(sql).stdout);
     let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
     let fit = "calib fit --method isotonic --monitor --monitor-bins 5";
-    place.ok(&format!("{fit} --scores all.csv -o all.bin"));
+    place.ok(&format!("{fit} --no-intervals --scores all.csv -o all.bin"));
     place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
@@ -141,7 +141,7 @@ fn monitors_of_other_scores_take_nothing_of_the_passes() {
     assert!(open.len() < monitored.len(), "the test would not see what is asked for");
     let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
     let fit = "calib fit --method isotonic --monitor --monitor-bins 5 --monitor-scores there.csv";
-    place.ok(&format!("{fit} --scores all.csv -o all.bin"));
+    place.ok(&format!("{fit} --no-intervals --scores all.csv -o all.bin"));
     place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }

@@ -34,7 +34,7 @@ fn a_smooth_function_is_stored_in_steps() {
             probs("steps.csv").iter().zip(probs("exact.csv")).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(0.0 < far && far <= stated, "{method} {far} {stated}");
     }
-    place.says("calib fit --method beta --scores cal.csv --table steps --intervals -o cal.bin --force");
+    place.says("calib fit --method beta --scores cal.csv --table steps -o cal.bin --force");
     place.says("calib inspect cal.bin");
     place.says("calib fit --method beta --scores cal.csv -o function.bin");
     place.says("calib export function.bin -o function.h");

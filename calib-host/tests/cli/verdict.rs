@@ -25,7 +25,7 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
         .with("right.csv", every(&right, 1))
         .with("own.csv", every(&right, 0));
     place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
-    place.ok("calib fit --method platt --scores own.csv -o same.bin");
+    place.ok("calib fit --method platt --no-intervals --scores own.csv -o same.bin");
     for (artifact, test, probabilities, promise) in [
         ("cal.bin", "better.csv", "better", "kept"),
         ("cal.bin", "worse.csv", "worse", "broken"),
@@ -93,4 +93,43 @@ fn a_page_about_scores_that_tell_nothing_says_so() {
     assert!(page.contains("Calibration makes the probabilities better"), "{}", run.stderr);
     place.says("calib assess cal.bin --scores test.csv --bootstrap 200");
     said!();
+}
+
+/// Scores that tell much, and a calibrator of two bins that is right on average: good by the Brier score, and not green.
+#[test]
+fn a_calibrator_that_hides_what_the_scores_tell_is_not_called_good() {
+    // The scores are twice too high.
+    let rows = |from: usize, n: usize| {
+        let row = |row: usize| {
+            let score = ((row * 7919 % n) as f32 + 0.5) / n as f32;
+            (score, u8::from(noise(row + from) < 0.5 * f64::from(score)))
+        };
+        csv(&(0..n).map(row).collect::<Vec<_>>())
+    };
+    let place = Workplace::new().with("cal.csv", rows(0, 2000)).with("test.csv", rows(50_000, 4000));
+    place.ok("calib fit --method umd --bins 2 --scores cal.csv -o two.bin");
+    let verdict = |artifact: &str| place.json(&format!("calib assess {artifact} --scores test.csv --json"));
+    let two = verdict("two.bin");
+    let said = &two["verdict"];
+    assert_eq!((&said["probabilities"], &said["is_coarse"]), (&"better".into(), &true.into()), "{said}");
+    assert_eq!(said["values"]["count"], 2);
+    let kinds: Vec<&str> = two["evidence"].list().iter().map(|found| found["kind"].text()).collect();
+    assert_eq!(kinds, ["order", "mixed"]);
+    // By resamples, that is from rows instead of counts, the same is found.
+    let rows = place.json("calib assess two.bin --scores test.csv --bootstrap 50 --json");
+    assert_eq!(rows["evidence"], two["evidence"]);
+    place.ok("calib report two.bin --calibration cal.csv --test test.csv --bootstrap 20 -o page.html");
+    let page = place.text("page.html");
+    for part in [
+        "loses a part of what the scores tell",
+        "2 different probabilities",
+        "The device’s table: 2 bins",
+        "no-guarantee",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // A smooth calibrator loses nothing.
+    place.ok("calib fit --method beta --scores cal.csv -o beta.bin");
+    let smooth = verdict("beta.bin");
+    assert_eq!((smooth["evidence"].list().len(), &smooth["verdict"]["is_coarse"]), (0, &false.into()));
 }

@@ -1,15 +1,15 @@
 //! Artifacts, written and parsed on the device as it would get them.
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Reduction, Table,
-    TableForm, Theorem,
+    ArtifactWriter, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Rate, Reduction,
+    ScoreIntervalParts, Table, TableForm, Theorem,
 };
 use calib_core::decision::{
     Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
     Thresholds,
 };
-use calib_core::table::CodeTable;
-use calib_core::{Artifact, Identity, MarginTable, ScoreEncoding, StepTable};
+use calib_core::table::{CodeTable, Scaling, ScalingFunction};
+use calib_core::{Artifact, Identity, MarginTable, ProbInterval, ScoreEncoding, StepTable};
 
 use crate::{host, scores};
 
@@ -43,19 +43,47 @@ fn header(reduction: Reduction, classes: u16, bins: u32) -> Header<'static> {
     }
 }
 
+/// 15 or 64 bins.
+fn bins_of(bins: u32) -> TableForm<'static> {
+    TableForm::Steps(checked(match bins {
+        15 => StepTable::new(&EDGES_15, &VALUES_15),
+        _ => StepTable::new(&EDGES_64, &VALUES_64),
+    }))
+}
+
 /// A binary artifact of 15 or 64 bins.
 pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
-    let form = match bins {
-        15 => TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15))),
-        _ => TableForm::Steps(checked(StepTable::new(&EDGES_64, &VALUES_64))),
+    let table = Table { form: bins_of(bins), epsilon: None };
+    parse(room, &header(Reduction::Binary, 2, bins), &[Some(table)])
+}
+
+/// A binary artifact of 15 or 64 bins, or of a function, with the intervals of seven ranges of the score.
+pub(crate) fn with_ranges<'a>(
+    room: &'a mut Room,
+    function: Option<(Method, Scaling)>,
+    bins: u32,
+) -> Artifact<'a> {
+    let (method, form) = match function {
+        Some((method, scaling)) => (method, TableForm::Scaling(checked(ScalingFunction::new(scaling)))),
+        None => (Method::Isotonic, bins_of(bins)),
     };
-    parse(room, &header(Reduction::Binary, 2, bins), &[Some(Table { form, epsilon: None })])
+    let edges: [u32; 6] = scores::edges().map(f32::to_bits);
+    let intervals = scores::values::<7>().map(|value| ProbInterval { lo: value / 2.0, hi: value });
+    let header = Header { method, ..header(Reduction::Binary, 2, bins) };
+    parse_by(room, &header, |writer| {
+        checked(writer.tables(&[Some(Table { form, epsilon: None })]));
+        checked(writer.score_intervals(&ScoreIntervalParts {
+            rate: Rate::OfRange,
+            alpha: 0.1,
+            tables: &[Some((&edges, &intervals))],
+        }));
+    })
 }
 
 /// A top-label artifact of ten classes of 15 bins.
 pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
-    let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
-    parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(Table { form, epsilon: None }); 10])
+    let table = Table { form: bins_of(15), epsilon: None };
+    parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(table); 10])
 }
 
 /// A binary artifact of 15 bins, with a promise and with monitors.
@@ -70,8 +98,7 @@ pub(crate) fn monitored_top_label(room: &mut Room) -> Artifact<'_> {
 
 /// 15 bins that keep a promise.
 fn steps() -> Option<Table<'static>> {
-    let form = TableForm::Steps(checked(StepTable::new(&EDGES_15, &VALUES_15)));
-    Some(Table { form, epsilon: Some(EPSILON) })
+    Some(Table { form: bins_of(15), epsilon: Some(EPSILON) })
 }
 
 fn promised<'a>(

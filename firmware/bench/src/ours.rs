@@ -5,12 +5,12 @@
 
 use core::ffi::c_void;
 
-use calib_core::artifact::TableForm;
+use calib_core::artifact::{Method, TableForm};
 use calib_core::score::{sigmoid, sigmoid_fast};
 use calib_core::table::{CompactTable, DirectTable, InterpolatedTable, Scaling, ScalingFunction};
 use calib_core::{
-    BinaryCalibrator, Calibrator, FixedCodeTable, FixedTable, Logits, Outcome, Probs, QuantizedScore, Score,
-    ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
+    Artifact, BinaryCalibrator, Calibrator, FixedCodeTable, FixedTable, Logits, Outcome, Probs,
+    QuantizedScore, Score, ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
 };
 
 use crate::artifacts::{self, Room};
@@ -374,16 +374,36 @@ fn parsed_tables(bench: &mut Bench) {
         if let Some(TableForm::Steps(table)) = artifact.tables().get(0).map(|table| table.form) {
             bench.float(parsed_name, bins as u16, parsed, &table);
         }
-        if let Calibrator::Binary(calibrator) = artifact.calibrator() {
-            let with = With { calibrator, result: core::cell::Cell::new(None::<Outcome>) };
-            bench.float(whole_name, bins as u16, calibrate, &with);
-        }
+        whole(bench, whole_name, bins, &artifact);
     }
+    beside(bench, &mut room);
     let artifact = artifacts::top_label(&mut room);
     if let Calibrator::TopLabel(calibrator) = artifact.calibrator() {
         let with: WithTopLabel<'_> = With { calibrator, result: core::cell::Cell::new(None) };
         bench.integer("top_label_probs", 0, top_label_probs, &with);
         bench.integer("top_label_logits", 0, top_label_logits, &with);
+    }
+}
+
+/// What the interval of a range costs beside a step table and beside functions.
+fn beside(bench: &mut Bench, room: &mut Room) {
+    let platt = Scaling::PlattLogit { a: 0.7, b: -0.3, clip: 1e-6 };
+    let beta = Scaling::Beta { a: 0.7, b: 1.3, c: -0.2, clip: 1e-6 };
+    for (name, function, bins) in [
+        ("ranges_15", None, 15),
+        ("ranges_64", None, 64),
+        ("ranges_platt", Some((Method::Platt, platt)), 0),
+        ("ranges_beta", Some((Method::Beta, beta)), 0),
+    ] {
+        whole(bench, name, bins, &artifacts::with_ranges(room, function, bins));
+    }
+}
+
+/// A binary calibrator, which returns all that is known of a score.
+fn whole(bench: &mut Bench, name: &str, bins: u32, artifact: &Artifact<'_>) {
+    if let Calibrator::Binary(calibrator) = artifact.calibrator() {
+        let with = With { calibrator, result: core::cell::Cell::new(None::<Outcome>) };
+        bench.float(name, bins as u16, calibrate, &with);
     }
 }
 

@@ -37,7 +37,7 @@ unsafe fn band(
         // SAFETY: the caller's.
         let place = unsafe { Place::new(band, &[&[Span::of(calibrator), opened.bytes()]]) }?;
         let artifact = opened.artifact().ok_or(CALIB_ERROR_KIND)?;
-        let output = output(&opened)?;
+        let output = output(opened)?;
         let found = artifact.band().ok_or(CALIB_ERROR_KIND)?;
         let at = artifact.band_at(&output).ok_or(CALIB_ERROR_KIND)?;
         place.write(calib_band_t { low: at.lo, high: at.hi, alpha: found.alpha() });

@@ -199,7 +199,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
 
     /// What is saved besides the counters.
     fn last_word(&self) -> u32 {
-        self.reserving() & !BELOW_NUMBERS | u32::from(self.is_lost) * LOST
+        self.reserving() & !BELOW_NUMBERS | (u32::from(self.is_lost) * LOST)
     }
 
     fn saved_apart(&mut self, calibrator: Identity) -> bool {

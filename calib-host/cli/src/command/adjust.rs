@@ -153,7 +153,7 @@ impl Adjust {
         }
         let monitors = monitor_sentences(&made.artifact.artifact(), "Monitors");
         let promise = promise(&made.artifact);
-        for line in promise.lines(|condition| &condition.short).into_iter().chain(monitors) {
+        for line in promise.short_lines().into_iter().chain(monitors) {
             writeln!(err, "  {line}")?;
         }
         for line in intervals(&made.summary.bins) {

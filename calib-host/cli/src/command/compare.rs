@@ -24,8 +24,9 @@ use crate::tables::arguments;
 
 /// Compare calibration methods, and recommend one, or none.
 ///
-/// By repeated cross-validation or on test data. Taken is the smallest artifact that is at most one standard error of the paired
-/// difference behind the best, and surely better than the scores as they are.
+/// By repeated cross-validation or on test data. Of the methods that are at most one standard error of the paired difference behind the
+/// best, and surely better than the scores as they are, it recommends the one that `calib fit` takes by itself, or else the one with
+/// the fewest instructions.
 ///
 /// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
 /// fit to all calibration points. Margins are no probabilities: what is called uncalibrated then gives every point the share of

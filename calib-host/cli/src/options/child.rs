@@ -43,9 +43,9 @@ impl ChildOptions {
         let counter = self.counter.unwrap_or(0);
         Ok(match calibrator {
             Some((path, parent)) => Target::Beside(parent, self.of(path, parent, cx)?),
-            None => Target::Alone(
+            None => Target::Alone(Box::new(
                 ArtifactOptions::default().data_sha256(data_sha256).classifier(classifier).counter(counter),
-            ),
+            )),
         })
     }
 

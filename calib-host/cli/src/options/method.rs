@@ -24,7 +24,7 @@ pub(crate) struct MethodOptions {
     bins: Option<usize>,
     /// As many bins as keep the guarantee within E.
     ///
-    /// At most 15, of umd. Without it and without --method: within 0.1, or bins of 50 points where that is out of reach.
+    /// At most 15, of umd. Without it and without --method a blend is fitted, with intervals of score ranges.
     #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "points_per_bin"], help_heading = METHOD)]
     epsilon: Option<f64>,
     /// The calibration points per bin.

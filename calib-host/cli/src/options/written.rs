@@ -28,14 +28,17 @@ pub(crate) struct WrittenOptions {
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Store exact intervals of score ranges for a method whose bins have no guarantee, at 12 bytes a range: the device then returns the
-    /// interval of the score's range.
+    /// Leave out the exact intervals of score ranges, 12 bytes a range, which a method without a guarantee of its own otherwise has: the
+    /// device returns the interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
-    pub(crate) intervals: bool,
-    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 536 bytes: it holds for every score
-    /// simultaneously, if a higher score never means a lower probability. Useful from about 500 rows.
+    no_intervals: bool,
+    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 536 bytes, although there are fewer than 500 rows. It holds for
+    /// every score simultaneously, if a higher score never means a lower probability. From 500 rows on it is stored beside the intervals.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
-    pub(crate) band: bool,
+    band: bool,
+    /// Leave out the band.
+    #[arg(long, conflicts_with = "band", help_heading = DEVICE, hide_short_help = true)]
+    no_band: bool,
     /// The form of the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
@@ -63,8 +66,8 @@ impl WrittenOptions {
             .bound(self.bound)
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
-            .intervals(self.intervals.then_some(true))
-            .band(self.band.then_some(true))
+            .intervals(!self.no_intervals)
+            .band(if self.no_band { Some(false) } else { self.band.then_some(true) })
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)

@@ -28,7 +28,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     if let Some(sample) = stored.sample() {
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
-    for (at, line) in promise(stored).lines(|condition| &condition.full).iter().enumerate() {
+    for (at, line) in promise(stored).lines().iter().enumerate() {
         writeln!(out, "{:<12}{line}", if at == 0 { "promise" } else { "" })?;
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
@@ -206,7 +206,15 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
         writeln!(out, "  search: {len_bytes} bytes, a direct table {has} {direct} more")?;
     }
+    // Steps of a function say little one by one.
+    let is_long = table.epsilon.is_none() && lines.len() > 2 * SHOWN + 1;
     for (row, line) in lines.iter().enumerate() {
+        if is_long && row == SHOWN {
+            writeln!(out, "        ({} more: --json lists them)", lines.len() - 2 * SHOWN)?;
+        }
+        if is_long && (SHOWN..lines.len() - SHOWN).contains(&row) {
+            continue;
+        }
         let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
         let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
         writeln!(out, "  {row:>4}  {line}{mark}")?;
@@ -214,11 +222,20 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     for (row, (scores, ProbInterval { lo, hi })) in ranges(artifact, index).iter().flatten().enumerate() {
         writeln!(out, "  range {row:>2}  scores {}: event rate {lo:.4} to {hi:.4}", in_words(scores))?;
     }
-    for (scores, ProbInterval { lo, hi }) in band_pieces(artifact).iter().flatten() {
-        writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", in_words(scores))?;
+    let pieces = band_pieces(artifact).unwrap_or_default();
+    for (at, (scores, ProbInterval { lo, hi })) in pieces.iter().enumerate() {
+        if pieces.len() > 2 * SHOWN + 1 && at == SHOWN {
+            writeln!(out, "  band      ({} more: --json lists them)", pieces.len() - 2 * SHOWN)?;
+        }
+        if at < SHOWN || pieces.len() <= 2 * SHOWN + 1 || at >= pieces.len() - SHOWN {
+            writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", in_words(scores))?;
+        }
     }
     Ok(())
 }
+
+/// How many steps of a long table, or of a band, are shown at each end.
+const SHOWN: usize = 8;
 
 /// From which score to below which.
 fn in_words([from, below]: &[Option<f64>; 2]) -> String {

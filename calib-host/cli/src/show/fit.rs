@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use calib_core::Artifact;
+use calib_core::artifact::Method;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
     MonitorFacts, Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points,
@@ -52,7 +53,10 @@ impl<'a> ShownFit<'a> {
             "{points}, {} ({}), {}{} bytes: {}",
             fit.method(),
             fit.reduction(),
-            bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
+            match fit.method() {
+                Method::Blend => format!("{}, ", number_of(fit.bins() as u64, "step")),
+                _ => bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
+            },
             artifact.len_bytes(),
             shown_path(output)
         )];
@@ -69,7 +73,7 @@ impl<'a> ShownFit<'a> {
             fit.tables().iter().enumerate().flat_map(|(index, table)| blended(fit, index, table.as_ref())),
         );
         lines.extend(in_steps(artifact));
-        lines.extend(promise.lines(|condition| &condition.short));
+        lines.extend(promise.short_lines());
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
         lines.extend(score_intervals(artifact));
@@ -139,12 +143,16 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
     };
     let mut lines =
         vec![format!("blend{of}: {}; its steps are within {:.4} of it", weights.join(", "), steps.within)];
-    if let Some(gain) = steps.gain.filter(|gain| fit.tables().len() == 1 && !gain.is_sure()) {
-        lines.push(format!(
-            "It is not surely better than the scores as they are: on rows that it was not fitted to, the Brier score changes by {:+.5}, with a \
-             standard error of {:.5}. --method none leaves the scores unchanged.",
-            gain.change, gain.standard_error
-        ));
+    if let Some(gain) = steps.gain.filter(|_| fit.tables().len() == 1) {
+        let by = format!("{:+.5}, with a standard error of {:.5}", gain.change, gain.standard_error);
+        lines.push(if gain.is_sure() {
+            format!("On rows that it was not fitted to, it changes the Brier score of the scores as they are by {by}.")
+        } else {
+            format!(
+                "It is not surely better than the scores as they are: on rows that it was not fitted to, the Brier score changes by {by}. \
+                 --method none leaves the scores unchanged."
+            )
+        });
     }
     lines
 }

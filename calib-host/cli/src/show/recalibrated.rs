@@ -83,7 +83,7 @@ impl ShownRecalibration<'_> {
                 lines.push(format!("  {at:>3} {} ", self.line(table, at, bin)).trim_end().into());
             }
         }
-        lines.extend(promise(self.after).lines(|condition| &condition.short));
+        lines.extend(promise(self.after).short_lines());
         lines.extend(monitor_sentences(&after, "Monitors, as before"));
         lines
     }

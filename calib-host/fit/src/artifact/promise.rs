@@ -54,16 +54,30 @@ impl Promise {
         self.limits.iter().map(|limit| &*limit.full).collect()
     }
 
-    /// The statement, then the assumptions and the limits as lists: a line each, without what ends it.
-    pub fn lines(&self, of: impl Fn(&Condition) -> &str) -> Vec<String> {
+    /// The statement, then the assumptions and the limits in full as lists: a line each, without what ends it.
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.statement.clone()];
-        for (title, list) in [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)] {
-            if !list.is_empty() {
-                lines.push(format!("{title}:"));
-                lines.extend(list.iter().map(|condition| format!("- {}", of(condition))));
-            }
+        for (title, list) in self.lists() {
+            lines.push(format!("{title}:"));
+            lines.extend(list.iter().map(|condition| format!("- {}", condition.full)));
         }
         lines
+    }
+
+    /// The statement, then the assumptions and the limits in short: a line of each.
+    pub fn short_lines(&self) -> Vec<String> {
+        let mut lines = vec![self.statement.clone()];
+        for (title, list) in self.lists() {
+            let short: Vec<_> = list.iter().map(|condition| &*condition.short).collect();
+            lines.push(format!("{title}: {}.", short.join("; ")));
+        }
+        lines
+    }
+
+    /// What is not empty, under its title.
+    fn lists(&self) -> impl Iterator<Item = (&'static str, &[Condition])> {
+        let lists = [(ASSUMPTIONS, &self.assumptions[..]), (LIMITS, &self.limits)];
+        lists.into_iter().filter(|(_, list)| !list.is_empty())
     }
 }
 
@@ -76,7 +90,7 @@ pub const LIMITS: &str = "It is to be read so";
 /// Everything, in full.
 impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines(|condition| &condition.full).join("\n"))
+        f.write_str(&self.lines().join("\n"))
     }
 }
 
@@ -107,7 +121,7 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
         ),
         None => (why_nothing(artifact), Vec::new(), Vec::new()),
     };
-    let (statement, assumptions, limits) = match (artifact.score_intervals(), guarantee) {
+    let (statement, assumptions, mut limits) = match (artifact.score_intervals(), guarantee) {
         (None, _) => (statement, assumptions, limits),
         (Some(found), None) => {
             let uncalibrated = uncalibrated(artifact).unwrap_or_default();
@@ -124,9 +138,16 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
         Some(band) if guarantee.is_none() && artifact.score_intervals().is_none() => {
             let only = " Nothing is guaranteed of the probability itself.";
             let assumptions = vec![independent(artifact), fixed_classifier(), same_distribution(artifact)];
-            (statement_of_band(band) + only, assumptions, limits_at(artifact, band.alpha()))
+            let mut limits = limits_at(artifact, band.alpha());
+            limits.retain(|limit| *limit != of_averages());
+            (statement_of_band(band) + only, assumptions, limits)
         }
-        Some(band) => (statement + " " + &statement_of_band(band), assumptions, limits),
+        Some(band) => {
+            let other = guarantee.map(|guarantee| guarantee.alpha);
+            let other = other.or(artifact.score_intervals().map(|found| found.alpha())).unwrap_or_default();
+            limits.push(both_hold(band.alpha(), other));
+            (statement + " " + &statement_of_band(band), assumptions, limits)
+        }
     };
     if artifact.band().is_some() {
         assumptions.push(monotone());
@@ -408,11 +429,7 @@ fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
             "The truth is the frequency of the label as it was recorded, among patients like the sample's: an imperfect reference \
              standard, or labels only for some, shift it by an unknown amount.",
         ),
-        Condition::new(
-            "on average over all with scores in the bin: not within a bin, not for subgroups",
-            "It is an average over all patients with scores in the bin. Nothing is promised within a bin, nor for a subgroup: a \
-             sex, a site or a scanner can be off by any amount.",
-        ),
+        of_averages(),
         Condition::new(
             format!("in up to {odds} calibrations it does not hold, and {spent}"),
             format!(
@@ -421,6 +438,26 @@ fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
             ),
         ),
     ]
+}
+
+/// What is said of bins is no more than that.
+fn of_averages() -> Condition {
+    Condition::new(
+        "on average over all with scores in the bin: not within a bin, not for subgroups",
+        "It is an average over all patients with scores in the bin. Nothing is promised within a bin, nor for a subgroup: a \
+         sex, a site or a scanner can be off by any amount.",
+    )
+}
+
+/// With which probability the band and what else is guaranteed hold together.
+fn both_hold(band: f32, other: f32) -> Condition {
+    let both = in_decimals(100.0 * (1.0 - as_written(band) - as_written(other)).max(0.0));
+    Condition::new(
+        format!("the band and the rest hold together with probability {both} %"),
+        format!(
+            "The band holds with its own probability. The band and what else is guaranteed hold together with {both} %."
+        ),
+    )
 }
 
 /// What a guarantee of every bin does not say.

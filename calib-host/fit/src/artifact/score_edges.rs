@@ -1,27 +1,59 @@
 //! Where the bins or score ranges of a table end, as scores.
 
 use calib_core::artifact::{HeaderFlags, TableForm};
-use calib_core::{Artifact, Margin, ScoreEncoding};
+use calib_core::{Artifact, BinFlags, Margin, ScoreEncoding};
+
+use super::vacuous::values;
 
 /// The inner edges of what results of a table have as their bin, ascending, in the user's scores or codes: those of the score ranges that have
 /// intervals, or else of the bins. `None` if there are neither.
 pub fn score_edges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<f64>> {
-    let tables = artifact.tables();
-    let of_key = |key: u32| score_of_key(artifact, key);
-    let of_floats = |edges: &[f32]| Some(edges.iter().map(|&edge| shortest(edge)).collect());
-    if let Some(ranges) = tables.score_bins(table) {
-        return Some(ranges.edges().iter().map(|&key| of_key(key)).collect());
+    match artifact.tables().score_bins(table) {
+        Some(ranges) => Some(edges_of_keys(artifact, ranges.edges().iter().copied())),
+        None => bin_edges(artifact, table),
     }
-    match tables.get(table)?.form {
+}
+
+/// The bins of a table: from which score on, and below which, and the probability, ascending; empty if the table is no step function.
+pub fn table_steps(artifact: &Artifact<'_>, table: usize) -> Vec<([Option<f64>; 2], f32)> {
+    let tables = artifact.tables();
+    let (Some(found), Some(edges)) = (tables.get(table), bin_edges(artifact, table)) else {
+        return Vec::new();
+    };
+    let edge = |number: Option<usize>| edges.get(number?).copied();
+    let step = |(bin, value): (usize, f32)| ([edge(bin.checked_sub(1)), edge(Some(bin))], value);
+    let is_calibrated = |bin: &(usize, f32)| !tables.bin_flags(table, bin.0 as u16).contains(BinFlags::EMPTY);
+    values(&found.form).into_iter().enumerate().filter(is_calibrated).map(step).collect()
+}
+
+/// The inner edges of a table's bins.
+fn bin_edges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<f64>> {
+    let of_floats = |edges: &[f32]| Some(edges.iter().map(|&edge| shortest(edge)).collect());
+    match artifact.tables().get(table)?.form {
         TableForm::Steps(t) => of_floats(t.edges()),
         TableForm::MarginSteps(t) => of_floats(t.edges()),
         TableForm::Randomized(t) => of_floats(t.edges()),
         TableForm::MarginRandomized(t) => of_floats(t.edges()),
         TableForm::VennAbers(t) => of_floats(t.edges()),
         TableForm::MarginVennAbers(t) => of_floats(t.edges()),
-        TableForm::Codes(t) => Some(t.edges().iter().map(|&key| of_key(key)).collect()),
-        TableForm::Compact(t) => Some(t.edges().iter().map(|&key| of_key(key.into())).collect()),
+        TableForm::Codes(t) => Some(edges_of_keys(artifact, t.edges().iter().copied())),
+        TableForm::Compact(t) => Some(edges_of_keys(artifact, t.edges().iter().map(|&key| key.into()))),
         _ => None,
+    }
+}
+
+/// The scores of keys.
+fn edges_of_keys(artifact: &Artifact<'_>, keys: impl Iterator<Item = u32>) -> Vec<f64> {
+    keys.map(|key| score_of_key(artifact, key)).collect()
+}
+
+/// From which score on, and below which, in words.
+pub fn scores_in_words(scores: [Option<f64>; 2]) -> String {
+    match scores {
+        [None, None] => "all".into(),
+        [None, Some(below)] => format!("below {below}"),
+        [Some(from), None] => format!("from {from}"),
+        [Some(from), Some(below)] => format!("{from} to {below}"),
     }
 }
 

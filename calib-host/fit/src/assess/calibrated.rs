@@ -85,7 +85,7 @@ impl CalibratedRows {
         Self { margins: Some(margins), ..self }
     }
 
-    /// What the rows say against an artifact, as [`evidence`](evidence()) has it; margins have no Brier score to be better than.
+    /// What the rows say against an artifact, as [`evidence`](evidence()) has it; margins have no Brier score and no log-loss to be better than.
     pub fn evidence(
         &self,
         artifact: &Artifact<'_>,
@@ -94,7 +94,7 @@ impl CalibratedRows {
     ) -> Vec<Evidence> {
         let mut found = evidence(artifact, both, &self.before, &self.after, clusters);
         if self.margins.is_some() {
-            found.retain(|evidence| !matches!(evidence, Evidence::Worse { .. }));
+            found.retain(|evidence| !matches!(evidence, Evidence::Worse { .. } | Evidence::LogLoss { .. }));
         }
         found
     }

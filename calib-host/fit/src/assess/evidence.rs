@@ -3,18 +3,21 @@
 use std::fmt;
 
 use calib_core::Artifact;
+use calib_core::artifact::Reduction;
 use serde::Serialize;
 
 use super::assessment::EstimateWithInterval;
 use super::guarantee_test::{Bin, GuaranteeTest, LEVEL, RowsOfBins, refuted, tested_bins};
-use super::mean_change::{BrierChange, Cumulants, MeanChange, change_of_clusters, z};
+use super::mean_change::{BrierChange, Differences, MeanChange, change_of_clusters, logarithmic, squared, z};
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
+use super::proper::LOSS_UNIT;
+use super::told::{Mixed, OrderChange, Told};
 use crate::artifact::number_of;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
-use crate::stats::{Clusters, ExactSum, Interval, shown};
+use crate::stats::{Clusters, Interval, shown};
 
 /// The seed with which the row of a cluster is drawn that bins are tested on.
 const DRAW_SEED: u64 = 0;
@@ -30,6 +33,35 @@ pub enum Evidence {
         brier: f64,
         /// Its two-sided normal interval at 99 %, from the differences of the rows.
         interval: Interval,
+    },
+    /// The log-loss of the calibrated probabilities is higher than the scores' own, if the Brier score is not.
+    LogLoss {
+        /// After less before, in nats.
+        log_loss: f64,
+        /// Its two-sided normal interval at 99 %, from the differences of the rows.
+        interval: Interval,
+    },
+    /// The calibrated probabilities order the rows worse than the scores.
+    Order {
+        /// The area under the ROC curve of the scores.
+        before: f64,
+        /// The same of the calibrated probabilities.
+        after: f64,
+        /// The two-sided interval of the change at 99 %.
+        interval: Interval,
+    },
+    /// Rows that get one probability differ in their event rates.
+    Mixed {
+        /// How many probabilities have such rows.
+        mixed: u64,
+        /// How many were tested.
+        of: u64,
+        /// The probability with the largest difference.
+        prob: f64,
+        /// The event rates of its rows with the lower half of the scores, and with the upper.
+        rates: [f64; 2],
+        /// By how much they may differ: the epsilon of the guarantee, or 0.05.
+        epsilon: f64,
     },
     /// Bins deviate from the test rows by more than the artifact guarantees.
     BrokenPromise {
@@ -117,16 +149,19 @@ pub fn evidence(
     let Some(clusters) = clusters else {
         let mut changed = ChangedRows::default();
         before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
-        return evidence_of_changes(artifact, both, &changed);
+        let told = Told::of_rows(before, after, &(0..after.len()).collect::<Vec<_>>());
+        return evidence_of_changes(artifact, both, &changed, &told);
     };
     let mut independent = ChangedRows::default();
-    for row in clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key())) {
-        independent.add(before[row].prob, &after[row]);
-    }
+    let drawn = clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key()));
+    drawn.iter().for_each(|&row| independent.add(before[row].prob, &after[row]));
+    let told = Told::of_rows(before, after, &drawn);
     let prob = after.first().map(|row| row.prob).filter(|&prob| after.iter().all(|row| row.prob == prob));
     let mut found = Vec::new();
-    found.extend(worse(&change_of_clusters(before, after, clusters)));
+    let log_loss = || log_loss_rises(&change_of_clusters(logarithmic, before, after, clusters));
+    found.extend(worse(&change_of_clusters(squared, before, after, clusters)).or_else(log_loss));
     found.extend(broken_promise(artifact, &independent));
+    found.extend(coarse(artifact, &told));
     found.extend(order(both, prob, clusters.effective_rows()));
     found
 }
@@ -152,7 +187,7 @@ pub fn guarantee_test(
     changed.guarantee(artifact)
 }
 
-/// As [`evidence`] of independent rows, from what is counted of them.
+/// As [`evidence`] of independent rows, from what is counted of them: in any order, and in the order of their scores.
 ///
 /// # Panics
 ///
@@ -161,11 +196,14 @@ pub fn evidence_of_changes(
     artifact: &Artifact<'_>,
     both: &BeforeAfter,
     changed: &ChangedRows,
+    told: &Told,
 ) -> Vec<Evidence> {
     assert!(changed.n > 0, "rows before and after");
     let mut found = Vec::new();
-    found.extend(worse(&changed.change()));
+    let log_loss = || log_loss_rises(&changed.log_loss.change(changed.n, changed.hits));
+    found.extend(worse(&changed.change()).or_else(log_loss));
     found.extend(broken_promise(artifact, changed));
+    found.extend(coarse(artifact, told));
     found.extend(order(both, changed.only_prob(), both.before.n));
     found
 }
@@ -174,12 +212,9 @@ pub fn evidence_of_changes(
 #[derive(Clone, Debug, Default)]
 pub struct ChangedRows {
     n: u64,
-    /// Of the squared error after less before.
-    sum: ExactSum,
-    squares: ExactSum,
     hits: u64,
-    /// Of the squared errors' difference, if labels came from the midpoints.
-    chance: Cumulants,
+    brier: Differences,
+    log_loss: Differences,
     /// By class and bin.
     bins: RowsOfBins,
     /// The lowest and the highest probability after.
@@ -194,13 +229,10 @@ impl ChangedRows {
 
     /// Counts so many equal rows, at least one.
     pub fn add_times(&mut self, before: f64, after: &Prediction, times: u64) {
-        let loss = |prob: f64| (prob - f64::from(u8::from(after.hit))).powi(2);
-        let difference = loss(after.prob) - loss(before);
         self.n += times;
-        self.sum.add_times(difference, times);
-        self.squares.add_times(difference * difference, times);
         self.hits += if after.hit { times } else { 0 };
-        self.chance.add_times(before, after.prob, times);
+        self.brier.add_times(squared, [before, after.prob], after.hit, times);
+        self.log_loss.add_times(logarithmic, [before, after.prob], after.hit, times);
         let bin =
             self.bins.entry((after.class, after.bin)).or_insert(Bin { prob: after.prob, n: 0, hits: 0 });
         bin.n += times;
@@ -213,10 +245,9 @@ impl ChangedRows {
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.n += others.n;
-        self.sum += others.sum;
-        self.squares += others.squares;
         self.hits += others.hits;
-        self.chance += others.chance;
+        self.brier += others.brier;
+        self.log_loss += others.log_loss;
         for (place, other) in others.bins {
             let bin = self.bins.entry(place).or_insert(Bin { n: 0, hits: 0, ..other });
             (bin.n, bin.hits) = (bin.n + other.n, bin.hits + other.hits);
@@ -245,17 +276,7 @@ impl ChangedRows {
 
     /// Of the squared errors.
     fn change(&self) -> MeanChange {
-        let n = self.n as f64;
-        let mean = self.sum.value() / n;
-        let squares = (self.squares.value() - self.sum.value() * mean).max(0.0);
-        let variance = squares * n / (n - 1.0);
-        MeanChange {
-            mean,
-            variance,
-            n,
-            events: self.hits.min(self.n - self.hits),
-            chance: Some(self.chance.values()),
-        }
+        self.brier.change(self.n, self.hits)
     }
 }
 
@@ -273,7 +294,7 @@ pub fn brier_change(
 ) -> Option<BrierChange> {
     assert_eq!(before.len(), after.len(), "the same rows before and after");
     if let Some(clusters) = clusters {
-        return change_of_clusters(before, after, clusters).stated(alpha);
+        return change_of_clusters(squared, before, after, clusters).stated(alpha);
     }
     let mut changed = ChangedRows::default();
     before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
@@ -335,6 +356,42 @@ fn worse(change: &MeanChange) -> Option<Evidence> {
     change.rise(LEVEL).map(|(brier, interval)| Evidence::Worse { brier, interval })
 }
 
+/// Whether the log-loss of the calibrated probabilities is higher than that of the scores, beyond chance.
+fn log_loss_rises(change: &MeanChange) -> Option<Evidence> {
+    let (log_loss, Interval { lo, hi }) = change.rise(LEVEL)?;
+    let interval = Interval { lo: LOSS_UNIT * lo, hi: LOSS_UNIT * hi };
+    Some(Evidence::LogLoss { log_loss: LOSS_UNIT * log_loss, interval })
+}
+
+/// Whether one probability for several scores loses, beyond chance, what the scores tell.
+fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
+    /// A loss of area that any table of steps may have.
+    const SMALL_AREA: f64 = 0.002;
+    /// How far the rates of rows that get one probability may be apart where no epsilon is guaranteed.
+    const APART: f64 = 0.05;
+    let header = artifact.header();
+    let mut found = Vec::new();
+    if header.reduction == Reduction::Binary
+        && let Some(OrderChange { before, after, interval }) = told.order_change()
+        // Of scores without an order, and of an order that is turned round, other evidence tells.
+        && interval.hi < -SMALL_AREA && after > 0.5
+    {
+        found.push(Evidence::Order { before, after, interval });
+    }
+    if header.reduction.has_one_probability() {
+        let table = |class: u16| if header.reduction == Reduction::TopLabel { class.into() } else { 0 };
+        let epsilon = |class| {
+            let epsilon = artifact.tables().get(table(class)).and_then(|table| table.epsilon);
+            epsilon.map(f64::from).filter(|&epsilon| epsilon < 1.0).unwrap_or(APART)
+        };
+        let (mixed, of) = told.mixed(epsilon);
+        if let Some(&Mixed { prob, rates, epsilon, .. }) = mixed.first() {
+            found.push(Evidence::Mixed { mixed: mixed.len() as u64, of, prob, rates, epsilon });
+        }
+    }
+    found
+}
+
 /// Whether the fraction of hits in a bin or range is outside of what is guaranteed, for some of them and for sure.
 fn broken_promise(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
     let tested = tested_bins(artifact, &rows.bins)?;
@@ -382,6 +439,24 @@ impl fmt::Display for Evidence {
                 "The calibrated probabilities are worse than the scores: the Brier score rises by {:.4} (99 %, paired).",
                 EstimateWithInterval { value, interval: Some(interval) }
             ),
+            &Self::LogLoss { log_loss: value, interval } => write!(
+                f,
+                "The log-loss of the calibrated probabilities is higher than that of the scores: it rises by {:.4} (99 %, paired).",
+                EstimateWithInterval { value, interval: Some(interval) }
+            ),
+            &Self::Order { before, after, interval } => write!(
+                f,
+                "The calibrator loses a part of the order of the scores: the area under the ROC curve falls from {before:.3} to {after:.3} \
+                 (change {:+.3}, 99 %, paired).",
+                EstimateWithInterval { value: after - before, interval: Some(interval) }
+            ),
+            Self::Mixed { mixed, of, prob, rates: [low, high], epsilon } => write!(
+                f,
+                "Rows that get the same probability differ, in {mixed} of {} tested: {} is stated for rows whose event rate is {low:.3} in the \
+                 lower half of the scores and {high:.3} in the upper half. Beyond chance that is more than {epsilon:.3} apart (1 % over all).",
+                number_of(*of, "value"),
+                shown(4, *prob)
+            ),
             Self::BrokenPromise { broken, bins, .. } => {
                 let one = if *broken == 1 { "contradicts" } else { "contradict" };
                 write!(
@@ -426,7 +501,6 @@ impl fmt::Display for Evidence {
 mod tests {
     use std::cmp::Ordering;
 
-    use calib_core::artifact::Reduction;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -493,7 +567,7 @@ mod tests {
         let (
             Some(Evidence::Worse { brier, interval }),
             Some(Evidence::Worse { brier: plain, interval: expected }),
-        ) = (found, worse(&change_of_clusters(&before, &after, &clusters)))
+        ) = (found, worse(&change_of_clusters(squared, &before, &after, &clusters)))
         else {
             panic!("{found:?}")
         };
@@ -521,7 +595,13 @@ mod tests {
         );
         let isotonic = BinaryMethod::Isotonic(Isotonic::default());
         let evidence = found(&fitted(&isotonic, &calibration), &test);
-        assert!(matches!(evidence[..], [Evidence::Worse { .. }, Evidence::Constant { .. }]), "{evidence:?}");
+        assert!(
+            matches!(
+                evidence[..],
+                [Evidence::Worse { .. }, Evidence::Mixed { mixed: 1, of: 1, .. }, Evidence::Constant { .. }]
+            ),
+            "{evidence:?}"
+        );
         let turned: Vec<_> = test.iter().map(|&(s, label)| (s, !label)).collect();
         let evidence = found(&fitted(&UMD, &calibration), &turned);
         assert!(matches!(evidence[..], [Evidence::Reversed { .. }]), "{evidence:?}");
@@ -624,6 +704,50 @@ mod tests {
         }
         // 10 on average; more than 24 with a probability below one in ten thousand, and none is no test.
         assert!((1..=24).contains(&false_alarms), "{false_alarms}");
+    }
+
+    /// What rows of two probabilities say, of which so many of so many come true.
+    fn said_of(hits: usize, n: usize, [before, after]: [f64; 2]) -> Vec<Evidence> {
+        let said = |prob| (0..n).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row < hits });
+        let changed = changed(&said(before).collect::<Vec<_>>(), &said(after).collect::<Vec<_>>());
+        let rise = log_loss_rises(&changed.log_loss.change(changed.n, changed.hits));
+        worse(&changed.change()).into_iter().chain(rise).collect()
+    }
+
+    /// Impossible events that happen cost little squared error, and much log-loss.
+    #[test]
+    fn a_probability_of_0_that_comes_true_raises_the_log_loss() {
+        let found = said_of(16, 2000, [0.01, 0.0]);
+        let [Evidence::LogLoss { log_loss, interval }] = found[..] else { panic!("{found:?}") };
+        assert!((0.2..0.4).contains(&log_loss) && interval.lo > 0.05, "{found:?}");
+        assert_eq!(said_of(2, 2000, [0.01, 0.0]), []);
+        assert_eq!(said_of(0, 2000, [0.01, 0.0]), []);
+        assert_eq!(said_of(20, 2000, [0.02, 0.01]), []);
+    }
+
+    /// Labels with which two probabilities have the same expected log-loss: in how many of so many sets it is said to rise.
+    fn log_loss_alarms(sets: u32, n: usize, [before, after]: [f64; 2]) -> u32 {
+        let differences = [false, true].map(|hit| logarithmic(after, hit) - logarithmic(before, hit));
+        let rate = differences[0] / (differences[0] - differences[1]);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
+        let hits = |rng: &mut Xoshiro256PlusPlus| (0..n).filter(|_| rng.random::<f64>() < rate).count();
+        (0..sets)
+            .map(|_| hits(&mut rng))
+            .filter(|&hits| {
+                let found = said_of(hits, n, [before, after]);
+                found.iter().any(|found| matches!(found, Evidence::LogLoss { .. }))
+            })
+            .count() as u32
+    }
+
+    /// One side of 1 %: 2 of 400 on average, more than 8 with a probability below one in a thousand.
+    #[test]
+    fn equal_log_losses_are_rarely_said_to_rise() {
+        let pairs = [[0.3, 0.6], [0.6, 0.3], [0.01, 0.03], [0.03, 0.001], [0.01, 0.0], [0.5, 0.999]];
+        for (n, pair) in [100, 1000, 5000].into_iter().flat_map(|n| pairs.map(|pair| (n, pair))) {
+            let alarms = log_loss_alarms(400, n, pair);
+            assert!(alarms <= 8, "{alarms} of 400: {n} rows, {pair:?}");
+        }
     }
 
     /// Rows of perfectly calibrated, rare scores, and a calibrator of two bins that is truly worse: in how many of so many sets it is called

@@ -7,8 +7,7 @@ use calib_core::artifact::{Reduction, Theorem};
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::verdict::PromiseOnRows;
-use crate::artifact::score_edges;
+use crate::artifact::{score_edges, scores_in_words};
 use crate::stats::{Interval, clopper_pearson};
 
 /// The error that each test of evidence makes at most, were nothing wrong: one in a hundred.
@@ -31,6 +30,22 @@ pub struct GuaranteeTest {
     pub unseen: Option<f64>,
     /// Each bin or range with test rows.
     pub ranges: Vec<RangeTest>,
+}
+
+/// Whether a guarantee holds on the test rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromiseOnRows {
+    /// The rows show that no bin deviates by more than epsilon, or that the event rate of every score range lies in its interval.
+    Kept,
+    /// The rows neither show nor refute it.
+    NotRefuted,
+    /// Some bin deviates by more, or the rate of some range lies outside its interval, beyond chance.
+    Broken,
+    /// It is not about what test rows show.
+    NotTested,
+    /// There is none.
+    None,
 }
 
 /// The test rows of a bin with a guarantee, or of a score range with an interval.
@@ -67,12 +82,7 @@ impl RangeTest {
             Some(class) => format!("{class}: {}", self.bin),
             None => self.bin.to_string(),
         };
-        let scores = match self.scores {
-            [None, None] => "all".into(),
-            [None, Some(below)] => format!("below {below}"),
-            [Some(from), None] => format!("from {from}"),
-            [Some(from), Some(below)] => format!("{from} to {below}"),
-        };
+        let scores = scores_in_words(self.scores);
         let promise = match self.promise {
             PromiseOnRows::Kept if self.epsilon.is_some() => "within epsilon",
             PromiseOnRows::Kept => "within",

@@ -1,4 +1,4 @@
-//! Whether the mean squared error changed beyond chance.
+//! Whether a mean loss, the squared error or the log-loss, changed beyond chance.
 
 use std::cmp::Ordering;
 
@@ -20,19 +20,22 @@ pub struct BrierChange {
     /// By chance means: if a row's label is 1 with a probability in the middle between score and calibrated probability. Both are
     /// then equally good, in every row. The difference has to be beyond the quantile of its distribution there, by its first four
     /// cumulants (Cornish and Fisher 1938). The differences of rows themselves tell less if events are rare: mean and variance are
-    /// both small if events happen to be missing. If the distribution is too skew for cumulants, nothing is beyond chance.
+    /// both small if events happen to be missing. If the distribution is too skew for cumulants, nothing is beyond chance but a rise of
+    /// rare large differences, by these themselves.
     pub sign: Ordering,
 }
 
-/// Cumulants of half the sum of differences of squared errors, if labels came from the midpoints: the second to the fourth.
+/// Cumulants of half the sum of differences of losses, if labels are such that each difference has mean 0: the second to the fourth.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cumulants([ExactSum; 3]);
 
 impl Cumulants {
-    pub(super) fn add_times(&mut self, before: f64, after: f64, times: u64) {
-        // Half of (after - y)^2 - (before - y)^2 = 2 (after - before) (middle - y): no term of the sums is above 1.
-        let (middle, weight) = (before.midpoint(after), before - after);
-        let variance = middle * (1.0 - middle);
+    /// Adds a row whose difference is one of two in `[-1, 1]`: with label 0, or 1.
+    fn add_times(&mut self, differences: [f64; 2], times: u64) {
+        // A proper loss has differences of opposite signs, and 0 between them.
+        let weight = differences[1] - differences[0];
+        let middle = if weight == 0.0 { 0.5 } else { (-differences[0] / weight).clamp(0.0, 1.0) };
+        let (weight, variance) = (weight / 2.0, middle * (1.0 - middle));
         let of_label = [variance, variance * (1.0 - 2.0 * middle), variance * (1.0 - 6.0 * variance)];
         for ((sum, cumulant), power) in self.0.iter_mut().zip(of_label).zip(2..) {
             sum.add_times(weight.powi(power) * cumulant, times);
@@ -62,7 +65,56 @@ fn quantile([variance, third, fourth]: [f64; 3], p: f64) -> Option<f64> {
     (skew.abs() <= MOST_SKEW).then_some(variance.sqrt() * corrected)
 }
 
-/// The mean of the rows' differences in squared error; `variance` is that of their sum.
+/// The differences of a loss of independent rows, after less before, in any order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Differences {
+    sum: ExactSum,
+    squares: ExactSum,
+    chance: Cumulants,
+}
+
+impl Differences {
+    /// Adds so many rows with this outcome. The loss is in `[0, 1]`.
+    pub(super) fn add_times(&mut self, loss: Loss, [before, after]: [f64; 2], hit: bool, times: u64) {
+        let differences = [false, true].map(|hit| loss(after, hit) - loss(before, hit));
+        let difference = differences[usize::from(hit)];
+        self.sum.add_times(difference, times);
+        self.squares.add_times(difference * difference, times);
+        self.chance.add_times(differences, times);
+    }
+
+    /// The change of the mean, over so many rows with so many hits.
+    pub(super) fn change(&self, n: u64, hits: u64) -> MeanChange {
+        let rows = n as f64;
+        let mean = self.sum.value() / rows;
+        let squares = (self.squares.value() - self.sum.value() * mean).max(0.0);
+        let (variance, chance) = (squares * rows / (rows - 1.0), Some(self.chance.values()));
+        MeanChange { mean, variance, n: rows, events: hits.min(n - hits), chance }
+    }
+}
+
+impl std::ops::AddAssign for Differences {
+    fn add_assign(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.chance += other.chance;
+    }
+}
+
+/// A loss of a probability and an outcome, in `[0, 1]`.
+pub(super) type Loss = fn(f64, bool) -> f64;
+
+/// The squared error.
+pub(super) fn squared(prob: f64, hit: bool) -> f64 {
+    (prob - f64::from(u8::from(hit))).powi(2)
+}
+
+/// The log-loss, in units of [`LOSS_UNIT`](super::proper::LOSS_UNIT) nats.
+pub(super) fn logarithmic(prob: f64, hit: bool) -> f64 {
+    super::proper::loss(super::proper::given(prob, hit))
+}
+
+/// The mean of the rows' differences in a loss; `variance` is that of their sum.
 pub(super) struct MeanChange {
     pub(super) mean: f64,
     pub(super) variance: f64,
@@ -84,7 +136,17 @@ impl MeanChange {
     fn sign(&self, alpha: f64) -> Ordering {
         let sum = self.mean * self.n;
         let ends = match self.chance {
-            Some(chance) => quantile(chance, alpha / 2.0).zip(quantile(chance, 1.0 - alpha / 2.0)),
+            Some(chance) => {
+                let by_chance = quantile(chance, alpha / 2.0).zip(quantile(chance, 1.0 - alpha / 2.0));
+                // Of rare large rises, which make mean and variance large together, the differences themselves say too little rather than too
+                // much that there are such.
+                let is_of_rises = self.events >= FEWEST_EVENTS && chance[1] > 0.0;
+                let by_rows = || {
+                    let Interval { lo, hi } = self.interval(alpha).filter(|_| is_of_rises)?;
+                    Some((f64::NEG_INFINITY, (hi - lo) / 2.0 * self.n))
+                };
+                by_chance.or_else(by_rows)
+            }
             None => {
                 self.interval(alpha).filter(|_| self.events >= FEWEST_EVENTS).map(|Interval { lo, hi }| {
                     let reach = (hi - lo) / 2.0 * self.n;
@@ -112,13 +174,14 @@ impl MeanChange {
     }
 }
 
-/// The mean of the rows' differences in squared error: clusters are independent of each other, their rows need not be.
+/// The mean of the rows' differences in a loss: clusters are independent of each other, their rows need not be.
 pub(super) fn change_of_clusters(
+    loss: Loss,
     before: &[Prediction],
     after: &[Prediction],
     clusters: &Clusters,
 ) -> MeanChange {
-    let loss = |row: &Prediction| (row.prob - f64::from(u8::from(row.hit))).powi(2);
+    let loss = |row: &Prediction| loss(row.prob, row.hit);
     let differences = || before.iter().zip(after).map(|(before, after)| loss(after) - loss(before));
     let n = before.len() as f64;
     let mean = differences().sum::<f64>() / n;

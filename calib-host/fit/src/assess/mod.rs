@@ -28,6 +28,7 @@ mod roc;
 mod roc_surface;
 mod subject;
 mod survey;
+mod told;
 mod validity;
 mod vectors;
 mod verdict;
@@ -60,7 +61,7 @@ pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
     Tested, compare_groups, test_equal_calibration,
 };
-pub use guarantee_test::{GuaranteeTest, RangeTest};
+pub use guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
 pub use mean_change::BrierChange;
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};
@@ -70,6 +71,7 @@ pub use roc::{Roc, RocPoint};
 pub use roc_surface::{HullVolume, RocSurface, SurfaceVolume, roc_surface};
 pub use subject::assess;
 pub use survey::{Survey, is_surveyed, survey, survey_before_after};
+pub use told::Told;
 pub use validity::{Validity, ValidityStep};
 pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};
-pub use verdict::{Grounds, Judgement, PromiseOnRows, Verdict, is_guaranteed};
+pub use verdict::{Grounds, Judgement, Values, Verdict, is_guaranteed};

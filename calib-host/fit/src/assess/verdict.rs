@@ -6,9 +6,10 @@ use calib_core::Artifact;
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use super::guarantee_test::{GuaranteeTest, RangeTest};
+use super::guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
 use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
+use crate::artifact::table_steps;
 use crate::stats::{Interval, percent_of_success, places};
 
 /// Whether calibrated probabilities are better than the scores.
@@ -25,22 +26,6 @@ pub enum Judgement {
     NotCompared,
 }
 
-/// Whether a guarantee holds on the test rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PromiseOnRows {
-    /// The rows show that no bin deviates by more than epsilon, or that the event rate of every score range lies in its interval.
-    Kept,
-    /// The rows neither show nor refute it.
-    NotRefuted,
-    /// Some bin deviates by more, or the rate of some range lies outside its interval, beyond chance.
-    Broken,
-    /// It is not about what test rows show.
-    NotTested,
-    /// There is none.
-    None,
-}
-
 /// The first thing that a report says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -51,11 +36,45 @@ pub struct Verdict {
     pub promise: PromiseOnRows,
     /// A bin or range that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
     pub unseen: Option<f64>,
+    /// The log-loss rises beyond chance, and the Brier score does not.
+    pub log_loss_rises: bool,
+    /// The probabilities order the rows worse than the scores, or rows that get one probability differ in their event rates, beyond chance.
+    pub is_coarse: bool,
+    /// The different probabilities that the calibrator has, if it is a table of steps.
+    pub values: Option<Values>,
     /// Each bin with a guarantee, or each score range with an interval, if it holds test rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<RangeTest>,
     /// Both in sentences.
     pub sentences: Vec<String>,
+}
+
+/// How many different probabilities a calibrator has, and between which.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Values {
+    /// How many.
+    pub count: usize,
+    /// The lowest.
+    pub lo: f64,
+    /// The highest.
+    pub hi: f64,
+}
+
+impl Values {
+    /// Counts them over all tables; `None` if one is no step function, or a probability is put together of several.
+    pub fn of(artifact: &Artifact<'_>) -> Option<Self> {
+        let tables = artifact.tables();
+        let calibrated = (0..tables.count()).filter(|&table| tables.get(table).is_some());
+        let steps: Vec<_> = calibrated.map(|table| table_steps(artifact, table)).collect();
+        if !artifact.header().reduction.has_one_probability() || steps.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let mut values: Vec<f32> = steps.into_iter().flatten().map(|(_, value)| value).collect();
+        values.sort_by(f32::total_cmp);
+        values.dedup();
+        Some(Self { count: values.len(), lo: (*values.first()?).into(), hi: (*values.last()?).into() })
+    }
 }
 
 /// What a verdict rests on.
@@ -111,13 +130,22 @@ impl Verdict {
             (true, false, true) => PromiseOnRows::NotRefuted,
             (true, false, false) => PromiseOnRows::NotTested,
         };
+        let log_loss_rises = evidence.iter().any(|found| matches!(found, Evidence::LogLoss { .. }));
+        let is_coarse =
+            evidence.iter().any(|found| matches!(found, Evidence::Order { .. } | Evidence::Mixed { .. }));
+        let values = Values::of(artifact);
         let unseen = guarantee.unseen.filter(|_| promise == PromiseOnRows::NotRefuted);
         let mut sentences = vec![
             of_probabilities(probabilities, grounds),
             of_promise(promise, artifact, (metrics.after.n, unseen)),
         ];
         sentences.extend(of_order(metrics, alpha));
-        Self { probabilities, promise, unseen, ranges: guarantee.ranges.clone(), sentences }
+        sentences.extend(values.map(of_values));
+        let ranges = guarantee.ranges.clone();
+        let mut found =
+            Self { probabilities, promise, unseen, log_loss_rises, is_coarse, values, ranges, sentences };
+        found.sentences.extend(found.advice(artifact.header().n));
+        found
     }
 
     /// In a few words.
@@ -125,6 +153,11 @@ impl Verdict {
         match (self.probabilities, self.promise) {
             (Judgement::Worse, _) => "Calibration makes the probabilities worse",
             (_, PromiseOnRows::Broken) => "The test rows contradict the guarantee",
+            _ if self.log_loss_rises => "Calibration makes the log-loss worse",
+            (Judgement::Better, _) if self.is_coarse => {
+                "Calibration makes the probabilities better on average, but loses a part of what the scores tell"
+            }
+            _ if self.is_coarse => "Calibration loses a part of what the scores tell",
             (Judgement::Better, _) => "Calibration makes the probabilities better",
             (Judgement::NoSureDifference, _) => "Calibration makes no sure difference",
             (Judgement::NotCompared, _) => "Calibrated probabilities on the test rows",
@@ -133,7 +166,40 @@ impl Verdict {
 
     /// Whether it speaks against the calibrator.
     pub fn is_bad(&self) -> bool {
-        self.probabilities == Judgement::Worse || self.promise == PromiseOnRows::Broken
+        self.probabilities == Judgement::Worse
+            || self.promise == PromiseOnRows::Broken
+            || self.log_loss_rises
+            || self.is_coarse
+    }
+
+    /// Why it is bad, and what to try, for a calibrator that was fitted to so many rows. Where the rows contradict the guarantee, that is the
+    /// reason.
+    fn advice(&self, rows: u64) -> Option<String> {
+        /// A method of few parameters needs no more.
+        const FEW: u64 = 500;
+        if !self.is_bad() || self.promise == PromiseOnRows::Broken {
+            return None;
+        }
+        let of_values = self.values.filter(|_| self.is_coarse).map(|Values { count, .. }| {
+            format!("The reason is that {count} probabilities stand for all scores: more bins, or the method blend, lose less.")
+        });
+        let of_few = || {
+            (rows < FEW).then(|| {
+                format!("It was fitted to {rows} rows only: with as few, the method platt or the scores as they are may be better.")
+            })
+        };
+        let other = || {
+            "Compare the methods on the calibration rows: another one, or the scores as they are, may be better.".into()
+        };
+        Some(of_values.or_else(of_few).unwrap_or_else(other))
+    }
+}
+
+/// The different probabilities of a calibrator, in words.
+fn of_values(Values { count, lo, hi }: Values) -> String {
+    match count {
+        1 => format!("The calibrator has one probability for all scores, {lo:.4}."),
+        _ => format!("The calibrator has {count} different probabilities, from {lo:.4} to {hi:.4}."),
     }
 }
 
@@ -239,6 +305,10 @@ mod tests {
     use crate::fit::fit_binary;
 
     const WORSE: Evidence = Evidence::Worse { brier: 0.1, interval: Interval { lo: 0.05, hi: 0.15 } };
+    const LOG_LOSS: Evidence = Evidence::LogLoss { log_loss: 0.1, interval: Interval { lo: 0.05, hi: 0.15 } };
+    const ORDER: Evidence =
+        Evidence::Order { before: 0.88, after: 0.8, interval: Interval { lo: -0.1, hi: -0.06 } };
+    const MIXED: Evidence = Evidence::Mixed { mixed: 1, of: 4, prob: 0.21, rates: [0.1, 0.5], epsilon: 0.09 };
     const BROKEN: Evidence = Evidence::BrokenPromise { broken: 1, bins: 4, alpha: 0.1 };
 
     /// So many rows, half of which come true, and what is said of all.
@@ -309,6 +379,8 @@ mod tests {
 
     #[test]
     fn a_broken_promise_is_bad_however_good_the_probabilities_are() {
+        const COARSE: &str =
+            "Calibration makes the probabilities better on average, but loses a part of what the scores tell";
         let metrics = metrics(20_000, [0.6, 0.55], Some(100));
         let better = Some(Ordering::Less);
         for (evidence, is_shown, promise, title, is_bad) in [
@@ -316,6 +388,9 @@ mod tests {
             (&[], false, PromiseOnRows::NotRefuted, "Calibration makes the probabilities better", false),
             (&[BROKEN], true, PromiseOnRows::Broken, "The test rows contradict the guarantee", true),
             (&[WORSE], true, PromiseOnRows::Kept, "Calibration makes the probabilities worse", true),
+            (&[LOG_LOSS, ORDER], true, PromiseOnRows::Kept, "Calibration makes the log-loss worse", true),
+            (&[ORDER], false, PromiseOnRows::NotRefuted, COARSE, true),
+            (&[MIXED], true, PromiseOnRows::Kept, COARSE, true),
             (
                 &[WORSE, BROKEN],
                 true,
@@ -327,6 +402,10 @@ mod tests {
             let got = verdict(&metrics, evidence, better, is_shown);
             assert_eq!((got.promise, got.title(), got.is_bad()), (promise, title, is_bad), "{evidence:?}");
             assert_eq!(got.unseen.is_some(), promise == PromiseOnRows::NotRefuted);
+            let values = "The calibrator has 4 different probabilities, from ";
+            assert!(got.sentences.iter().any(|sentence| sentence.starts_with(values)), "{:?}", got.sentences);
+            let is_advised = got.sentences.last().is_some_and(|last| !last.starts_with(values));
+            assert_eq!(is_advised, is_bad && promise != PromiseOnRows::Broken, "{:?}", got.sentences);
         }
         let guarantee =
             GuaranteeTest { is_refuted: false, is_shown: false, unseen: None, ranges: Vec::new() };

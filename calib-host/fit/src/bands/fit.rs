@@ -12,7 +12,7 @@ use crate::error::FitError;
 use crate::fit::{check_alpha, stated_alpha};
 use crate::guarantee::exact_interval;
 use crate::intervals::{LARGEST_LEVEL, nearest_edges};
-use crate::points::{Points, Ranked};
+use crate::points::Points;
 use crate::stats::Interval;
 
 /// A band around the calibration curve.
@@ -139,15 +139,15 @@ fn cells(points: &(impl Points + ?Sized)) -> Result<Vec<Cell>, FitError> {
     let ranks: Vec<u64> =
         starts.iter().zip(ends.clone()).flat_map(|(start, end)| [start.0 + 1, end.0]).collect();
     let found = points.at_ranks(&ranks)?;
-    let cell = |((start, end), [first, last]): ((&(u64, u64), &(u64, u64)), &[Ranked; 2])| Cell {
+    let cells = starts.iter().zip(ends).zip(found.as_chunks().0).map(|((start, end), [first, last])| Cell {
         first: first.group.score,
         last: last.group.score,
         rows: end.0 - start.0,
         positives: end.1 - start.1,
         through_first: first.through().0,
         below_last: last.below.0,
-    };
-    Ok(starts.iter().zip(ends).zip(found.as_chunks().0).map(cell).collect())
+    });
+    Ok(cells.collect())
 }
 
 /// Returns the unions of cells with the intervals of their rates, all of which hold together with probability at least `1 - alpha`.

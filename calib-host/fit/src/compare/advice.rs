@@ -30,9 +30,12 @@ pub struct Unmet {
     pub points_per_bin: Option<u64>,
 }
 
-/// Chooses among methods in the order of their losses: the smallest artifact that is at most one standard error of the paired
-/// difference behind the best (Breiman et al. 1984, section 3.4.3, for paired losses), and is surely better than the scores as they
-/// are.
+/// What a fit takes where nobody names a method.
+const BY_ITSELF: [&str; 2] = ["blend", "top-label/blend"];
+
+/// Chooses among methods in the order of their losses: of those that are at most one standard error of the paired
+/// difference behind the best (Breiman et al. 1984, section 3.4.3, for paired losses), and are surely better than the scores as they
+/// are, what a fit takes by itself, or else the one with the fewest instructions.
 pub(super) fn advise(
     ranked: &[ComparedMethod],
     points: &CompareData,
@@ -53,7 +56,7 @@ pub(super) fn advise(
     Advice { recommendation, reason, unmet: None }
 }
 
-/// The smallest method that is not behind the first, if it is better than nothing, and why. `among` says what these have in common.
+/// The method to take of those that are not behind the first, if that is better than nothing, and why. `among` says what these have in common.
 fn choose(ranked: &[&ComparedMethod], score: &str, among: &str) -> (Option<String>, String) {
     let best = ranked[0];
     if !best.is_better() {
@@ -69,20 +72,28 @@ fn choose(ranked: &[&ComparedMethod], score: &str, among: &str) -> (Option<Strin
     let is_near = |method: &ComparedMethod| method.behind_best.value <= method.behind_best.standard_error;
     let near: Vec<&ComparedMethod> =
         ranked.iter().copied().filter(|method| method.is_better() && is_near(method)).collect();
-    // The first of equal sizes has the lowest loss.
-    let taken = near.iter().copied().min_by_key(|method| method.len_bytes).unwrap_or(best);
+    let by_itself = near.iter().copied().find(|method| BY_ITSELF.contains(&&*method.name));
+    // The first of equals has the lowest loss.
+    let order = |method: &ComparedMethod| (method.instructions().unwrap_or(u64::MAX), method.len_bytes);
+    let cheapest = || near.iter().copied().min_by_key(|method| order(method)).unwrap_or(best);
+    let taken = by_itself.unwrap_or_else(cheapest);
     let change = change(taken, score);
     let name = Some(taken.name.clone());
     if taken.name == best.name {
         return (name, format!("it has the lowest {score}{among}, and {change}"));
     }
+    let how = match (by_itself, taken.instructions()) {
+        (Some(_), _) => "a fit takes it by itself, and it is one of".into(),
+        (None, Some(instructions)) => {
+            format!("with {instructions} instructions on a Cortex-M0 it is the cheapest of")
+        }
+        (None, None) => format!("at {} bytes it is the smallest of", taken.len_bytes),
+    };
     let reason = format!(
-        "at {} bytes it is the smallest of {} that are within one standard error of the lowest {score}{among} ({}, {} bytes; the \
-         difference is {:.6} with a standard error of {:.6}), and {change}",
-        taken.len_bytes,
+        "{how} {} that are within one standard error of the lowest {score}{among} ({}; the difference is {:.6} with a standard error \
+         of {:.6}), and {change}",
         near.len(),
         best.name,
-        best.len_bytes,
         taken.behind_best.value,
         taken.behind_best.standard_error
     );
@@ -144,8 +155,12 @@ const FEWEST_BINS: u64 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::artifact::{StoredArtifact, artifact_bytes, device_costs};
     use crate::assess::{Bootstrap, EstimateWithInterval, IntervalKind, ProperScore};
+    use crate::binary::{BinaryMethod, ScalingMethod, Umd};
     use crate::compare::{PairedDifference, Split};
+    use crate::data::BinaryData;
+    use crate::fit::fit_binary;
     use crate::stats::Interval;
 
     /// A method that is so far behind the best, with an error of .001, and changes the loss by at most `hi`.
@@ -198,12 +213,50 @@ mod tests {
             "{}",
             got.reason
         );
-        assert!(got.reason.contains("(venn-abers, 6588 bytes; the difference is 0.000900"), "{}", got.reason);
+        assert!(got.reason.contains("(venn-abers; the difference is 0.000900"), "{}", got.reason);
         let got = advice(ranked()[..1].to_vec(), None);
         assert!(got.reason.starts_with("it has the lowest brier, and"), "{}", got.reason);
         // Where the best is not surely better, nothing smaller is.
         let worthless = vec![method("a", 9, 0.0, 0.01, None), method("b", 8, 0.0, -0.01, None)];
         assert_eq!(advice(worthless, None).recommendation, None);
+    }
+
+    #[test]
+    fn what_a_fit_takes_by_itself_comes_before_what_is_cheaper_if_it_is_as_good() {
+        let with = |behind: f64| {
+            let mut ranked = ranked();
+            ranked.insert(1, method("blend", 1500, behind, -0.01, None));
+            advice(ranked, None)
+        };
+        let got = with(0.0005);
+        assert_eq!(got.recommendation.as_deref(), Some("blend"));
+        assert!(
+            got.reason.starts_with("a fit takes it by itself, and it is one of 3 that"),
+            "{}",
+            got.reason
+        );
+        assert_eq!(with(0.0011).recommendation.as_deref(), Some("isotonic"));
+        // Fewer instructions come before fewer bytes.
+        let fitted = |method: BinaryMethod| {
+            let scores: Vec<f64> = (0..400).map(|i| f64::from(i) / 400.0).collect();
+            let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0 || i > 300).collect())
+                .unwrap()
+                .on_device();
+            let bytes =
+                artifact_bytes(&fit_binary(&data, &method, 0.1).unwrap(), &Default::default()).unwrap();
+            device_costs(&StoredArtifact::from_bytes(&bytes).unwrap().artifact()).into_iter().next()
+        };
+        let mut ranked = ranked();
+        ranked[1].cost = fitted(BinaryMethod::Umd(Umd::new(15)));
+        ranked.push(method("beta", 100, 0.0002, -0.01, None));
+        ranked[4].cost = fitted(BinaryMethod::Scaling(ScalingMethod::Beta));
+        let got = advice(ranked, None);
+        assert_eq!(got.recommendation.as_deref(), Some("isotonic"));
+        assert!(
+            got.reason.contains(" instructions on a Cortex-M0 it is the cheapest of 3 that"),
+            "{}",
+            got.reason
+        );
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl ComparedMethod {
         self.meets_epsilon != Some(false)
     }
 
+    /// The instructions of a call on the first core, a Cortex-M0, if they are known.
+    pub(super) fn instructions(&self) -> Option<u64> {
+        Some(self.cost.as_ref()?.cores.first()?.instructions.ceil() as u64)
+    }
+
     /// Whether it is better than the scores as they are, beyond the noise of the points.
     pub(super) fn is_better(&self) -> bool {
         self.change.interval.map_or(self.change.value < 0.0, |interval| interval.hi < 0.0)

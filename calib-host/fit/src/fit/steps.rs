@@ -91,9 +91,8 @@ mod tests {
         use ScalingMethod as S;
         let (few, p, m) = (Isotonic::default(), ScoreKind::Probability, ScoreKind::Margin);
         let scaling = BinaryMethod::Scaling;
-        let (rises, falls): (fn(f64) -> f64, fn(f64) -> f64) = (|s| s * s, |s| 0.9 - 0.8 * s);
-        let (turns, rare): (fn(f64) -> f64, fn(f64) -> f64) =
-            (|s| 0.2 + 2.4 * (s - 0.5).powi(2), |s| 0.002 + 0.02 * s);
+        let [rises, falls, turns, rare]: [fn(f64) -> f64; 4] =
+            [|s| s * s, |s| 0.9 - 0.8 * s, |s| 0.2 + 2.4 * (s - 0.5).powi(2), |s| 0.002 + 0.02 * s];
         for (method, kind, truth, most) in [
             (scaling(S::PlattLogit), p, rises, 0.008),
             (scaling(S::PlattLogit), p, falls, 0.008),

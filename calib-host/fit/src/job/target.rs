@@ -6,7 +6,7 @@ use crate::artifact::{ArtifactOptions, Child, StoredArtifact};
 #[derive(Clone, Debug)]
 pub enum Target<'a> {
     /// Into an artifact of its own: the device then has no probabilities.
-    Alone(ArtifactOptions),
+    Alone(Box<ArtifactOptions>),
     /// Beside a calibrator of the same scores, into an artifact with this counter.
     Beside(&'a StoredArtifact, u32),
 }

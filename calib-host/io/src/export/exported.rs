@@ -228,7 +228,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         ));
     }
     lines.push(String::new());
-    lines.extend(promise(stored).lines(|condition| &condition.full).iter().flat_map(|line| wrapped(line)));
+    lines.extend(promise(stored).lines().iter().flat_map(|line| wrapped(line)));
     lines
 }
 

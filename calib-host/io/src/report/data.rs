@@ -105,6 +105,9 @@ pub struct Report {
     pub of_margins: bool,
     /// What was calibrated, and how.
     pub calibrator: CalibratorSummary,
+    /// The probability of each range of scores on the device, both in words, if there is one table of a few bins.
+    #[serde(skip)]
+    pub steps: Vec<[String; 2]>,
     /// What is guaranteed.
     pub guarantee: String,
     /// What has to be so for that to hold.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use calib_core::Artifact;
-use calib_fit::artifact::{StoredArtifact, device_costs, promise, rule_sentences};
+use calib_fit::artifact::{
+    StoredArtifact, device_costs, promise, rule_sentences, scores_in_words, table_steps,
+};
 use calib_fit::assess::{
     AssessOptions, CalibratedRows, Cell, ClinicalOptions, ClinicalSummary, Evidence, Flaw, IntervalKind,
     assess_before_after, flaws_under, is_guaranteed,
@@ -126,6 +128,7 @@ pub fn report(
         labels: Labels::default(),
         verdict: found.verdict,
         calibrator: summary(artifact),
+        steps: steps(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
         limits: promise.full_limits().into_iter().map(Into::into).collect(),
         guarantee: with_rule(promise.statement, &rule_sentences(artifact)),
@@ -271,6 +274,14 @@ pub fn plot(
 
 fn simplex_of(artifact: &Artifact<'_>, data: &ReportData<'_>) -> Option<Plot> {
     data.class_probs.filter(|_| artifact.header().classes == 3).map(simplex::simplex)
+}
+
+/// The table of the device, if there is one, and it has no more bins than a reader looks at.
+fn steps(artifact: &Artifact<'_>) -> Vec<[String; 2]> {
+    const MOST: usize = 32;
+    let steps = if artifact.tables().count() == 1 { table_steps(artifact, 0) } else { Vec::new() };
+    let few = Some(steps).filter(|steps| steps.len() <= MOST).unwrap_or_default();
+    few.into_iter().map(|(scores, value)| [scores_in_words(scores), format!("{value:.4}")]).collect()
 }
 
 fn summary(artifact: &Artifact<'_>) -> CalibratorSummary {

@@ -40,6 +40,7 @@ impl Report {
         };
         page.html(context! {
             report => self.head(),
+            steps => self.steps,
             range_titles => RangeTest::COLUMNS,
             ranges => self.verdict.ranges.iter().map(RangeTest::cells).collect::<Vec<_>>(),
             metrics => self.metric_rows(),

@@ -191,11 +191,19 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
             number_of(header.bins.into(), "bin")
         ));
     }
+    // Rows are counted by score range where there are some, however many steps the calibrator has.
+    let bins = match artifact.score_intervals().filter(|_| !occupancy.is_empty()) {
+        Some(found) => (0..found.count())
+            .filter_map(|table| found.table(table))
+            .map(|ranges| ranges.intervals().len())
+            .sum(),
+        None => header.bins as usize,
+    };
     let few = occupancy.iter().filter(|bin| (1..FEW_IN_BIN).contains(&bin.calibration)).count();
     if few > 0 && counts_every_point(header.reduction) {
         warnings.push(format!(
             "{few} of {} of the calibrator rest on fewer than {FEW_IN_BIN} calibration rows.",
-            number_of(header.bins.into(), "bin")
+            number_of(bins as u64, "bin")
         ));
     }
     // One table for all classes, or cells of the whole vector: then the class makes no other bin.
@@ -205,11 +213,10 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
         .filter(|bin| bin.test > 0)
         .map(|bin| (if one_table { 0 } else { bin.class }, bin.bin))
         .collect();
-    let unmet = (header.bins as usize).saturating_sub(met.len() + empty);
+    let unmet = bins.saturating_sub(met.len() + empty);
     if unmet > 0 && (one_table || counts_every_point(header.reduction)) {
         warnings.push(format!(
-            "{unmet} of {} bins of the calibrator hold no test row: nothing here is known about them.",
-            header.bins
+            "{unmet} of {bins} bins of the calibrator hold no test row: nothing here is known about them.",
         ));
     }
     warnings

@@ -365,7 +365,8 @@ def fit(
     bound: str | None = None,
     candidates: int | None = None,
     alpha_spent: float | None = None,
-    intervals: bool | None = None,
+    intervals: bool = True,
+    band: bool | None = None,
     table: str | None = None,
     classifier_id: str | None = None,
     counter: int | None = None,
@@ -382,15 +383,17 @@ def fit(
     from 0 on. Integer codes, as a quantised network gives them, are named with
     ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
 
-    ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered,
-    scaling-binning, scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none; without it umd, with bins that suit the number of points. A matrix takes one of these with a
+    ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
+    scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it scores are blended, with an exact interval for
+    each score range beside the probability; ``epsilon`` gives bins whose probability is guaranteed. A matrix takes one of these with a
     ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
     matrix, dirichlet, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
 
-    ``intervals=True`` stores exact intervals of score ranges beside a method whose bins have no guarantee, such as ``"beta"``. The event rate
+    Beside a method whose bins have no guarantee, such as ``"beta"``, exact intervals of score ranges are stored. The event rate
     of every range lies in its interval, with at least ``1 - alpha`` probability over the draw of these rows. The device and ``calib apply`` then
-    return the interval of the score's range. ``table="steps"`` stores a smooth function as at most 64 steps.
+    return the interval of the score's range. From 500 rows of one score on a band is stored, too: it holds for every score, if a higher score never
+    means a lower probability. ``intervals=False`` leaves both out, ``band=False`` the band, and ``band=True`` stores one anyway. ``table="steps"`` stores a smooth function as at most 64 steps.
 
     ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about
     the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.

@@ -42,7 +42,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ``calibrator_.guarantee`` is None, and ``calibrator_.promise`` says why. With a ``FrozenEstimator`` it is that of the method.
 
     ``method``, ``bins``, ``points_per_bin``, ``reduction``, ``alpha`` and ``seed`` are those of :func:`calib_host.fit`, ``options`` a
-    dict of its others. Without a method it is umd: with bins that suit the number of points, of several classes with 50 points a bin, or
+    dict of its others. Without a method it is a blend, and of several classes one for each with 50 points, or
     fewer where there are few. The reduction of several classes is normalized, if no other is named that gives every class a probability.
     ``response`` is "predict_proba", "decision_function", or "auto" for the first of them that the classifier has.
 
@@ -192,6 +192,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         }
         if kind in ("scores", "margins"):
             return options
+        if all(options.get(name) is None for name in ("method", "bins", "points_per_bin", "epsilon")):
+            options["method"] = "blend"
         if options["reduction"] is None and options["method"] not in _OF_VECTORS:
             options["reduction"] = "normalized"
         if options["reduction"] is not None and options["bins"] is None and options["points_per_bin"] is None:

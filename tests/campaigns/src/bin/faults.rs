@@ -11,8 +11,10 @@ use calib_campaigns::faults::{
 use calib_campaigns::lives::lives;
 use calib_campaigns::start_c;
 
-/// The parts by name, and whether each runs if none is named: on calib-core's own store, and on that of the library for C.
-const PARTS: [(&str, [bool; 2], fn(Scale) -> bool); 10] = [
+/// A part by name, and whether it runs if none is named: on calib-core's own store, and on that of the library for C.
+type Part = (&'static str, [bool; 2], fn(Scale) -> bool);
+
+const PARTS: [Part; 10] = [
     ("cuts", [true, true], |scale| part(|| cuts(scale), |report| &report.violations)),
     ("pairs", [true, true], |scale| part(|| pairs(scale), |report| &report.violations)),
     ("sequences", [true, true], all_sequences),

@@ -162,7 +162,7 @@ impl Device {
             return Err("an alarm is gone".into());
         }
         // Now and then of another population.
-        let bins = if on.chip.flash.random() % 4 == 0 { 3 } else { 10 };
+        let bins = if on.chip.flash.random().is_multiple_of(4) { 3 } else { 10 };
         let (mut now, mut reset) = (Vec::<(calib_result_t, Option<u8>)>::new(), Vec::new());
         for _ in 0..on.chip.flash.random() % 150 {
             let draw = on.chip.flash.random();
@@ -205,7 +205,7 @@ impl Device {
                     }
                     report.outcomes[1] += 1;
                 }
-                7 if chosen % 16 == 0 => {
+                7 if chosen.is_multiple_of(16) => {
                     let is_on = on.reset()?;
                     self.is_alarmed = false;
                     let Some(found) = on.read().filter(|_| is_on) else { break };

@@ -9,7 +9,7 @@ use super::amortised;
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 57] = [
+const ROWS: [(&str, &str, Option<&str>); 60] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -21,6 +21,9 @@ const ROWS: [(&str, &str, Option<&str>); 57] = [
     ("StepTable of an artifact", "parsed_15", Some("parsed_64")),
     ("the same by `partition_point`", "looped_15", Some("looped_64")),
     ("BinaryCalibrator, with evidence", "calibrate_15", Some("calibrate_64")),
+    ("the same, intervals of ranges", "ranges_15", Some("ranges_64")),
+    ("Platt on the logit, likewise", "ranges_platt", None),
+    ("beta, likewise", "ranges_beta", None),
     ("FixedCodeTable, 16 bits", "u16_15", Some("u16_64")),
     ("CompactTable, 16-bit codes", "compact_15", Some("compact_64")),
     ("CompactTable, floats rounded", "compact_rounded_15", Some("compact_rounded_64")),
@@ -127,7 +130,9 @@ pub(super) fn code_symbol(name: &str) -> &str {
         "looped_15" | "looped_64" => "looped",
         "compact_15" | "compact_64" => "compact",
         "compact_rounded_15" | "compact_rounded_64" => "compact_rounded",
-        "calibrate_15" | "calibrate_64" => "calibrate",
+        "calibrate_15" | "calibrate_64" | "ranges_15" | "ranges_64" | "ranges_platt" | "ranges_beta" => {
+            "calibrate"
+        }
         "parsed_margin_15" | "parsed_margin_64" => "parsed_margin",
         "calibrate_margin_15" | "calibrate_margin_64" => "calibrate_margin",
         "compact_margin_15" => "compact_margin",

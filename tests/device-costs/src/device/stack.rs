@@ -9,7 +9,7 @@ use super::report::code_symbol;
 use crate::stack::{Bounds, Program};
 
 /// What applying a calibrator may use, in bytes, measured by paint in the emulator.
-const BUDGETS: [(&str, u64); 29] = [
+const BUDGETS: [(&str, u64); 32] = [
     ("fixed_15", 256),
     ("fixed_64", 256),
     ("u16_15", 256),
@@ -18,6 +18,9 @@ const BUDGETS: [(&str, u64); 29] = [
     ("parsed_64", 256),
     ("calibrate_15", 256),
     ("calibrate_64", 256),
+    ("ranges_64", 288),
+    ("ranges_platt", 432),
+    ("ranges_beta", 432),
     ("interpolated_15", 256),
     ("platt_logit", 256),
     ("beta", 256),

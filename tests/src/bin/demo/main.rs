@@ -19,9 +19,9 @@ use calib_host::assess::{
     AssessOptions, Assessment, BeforeAfter, Bootstrap, EstimateWithInterval, IntervalKind, Prediction,
     PredictionKind, assess_before_after,
 };
-use calib_host::guarantee::Plan;
 use calib_host::io::files::read_artifact;
 use calib_host::stats::Interval;
+use calib_host::{StoredArtifact, promise};
 use calib_tests::classifier::{Case, Rows, SEED};
 use calib_tests::{Board, Emulator, ImageSize, bare_scores, build_firmware, classified_rows, image_size};
 use npyz::WriterBuilder;
@@ -34,20 +34,18 @@ const REPEAT: u16 = 4096;
 const BOARD: Board = Board::Mps2An386;
 const BOOTSTRAP: Bootstrap =
     Bootstrap { kind: IntervalKind::Percentile, resamples: 2000, seed: SEED, alpha: 0.05 };
-/// The epsilon that the sentence on a small calibration set aims at.
-const USEFUL_EPSILON: f64 = 0.1;
 
 /// Trains, calibrates, deploys and judges all cases.
 fn main() -> Result<()> {
     let start = Instant::now();
-    show(&Case::breast_cancer()?, &["--method", "umd", "--bins", "5"])?;
+    show(&Case::breast_cancer()?)?;
     network::show()?;
-    screening::show(&["--method", "umd", "--bins", "10"])?;
+    screening::show()?;
     eprintln!("all three cases took {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn show(case: &Case, options: &[&str]) -> Result<()> {
+fn show(case: &Case) -> Result<()> {
     let folder = folder_of(case)?;
     let Case { name, model, training_rows, calibration, test } = case;
     println!("\n{name}");
@@ -60,7 +58,7 @@ fn show(case: &Case, options: &[&str]) -> Result<()> {
     let json = folder.join("classifier.json");
     model.save(&json)?;
     let data = write_data(case, &folder)?;
-    let slot = fit(case, options, &data, &folder.join("cal.bin"))?;
+    let slot = fit(case, &data, &folder.join("cal.bin"))?;
     let stored = read_artifact(&slot)?;
     let artifact = stored.artifact();
     let elf = build_firmware(&json)?;
@@ -79,7 +77,7 @@ fn show(case: &Case, options: &[&str]) -> Result<()> {
         bare.predictions.len(),
     )?;
     print_assessment(false, &rows.predictions, test);
-    print_guarantee(&artifact);
+    print_guarantee(&stored);
     print_cost(&artifact, size, measurement, &status);
     operating::show(case, &data, &elf, ["cancers", "healthy ones"], usize::MAX)
 }
@@ -92,19 +90,9 @@ fn folder_of(case: &Case) -> Result<PathBuf> {
 }
 
 /// Runs `calib fit` on the calibration data.
-fn fit(case: &Case, options: &[&str], data: &Path, slot: &Path) -> Result<PathBuf> {
-    let mut arguments: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+fn fit(case: &Case, data: &Path, slot: &Path) -> Result<PathBuf> {
     let id = case.model.id().to_string();
-    arguments.extend([
-        "--scores".into(),
-        relative(data),
-        "--classifier-id".into(),
-        id,
-        "--force".into(),
-        "-o".into(),
-        relative(slot),
-    ]);
-    calib("fit", &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+    calib("fit", &[&relative(data), "--classifier-id", &id, "--force", "-o", &relative(slot)])?;
     Ok(slot.to_owned())
 }
 
@@ -236,7 +224,7 @@ fn print_verdict(change: EstimateWithInterval) {
     } else if lo > 0.0 {
         "calibrating does not help, it harms: these data are too few"
     } else {
-        "calibrating shows no gain on data this small"
+        "calibrating shows no gain on data this small: `calib fit --method none` leaves the scores as they are, with the same intervals"
     };
     let mean = change.value;
     println!("  verdict      {verdict}: the Brier score changes by {mean:+.4} [{lo:+.4}, {hi:+.4}]");
@@ -249,26 +237,16 @@ fn with_interval(estimate: EstimateWithInterval) -> String {
     }
 }
 
-fn print_guarantee(artifact: &Artifact<'_>) {
-    let header = artifact.header();
-    let Some(guarantee) = header.guarantee else {
-        println!("  guarantee    none");
-        return;
-    };
-    let (n, bins, alpha) = (header.n, header.bins, guarantee.alpha);
-    println!(
-        "  guarantee    with n = {n} points and B = {bins} bins, every bin's probability is within epsilon = {:.3} of the \
-         truth, except with probability alpha = {alpha} ({})",
-        guarantee.epsilon, guarantee.theorem
-    );
-    if f64::from(guarantee.epsilon) > USEFUL_EPSILON {
-        let needed = Plan::fewest_points(bins.into(), alpha.into(), USEFUL_EPSILON);
-        if let Some(Plan { n, .. }) = needed {
-            println!(
-                "               that is wide: with {bins} bins of equal mass, epsilon = {USEFUL_EPSILON} takes n = {n}"
-            );
-        }
-    }
+fn print_guarantee(stored: &StoredArtifact) {
+    println!("  guarantee    {}", promise(stored).statement);
+    let artifact = stored.artifact();
+    let Some(found) = artifact.score_intervals() else { return };
+    let tables = (0..found.count()).filter_map(|table| found.table(table));
+    let widths: Vec<f32> =
+        tables.flat_map(|ranges| ranges.intervals()).map(|interval| interval.hi - interval.lo).collect();
+    let narrowest = widths.iter().copied().fold(f32::INFINITY, f32::min);
+    let widest = widths.iter().copied().fold(0.0, f32::max);
+    println!("               {} intervals, {narrowest:.3} to {widest:.3} wide", widths.len());
 }
 
 fn print_cost(artifact: &Artifact<'_>, size: ImageSize, measurement: Measurement, status: &Status) {

@@ -18,7 +18,6 @@ use crate::{
 
 /// How often the work is repeated to count its instructions: the network takes many.
 const REPEAT: u16 = 64;
-const TOP_LABEL: [&str; 6] = ["--method", "umd", "--reduction", "top-label", "--points-per-bin", "40"];
 
 /// A calibrator of the network.
 struct Calibrator {
@@ -37,8 +36,8 @@ enum Takes {
 }
 
 const CALIBRATORS: [Calibrator; 4] = [
-    Calibrator { name: "top-label", takes: Takes::Logits, options: &TOP_LABEL },
-    Calibrator { name: "margin of codes", takes: Takes::Codes, options: &TOP_LABEL },
+    Calibrator { name: "top-label", takes: Takes::Logits, options: &[] },
+    Calibrator { name: "margin of codes", takes: Takes::Codes, options: &[] },
     Calibrator {
         name: "class-wise",
         takes: Takes::Logits,
@@ -86,7 +85,7 @@ pub(crate) fn show() -> Result<()> {
         let measurement = measure(&elf, &slot, &case.test.rows, REPEAT)?;
         if columns.is_empty() {
             print_assessment(true, &rows.predictions, &case.test.rows);
-            print_guarantee(&stored.artifact());
+            print_guarantee(&stored);
             print_cost(&stored.artifact(), image_size(&elf)?, measurement, &status(&mut device)?);
         }
         columns.push(Column { name: calibrator.name, stored, rows, measurement });

@@ -178,9 +178,9 @@ fn damaged_counters_begin_at_zero_and_a_damaged_save_with_the_one_before() {
     push(folder, &device);
     predict(&device, &even(130));
     let whole = device.counters().unwrap();
-    // The beginning and seven saves, behind which the sector is blank.
+    // The beginning, which is saved twice, and seven saves, behind which the sector is blank.
     let end = whole.chunks(32).position(|unit| unit.iter().all(|&byte| byte == 0xFF)).unwrap() * 32;
-    let record = end / 8;
+    let record = end / 9;
     let mut torn = whole.clone();
     torn[end - record + 40] ^= 4;
     device.set_counters(&torn).unwrap();

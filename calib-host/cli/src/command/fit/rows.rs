@@ -114,7 +114,7 @@ impl FitCommand {
             _ => false,
         };
         match (is_of_two, method, is_named) {
-            (true, MethodChoice::Auto { .. }, false) => Err(usage(
+            (true, MethodChoice::Auto | MethodChoice::Within(_), false) => Err(usage(
                 "of two classes give class 1 with --scores (of a table with --score-column), or name a --reduction",
             )),
             _ => Ok(()),

@@ -10,7 +10,7 @@ mod weights;
 use calib_core::artifact::Method;
 use function::Shape;
 use tabulate::tabulate;
-use weights::{Candidate, Weighed, weigh};
+use weights::{Candidate, Weighed, folds_of, weigh};
 
 use super::facts::Facts;
 use super::least_squares::Loss;
@@ -18,10 +18,11 @@ use super::model::Model;
 use super::scaling::ScalingMethod;
 use super::umd::Umd;
 use crate::error::FitError;
-use crate::points::Points;
+use crate::points::{Group, Points};
 use crate::stats::{ScoreKind, Seed};
 
 pub use tabulate::TabulatedModel;
+pub(crate) use weights::Shared;
 pub use weights::{BlendWeight, Gain};
 
 /// A candidate with at least this weight is taken alone.
@@ -29,6 +30,9 @@ const ALONE: f64 = 0.95;
 
 /// The fewest steps of a table, and the most.
 const STEPS: (usize, usize) = (64, 256);
+
+/// The same of a table that is one of several, all of which a device is to hold.
+const STEPS_OF_SEVERAL: (usize, usize) = (16, 32);
 
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
@@ -61,17 +65,62 @@ impl Blend {
 
     /// Fits points with both labels.
     pub(super) fn fit(self, points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Model, FitError> {
+        self.tabulated(points, kind, &[], STEPS)
+    }
+
+    /// The same for one of several tables, with further candidates, which are [shared](Self::shared) with others.
+    pub(crate) fn fit_one_of_several(
+        self,
+        points: &(impl Points + ?Sized),
+        kind: ScoreKind,
+        shared: &[Shared],
+    ) -> Result<Model, FitError> {
+        self.tabulated(points, kind, shared, STEPS_OF_SEVERAL)
+    }
+
+    fn tabulated(
+        self,
+        points: &(impl Points + ?Sized),
+        kind: ScoreKind,
+        shared: &[Shared],
+        steps: (usize, usize),
+    ) -> Result<Model, FitError> {
         let (n, _) = points.totals();
         let candidates = candidates(kind, n);
-        let Weighed { mut parts, squared_error, gain } = weigh(&candidates, points, kind, self.seed)?;
+        let Weighed { mut parts, squared_error, gain } = weigh(&candidates, shared, points, kind, self.seed)?;
         parts.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         if parts[0].weight >= ALONE {
             parts.truncate(1);
             parts[0].weight = 1.0;
         }
-        let mut model = tabulate(&parts, points, kind, STEPS, squared_error)?;
+        let mut model = tabulate(&parts, points, kind, steps, squared_error)?;
         model.gain = Some(gain);
         Ok(Model::Tabulated(model))
+    }
+}
+
+impl Blend {
+    /// The folds of a table, by which candidates are [shared](Self::shared).
+    pub(crate) fn folds(self, points: &(impl Points + ?Sized)) -> Result<Vec<Vec<Group>>, FitError> {
+        folds_of(points, self.seed)
+    }
+
+    /// Candidates that are fitted to the points of several tables together: where classes or groups are alike, a small one gains from the
+    /// others. What is held out from a table's own fits is held out from these, too.
+    pub(crate) fn shared(tables: &[Vec<Vec<Group>>], kind: ScoreKind) -> Result<Vec<Shared>, FitError> {
+        let platt = match kind {
+            ScoreKind::Probability => ScalingMethod::PlattLogit,
+            ScoreKind::Margin => ScalingMethod::PlattMargin,
+        };
+        let mut shapes = vec![
+            ("platt of all", Shape::Scaling(Loss::LogOfBayesianTargets, platt)),
+            ("isotonic of all", Shape::Isotonic),
+        ];
+        if kind == ScoreKind::Probability {
+            shapes.push(("beta of all", Shape::Scaling(Loss::Log, ScalingMethod::Beta)));
+        }
+        let fit = |(name, shape)| Shared::fit(name, shape, tables, kind).transpose();
+        shapes.into_iter().filter_map(fit).collect()
     }
 }
 
@@ -100,7 +149,6 @@ fn candidates(kind: ScoreKind, n: u64) -> Vec<Candidate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::points::Group;
     use crate::stats::{logit, sigmoid};
 
     fn drawn(n: u64, truth: impl Fn(f64) -> f64) -> Vec<Group> {

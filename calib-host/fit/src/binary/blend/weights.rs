@@ -51,6 +51,56 @@ pub(super) struct Candidate {
     pub(super) shape: Shape,
 }
 
+/// A candidate that was fitted to the points of several tables together.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    name: &'static str,
+    shape: Shape,
+    /// Fitted to what is outside of each fold of every table.
+    outside: Vec<Function>,
+    /// Fitted to all points.
+    whole: Function,
+}
+
+impl Shared {
+    /// Fits a candidate to the folds of several tables; `None` if it cannot be fitted.
+    pub(super) fn fit(
+        name: &'static str,
+        shape: Shape,
+        tables: &[Vec<Vec<Group>>],
+        kind: ScoreKind,
+    ) -> Result<Option<Self>, FitError> {
+        let function = |left_out: Option<usize>| {
+            let folds = tables.iter().flat_map(|folds| folds.iter().enumerate());
+            shape.fit(
+                &regrouped(folds.filter(|(fold, _)| left_out != Some(*fold)).map(|(_, fold)| fold))[..],
+                kind,
+            )
+        };
+        let outside = (0..FOLDS).into_par_iter().map(|fold| function(Some(fold)));
+        let outside = outside.collect::<Result<Option<Vec<Function>>, FitError>>()?;
+        Ok(outside.zip(function(None)?).map(|(outside, whole)| Self { name, shape, outside, whole }))
+    }
+
+    fn held_out_probs(&self, folds: &[Vec<Group>]) -> Vec<f64> {
+        let folds = folds.iter().zip(&self.outside);
+        folds.flat_map(|(fold, function)| fold.iter().map(|group| function.prob(group.score))).collect()
+    }
+}
+
+/// The groups of folds as one set of points.
+fn regrouped<'a>(folds: impl Iterator<Item = &'a Vec<Group>>) -> Vec<Group> {
+    crate::points::group(folds.flatten().map(|group| (group.score, group.n, group.positives)).collect())
+}
+
+/// The folds of points, or of a sample of very many.
+pub(super) fn folds_of(points: &(impl Points + ?Sized), seed: Seed) -> Result<Vec<Vec<Group>>, FitError> {
+    let (n, _) = points.totals();
+    let groups = if n > MOST_POINTS { sample(points, MOST_POINTS, seed)? } else { points.groups()? };
+    let judged = totals(&groups).0;
+    Ok(split_groups(&groups, FOLDS.min(judged as usize).max(2), seed))
+}
+
 /// A candidate that was fitted to all points.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
@@ -68,27 +118,30 @@ pub(super) struct Weighed {
 
 /// Weighs candidates by cross-validation, and fits them to all points.
 ///
-/// A candidate that cannot be fitted to all points, or to those outside a fold, is left out. Neither the order of the points nor the
+/// A candidate that cannot be fitted to all points, or to those outside a fold, is left out, and so are shared ones if there are fewer folds. Neither the order of the points nor the
 /// number of threads matters.
 pub(super) fn weigh(
     candidates: &[Candidate],
+    shared: &[Shared],
     points: &(impl Points + ?Sized),
     kind: ScoreKind,
     seed: Seed,
 ) -> Result<Weighed, FitError> {
-    let (n, _) = points.totals();
-    let groups = if n > MOST_POINTS { sample(points, MOST_POINTS, seed)? } else { points.groups()? };
-    let judged = totals(&groups).0;
-    let folds = split_groups(&groups, FOLDS.min(judged as usize).max(2), seed);
+    let folds = folds_of(points, seed)?;
     let held_out: Vec<Group> = folds.concat();
+    let judged = totals(&held_out).0;
     let mut fitted = Vec::new();
-    for candidate in candidates {
-        if let Some(function) = candidate.shape.fit(points, kind)? {
-            fitted.push((candidate, function));
+    for &Candidate { name, shape } in candidates {
+        if let Some(function) = shape.fit(points, kind)? {
+            fitted.push((name, shape, function));
         }
     }
-    let probs = fitted.par_iter().map(|(candidate, _)| held_out_probs(candidate.shape, &folds, kind));
-    let probs = probs.collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
+    let probs = fitted.par_iter().map(|(_, shape, _)| held_out_probs(*shape, &folds, kind));
+    let mut probs = probs.collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
+    if folds.len() == FOLDS {
+        fitted.extend(shared.iter().map(|shared| (shared.name, shared.shape, shared.whole.clone())));
+        probs.extend(shared.iter().map(|shared| Some(shared.held_out_probs(&folds))));
+    }
     let error = |probs: &Option<Vec<f64>>| {
         let errors = probs.as_ref()?.iter().zip(&held_out).map(|(prob, group)| {
             let positives = group.positives as f64;
@@ -98,8 +151,8 @@ pub(super) fn weigh(
     };
     let errors: Vec<Option<f64>> = probs.iter().map(error).collect();
     let least = errors.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let weight = |(error, (candidate, _)): (&Option<f64>, &(&Candidate, Function))| {
-        error.map_or(0.0, |error| candidate.shape.prior() * (-ETA * (error - least)).exp())
+    let weight = |(error, (_, shape, _)): (&Option<f64>, &(&str, Shape, Function))| {
+        error.map_or(0.0, |error| shape.prior() * (-ETA * (error - least)).exp())
     };
     let mut weights: Vec<f64> = errors.iter().zip(&fitted).map(weight).collect();
     let sum: f64 = weights.iter().sum();
@@ -110,12 +163,9 @@ pub(super) fn weigh(
         parts.sum::<f64>()
     };
     let gain = gain(&held_out, blended, kind);
-    let part = |((candidate, function), weight): ((&Candidate, Function), f64)| Part {
-        name: candidate.name,
-        weight,
-        function,
-    };
-    let parts = fitted.into_iter().zip(weights).map(part).filter(|part| part.weight > 0.0).collect();
+    let parts =
+        fitted.into_iter().zip(weights).map(|((name, _, function), weight)| Part { name, weight, function });
+    let parts = parts.filter(|part| part.weight > 0.0).collect();
     Ok(Weighed { parts, squared_error: least / judged as f64, gain })
 }
 
@@ -124,8 +174,7 @@ fn held_out_probs(shape: Shape, folds: &[Vec<Group>], kind: ScoreKind) -> Result
     let mut probs = Vec::new();
     for (index, held_out) in folds.iter().enumerate() {
         let others = folds.iter().enumerate().filter(|(other, _)| *other != index);
-        let others = others.flat_map(|(_, fold)| fold).map(|group| (group.score, group.n, group.positives));
-        let others = crate::points::group(others.collect());
+        let others = regrouped(others.map(|(_, fold)| fold));
         let Some(function) = shape.fit(&others[..], kind)? else { return Ok(None) };
         probs.extend(held_out.iter().map(|group| function.prob(group.score)));
     }
@@ -171,7 +220,7 @@ mod tests {
             },
             Candidate { name: "isotonic", shape: Shape::Isotonic },
         ];
-        let weighed = weigh(&candidates, &groups[..], ScoreKind::Probability, 3).unwrap();
+        let weighed = weigh(&candidates, &[], &groups[..], ScoreKind::Probability, 3).unwrap();
         let folds = split_groups(&groups, 5, 3);
         let error = |shape: Shape| -> f64 {
             let of_fold = |fold: &Vec<Group>| {

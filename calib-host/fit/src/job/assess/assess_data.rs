@@ -256,11 +256,11 @@ fn of_changed_points(
     options: &AssessOptions,
     mut findings: Vec<Finding>,
 ) -> Result<Assessed, AssessError> {
-    let ChangedPoints { before, after, changed, uncalibrated } = found;
+    let ChangedPoints { before, after, changed, told, uncalibrated } = found;
     findings.extend(repeats_of_points(before)?);
     let (both, [of_before, of_after]) =
         survey_before_after([before, after], &options.metrics(None), &options.clinical())?;
-    let evidence = evidence_of_changes(artifact, &both, changed);
+    let evidence = evidence_of_changes(artifact, &both, changed, told);
     findings.extend(evidence.iter().copied().map(Finding::Evidence));
     let change = changed.brier_change(options.alpha);
     let guarantee = changed.guarantee(artifact);

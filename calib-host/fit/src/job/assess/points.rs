@@ -5,7 +5,7 @@ use calib_core::{Artifact, Calibrator, Score};
 
 use crate::apply::{Words, calibrate};
 use crate::artifact::score_kind;
-use crate::assess::{ChangedRows, Prediction};
+use crate::assess::{ChangedRows, Prediction, Told};
 use crate::data::{BinaryData, ExactCollector, ScoreKind};
 use crate::error::FitError;
 use crate::points::Group;
@@ -18,6 +18,7 @@ pub(super) struct ChangedPoints {
     pub(super) before: BinaryData,
     pub(super) after: BinaryData,
     pub(super) changed: ChangedRows,
+    pub(super) told: Told,
     pub(super) uncalibrated: u64,
 }
 
@@ -27,6 +28,7 @@ struct Part {
     /// The score before, the probability after, the points and those with label 1.
     groups: Vec<(f64, f64, u64, u64)>,
     changed: ChangedRows,
+    told: Told,
     uncalibrated: u64,
 }
 
@@ -44,19 +46,20 @@ pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
 impl ChangedPoints {
     /// Calibrates points with an artifact that [`is_of_points`]; `None` if it calibrates none of them.
     pub(super) fn new(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
-        let (mut changed, mut uncalibrated) = (ChangedRows::default(), 0);
+        let (mut changed, mut told, mut uncalibrated) = (ChangedRows::default(), Told::default(), 0);
         let (mut before, mut after) = (Points::new(points), Points::new(points));
         points.map_groups_in_order(
             |groups| Part::new(artifact, groups.collect()),
             |part: Part| {
                 changed = std::mem::take(&mut changed).and(part.changed);
+                told = std::mem::take(&mut told).and(part.told);
                 uncalibrated += part.uncalibrated;
                 before.extend(part.groups.iter().map(|&(score, _, n, positives)| (score, n, positives)))?;
                 after.extend(part.groups.iter().map(|&(_, prob, n, positives)| (prob, n, positives)))
             },
         )?;
         let (before, after) = (before.finish()?, after.finish()?);
-        Ok(before.zip(after).map(|(before, after)| Self { before, after, changed, uncalibrated }))
+        Ok(before.zip(after).map(|(before, after)| Self { before, after, changed, told, uncalibrated }))
     }
 }
 
@@ -73,12 +76,11 @@ impl Part {
                 continue;
             };
             let (before, prob) = (f64::from(row.score), f64::from(calibrated.prob));
-            for (hit, rows) in
-                [(false, n - positives), (true, positives)].into_iter().filter(|(_, rows)| *rows > 0)
-            {
-                let after = Prediction { class: row.class, prob, bin: calibrated.bin.into(), hit };
-                part.changed.add_times(before, &after, rows);
-            }
+            let of = |hit| Prediction { class: row.class, prob, bin: calibrated.bin.into(), hit };
+            let labels = [(of(false), n - positives), (of(true), positives)];
+            let labels = labels.into_iter().filter(|(_, rows)| *rows > 0);
+            labels.clone().for_each(|(after, rows)| part.changed.add_times(before, &after, rows));
+            part.told.pass(before, labels);
             part.groups.push((before, prob, n, positives));
         }
         part

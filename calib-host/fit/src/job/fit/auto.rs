@@ -1,10 +1,10 @@
-//! The bins where nobody names any.
+//! What is fitted where nobody names a method.
 
 use super::candidates::{FEWEST_BINS, MOST_BINS, kept, least_epsilon, most_bins, points_for, rounded_up};
 use super::error::NotFitted;
 use super::options::FitOptions;
 use crate::artifact::number_of;
-use crate::binary::{BinaryMethod, Umd};
+use crate::binary::{BinaryMethod, Blend, Umd};
 use crate::data::BinaryData;
 use crate::error::FitError;
 use crate::fit::{Fit, fit_binary, stated_alpha};
@@ -34,12 +34,75 @@ impl std::fmt::Display for Chosen {
     }
 }
 
-/// Fits the bins that [suit](Umd::suitable_bins) so many points, or [the most](most_bins) that keep an epsilon whatever the labels are. If scores
+/// Why bins are fitted although nobody asked for a guarantee of the probability itself.
+#[derive(Clone, Copy)]
+enum WhyBins {
+    OneLabel,
+    Monitors,
+    SmallNumbers,
+}
+
+impl WhyBins {
+    /// What the options ask for; `None` if a blend is fitted.
+    fn of(options: &FitOptions) -> Option<Self> {
+        match &options.monitors {
+            Some(monitors) if monitors.bins.is_none() => Some(Self::Monitors),
+            _ => options.is_compact().then_some(Self::SmallNumbers),
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::OneLabel => "of one label only bounds are known, which bins have",
+            Self::Monitors => {
+                "the monitors count in them; with a number of bins of their own, `monitor_bins`, a blend is fitted"
+            }
+            Self::SmallNumbers => "they fit into 16-bit numbers",
+        }
+    }
+}
+
+/// Fits a [`Blend`], or if there is a reason bins that [suit](Umd::suitable_bins) so many points.
+pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit, Chosen), NotFitted> {
+    let (alpha, bound) = (options.divided_alpha(), options.bound);
+    let why = match WhyBins::of(options) {
+        Some(why) => why,
+        None => match fit_binary(data, &BinaryMethod::Blend(Blend::new(options.seed)), alpha) {
+            Err(FitError::OneClass { .. }) => WhyBins::OneLabel,
+            fit => return Ok((fit?, why_blend("", true))),
+        },
+    };
+    let bins = Umd::suitable_bins(data.len()) as u64;
+    let fit = fit_binary(data, &BinaryMethod::Umd(Umd::new(bins as usize)), alpha)?.bounded_by(bound);
+    let left = if (fit.bins() as u64) < bins {
+        format!(", which are left of {bins} since scores tie")
+    } else {
+        String::new()
+    };
+    let chosen = Chosen::new(format!("chosen: umd with {}{left}: {}", of_bins(&fit), why.text()));
+    Ok((fit, chosen))
+}
+
+/// Why a blend was fitted, and of one score what gives bins in its place.
+pub(super) fn why_blend(of_what: &str, names_bins: bool) -> Chosen {
+    let bins =
+        if names_bins { "; `epsilon=0.1` gives bins whose probability is guaranteed within 0.1" } else { "" };
+    Chosen::new(format!("chosen: {of_what}blend, which no single method beats on average{bins}"))
+}
+
+/// Why a blend came to nothing else than the scores.
+pub(super) fn why_nothing() -> Chosen {
+    Chosen::new(
+        "chosen: none, since the scores as they are predict rows better than what any method makes of them",
+    )
+}
+
+/// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores
 /// tie at an edge, bins have other numbers of points; then it is the most that still keep it. The scores decide, and what is said of
 /// tied bins holds given the scores, so alpha is not shared.
-pub(super) fn fit_chosen(
+pub(super) fn fit_within(
     data: &BinaryData,
-    epsilon: Option<f64>,
+    epsilon: f64,
     options: &FitOptions,
 ) -> Result<(Fit, Chosen), NotFitted> {
     let (n, alpha, bound) = (data.len(), options.divided_alpha(), options.bound);
@@ -50,16 +113,6 @@ pub(super) fn fit_chosen(
     let fit = |bins: u64| {
         let method = BinaryMethod::Umd(Umd::new(bins as usize));
         fit_binary(data, &method, alpha).map(|fit| fit.bounded_by(bound))
-    };
-    let Some(epsilon) = epsilon else {
-        let bins = Umd::suitable_bins(n) as u64;
-        let fit = fit(bins)?;
-        let why = match fit.bins() as u64 {
-            left if left < bins => format!(", which are left of {bins}: scores tie"),
-            _ if bins == MOST_BINS => ": more are rarely needed".into(),
-            _ => format!(", of {} points each", n / bins),
-        };
-        return Ok((fit.clone(), Chosen::new(format!("chosen: umd with {}{why}", of_bins(&fit)))));
     };
     let most = most_bins(n, stated, bound, epsilon);
     let mut least: Option<f64> = None;
@@ -107,8 +160,11 @@ fn why(bins: u64, epsilon: f64, fit: &Fit, is_most: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use calib_core::artifact::Method;
     use proptest::prelude::*;
 
+    use super::super::method_name::TableWidth;
+    use super::super::options::MonitorOptions;
     use super::*;
     use crate::guarantee::Plan;
 
@@ -129,8 +185,35 @@ mod tests {
             .unwrap()
     }
 
-    fn taken(data: &BinaryData, epsilon: Option<f64>) -> Result<Fit, NotFitted> {
-        fit_chosen(data, epsilon, &FitOptions::default()).map(|(fit, _)| fit)
+    fn taken(data: &BinaryData, epsilon: f64) -> Result<Fit, NotFitted> {
+        fit_within(data, epsilon, &FitOptions::default()).map(|(fit, _)| fit)
+    }
+
+    /// The bins that monitors count in.
+    fn bins(data: &BinaryData) -> (Fit, Chosen) {
+        fit_chosen(data, &FitOptions::default().monitors(MonitorOptions::default())).unwrap()
+    }
+
+    #[test]
+    fn a_blend_is_fitted_unless_something_needs_bins() {
+        let mixed = data(2_000, 0, (0, 0));
+        let (fit, chosen) = fit_chosen(&mixed, &FitOptions::default()).unwrap();
+        assert_eq!((fit.method(), fit.guarantee()), (Method::Blend, None));
+        assert!(chosen.to_string().starts_with("chosen: blend"), "{chosen}");
+        let own_bins = MonitorOptions { bins: Some(10), ..MonitorOptions::default() };
+        let (fit, _) = fit_chosen(&mixed, &FitOptions::default().monitors(own_bins)).unwrap();
+        assert_eq!(fit.method(), Method::Blend);
+
+        let small = FitOptions::default().table(TableWidth::U16);
+        for (fit, chosen) in [
+            bins(&mixed),
+            fit_chosen(&mixed, &small).unwrap(),
+            fit_chosen(&untied(2_000, |_| false), &FitOptions::default()).unwrap(),
+        ] {
+            assert_eq!((fit.method(), fit.bins()), (Method::Umd, 13));
+            assert!(fit.guarantee().is_some(), "{chosen}");
+            assert!(chosen.to_string().starts_with("chosen: umd with 13 bins: "), "{chosen}");
+        }
     }
 
     fn epsilon_of(fit: &Fit) -> f64 {
@@ -150,16 +233,16 @@ mod tests {
             let mut was_taken = false;
             for step in 0..8 {
                 let epsilon = start * 1.15f64.powi(step);
-                let taken = taken(&data, Some(epsilon));
+                let taken = taken(&data, epsilon);
                 prop_assert!(!was_taken || taken.is_ok(), "{epsilon}");
                 was_taken = taken.is_ok();
                 if let Ok(fit) = taken {
                     prop_assert!(epsilon_of(&fit) <= epsilon && fit.bins() > 1);
                 }
             }
-            // Without one there is always a guarantee.
-            let without = self::taken(&data, None).unwrap();
-            prop_assert!(without.guarantee.is_some() && without.bins() <= Umd::suitable_bins(data.len()));
+            // For monitors there are always bins with a guarantee.
+            let bins = bins(&data).0;
+            prop_assert!(bins.guarantee.is_some() && bins.bins() <= Umd::suitable_bins(data.len()));
         }
     }
 
@@ -181,7 +264,7 @@ mod tests {
             let data = untied(n, |i| (i ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 & 1023 < rate * 102);
             let options = FitOptions::default().alpha(alpha);
             let planned = Plan::most_bins(n, stated_alpha(alpha), epsilon).filter(|plan| plan.bins > 1);
-            let fitted = fit_chosen(&data, Some(epsilon), &options);
+            let fitted = fit_within(&data, epsilon, &options);
             match planned {
                 Some(plan) => {
                     let fit = fitted.unwrap().0;
@@ -204,7 +287,7 @@ mod tests {
         for epsilon in [0.05, 0.1, 0.2] {
             let n = Plan::fewest_points(2, 0.1, epsilon).unwrap().n;
             // Near one half, where intervals are widest.
-            let fit = |n: u64| taken(&untied(n, |i| i % 2 == 0), Some(epsilon));
+            let fit = |n: u64| taken(&untied(n, |i| i % 2 == 0), epsilon);
             assert_eq!(fit(n).unwrap().bins(), 2);
             let refused = fit(n - 1).unwrap_err();
             assert!(
@@ -217,14 +300,14 @@ mod tests {
     /// A fourth of the scores tie at the upper end.
     #[test]
     fn few_bins_that_keep_the_guarantee_come_before_a_wider_one() {
-        let fit = taken(&data(1_240, 748, (0, 25)), Some(0.1)).unwrap();
+        let fit = taken(&data(1_240, 748, (0, 25)), 0.1).unwrap();
         assert!(epsilon_of(&fit) <= 0.1, "{}", epsilon_of(&fit));
     }
 
     /// Twenty votes: edges are at scores that many share, and every bin has an interval.
     #[test]
     fn few_different_scores_have_a_guarantee() {
-        let fit = taken(&data(2_000, 20, (0, 0)), None).unwrap();
+        let fit = bins(&data(2_000, 20, (0, 0))).0;
         assert!(fit.bins() > 5 && epsilon_of(&fit) <= 0.15, "{} {}", fit.bins(), epsilon_of(&fit));
         assert!(fit.tied_tables().eq([0]));
     }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Method, Reduction};
 use sha2::{Digest, Sha256};
 
-use super::auto::{Chosen, fit_chosen};
+use super::auto::{Chosen, fit_chosen, fit_within, why_blend, why_nothing};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
@@ -16,7 +16,7 @@ use crate::artifact::{
 };
 use crate::assess::{Evidence, evidence_of_fit, flaws};
 use crate::bands::Band;
-use crate::binary::{BinaryMethod, Model, Umd};
+use crate::binary::{BinaryMethod, Blend, Model, Umd};
 use crate::data::{BinaryData, RowGroups, RowsHash, VectorData, with_points};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
@@ -65,8 +65,10 @@ pub enum FittedModel {
 /// let data = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
 ///
 /// let fitted = fit(&data, &FitOptions::default())?;
-/// assert_eq!(fitted.artifact.artifact().header().bins, 15);
-/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: umd with 15 bins"));
+/// assert!(fitted.chosen.unwrap().to_string().starts_with("chosen: blend"));
+/// // An exact interval of the event rate for each of 15 ranges of the score.
+/// let artifact = fitted.artifact.artifact();
+/// assert_eq!(artifact.score_intervals().unwrap().table(0).unwrap().intervals().count(), 15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -205,18 +207,23 @@ impl Job<'_> {
         let monitors = options.monitoring(Some(points))?;
         let points = if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
         let (fit, chosen) = match &options.method {
-            MethodChoice::Auto { epsilon } => {
-                let (fit, chosen) = fit_chosen(&points, *epsilon, options)?;
+            MethodChoice::Auto => {
+                let (fit, chosen) = fit_chosen(&points, options)?;
+                (fit, Some(chosen))
+            }
+            MethodChoice::Within(epsilon) => {
+                let (fit, chosen) = fit_within(&points, *epsilon, options)?;
                 (fit, Some(chosen))
             }
             MethodChoice::Binary(how) => {
-                let fit = fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?;
-                let stays = sample.encoding().is_some() || options.table == TableWidth::Steps;
-                (if stays { fit } else { fit.unchanged_if_alone() }, None)
+                (fit_binary(&points, &how.method_for_score(points.len())?, options.divided_alpha())?, None)
             }
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };
-        let fit = options.in_form(fit);
+        let stays = sample.encoding().is_some() || options.table == TableWidth::Steps;
+        let fit = options.in_form(if stays { fit } else { fit.unchanged_if_alone() });
+        let chosen =
+            chosen.map(|chosen| if fit.method() == Method::Unchanged { why_nothing() } else { chosen });
         let (spread, evidence) = match sample.spreads() {
             Some(spreads) => (spreads[0], None),
             None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
@@ -239,14 +246,19 @@ impl Job<'_> {
         let problems = if rounds { problems.rounded() } else { problems };
         let (how, chosen) = match &options.method {
             MethodChoice::Binary(how) => (*how, None),
-            MethodChoice::Auto { epsilon: None } => {
-                let method = BinaryMethod::Umd(Umd::new(1));
+            MethodChoice::Auto => {
+                let has_bins = options.monitors.is_some() || rounds;
+                let method = if has_bins {
+                    BinaryMethod::Umd(Umd::new(1))
+                } else {
+                    BinaryMethod::Blend(Blend::new(options.seed))
+                };
                 let usual = ReductionOptions { method, points_per_bin: Some(POINTS_PER_BIN) };
                 let unnamed = (problems.reduction() != Reduction::Binary && options.reduction.is_none())
                     .then_some(problems.reduction());
-                (usual, Some(why_tables(unnamed)))
+                (usual, Some(why_tables(unnamed, has_bins)))
             }
-            MethodChoice::Auto { epsilon: Some(_) } | MethodChoice::Joint(_) => {
+            MethodChoice::Within(_) | MethodChoice::Joint(_) => {
                 return Err(no_bins_for_weights(&options.method).into());
             }
         };
@@ -326,24 +338,27 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
         .ok_or_else(|| OptionsError::new("`groups` names one group only: each has a table of its own").into())
 }
 
-/// Why several tables have the bins that they have, if nobody named any; `reduction` if nobody named that either.
-fn why_tables(reduction: Option<Reduction>) -> Chosen {
-    let bins = format!("umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022)");
-    let why = match reduction {
-        Some(reduction) => format!(
-            "chosen: {reduction}, the probability that the predicted class is right, by {bins}; `reduction=class-wise` has one of every \
-             class"
-        ),
-        None => format!("chosen: {bins}"),
-    };
+/// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.
+fn why_tables(reduction: Option<Reduction>, has_bins: bool) -> Chosen {
+    let of_what = reduction.map_or(String::new(), |reduction| {
+        format!(
+            "{reduction}, the probability that the predicted class is right (`reduction=class-wise` has one of every class), by "
+        )
+    });
     // Chosen without a look at the rows, so that alpha is not shared.
-    Chosen::new(why)
+    if has_bins {
+        Chosen::new(format!(
+            "chosen: {of_what}umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022)"
+        ))
+    } else {
+        why_blend(&of_what, false)
+    }
 }
 
 /// What is said where no bins are chosen.
 fn no_bins_for_weights(method: &MethodChoice) -> OptionsError {
     OptionsError::new(match method {
-        MethodChoice::Auto { epsilon: Some(_) } => {
+        MethodChoice::Within(_) => {
             "`epsilon` is for one score of class 1, a row for every point, and `method=umd`"
         }
         _ => {

@@ -31,7 +31,7 @@ const DIRICHLET_ODIR: f64 = 0.1;
 ///
 /// let of = ScoresOf::Binary { kind: ScoreKind::Probability, encoding: None, by_group: false };
 /// let mut named = NamedMethod::default();
-/// assert_eq!(named.choice(of)?, MethodChoice::Auto { epsilon: None });
+/// assert_eq!(named.choice(of)?, MethodChoice::Auto);
 /// named.method = Some(MethodName::Isotonic);
 /// named.bins = Some(10);
 /// let refused = named.choice(of).unwrap_err();
@@ -40,7 +40,7 @@ const DIRICHLET_ODIR: f64 = 0.1;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedMethod {
-    /// The method; `umd` if none is named.
+    /// The method; without one [`MethodChoice::Auto`].
     pub method: Option<MethodName>,
     /// The number of bins.
     pub bins: Option<usize>,
@@ -199,7 +199,7 @@ impl NamedMethod {
             return Err(refused(format!("`epsilon` chooses the bins of umd, and {name} has others")));
         }
         if self.is_left_open() && !(of_tables && self.epsilon.is_some()) {
-            return Ok(MethodChoice::Auto { epsilon: self.epsilon });
+            return Ok(self.epsilon.map_or(MethodChoice::Auto, MethodChoice::Within));
         }
         if self.epsilon.is_some() {
             return Err(refused(
@@ -213,8 +213,7 @@ impl NamedMethod {
         let points_per_bin = match (of_tables, method.has_bins()) {
             (true, true) if lacks_bins => {
                 return Err(refused(format!(
-                    "{name} needs `points_per_bin` or `bins`, such as `points_per_bin={POINTS_PER_BIN}`; without `method`, umd is taken \
-                     with {POINTS_PER_BIN} points a bin"
+                    "{name} needs `points_per_bin` or `bins`, such as `points_per_bin={POINTS_PER_BIN}`"
                 )));
             }
             // A class with fewer points stays uncalibrated.
@@ -535,11 +534,9 @@ fn how_to_name_bins(name: MethodName) -> String {
     );
     match name {
         MethodName::Umd => {
-            format!(
-                "{needs}; `epsilon=0.1` in place of them chooses so many, and so does leaving `method` out"
-            )
+            format!("{needs}; `epsilon=0.1` in place of them chooses so many")
         }
-        _ => format!("{needs} of umd, which is taken with bins that suit without `method`"),
+        _ => format!("{needs} of umd"),
     }
 }
 

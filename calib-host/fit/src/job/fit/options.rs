@@ -23,18 +23,15 @@ pub const POINTS_PER_BIN: usize = 50;
 
 /// From how many rows on a band is stored if nobody says so: with fewer it says little.
 const FEWEST_ROWS_OF_BAND: u64 = 500;
-/// Whether intervals of ranges of the score are stored if nobody says so.
-const RANGES_BY_DEFAULT: bool = false;
 
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
-    /// Bins of `umd` that suit the data: of one score about the cube root of the number of points, or the most that keep `epsilon`, of
-    /// several tables 50 points a bin.
-    Auto {
-        /// The epsilon to keep, whatever the labels are.
-        epsilon: Option<f64>,
-    },
+    /// A [blend](crate::binary::Blend), of one score or for each table of a reduction with at least 50 points; bins of `umd` for one score whose labels are all the same, for
+    /// monitors without bins of their own, and for tables of 16-bit numbers.
+    Auto,
+    /// The most bins of `umd` that keep this epsilon, whatever the labels are.
+    Within(f64),
     /// A binary method, for one score or for each table of a reduction.
     Binary(ReductionOptions),
     /// A calibrator of whole vectors.
@@ -73,11 +70,11 @@ pub struct FitOptions {
     pub candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field.
     pub alpha_spent: f64,
-    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if the bins have no guarantee. By default
-    /// none are.
-    pub intervals: Option<bool>,
+    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) where bins have no guarantee of their own:
+    /// they need rows that count the same, of one classifier, and a score that is calibrated by itself.
+    pub intervals: bool,
     /// Whether a band around the calibration curve is stored ([`bands`](crate::bands)), of one score whose rows count the same. By default it
-    /// is if there are 500 rows, and intervals are stored by default.
+    /// is beside intervals, if there are 500 rows.
     pub band: Option<bool>,
     /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
     pub seed: Seed,
@@ -122,14 +119,14 @@ impl Default for MonitorOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         Self {
-            method: MethodChoice::Auto { epsilon: None },
+            method: MethodChoice::Auto,
             reduction: None,
             class_score: ClassScore::Softmax,
             alpha: 0.1,
             bound: GuaranteeBound::Exact,
             candidates: 1,
             alpha_spent: 0.0,
-            intervals: None,
+            intervals: true,
             band: None,
             seed: 0,
             table: TableWidth::F32,
@@ -172,7 +169,7 @@ builders! {
     /// The same after earlier calibrations with these alphas in sum.
     alpha_spent: f64,
     /// The same with exact intervals of ranges of the score, or without.
-    intervals: Option<bool>,
+    intervals: bool,
     /// The same with a band around the calibration curve, or without.
     band: Option<bool>,
     /// The same with this seed.
@@ -214,19 +211,17 @@ impl FitOptions {
     }
 
     /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee of its own, and its rows are draws of one
-    /// classifier's scores that count the same. Of Venn-Abers only if intervals are asked for, since p0 and p1 are its interval.
+    /// classifier's scores that count the same. Venn-Abers has p0 and p1 in their place.
     pub(super) fn wants_ranges(&self, fit: &Fit, data: &Dataset) -> bool {
-        let asked = self.intervals.unwrap_or(RANGES_BY_DEFAULT && fit.method() != Method::VennAbers);
-        let can_have =
-            fit.guarantee().is_none() && !fit.weighted() && fit.reduction() != Reduction::Normalized;
-        asked && can_have && data.classifiers() <= 1 && !data.is_of_passes()
+        let has_guarantee = fit.clone().bounded_by(self.bound).guarantee().is_some();
+        let has_others = has_guarantee || fit.method() == Method::VennAbers;
+        let can_have = !has_others && !fit.weighted() && fit.reduction() != Reduction::Normalized;
+        self.intervals && can_have && data.classifiers() <= 1 && !data.is_of_passes()
     }
 
     /// Whether a band is stored beside this fit to so many rows of one score.
     pub(super) fn wants_band(&self, fit: &Fit, data: &Dataset, rows: u64) -> bool {
-        self.band.unwrap_or_else(|| {
-            RANGES_BY_DEFAULT && rows >= FEWEST_ROWS_OF_BAND && self.wants_ranges(fit, data)
-        })
+        self.band.unwrap_or_else(|| rows >= FEWEST_ROWS_OF_BAND && self.wants_ranges(fit, data))
     }
 
     fn is_joint(&self) -> bool {
@@ -264,7 +259,7 @@ impl FitOptions {
         }
         self.check_classifiers(data.classifiers())?;
         let is_one_score = matches!(data.content(), Content::Points(_)) && data.groups().is_none();
-        if self.band == Some(true) && !(is_one_score && !data.is_of_passes()) {
+        if self.band == Some(true) && (!is_one_score || data.is_of_passes()) {
             return Err(OptionsError::new(
                 "a band is for one score of class 1, with rows in memory that count the same and have no groups: leave out `band`",
             ));
@@ -294,7 +289,7 @@ impl FitOptions {
     /// Refuses tables of 16-bit numbers for what is no step function.
     fn check_steps(&self) -> Result<(), OptionsError> {
         let name = match &self.method {
-            MethodChoice::Auto { .. } => return Ok(()),
+            MethodChoice::Auto | MethodChoice::Within(_) => return Ok(()),
             MethodChoice::Joint(_) => "a calibrator of whole vectors".into(),
             MethodChoice::Binary(ReductionOptions { method, .. }) => match method {
                 BinaryMethod::UmdRandomized(..)
@@ -334,8 +329,7 @@ impl FitOptions {
     fn check_classifiers(&self, classifiers: u32) -> Result<(), OptionsError> {
         let reference = self.monitors.as_ref().is_some_and(|monitors| monitors.scores.is_some());
         let about = [
-            (matches!(self.method, MethodChoice::Auto { epsilon: Some(_) }), "epsilon"),
-            (self.intervals == Some(true), "intervals"),
+            (matches!(self.method, MethodChoice::Within(_)), "epsilon"),
             (self.band == Some(true), "band"),
             (self.candidates > 1, "candidates"),
             (self.alpha_spent > 0.0, "alpha_spent"),
@@ -354,10 +348,6 @@ impl FitOptions {
     /// Refuses what is about a guarantee, which a calibrator of whole vectors does not have.
     fn check_joint(&self) -> Result<(), OptionsError> {
         let asked = [
-            (
-                self.intervals == Some(true),
-                "a calibrator of whole vectors has no intervals: leave out `intervals`",
-            ),
             (
                 self.monitors.is_some(),
                 "a calibrator of whole vectors has no bins of a score, in which monitors count: leave out `monitor`",
