@@ -148,15 +148,17 @@ impl From<Content> for Dataset {
     }
 }
 
+/// Every score is rounded to the device's `f32`.
 impl From<BinaryData> for Dataset {
     fn from(points: BinaryData) -> Self {
-        Content::Points(points).into()
+        Content::Points(points.on_device()).into()
     }
 }
 
+/// Every score is rounded to the device's `f32`.
 impl From<WeightedData> for Dataset {
     fn from(points: WeightedData) -> Self {
-        Content::Weighted(points).into()
+        Content::Weighted(points.on_device()).into()
     }
 }
 

@@ -4,13 +4,13 @@ use calib_core::ScoreEncoding;
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{
-    AdjustOptions, JobError, SetOptions, Target, ThresholdOptions, adjust, sets, threshold,
+    AdjustOptions, FitOptions, JobError, SetOptions, Target, ThresholdOptions, adjust, fit, sets, threshold,
 };
 use calib_fit::operating::{OperatingError, Sharing};
 use calib_fit::sets::ConformityScore;
 use calib_fit::stats::Clusters;
 use calib_fit::{
-    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, VectorKind,
+    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, VectorKind, WeightedData,
     artifact_bytes, fit_binary,
 };
 
@@ -53,6 +53,30 @@ fn aimed() -> ThresholdOptions {
 
 fn alone() -> Target<'static> {
     Target::Alone(Box::default())
+}
+
+#[test]
+fn scores_of_f64_are_rounded_to_those_of_a_device() {
+    let scores: Vec<f64> = (0..700).map(|i| f64::from(i) / 700.0).collect();
+    let labels: Vec<bool> = (0..700).map(|i| i % 35 < i / 20).collect();
+    let weighted = |of: fn(f64) -> f64| {
+        let row = |(&score, &label)| (of(score), 0.5, label);
+        WeightedData::new(&scores.iter().zip(&labels).map(row).collect::<Vec<_>>()).unwrap().into()
+    };
+    let [plain, rounded] = [weighted(|score| score), weighted(|score| (score as f32).into())];
+    let singles = Scores::Binary(ScoreKind::Probability, scores.iter().map(|&score| score as f32).collect());
+    let classes: Vec<i64> = labels.iter().map(|&label| label.into()).collect();
+
+    let by_default = |data: &Dataset| fit(data, &FitOptions::default()).unwrap().artifact;
+    let artifact = by_default(&BinaryData::new(scores, labels).unwrap().into());
+    assert!(artifact.artifact().score_intervals().is_some() && artifact.artifact().band().is_some());
+    let of_singles = by_default(&Dataset::new(singles, Rows::new(&classes)).unwrap());
+    assert_eq!(artifact.as_bytes(), of_singles.as_bytes());
+
+    let mut isotonic = FitOptions::default();
+    isotonic.method = BinaryMethod::Isotonic(Isotonic::default()).into();
+    let [plain, rounded] = [plain, rounded].map(|data| fit(&data, &isotonic).unwrap().artifact);
+    assert_eq!(plain.as_bytes(), rounded.as_bytes());
 }
 
 #[test]

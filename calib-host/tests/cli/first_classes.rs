@@ -52,6 +52,11 @@ fn what_is_named_is_not_chosen() {
         |options: &str| place.ok(&format!("calib fit --probs probs.csv {options} -o a.bin --force")).stderr;
     assert!(fit("--reduction class-wise").contains("\nchosen: blend"));
     assert_eq!(place.inspect("a.bin")["reduction"], "class-wise");
+    // Monitors need bins, which is said.
+    assert!(
+        fit("--monitor")
+            .contains("umd with 50 points a bin (Gupta and Ramdas 2022): monitors count in these bins")
+    );
     assert!(!fit(SAID).contains("chosen: "));
     assert!(!fit("--method temperature").contains("chosen: "));
     // One class against the other is a score.

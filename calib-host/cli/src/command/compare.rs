@@ -24,9 +24,9 @@ use crate::tables::arguments;
 
 /// Compare calibration methods, and recommend one, or none.
 ///
-/// By repeated cross-validation or on test data. Of the methods that are at most one standard error of the paired difference behind the
-/// best, and surely better than the scores as they are, it recommends the one that `calib fit` takes by itself, or else the one with
-/// the fewest instructions.
+/// Methods are compared by repeated cross-validation or on test data. calib looks at those that are at most one standard error of the paired
+/// difference behind the best, and significantly better than the unchanged scores. It recommends the default of `calib fit` if that is
+/// among them, or else the method with the fewest instructions. Bytes are without intervals of score ranges and without a band.
 ///
 /// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
 /// fit to all calibration points. Margins are no probabilities: what is called uncalibrated then gives every point the share of

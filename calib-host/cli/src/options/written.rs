@@ -28,12 +28,16 @@ pub(crate) struct WrittenOptions {
     /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Leave out the exact intervals of score ranges, 12 bytes a range, which a method without a guarantee of its own otherwise has: the
-    /// device returns the interval of the score's range.
+    /// Leave out the exact intervals of score ranges.
+    ///
+    /// Without this flag every method without a separate guarantee has them, at 12 bytes a range, and the device returns the interval of the
+    /// score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     no_intervals: bool,
-    /// Store a band around the calibration curve of one score, at 8 bytes a step and at most 536 bytes, although there are fewer than 500 rows. It holds for
-    /// every score simultaneously, if a higher score never means a lower probability. From 500 rows on it is stored beside the intervals.
+    /// Store a band around the calibration curve of one score, also if there are fewer than 500 rows.
+    ///
+    /// The band holds for every score simultaneously, if a higher score never means a lower probability. It takes at most 536 bytes. From 500
+    /// rows on it is stored beside the intervals by default.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     band: bool,
     /// Leave out the band.

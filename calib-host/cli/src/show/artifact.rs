@@ -8,7 +8,7 @@ use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, bins_in_words, encoding_of_keys, points, promise, rule_sentences,
-    score_edges, score_of_key, shortest, table_label,
+    score_edges, score_of_key, scores_in_words, shortest, table_label,
 };
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
@@ -220,7 +220,11 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         writeln!(out, "  {row:>4}  {line}{mark}")?;
     }
     for (row, (scores, ProbInterval { lo, hi })) in ranges(artifact, index).iter().flatten().enumerate() {
-        writeln!(out, "  range {row:>2}  scores {}: event rate {lo:.4} to {hi:.4}", in_words(scores))?;
+        writeln!(
+            out,
+            "  range {row:>2}  scores {}: event rate {lo:.4} to {hi:.4}",
+            scores_in_words(*scores)
+        )?;
     }
     let pieces = band_pieces(artifact).unwrap_or_default();
     for (at, (scores, ProbInterval { lo, hi })) in pieces.iter().enumerate() {
@@ -228,7 +232,7 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
             writeln!(out, "  band      ({} more: --json lists them)", pieces.len() - 2 * SHOWN)?;
         }
         if at < SHOWN || pieces.len() <= 2 * SHOWN + 1 || at >= pieces.len() - SHOWN {
-            writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", in_words(scores))?;
+            writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", scores_in_words(*scores))?;
         }
     }
     Ok(())
@@ -236,13 +240,6 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
 
 /// How many steps of a long table, or of a band, are shown at each end.
 const SHOWN: usize = 8;
-
-/// From which score to below which.
-fn in_words([from, below]: &[Option<f64>; 2]) -> String {
-    let from = from.map_or("any".to_owned(), |from| from.to_string());
-    let below = below.map_or("up".to_owned(), |below| format!("below {below}"));
-    format!("from {from}, {below}")
-}
 
 /// What an artifact holds, as JSON.
 pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {

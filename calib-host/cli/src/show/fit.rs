@@ -141,16 +141,19 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
         1 => String::new(),
         _ => format!(" of {}", fit.table_name(index)),
     };
-    let mut lines =
-        vec![format!("blend{of}: {}; its steps are within {:.4} of it", weights.join(", "), steps.within)];
+    let mut lines = vec![format!(
+        "blend{of}: {}; its steps are within {:.4} of it",
+        weights.join(", "),
+        steps.stated_within()
+    )];
     if let Some(gain) = steps.gain.filter(|_| fit.tables().len() == 1) {
         let by = format!("{:+.5}, with a standard error of {:.5}", gain.change, gain.standard_error);
         lines.push(if gain.is_sure() {
-            format!("On rows that it was not fitted to, it changes the Brier score of the scores as they are by {by}.")
+            format!("In cross-validation the Brier score changes by {by}.")
         } else {
             format!(
-                "It is not surely better than the scores as they are: on rows that it was not fitted to, the Brier score changes by {by}. \
-                 --method none leaves the scores unchanged."
+                "It is not significantly better than the unchanged scores: in cross-validation the Brier score changes by {by}. --method none \
+                 leaves the scores unchanged."
             )
         });
     }

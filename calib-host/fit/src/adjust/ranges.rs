@@ -6,7 +6,7 @@ use calib_core::artifact::{
 };
 
 use super::shift::Shift;
-use crate::stats::{Interval, single_at_least, single_at_most};
+use crate::stats::Interval;
 
 /// The ranges of an artifact's only table, with intervals for another prevalence.
 pub(super) struct AdjustedRanges<'a> {
@@ -59,7 +59,5 @@ impl<'a> AdjustedBand<'a> {
 
 /// An interval at the other prevalence, rounded outwards.
 fn moved(interval: ProbInterval, shift: &Shift) -> ProbInterval {
-    let Interval { lo, hi } = shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() });
-    let hi = if hi > 0.0 { single_at_least(hi).min(1.0) } else { 0.0 };
-    ProbInterval { lo: single_at_most(lo).max(0.0), hi }
+    shift.interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() }).outwards()
 }

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use calib_core::Artifact;
+use calib_core::artifact::{Header, Method};
 use serde::Serialize;
 
 use super::evidence::Evidence;
@@ -144,7 +145,7 @@ impl Verdict {
         let ranges = guarantee.ranges.clone();
         let mut found =
             Self { probabilities, promise, unseen, log_loss_rises, is_coarse, values, ranges, sentences };
-        found.sentences.extend(found.advice(artifact.header().n));
+        found.sentences.extend(found.advice(artifact.header()));
         found
     }
 
@@ -172,15 +173,16 @@ impl Verdict {
             || self.is_coarse
     }
 
-    /// Why it is bad, and what to try, for a calibrator that was fitted to so many rows. Where the rows contradict the guarantee, that is the
-    /// reason.
-    fn advice(&self, rows: u64) -> Option<String> {
+    /// Why it is bad, and what to try instead of this calibrator. If the rows contradict the guarantee, that is the reason.
+    fn advice(&self, header: &Header<'_>) -> Option<String> {
         /// A method of few parameters needs no more.
         const FEW: u64 = 500;
         if !self.is_bad() || self.promise == PromiseOnRows::Broken {
             return None;
         }
-        let of_values = self.values.filter(|_| self.is_coarse).map(|Values { count, .. }| {
+        let rows = header.n;
+        let can_be_finer = self.is_coarse && header.method != Method::Blend;
+        let of_values = self.values.filter(|_| can_be_finer).map(|Values { count, .. }| {
             format!("The reason is that {count} probabilities stand for all scores: more bins, or the method blend, lose less.")
         });
         let of_few = || {
@@ -300,7 +302,7 @@ mod tests {
     use crate::assess::{
         AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after, brier_change,
     };
-    use crate::binary::{BinaryMethod, Isotonic, Umd};
+    use crate::binary::{BinaryMethod, Blend, Isotonic, Umd};
     use crate::data::BinaryData;
     use crate::fit::fit_binary;
 
@@ -338,13 +340,16 @@ mod tests {
     }
 
     fn stored(guaranteed: bool) -> StoredArtifact {
-        let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
-        let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
-        let method = match guaranteed {
+        fitted(&match guaranteed {
             true => BinaryMethod::Umd(Umd::new(4)),
             false => BinaryMethod::Isotonic(Isotonic::default()),
-        };
-        let fit = fit_binary(&data.on_device(), &method, 0.1).unwrap();
+        })
+    }
+
+    fn fitted(method: &BinaryMethod) -> StoredArtifact {
+        let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
+        let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect()).unwrap();
+        let fit = fit_binary(&data.on_device(), method, 0.1).unwrap();
         StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
     }
 
@@ -407,6 +412,17 @@ mod tests {
             let is_advised = got.sentences.last().is_some_and(|last| !last.starts_with(values));
             assert_eq!(is_advised, is_bad && promise != PromiseOnRows::Broken, "{:?}", got.sentences);
         }
+        // What to try is another method than the one that was fitted.
+        let advice = |method: BinaryMethod| {
+            let guarantee =
+                GuaranteeTest { is_refuted: false, is_shown: true, unseen: None, ranges: Vec::new() };
+            let evidence = &[MIXED];
+            let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence };
+            Verdict::new(&fitted(&method).artifact(), &grounds).sentences.pop().unwrap()
+        };
+        assert!(advice(BinaryMethod::Umd(Umd::new(4))).contains("the method blend"));
+        assert!(!advice(BinaryMethod::Blend(Blend::new(0))).contains("blend"));
+
         let guarantee =
             GuaranteeTest { is_refuted: false, is_shown: false, unseen: None, ranges: Vec::new() };
         let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };

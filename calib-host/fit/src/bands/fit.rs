@@ -29,7 +29,7 @@ use crate::stats::Interval;
 /// let labels: Vec<bool> = (0..1000).map(|i| i % 40 < i / 25).collect();
 /// let band = Band::fit(&BinaryData::new(scores, labels)?, 0.1)?;
 /// let middle = band.at(0.5);
-/// assert!(middle.lo > 0.3 && middle.hi < 0.7);
+/// assert!(middle.lo > 0.25 && middle.hi < 0.7);
 /// assert_eq!(band.at(0.0).lo, 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

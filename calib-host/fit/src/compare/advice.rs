@@ -30,12 +30,12 @@ pub struct Unmet {
     pub points_per_bin: Option<u64>,
 }
 
-/// What a fit takes where nobody names a method.
+/// The default of a fit.
 const BY_ITSELF: [&str; 2] = ["blend", "top-label/blend"];
 
 /// Chooses among methods in the order of their losses: of those that are at most one standard error of the paired
-/// difference behind the best (Breiman et al. 1984, section 3.4.3, for paired losses), and are surely better than the scores as they
-/// are, what a fit takes by itself, or else the one with the fewest instructions.
+/// difference behind the best (Breiman et al. 1984, section 3.4.3, for paired losses), and are significantly better than the unchanged scores,
+/// the default of a fit, or else the one with the fewest instructions.
 pub(super) fn advise(
     ranked: &[ComparedMethod],
     points: &CompareData,
@@ -83,7 +83,7 @@ fn choose(ranked: &[&ComparedMethod], score: &str, among: &str) -> (Option<Strin
         return (name, format!("it has the lowest {score}{among}, and {change}"));
     }
     let how = match (by_itself, taken.instructions()) {
-        (Some(_), _) => "a fit takes it by itself, and it is one of".into(),
+        (Some(_), _) => "it is the default of a fit, and one of".into(),
         (None, Some(instructions)) => {
             format!("with {instructions} instructions on a Cortex-M0 it is the cheapest of")
         }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fit_takes_by_itself_comes_before_what_is_cheaper_if_it_is_as_good() {
+    fn the_default_comes_before_what_is_cheaper_if_it_is_as_good() {
         let with = |behind: f64| {
             let mut ranked = ranked();
             ranked.insert(1, method("blend", 1500, behind, -0.01, None));
@@ -230,11 +230,7 @@ mod tests {
         };
         let got = with(0.0005);
         assert_eq!(got.recommendation.as_deref(), Some("blend"));
-        assert!(
-            got.reason.starts_with("a fit takes it by itself, and it is one of 3 that"),
-            "{}",
-            got.reason
-        );
+        assert!(got.reason.starts_with("it is the default of a fit, and one of 3 that"), "{}", got.reason);
         assert_eq!(with(0.0011).recommendation.as_deref(), Some("isotonic"));
         // Fewer instructions come before fewer bytes.
         let fitted = |method: BinaryMethod| {

@@ -61,7 +61,7 @@ pub struct ComparedMethod {
     pub epsilon: Option<f64>,
     /// Whether that is narrow enough; `None` if nothing was asked for.
     pub meets_epsilon: Option<bool>,
-    /// The length of the artifact of a fit to all points.
+    /// The length of the artifact of a fit to all points, in bytes, without intervals of score ranges and without a band.
     pub len_bytes: usize,
     /// What a call costs on a device, given what was compared; `None` for forms that were not measured.
     pub cost: Option<DeviceCost>,

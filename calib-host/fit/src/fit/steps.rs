@@ -22,7 +22,7 @@ impl Fit {
     /// let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
     /// let fit = fit_binary(&data, &BinaryMethod::Scaling(ScalingMethod::Beta), 0.1)?.in_steps();
     /// assert_eq!(parameter_of(fit.parameters(), "steps"), Some("64"));
-    /// assert_eq!(parameter_of(fit.parameters(), "within"), Some("0.0080"));
+    /// assert_eq!(parameter_of(fit.parameters(), "within"), Some("0.0033"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -30,13 +30,11 @@ impl Fit {
         let (mut steps, mut within) = (0, 0.0_f64);
         for table in self.tables.iter_mut().flatten() {
             if let Some(model) = table.model.in_steps(self.scores, STEPS) {
-                (steps, within) = (steps.max(model.values.len()), within.max(model.within));
+                (steps, within) = (steps.max(model.values.len()), within.max(model.stated_within()));
                 table.model = Model::Tabulated(model);
             }
         }
         if steps > 0 {
-            // Upwards, so that what is stated holds.
-            let within = (within * 1e4).ceil() / 1e4;
             self.parameters =
                 format!("{} steps={steps} within={within:.4}", self.parameters).trim_start().into();
         }

@@ -192,18 +192,18 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
         ));
     }
     // Rows are counted by score range where there are some, however many steps the calibrator has.
-    let bins = match artifact.score_intervals().filter(|_| !occupancy.is_empty()) {
-        Some(found) => (0..found.count())
-            .filter_map(|table| found.table(table))
-            .map(|ranges| ranges.intervals().len())
-            .sum(),
-        None => header.bins as usize,
+    let (bins, name) = match artifact.score_intervals().filter(|_| !occupancy.is_empty()) {
+        Some(found) => {
+            let tables = (0..found.count()).filter_map(|table| found.table(table));
+            (tables.map(|ranges| ranges.intervals().len()).sum(), "score range")
+        }
+        None => (header.bins as usize, "bin"),
     };
     let few = occupancy.iter().filter(|bin| (1..FEW_IN_BIN).contains(&bin.calibration)).count();
     if few > 0 && counts_every_point(header.reduction) {
         warnings.push(format!(
             "{few} of {} of the calibrator rest on fewer than {FEW_IN_BIN} calibration rows.",
-            number_of(bins as u64, "bin")
+            number_of(bins as u64, name)
         ));
     }
     // One table for all classes, or cells of the whole vector: then the class makes no other bin.
@@ -216,7 +216,8 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
     let unmet = bins.saturating_sub(met.len() + empty);
     if unmet > 0 && (one_table || counts_every_point(header.reduction)) {
         warnings.push(format!(
-            "{unmet} of {bins} bins of the calibrator hold no test row: nothing here is known about them.",
+            "{unmet} of {} of the calibrator hold no test row: nothing here is known about them.",
+            number_of(bins as u64, name)
         ));
     }
     warnings

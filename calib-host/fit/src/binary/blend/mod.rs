@@ -193,6 +193,9 @@ mod tests {
                 model.within
             );
             assert!(model.gain.unwrap().is_sure());
+            let parameters = model.parameters();
+            let stated: f64 = parameters.rsplit_once("within=").unwrap().1.parse().unwrap();
+            assert!(model.within <= stated && stated < model.within + 1e-4, "{} {parameters}", model.within);
             model.weights[0].name
         };
         assert_eq!(

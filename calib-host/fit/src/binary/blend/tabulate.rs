@@ -57,11 +57,16 @@ impl TabulatedModel {
         self.values[self.edges.partition_point(|&edge| edge <= score)]
     }
 
+    /// The largest difference as it is stated, with four decimals: rounded up, so that it holds.
+    pub fn stated_within(&self) -> f64 {
+        (self.within * 1e4).ceil() / 1e4
+    }
+
     /// What it is made of, as parameters of a fit.
     pub(crate) fn parameters(&self) -> String {
         let told = self.weights.iter().filter(|part| part.weight >= 0.005);
         let weights: Vec<String> = told.map(|part| format!("{}:{:.2}", part.name, part.weight)).collect();
-        format!("blend={} steps={} within={:.4}", weights.join(","), self.values.len(), self.within)
+        format!("blend={} steps={} within={:.4}", weights.join(","), self.values.len(), self.stated_within())
     }
 }
 

@@ -56,9 +56,9 @@ pub(super) struct Candidate {
 pub(crate) struct Shared {
     name: &'static str,
     shape: Shape,
-    /// Fitted to what is outside of each fold of every table.
+    /// For each fold, a fit to the other folds of every table.
     outside: Vec<Function>,
-    /// Fitted to all points.
+    /// Fitted to all folds: all points, or a sample of a table with very many.
     whole: Function,
 }
 

@@ -34,9 +34,9 @@ impl std::fmt::Display for Chosen {
     }
 }
 
-/// Why bins are fitted although nobody asked for a guarantee of the probability itself.
+/// Why the default is bins, and not a blend.
 #[derive(Clone, Copy)]
-enum WhyBins {
+pub(super) enum WhyBins {
     OneLabel,
     Monitors,
     SmallNumbers,
@@ -44,20 +44,20 @@ enum WhyBins {
 
 impl WhyBins {
     /// What the options ask for; `None` if a blend is fitted.
-    fn of(options: &FitOptions) -> Option<Self> {
+    pub(super) fn of(options: &FitOptions, is_compact: bool) -> Option<Self> {
         match &options.monitors {
             Some(monitors) if monitors.bins.is_none() => Some(Self::Monitors),
-            _ => options.is_compact().then_some(Self::SmallNumbers),
+            _ => is_compact.then_some(Self::SmallNumbers),
         }
     }
 
-    fn text(self) -> &'static str {
+    pub(super) fn text(self) -> &'static str {
         match self {
-            Self::OneLabel => "of one label only bounds are known, which bins have",
+            Self::OneLabel => "if all labels are the same, only bins have bounds",
             Self::Monitors => {
-                "the monitors count in them; with a number of bins of their own, `monitor_bins`, a blend is fitted"
+                "monitors count in these bins; of one score, `monitor_bins=10` gives monitors separate bins and fits a blend"
             }
-            Self::SmallNumbers => "they fit into 16-bit numbers",
+            Self::SmallNumbers => "a table of 16-bit numbers holds bins",
         }
     }
 }
@@ -65,7 +65,7 @@ impl WhyBins {
 /// Fits a [`Blend`], or if there is a reason bins that [suit](Umd::suitable_bins) so many points.
 pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit, Chosen), NotFitted> {
     let (alpha, bound) = (options.divided_alpha(), options.bound);
-    let why = match WhyBins::of(options) {
+    let why = match WhyBins::of(options, options.is_compact()) {
         Some(why) => why,
         None => match fit_binary(data, &BinaryMethod::Blend(Blend::new(options.seed)), alpha) {
             Err(FitError::OneClass { .. }) => WhyBins::OneLabel,
@@ -87,18 +87,18 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
 pub(super) fn why_blend(of_what: &str, names_bins: bool) -> Chosen {
     let bins =
         if names_bins { "; `epsilon=0.1` gives bins whose probability is guaranteed within 0.1" } else { "" };
-    Chosen::new(format!("chosen: {of_what}blend, which no single method beats on average{bins}"))
+    Chosen::new(format!(
+        "chosen: {of_what}blend, on average nearer to known curves than any single method{bins}"
+    ))
 }
 
-/// Why a blend came to nothing else than the scores.
+/// Why the scores stay unchanged.
 pub(super) fn why_nothing() -> Chosen {
-    Chosen::new(
-        "chosen: none, since the scores as they are predict rows better than what any method makes of them",
-    )
+    Chosen::new("chosen: none, since no method predicts held-out rows better than the unchanged scores")
 }
 
-/// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores
-/// tie at an edge, bins have other numbers of points; then it is the most that still keep it. The scores decide, and what is said of
+/// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores tie at an edge, bins have other numbers of
+/// points; then it is the most that still keep it. The scores decide, and what is said of
 /// tied bins holds given the scores, so alpha is not shared.
 pub(super) fn fit_within(
     data: &BinaryData,

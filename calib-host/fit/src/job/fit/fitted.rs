@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calib_core::artifact::{Method, Reduction};
 use sha2::{Digest, Sha256};
 
-use super::auto::{Chosen, fit_chosen, fit_within, why_blend, why_nothing};
+use super::auto::{Chosen, WhyBins, fit_chosen, fit_within, why_blend, why_nothing};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
@@ -229,14 +229,19 @@ impl Job<'_> {
             None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
             None => (sample.spread()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
         };
+        let has_ranges = options.wants_ranges(&fit, sample);
         let beside = self.beside(
-            &fit,
+            (&fit, has_ranges),
             || intervals::fit(&points, options.alpha),
             |_, model, ranges| {
                 with_points!(points, |points| values_outside(points, model, fit.scores(), ranges))
             },
         )?;
-        let band = self.band(&fit, &points, evidence.as_ref())?;
+        let band = if options.wants_band(has_ranges, points.len()) {
+            self.band(&points, evidence.as_ref())?
+        } else {
+            None
+        };
         Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence, beside, band })
     }
 
@@ -247,16 +252,15 @@ impl Job<'_> {
         let (how, chosen) = match &options.method {
             MethodChoice::Binary(how) => (*how, None),
             MethodChoice::Auto => {
-                let has_bins = options.monitors.is_some() || rounds;
-                let method = if has_bins {
-                    BinaryMethod::Umd(Umd::new(1))
-                } else {
-                    BinaryMethod::Blend(Blend::new(options.seed))
+                let why = WhyBins::of(options, rounds);
+                let method = match why {
+                    Some(_) => BinaryMethod::Umd(Umd::new(1)),
+                    None => BinaryMethod::Blend(Blend::new(options.seed)),
                 };
                 let usual = ReductionOptions { method, points_per_bin: Some(POINTS_PER_BIN) };
                 let unnamed = (problems.reduction() != Reduction::Binary && options.reduction.is_none())
                     .then_some(problems.reduction());
-                (usual, Some(why_tables(unnamed, has_bins)))
+                (usual, Some(why_tables(unnamed, why)))
             }
             MethodChoice::Within(_) | MethodChoice::Joint(_) => {
                 return Err(no_bins_for_weights(&options.method).into());
@@ -265,23 +269,19 @@ impl Job<'_> {
         let fit = options.in_form(fit_reduction(&problems, &how, options.divided_alpha())?);
         let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
         let beside = self.beside(
-            &fit,
+            (&fit, options.wants_ranges(&fit, sample)),
             || fit_problems(&problems, &fit, options.alpha),
             |table, model, ranges| values_outside(&problems.groups(table)[..], model, fit.scores(), ranges),
         )?;
         Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None, beside, band: None })
     }
 
-    /// A band, if one is to be stored. If it was asked for, there is one or an error.
+    /// A band that is to be stored, or why there is none. If it was asked for, there is one or an error.
     fn band(
         &self,
-        fit: &Fit,
         points: &BinaryData,
         evidence: Option<&Finding>,
     ) -> Result<Option<Result<Band, Finding>>, NotFitted> {
-        if !self.options.wants_band(fit, self.sample, points.len()) {
-            return Ok(None);
-        }
         let cause = match (evidence, Band::fit(points, self.options.alpha)) {
             (Some(Finding::Evidence(Evidence::Reversed { .. })), Ok(_)) => FitError::Reversed,
             (_, Ok(band)) => return Ok(Some(Ok(band))),
@@ -295,14 +295,14 @@ impl Job<'_> {
         }
     }
 
-    /// Intervals beside the tables of a fit, if they are to be stored; `outside` counts the ranges whose mean value lies outside.
+    /// Intervals beside the tables of a fit, if it is to have some; `outside` counts the ranges whose mean value lies outside.
     fn beside(
         &self,
-        fit: &Fit,
+        (fit, has_ranges): (&Fit, bool),
         found: impl FnOnce() -> Result<Intervals, FitError>,
         outside: impl Fn(usize, &Model, &TableIntervals) -> Result<usize, FitError>,
     ) -> Result<Option<(Intervals, Option<Finding>)>, NotFitted> {
-        if !self.options.wants_ranges(fit, self.sample) {
+        if !has_ranges {
             return Ok(None);
         }
         let found = found()?;
@@ -339,19 +339,19 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
 }
 
 /// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.
-fn why_tables(reduction: Option<Reduction>, has_bins: bool) -> Chosen {
+fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> Chosen {
     let of_what = reduction.map_or(String::new(), |reduction| {
         format!(
             "{reduction}, the probability that the predicted class is right (`reduction=class-wise` has one of every class), by "
         )
     });
     // Chosen without a look at the rows, so that alpha is not shared.
-    if has_bins {
-        Chosen::new(format!(
-            "chosen: {of_what}umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022)"
-        ))
-    } else {
-        why_blend(&of_what, false)
+    match why_bins {
+        Some(why) => Chosen::new(format!(
+            "chosen: {of_what}umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022): {}",
+            why.text()
+        )),
+        None => why_blend(&of_what, false),
     }
 }
 

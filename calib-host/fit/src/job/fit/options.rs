@@ -27,8 +27,8 @@ const FEWEST_ROWS_OF_BAND: u64 = 500;
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
-    /// A [blend](crate::binary::Blend), of one score or for each table of a reduction with at least 50 points; bins of `umd` for one score whose labels are all the same, for
-    /// monitors without bins of their own, and for tables of 16-bit numbers.
+    /// A [blend](crate::binary::Blend): of one score, or for each table of a reduction with at least 50 rows. Bins of `umd` if the labels of
+    /// one score are all the same, for monitors without separate bins, and for tables of 16-bit numbers.
     Auto,
     /// The most bins of `umd` that keep this epsilon, whatever the labels are.
     Within(f64),
@@ -219,9 +219,9 @@ impl FitOptions {
         self.intervals && can_have && data.classifiers() <= 1 && !data.is_of_passes()
     }
 
-    /// Whether a band is stored beside this fit to so many rows of one score.
-    pub(super) fn wants_band(&self, fit: &Fit, data: &Dataset, rows: u64) -> bool {
-        self.band.unwrap_or_else(|| rows >= FEWEST_ROWS_OF_BAND && self.wants_ranges(fit, data))
+    /// Whether a band is stored beside a fit to N rows of one score, which has intervals of ranges or not.
+    pub(super) fn wants_band(&self, has_ranges: bool, rows: u64) -> bool {
+        self.band.unwrap_or(has_ranges && rows >= FEWEST_ROWS_OF_BAND)
     }
 
     fn is_joint(&self) -> bool {
