@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use calib_core::Artifact;
-use calib_core::artifact::Method;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points,
-    points_for_a_useful_epsilon, promise,
+    MonitorFacts, Promise, VacuousBins, cluster_rows, number_of, points, points_for_a_useful_epsilon,
+    promise, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel};
 use calib_fit::fit::FittedTable;
@@ -53,10 +52,8 @@ impl<'a> ShownFit<'a> {
             "{points}, {} ({}), {}{} bytes: {}",
             fit.method(),
             fit.reduction(),
-            match fit.method() {
-                Method::Blend => format!("{}, ", number_of(fit.bins() as u64, "step")),
-                _ => bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
-            },
+            size_in_words(artifact.header().method, fit.bins())
+                .map_or(String::new(), |bins| format!("{bins}, ")),
             artifact.len_bytes(),
             shown_path(output)
         )];
