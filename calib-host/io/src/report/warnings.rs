@@ -133,9 +133,10 @@ fn few_rows(n: u64, (bins, name): (usize, &str)) -> Vec<String> {
     warnings
 }
 
-/// How many bins or score ranges rows are counted in: ranges where there are some, however many steps the calibrator has.
+/// How many bins or score ranges rows are counted in: ranges where there are some, however many steps the calibrator has. Rows of a
+/// function are not counted.
 fn counted_in(artifact: &Artifact<'_>) -> (usize, &'static str) {
-    match artifact.score_intervals() {
+    match artifact.score_intervals().filter(|_| artifact.header().bins > 0) {
         Some(found) => {
             let tables = (0..found.count()).filter_map(|table| found.table(table));
             (tables.map(|ranges| ranges.intervals().len()).sum(), "score range")
