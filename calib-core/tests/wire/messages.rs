@@ -344,14 +344,15 @@ fn predictions() -> Vec<ReplyBody> {
         outcomes[1..3].iter().map(|&outcome| Ranked { class: 5, score, outcome }).collect();
     let beside = Beside::Ranked(ranked);
     all.push(ReplyBody::Answer(Answer { word, action, beside, ..top(outcomes[1]) }));
-    let probs = Beside::Probs([0.75, f32::NAN, 0.25].into_iter().collect());
-    let band = Beside::Band(ProbInterval { lo: 0.625, hi: 0.9375 });
-    all.extend([probs, band].map(|beside| ReplyBody::Answer(Answer { beside, ..top(outcomes[1]) })));
+    let beside = Beside::Probs([0.75, f32::NAN, 0.25].into_iter().collect());
+    all.push(ReplyBody::Answer(Answer { beside, ..top(outcomes[1]) }));
     let (repeat, empty_ticks, classify_ticks, calibrate_ticks) = (300, 1, 70_000, 200);
     all.push(ReplyBody::Measurement(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks }));
     for score in [ScoreEcho::Margin(Margin::new(-2.5).unwrap()), ScoreEcho::Lead(300)] {
         all.push(ReplyBody::Answer(Answer { score, ..top(outcomes[1]) }));
     }
+    let beside = Beside::Band(ProbInterval { lo: 0.625, hi: 0.9375 });
+    all.push(ReplyBody::Answer(Answer { beside, ..top(outcomes[1]) }));
     all
 }
 
