@@ -37,6 +37,7 @@ class Method:
     """A method by its name: ``fit`` takes rows and returns a function of scores, and for calib's methods the calibrator."""
 
     name: str
+    #: The kinds of scores that it takes.
     kinds: tuple[str, ...]
     fit: Callable[[Rows], tuple[Callable[[np.ndarray], np.ndarray], Any]]
     #: The name in ``calib compare``, by the kind of scores: it tells what the device pays.
@@ -114,36 +115,32 @@ OURS = [
 ]
 
 
-class _AsTheyAre:
+def _as_they_are(rows):
     """A classifier whose features are its scores, for packages that calibrate classifiers."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
-    def __new__(cls, rows):
-        from sklearn.base import BaseEstimator, ClassifierMixin
+    class Given(ClassifierMixin, BaseEstimator):
+        classes_ = np.unique(rows.labels)
 
-        class Given(ClassifierMixin, BaseEstimator):
-            classes_ = np.unique(rows.labels)
+        def fit(self, scores, labels):
+            return self
 
-            def fit(self, scores, labels):
-                return self
+        def predict(self, scores):
+            return self.classes_[scores.argmax(axis=1)]
 
-            def __sklearn_is_fitted__(self):
-                return True
+        def __sklearn_is_fitted__(self):
+            return True
 
-            def predict(self, scores):
-                return self.classes_[scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)]
+    def predict_proba(self, scores):
+        return scores
 
-        def predict_proba(self, scores):
-            return scores
+    def decision_function(self, scores):
+        return scores[:, 0]
 
-        # scikit-learn takes raw scores before probabilities, if there are any.
-        def decision_function(self, scores):
-            return scores[:, 0]
-
-        if rows.kind == "margins":
-            Given.decision_function = decision_function
-        else:
-            Given.predict_proba = predict_proba
-        return Given()
+    # scikit-learn takes raw scores before probabilities, if there are any, and knows both by their names.
+    response = decision_function if rows.kind == "margins" else predict_proba
+    setattr(Given, response.__name__, response)
+    return Given()
 
 
 def _columns(kind, scores):
@@ -164,7 +161,7 @@ def _sklearn(method, kinds=ALL):
         from sklearn.frozen import FrozenEstimator
 
         every = np.arange(len(rows.labels))
-        calibrated = CalibratedClassifierCV(FrozenEstimator(_AsTheyAre(rows)), method=method, cv=[(every, every)], ensemble=False)
+        calibrated = CalibratedClassifierCV(FrozenEstimator(_as_they_are(rows)), method=method, cv=[(every, every)], ensemble=False)
         calibrated.fit(_columns(rows.kind, rows.scores), rows.labels)
         return lambda scores: _one(rows.kind, scores, calibrated.predict_proba(_columns(rows.kind, scores))), None
 

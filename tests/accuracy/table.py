@@ -64,6 +64,8 @@ class League:
         self.order = sorted(self.names, key=lambda name: -self.wins[0][name])
         self.rank = 1 + self.order.index(DEFAULT)
         self.worse = {name: self._share(lambda record: record["worse"].get(name)) for name in self.names}
+        failed = Counter(line.partition(":")[0] for record in records for line in record["failed"])
+        self.failed = {name: (n, sum(name in record["losses"] for record in records)) for name, n in failed.items()}
         self.refuted = self._share(lambda record: record["refuted"] if record.get("ranges") else None)
 
     def _share(self, of):
@@ -193,7 +195,10 @@ class Truths:
 
 def criteria(league, truths):
     """Each criterion: whether it is kept, and what was found."""
+    never = [name for name, (n, tried) in league.failed.items() if n == tried]
+    unfitted = f", but not {', '.join(never)}" if never else ""
     found = [
+        (not never, f"Each method can be fitted somewhere{unfitted}."),
         (league.rank <= 2, f"The default is number {league.rank} of {len(league.names)} by its Brier win rate; it is to be first or second."),
         (
             league.worse[DEFAULT] <= MOST_WORSE,
@@ -234,7 +239,6 @@ def page(experiments, draws, lines):
     league, truths = League(experiments), Truths(draws)
     kept = criteria(league, truths)
     pairs = {_pair(record) for record in experiments}
-    failed = Counter(line.partition(":")[0] for record in experiments for line in record["failed"])
     uncalibrated = sum(record.get("uncalibrated", 0) > 0 for record in experiments)
     parts = [
         "## Criteria",
@@ -252,6 +256,6 @@ def page(experiments, draws, lines):
         "The default's error for each curve (root of the mean square), its square as a multiple of the best method's, and which that is:",
         truths.by_curve(),
         "## Versions, and what is left out",
-        "\n".join(f"- {line}" for line in [*lines, *(f"not fitted in {n} experiments: {name}" for name, n in failed.items())]),
+        "\n".join(f"- {line}" for line in [*lines, *(f"not fitted in {n} of {tried} experiments: {name}" for name, (n, tried) in league.failed.items())]),
     ]
     return "\n\n".join(parts) + "\n", all(is_kept for is_kept, _ in kept)

@@ -61,6 +61,7 @@ def records(default, refuted, errors):
         "pair": ["made", "up"],
         "losses": losses,
         "worse": {name: brier > 0.2 for name, (brier, _) in losses.items()},
+        "failed": ["third: too few rows"] * (default > 0.2),
         "ranges": 3,
         "refuted": refuted,
     }
@@ -73,10 +74,10 @@ def records(default, refuted, errors):
 
 def test_each_criterion_passes_and_fails():
     kept = [is_kept for is_kept, _ in table.criteria(*records(0.1, False, {200: 0.9, 1000: 0.8, 5000: 0.7}))]
-    assert kept == [True] * 12
+    assert kept == [True] * 13
     failed = table.criteria(*records(0.3, True, {200: 1.4, 1000: 1.5, 5000: 1.6}))
     # The intervals held in all draws.
-    assert [is_kept for is_kept, _ in failed] == [False, False, True, False, False, *[False] * 6, False]
+    assert [is_kept for is_kept, _ in failed] == [False, False, False, True, False, False, *[False] * 6, False]
     assert "made at 1000, 5000" in failed[-1][1]
 
 
