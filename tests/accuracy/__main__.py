@@ -46,9 +46,12 @@ def run(tasks, jobs):
 
 
 def licenses(pairs):
+    """Where the data come from, a line for each origin."""
     from data import SETS
 
-    return [f"data: {name} of {SETS[name].named()}" for name in dict.fromkeys(name for name, _ in pairs)]
+    names = dict.fromkeys(name for name, _ in pairs)
+    origins = dict.fromkeys(SETS[name].named() for name in names)
+    return [f"data of {origin}: {', '.join(name for name in names if SETS[name].named() == origin)}" for origin in origins]
 
 
 def main():

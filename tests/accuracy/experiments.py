@@ -14,6 +14,8 @@ from models import scores_of
 #: The calibration rows of the splits, one after the other; a third of a data set at most.
 CALIBRATION_ROWS = (250, 500, 1000, 2000)
 MOST_TRAINING_ROWS, MOST_TEST_ROWS = 3000, 6000
+#: A change of the Brier score that is no more than that of rounding to float32.
+ROUNDING = 1e-6
 
 _rows = lru_cache(maxsize=2)(data.load)
 
@@ -72,8 +74,8 @@ def experiment(name, model, split, methods, *, with_costs=False):
             record["uncalibrated"] = len(calibrator.uncalibrated)
     for of_method, both in per_row.items():
         record["losses"][of_method] = [float(loss.mean()) for loss in both]
-        _, lowest, _ = paired_interval(both[0] - unchanged[0])
-        record["worse"][of_method] = bool(lowest > 0)
+        mean, lowest, _ = paired_interval(both[0] - unchanged[0])
+        record["worse"][of_method] = bool(lowest > 0 and mean > ROUNDING)
     if with_costs:
         record["costs"] = costs(methods, calibration)
     return record

@@ -26,6 +26,10 @@ def _pair(record):
     return tuple(record["pair"])
 
 
+#: What the kinds of scores are called.
+KINDS = {"scores": "two classes, probabilities", "margins": "two classes, raw scores", "probs": "several classes"}
+
+
 def _by_pair(records, value):
     """The mean of a value over the splits of each pair, left out where there is none."""
     found = defaultdict(list)
@@ -103,6 +107,17 @@ class League:
             "instructions",
         ]
         return _table(head, map(self._row, self.order))
+
+    def kinds(self):
+        rows = []
+        for kind, called in KINDS.items():
+            records = [record for record in self.records if record["kind"] == kind]
+            if records:
+                of_kind = League(records)
+                best = next(name for name in of_kind.order if name != DEFAULT)
+                wins = [f"{of_kind.wins[0][name]:.2f}" for name in (DEFAULT, best)]
+                rows.append([called, str(len(records)), wins[0], f"{of_kind.rank} of {len(of_kind.names)}", f"{best}, {wins[1]}"])
+        return _table(["scores", "experiments", "default's win rate", "rank", "best other"], rows)
 
     def pairs(self):
         rows = []
@@ -239,14 +254,16 @@ def page(experiments, draws, lines):
     league, truths = League(experiments), Truths(draws)
     kept = criteria(league, truths)
     pairs = {_pair(record) for record in experiments}
-    uncalibrated = sum(record.get("uncalibrated", 0) > 0 for record in experiments)
+    partly = sum(record.get("uncalibrated", 0) > 0 for record in experiments)
     parts = [
         "## Criteria",
         "\n".join(f"- {'pass' if is_kept else '**FAIL**'}: {what}" for is_kept, what in kept),
         "## On data",
-        f"{len(experiments)} experiments with {len(pairs)} pairs of a data set and a classifier. In {uncalibrated} of them the default left a "
-        "class uncalibrated, whose scores count as they are.",
+        f"{len(experiments)} experiments with {len(pairs)} pairs of a data set and a classifier. In {partly} of them the default left a class "
+        f"uncalibrated, and in {league.failed.get(DEFAULT, (0, 0))[0]} it refused all rows.",
         league.methods(),
+        "The default by the kind of scores:",
+        league.kinds(),
         "Each pair, and what the default changes:",
         league.pairs(),
         "## Known curves",

@@ -59,6 +59,7 @@ def records(default, refuted, errors):
     losses = {methods.DEFAULT: [default, default], methods.UNCHANGED: [0.2, 0.2], "third": [0.15, 0.15]}
     experiment = {
         "pair": ["made", "up"],
+        "kind": "scores",
         "losses": losses,
         "worse": {name: brier > 0.2 for name, (brier, _) in losses.items()},
         "failed": ["third: too few rows"] * (default > 0.2),
