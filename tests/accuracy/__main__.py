@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.metadata import version
 from pathlib import Path
 
 import table
@@ -51,7 +52,8 @@ def licenses(pairs):
 
     names = dict.fromkeys(name for name, _ in pairs)
     origins = dict.fromkeys(SETS[name].named() for name in names)
-    return [f"data of {origin}: {', '.join(name for name in names if SETS[name].named() == origin)}" for origin in origins]
+    trained = [f"LightGBM {version('lightgbm')}"] if any(model == "LightGBM" for _, model in pairs) else []
+    return trained + [f"data of {origin}: {', '.join(name for name in names if SETS[name].named() == origin)}" for origin in origins]
 
 
 def main():
