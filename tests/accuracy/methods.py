@@ -95,6 +95,7 @@ UNCHANGED = "calib none"
 
 OURS = [
     _ours(DEFAULT, ALL, None, compared="blend"),
+    _ours("calib blend --reduction confidence", ("probs",), "blend", compared="blend"),
     _ours(UNCHANGED, ALL, "none"),
     _ours("calib platt", ALL, "platt", compared="platt"),
     _ours("calib platt --loss bayes", ALL, "platt", loss="bayes"),
