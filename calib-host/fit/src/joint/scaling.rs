@@ -3,9 +3,10 @@
 use calib_core::vector::{ScalingInput, VectorScaling};
 use rayon::prelude::*;
 
-use super::log_loss::{LogLoss, Odir};
+use super::log_loss::{LogLoss, Odir, Penalties};
 use super::rows::{Piece, Rows};
 use super::shape::Shape;
+use super::structured;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
 use crate::stats::{CLIP, End, minimise, softmax};
@@ -21,6 +22,15 @@ pub enum VectorScalingMethod {
     Matrix(Odir),
     /// `softmax(W ln p + b)` (Kull et al. 2019).
     Dirichlet(Odir),
+    /// `softmax(t (w ln p) + b)`, entry by entry: structured vector scaling (Berta et al. 2025).
+    ///
+    /// `1 / t` is the temperature of `ln p`. To the mean log-loss of `n` rows of `L` classes are then added `L / n` times the
+    /// squared differences of `w` from 1, and of `b` from 0. A class without rows keeps a probability.
+    StructuredVector,
+    /// `softmax(t W ln p + b)`: structured matrix scaling (Berta et al. 2025).
+    ///
+    /// As [`StructuredVector`](Self::StructuredVector), with `L (L - 1) / n` times the squared weights beside the diagonal.
+    StructuredMatrix,
 }
 
 /// A fitted scaling function of vectors of `L` classes.
@@ -40,7 +50,7 @@ impl VectorScalingMethod {
     /// Fits vectors as the device sees them, by Newton's method on the mean log-loss in f64, to a gradient norm of 1e-10.
     ///
     /// Logits are the features if the vectors hold them, the logarithms of the scores if not, or if `log_probs` is set,
-    /// or for Dirichlet calibration. Sums go over the rows in an order of their own, and in pieces that depend on their number
+    /// or for Dirichlet calibration and structured scaling. Sums go over the rows in an order of their own, and in pieces that depend on their number
     /// alone: the result depends neither on the order of the data nor on the number of threads. The last bits of sums may
     /// depend on the processor, whose widest instructions multiply matrices.
     ///
@@ -54,12 +64,16 @@ impl VectorScalingMethod {
     pub fn fit(&self, data: &VectorData, log_probs: bool) -> Result<VectorScalingModel, VectorScalingError> {
         self.check(data)?;
         let input = self.input(data, log_probs);
-        self.fit_rows(&rows(data, input), input, self.identity(data.classes()))
+        let rows = rows(data, input);
+        if self.is_structured() {
+            return self.fit_structured(rows, input);
+        }
+        self.fit_rows(&rows, input, self.identity(data.classes()))
     }
 
     pub(crate) fn input(&self, data: &VectorData, log_probs: bool) -> ScalingInput {
-        let dirichlet = matches!(self, Self::Dirichlet(_));
-        if dirichlet || log_probs || data.kind() == VectorKind::Probs {
+        let of_probs = self.is_structured() || matches!(self, Self::Dirichlet(_));
+        if of_probs || log_probs || data.kind() == VectorKind::Probs {
             ScalingInput::LogProbs { clip: CLIP as f32 }
         } else {
             ScalingInput::Logits
@@ -78,7 +92,9 @@ impl VectorScalingMethod {
             return Err(VectorScalingError::OneClass(data.len()));
         }
         match counts.iter().position(|&count| count == 0) {
-            Some(class) if self.shape() != Shape::Temperature => Err(VectorScalingError::AbsentClass(class)),
+            Some(class) if self.shape() != Shape::Temperature && !self.is_structured() => {
+                Err(VectorScalingError::AbsentClass(class))
+            }
             _ => Ok(()),
         }
     }
@@ -100,7 +116,8 @@ impl VectorScalingMethod {
         if self.shape() == Shape::Temperature && (0..rows.len()).all(|row| same(rows.features(row))) {
             return Err(VectorScalingError::AllEqual);
         }
-        let mut loss = LogLoss::new(self.shape(), self.odir(), rows)
+        let penalties = self.penalties(classes, rows.len());
+        let mut loss = LogLoss::new(self.shape(), penalties, rows)
             .map_err(|(low, high)| VectorScalingError::Masked { low, high })?;
         // Large logits have no gradient left where they separate the classes, so that the search ends wherever it began.
         let end = if loss.is_separated(&parameters) {
@@ -118,11 +135,10 @@ impl VectorScalingMethod {
             return Err(VectorScalingError::Reversed);
         }
         let mut intercepts = parameters.split_off(self.shape().weights(classes));
-        let Odir { lambda, mu } = self.odir();
-        if self.shape() == Shape::Full && lambda == 0.0 {
+        if self.shape() == Shape::Full && penalties.others == 0.0 {
             centre_columns(&mut parameters, classes);
         }
-        if mu == 0.0 {
+        if penalties.intercepts == 0.0 {
             let mean = intercepts.iter().sum::<f64>() / classes as f64;
             intercepts.iter_mut().for_each(|intercept| *intercept -= mean);
         }
@@ -132,9 +148,19 @@ impl VectorScalingMethod {
     fn shape(&self) -> Shape {
         match self {
             Self::Temperature => Shape::Temperature,
-            Self::Vector => Shape::Diagonal,
-            Self::Matrix(_) | Self::Dirichlet(_) => Shape::Full,
+            Self::Vector | Self::StructuredVector => Shape::Diagonal,
+            Self::Matrix(_) | Self::Dirichlet(_) | Self::StructuredMatrix => Shape::Full,
         }
+    }
+
+    /// What parameters cost beside the log-loss of `n` rows.
+    fn penalties(&self, classes: usize, n: usize) -> Penalties {
+        if self.is_structured() {
+            return structured::penalties(classes, n);
+        }
+        let Odir { lambda, mu } = self.odir();
+        let pairs = (classes * (classes - 1)) as f64;
+        Penalties { diagonal: 0.0, others: 2.0 * lambda / pairs, intercepts: 2.0 * mu / classes as f64 }
     }
 
     pub(crate) fn odir(&self) -> Odir {
@@ -219,7 +245,7 @@ fn centre_columns(weights: &mut [f64], classes: usize) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -236,7 +262,12 @@ mod tests {
     ];
 
     /// Logits drawn at random, with labels drawn from what `probs` makes of them.
-    fn draw(classes: usize, n: usize, seed: u64, probs: impl Fn(&[f64]) -> Vec<f64>) -> (Vectors, Vec<i64>) {
+    pub(in crate::joint) fn draw(
+        classes: usize,
+        n: usize,
+        seed: u64,
+        probs: impl Fn(&[f64]) -> Vec<f64>,
+    ) -> (Vectors, Vec<i64>) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut values, mut labels) = (Vec::new(), Vec::new());
         for _ in 0..n {
