@@ -222,17 +222,6 @@ impl Convex for LogLoss<'_> {
         sum / n + self.penalty(at)
     }
 
-    fn value(&self, at: &[f64]) -> f64 {
-        let classes = self.rows.classes();
-        let of_piece = |piece: Piece<'_>| {
-            let mut scaled = vec![0.0; piece.features.len()];
-            self.shape.scale(classes, at, piece.features, &mut scaled);
-            softmax_losses(&mut scaled, piece, classes)
-        };
-        let losses: Vec<f64> = self.rows.pieces().map(of_piece).collect();
-        losses.iter().sum::<f64>() / self.rows.len() as f64 + self.penalty(at)
-    }
-
     fn hessian_times(&self, direction: &[f64], product: &mut [f64]) {
         let (shape, classes) = (self.shape, self.rows.classes());
         let n = self.rows.len() as f64;
