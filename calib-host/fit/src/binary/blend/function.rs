@@ -23,7 +23,7 @@ pub(super) enum Shape {
     Bins(usize),
 }
 
-/// A candidate's function: a quadratic one stays level outside the scores that it was fitted to, where it would turn.
+/// A candidate's function: a quadratic one stays level outside the scores that it was fitted to, and from where it turns.
 #[derive(Clone, Debug)]
 pub(super) enum Function {
     Steps(BinnedModel),
@@ -62,15 +62,19 @@ impl Shape {
 }
 
 impl Function {
-    /// A smooth function that was fitted to points; `None` if it falls between their scores.
+    /// A smooth function that was fitted to points; `None` if it falls.
     fn scaling(model: ScalingModel, points: &(impl Points + ?Sized)) -> Result<Option<Self>, FitError> {
         let [negatives, positives] = points.ranges()?;
         let ends = negatives.into_iter().chain(positives);
         let (lo, hi) =
             ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
-        let turns = model.turning_point().is_some_and(|at| lo < at && at < hi);
-        let rises = model.prob(lo) <= model.prob(hi) && !turns;
-        Ok(rises.then_some(Self::Scaling { model, range: (lo, hi) }))
+        let range = match model.turning_point().filter(|&at| lo < at && at < hi) {
+            Some(at) if model.prob(at) < model.prob(hi) => (at, hi),
+            Some(at) => (lo, at),
+            None => (lo, hi),
+        };
+        let rises = model.prob(range.0) <= model.prob(range.1);
+        Ok(rises.then_some(Self::Scaling { model, range }))
     }
 
     pub(super) fn prob(&self, score: f64) -> f64 {
@@ -89,5 +93,32 @@ impl Function {
             Self::Steps(steps) => &steps.edges,
             Self::Scaling { .. } => &[],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::{Group, group};
+
+    /// Where a parabola of the logit falls, its function keeps the value of the turning point.
+    #[test]
+    fn a_parabola_is_level_where_it_would_fall() {
+        let scores: Vec<f64> = (1..20).map(|i| f64::from(i) / 20.0).collect();
+        let points: Vec<Group> = group(scores.iter().map(|&score| (score, 1, 0)).collect());
+        for a in [1.0, -1.0] {
+            let model = ScalingModel::Quadratic { a, b: 0.3, c: -0.2 };
+            let at = model.turning_point().unwrap();
+            assert!((0.1..0.9).contains(&at));
+            let function = Function::scaling(model, &points[..]).unwrap().expect("it rises on one side");
+            assert!(scores.is_sorted_by_key(|&score| function.prob(score)), "{a}");
+            for &score in &scores {
+                let is_level = (score < at) == (a > 0.0);
+                let expected = if is_level { model.prob(at) } else { model.prob(score) };
+                assert_eq!(function.prob(score), expected, "{a} at {score}");
+            }
+        }
+        let falls = ScalingModel::PlattProb { a: -1.0, b: 0.0 };
+        assert!(Function::scaling(falls, &points[..]).unwrap().is_none());
     }
 }

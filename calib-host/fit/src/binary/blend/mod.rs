@@ -36,8 +36,8 @@ const STEPS_OF_SEVERAL: (usize, usize) = (16, 32);
 
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
-/// The candidates are the scores as they are, Platt scaling on Bayesian targets, beta calibration, a quadratic function if it rises
-/// throughout, isotonic regression, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over
+/// The candidates are the scores as they are, Platt scaling of the logit and of the probability on Bayesian targets, beta calibration, a
+/// quadratic function where it rises, isotonic regression, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over
 /// all held-out points))`, for isotonic regression and bins a fifth of it, divided by the sum of all. These are the weights of exponentially
 /// weighted aggregation: the squared error of the mean is behind that of the best candidate by the order of `ln(candidates) / n`. Then each is
 /// fitted to all points.
@@ -117,6 +117,10 @@ impl Blend {
             ("isotonic of all", Shape::Isotonic),
         ];
         if kind == ScoreKind::Probability {
+            shapes.push((
+                "platt-prob of all",
+                Shape::Scaling(Loss::LogOfBayesianTargets, ScalingMethod::PlattProb),
+            ));
             shapes.push(("beta of all", Shape::Scaling(Loss::Log, ScalingMethod::Beta)));
         }
         let fit = |(name, shape)| Shared::fit(name, shape, tables, kind).transpose();
@@ -135,6 +139,7 @@ fn candidates(kind: ScoreKind, n: u64) -> Vec<Candidate> {
     all.extend(match kind {
         ScoreKind::Probability => vec![
             ("platt", Shape::Scaling(bayes, ScalingMethod::PlattLogit)),
+            ("platt-prob", Shape::Scaling(bayes, ScalingMethod::PlattProb)),
             ("beta", Shape::Scaling(log, ScalingMethod::Beta)),
             ("quadratic", Shape::Scaling(bayes, ScalingMethod::Quadratic)),
         ],
