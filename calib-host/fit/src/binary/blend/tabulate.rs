@@ -11,6 +11,9 @@ const RISE: f64 = 1.0 / 4096.0;
 /// The most by which a value in `[0, 1]` moves when it becomes an `f32`.
 const ROUNDING: f64 = 1.0 / (1u64 << 25) as f64;
 
+/// What a value differs from 0 or 1 by if only candidates with no weight to speak of say something else.
+const NOTHING: f64 = 1e-12;
+
 /// The squared error of the steps is at most this part of what the least estimate costs: a parameter or two.
 const PART: f64 = 1.0 / 20.0;
 
@@ -68,7 +71,7 @@ impl TabulatedModel {
 
     /// How many of the values are exactly 0 or 1.
     pub(crate) fn extremes(&self) -> usize {
-        self.values.iter().filter(|&&value| value == 0.0 || value == 1.0).count()
+        self.values.iter().filter(|&&value| [0.0, 1.0].contains(&(value as f32))).count()
     }
 
     /// What it is made of, as parameters of a fit.
@@ -121,6 +124,16 @@ pub(super) fn tabulate(
             }
             steps = (steps + steps / 2).min(most);
         }
+    }
+    // Of a candidate that counts for next to nothing nothing is left.
+    for value in &mut model.values {
+        *value = if *value < NOTHING {
+            0.0
+        } else if *value > 1.0 - NOTHING {
+            1.0
+        } else {
+            *value
+        };
     }
     model.weights = parts.iter().map(|part| BlendWeight { name: part.name, weight: part.weight }).collect();
     Ok(model)
