@@ -97,7 +97,7 @@ struct Cell {
 /// Tabulates the weighted mean of the parts' functions in so many steps, from the fewest on until the steps cost little beside what
 /// any estimate costs: `2 squared_error / n`, the squared error of a logistic function.
 ///
-/// Steps are equal in value. If the fewest of them cost more, as when all events are rare and nearly all of the function's rise is at
+/// Steps are equal in value. If even the most of them cost more, as when all events are rare and nearly all of the function's rise is at
 /// scores of no point, the steps at such scores are twice as high as with equal steps, and the others are lower.
 pub(super) fn tabulate(
     parts: &[Part],
@@ -112,18 +112,20 @@ pub(super) fn tabulate(
         let cost = |cell: &Cell| cell.n as f64 * (model.prob(cell.start) - cell.middle()).powi(2);
         cells.iter().map(cost).sum::<f64>() / n as f64 <= little
     };
-    let mut cells = cells_of(parts, points, kind, None)?;
-    let mut model = in_steps(&cells, fewest, 0.0);
-    if !costs_little(&model, &cells) {
-        cells = cells_of(parts, points, kind, seen(points)?)?;
+    let from_the_fewest = |cells: &[Cell], unseen: f64| {
         let mut steps = fewest;
         loop {
-            model = in_steps(&cells, steps, 2.0 / steps as f64);
-            if steps == most || costs_little(&model, &cells) {
-                break;
+            let model = in_steps(cells, steps, unseen / steps as f64);
+            let is_near = costs_little(&model, cells);
+            if steps == most || is_near {
+                return (model, is_near);
             }
             steps = (steps + steps / 2).min(most);
         }
+    };
+    let (mut model, is_near) = from_the_fewest(&cells_of(parts, points, kind, None)?, 0.0);
+    if !is_near {
+        model = from_the_fewest(&cells_of(parts, points, kind, seen(points)?)?, 2.0).0;
     }
     // Of a candidate that counts for next to nothing nothing is left.
     for value in &mut model.values {
