@@ -1,6 +1,6 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
-use calib_core::wire::{Answer, OtherClasses, Refusal, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, Beside, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
@@ -32,7 +32,7 @@ fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
         let (all, calibrated) = (sent.predictions.len(), calibrated(&sent));
         assert!(calibrated == all || has_empty_cells(&deployed.artifact()) && calibrated * 2 > all, "{name}");
         for reply in &sent.replies {
-            let ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) = reply else {
+            let ReplyBody::Answer(Answer { beside: Beside::Probs(probs), .. }) = reply else {
                 panic!("{name}: {reply:?}")
             };
             if probs.iter().all(|prob| prob.is_nan()) {

@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use calib_core::Artifact;
-use calib_core::artifact::Method;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, Promise, VacuousBins, bins_in_words, cluster_rows, number_of, points,
-    points_for_a_useful_epsilon, promise,
+    MonitorFacts, Promise, VacuousBins, cluster_rows, number_of, points, points_for_a_useful_epsilon,
+    promise, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
@@ -50,15 +49,13 @@ impl<'a> ShownFit<'a> {
             None => number_of(fit.n(), "point"),
         };
         let mut lines = vec![format!(
-            "{points}, {} ({}), {}{} bytes: {}",
+            "Wrote {}: {points}, {} ({}), {}{} bytes",
+            shown_path(output),
             fit.method(),
             fit.reduction(),
-            match fit.method() {
-                Method::Blend => format!("{}, ", number_of(fit.bins() as u64, "step")),
-                _ => bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
-            },
-            artifact.len_bytes(),
-            shown_path(output)
+            size_in_words(artifact.header().method, fit.bins())
+                .map_or(String::new(), |bins| format!("{bins}, ")),
+            artifact.len_bytes()
         )];
         let unfitted = fit.unfitted().iter().take(SHOWN);
         let unfitted =
@@ -161,19 +158,17 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
     lines
 }
 
-/// How far the steps are from what was blended; nothing if they are it.
+/// How far the steps are from what was blended; nothing if they are it. If the calibration scores have most of them, how far they are there.
 fn within_in_words(steps: &TabulatedModel) -> String {
     let everywhere = steps.stated_within();
-    match steps
-        .within_seen
-        .map(|within| shown(4, within))
-        .filter(|within| *within != format!("{everywhere:.4}"))
-    {
+    match steps.within_seen.filter(|within| *within < steps.within / 2.0) {
         _ if steps.within == 0.0 => String::new(),
         Some(within) => format!(
-            "; its steps are within {within} of it between the lowest and the highest calibration score, and within {everywhere:.4} elsewhere"
+            ". Between the lowest and the highest calibration score its steps differ from it by at most {}, and elsewhere by at most \
+             {everywhere:.4}.",
+            shown(4, within)
         ),
-        None => format!("; its steps are within {everywhere:.4} of it"),
+        None => format!(". Its steps differ from it by at most {everywhere:.4}."),
     }
 }
 
@@ -243,7 +238,7 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
         return Vec::new();
     };
     let head = format!(
-        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {} %:",
+        "Epsilon is wider than every probability. Exact intervals of the bins, which hold simultaneously with at least {}% probability:",
         percent_of_success(guarantee.alpha)
     );
     let tables = fit.tables().iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));

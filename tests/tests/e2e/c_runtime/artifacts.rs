@@ -7,6 +7,7 @@ use calib_host::joint::{CanonicalMethod, Odir, VectorScalingMethod};
 use calib_host::{ArtifactOptions, JointMethod, StoredArtifact, VectorData, fit_joint, joint_artifact_bytes};
 use calib_tests::overconfident_logits;
 
+use crate::bands;
 use crate::exported::rules::{CLASSES, I8, artifact, points};
 use crate::exported::{artifacts, margins};
 
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<(String, StoredArtifact)> {
     all.extend(thresholds());
     all.extend(sets());
     all.push(deciding());
+    all.extend(bands::all());
     all
 }
 
