@@ -5,7 +5,6 @@ use std::io;
 use calib_core::artifact::Method;
 use calib_core::vector::MAX_CELLS;
 
-use crate::artifact::number_of;
 use crate::stats::ScoreKind;
 
 /// Why a binary problem of a reduction stays uncalibrated.
@@ -162,7 +161,7 @@ impl FitError {
 
 /// So many of a thing with the verb.
 fn are(count: u64, thing: &str) -> String {
-    format!("{} {}", number_of(count, thing), if count == 1 { "is" } else { "are" })
+    if count == 1 { format!("1 {thing} is") } else { format!("{count} {thing}s are") }
 }
 
 fn alpha_fault(alpha: f64) -> &'static str {

@@ -804,7 +804,9 @@ fn steps_that_are_exactly_0_or_1_are_told() {
     let run = place.ok("calib fit t.csv -o new.bin");
     assert!(run.stderr.contains("blend: isotonic 100%\n"), "{}", run.stderr);
     assert!(
-        run.stderr.contains("2 bins say exactly 0 or 1: no proof that the other never happens"),
+        run.stderr.contains(
+            "2 bins have the values 0 or 1: this does not show that the other outcome never happens"
+        ),
         "{}",
         run.stderr
     );

@@ -112,8 +112,8 @@ pub fn compare_methods(
     with_differences(&mut fits, reference, &judged.units);
     let methods: Vec<ComparedMethod> = fits.into_iter().map(|c| c.compared).collect();
     let Advice { recommendation, reason, unmet } = match few {
-        Some(events) => Advice::of_few_events(events, judged.len()),
-        None => advise(&methods, points, candidates, options),
+        Some(events) if !methods.is_empty() => Advice::of_few_events(events, judged.len()),
+        _ => advise(&methods, points, candidates, options),
     };
     MethodComparison {
         n: points.len(),
