@@ -112,6 +112,8 @@ OURS = [
     _ours("calib scaling-binning", ALL, "scaling-binning", bins=_bins, compared="scaling-binning"),
     _ours("calib temperature", ALL, "temperature", joint=True, compared="temperature"),
     _ours("calib vector", ("probs",), "vector", joint=True, log_probs=True, compared="vector"),
+    _ours("calib svs", ("probs",), "svs", joint=True, compared="svs"),
+    _ours("calib sms", ("probs",), "sms", joint=True, compared="sms"),
     _ours("calib dirichlet", ("probs",), "dirichlet", joint=True),
 ]
 
