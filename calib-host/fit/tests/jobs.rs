@@ -40,7 +40,7 @@ fn calibrator() -> StoredArtifact {
     let scores = (0..N).map(|i| i as f64 / N as f64).collect();
     let data = BinaryData::new(scores, (0..N).map(|i| i % 40 < i / 10).collect()).unwrap();
     let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
-    let rows = Some(data.rows_hash().unwrap());
+    let rows = Some(data.rows_digest().unwrap());
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default().rows(rows)).unwrap())
         .unwrap()
 }

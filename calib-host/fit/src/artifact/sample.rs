@@ -1,9 +1,9 @@
 //! What an artifact keeps of the points that it was fitted to.
 
-use calib_core::artifact::{Header, HeaderFlags};
+use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, WriteError};
 
 use crate::binary::Bin;
-use crate::data::RowsHash;
+use crate::data::{RowsDigest, RowsHash, RowsSketch};
 use crate::fit::Fit;
 use crate::points::Spread;
 
@@ -13,6 +13,13 @@ use super::stored::StoredArtifact;
 
 /// The kind of the section of [`SampleFacts`]: optional, so that firmware and older hosts skip it.
 pub const SAMPLE_SECTION: u16 = 66;
+
+/// The kind of the section with the sketch of the calibration rows, by which test rows among them are noticed: optional, likewise.
+///
+/// It has 16 bytes: the number of rows as a `u64`, and as `u32`s how many of the lowest of 64 bits are left out of hashes, and the limit that
+/// all hashes are below, without these. Then of each of up to 64 different rows, in ascending order, a `u32`: in the upper 24 bits its hash,
+/// without these, and in the lower 8 how often the row occurs, up to 255. All is little-endian.
+pub const SKETCH_SECTION: u16 = 67;
 
 /// What an artifact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
 ///
@@ -25,9 +32,9 @@ pub const SAMPLE_SECTION: u16 = 66;
 /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// let fit = fit.with_spreads([Some(data.spread()?)]);
-/// let options = ArtifactOptions::default().rows(Some(data.rows_hash()?));
+/// let options = ArtifactOptions::default().rows(Some(data.rows_digest()?));
 /// let sample = StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?.sample().unwrap();
-/// assert_eq!(sample.rows, data.rows_hash()?);
+/// assert_eq!(sample.rows, data.rows_digest()?.hash);
 /// // Half of the points share a score; the outer bins say 0 and 1, on the word of one point each.
 /// assert_eq!((sample.tied, sample.pure_bins, sample.fewest_in_pure), (0.5, 2, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -121,6 +128,19 @@ impl SampleFacts {
     }
 }
 
+/// Writes what is kept of the rows: the facts, and the sketch if there are any rows.
+pub(super) fn write_rows(
+    facts: SampleFacts,
+    rows: &RowsDigest,
+    writer: &mut ArtifactWriter<'_>,
+) -> Result<(), WriteError> {
+    writer.section(SAMPLE_SECTION, false, &facts.to_bytes())?;
+    match rows.sketch.is_empty() {
+        true => Ok(()),
+        false => writer.section(SKETCH_SECTION, false, &rows.sketch.to_bytes()),
+    }
+}
+
 /// Whether all points of a bin have the same label, and its value says so.
 fn is_pure(bin: &Bin) -> bool {
     bin.n > 0 && (bin.value == 0.0 || bin.value == 1.0)
@@ -134,6 +154,11 @@ impl StoredArtifact {
         let sample = SampleFacts::from_bytes(payload)?;
         let is_weighted = self.artifact().header().flags.contains(HeaderFlags::WEIGHTED);
         Some(SampleFacts { fewest_in_pure: sample.fewest_in_pure.filter(|_| !is_weighted), ..sample })
+    }
+
+    /// The sketch of the rows that the artifact was fitted to; `None` if it has none.
+    pub fn sketch(&self) -> Option<RowsSketch> {
+        RowsSketch::from_bytes(self.sections().find(|(kind, ..)| *kind == SKETCH_SECTION)?.2)
     }
 
     /// Whether the numbers of calibration points in all sections go together.

@@ -7,7 +7,7 @@ use calib_core::artifact::Reduction;
 use super::data::{CompareData, Contender, Points};
 use crate::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes};
 use crate::binary::BinaryMethod;
-use crate::data::{BinaryData, RowsHash, ScoreKind, VectorData};
+use crate::data::{BinaryData, RowsDigest, ScoreKind, VectorData};
 use crate::error::FitError;
 use crate::fit::{Fit, divided, fit_binary};
 use crate::joint::{JointMethod, fit_joint};
@@ -151,5 +151,5 @@ fn binary_data(kind: ScoreKind, points: &[(f32, bool)]) -> Result<BinaryData, St
 
 /// As long as what `calib fit` writes, whatever the hash.
 fn options() -> ArtifactOptions {
-    ArtifactOptions { rows: Some(RowsHash::default()), intervals: true, ..ArtifactOptions::default() }
+    ArtifactOptions { rows: Some(RowsDigest::default()), intervals: true, ..ArtifactOptions::default() }
 }

@@ -276,13 +276,8 @@ def decide(
         of_fit = (
             y is not None
             and calibrator is not None
-            and _dataset(scores, y, None, calibrator=calibrator).is_of_the_fit(calibrator._artifact)
+            and _dataset(scores, y, None, calibrator=calibrator).is_of_the_fit(calibrator._artifact, same_rows)
         )
-        if of_fit and not same_rows:
-            raise DataError(
-                "these are the rows that the artifact was fitted to, and every figure would be too good to be true: decide by rows that "
-                "nothing was fitted to; same_rows goes on all the same"
-            )
         return np.ascontiguousarray(probs), None if y is None else hits_of(y).tolist(), of_fit
 
     made = _native.decide(
