@@ -114,7 +114,8 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
             monitors.write(tables, writer)?;
         }
         if let Some(rows) = &options.rows {
-            write_rows(SampleFacts::of(fit, rows.hash), rows, writer)?;
+            let found = beside.as_ref().map(|(found, _)| *found);
+            write_rows(SampleFacts::of(fit, rows.hash, found), rows, writer)?;
         }
         if options.counter > 0 {
             writer.counter(options.counter)?;

@@ -189,7 +189,6 @@ def adjust(
     estimate_from: Any = None,
     calibration_prevalence: float | None = None,
     prevalence_alpha: float = 0.05,
-    bootstrap: int = 1000,
     seed: int = 0,
     monitor_scores: Any = None,
     monitor_bins: int | None = None,
@@ -205,16 +204,18 @@ def adjust(
     >>> bool(made.calibrator.predict([0.5]) < calibrator.predict([0.5]))
     True
     """
-    probs = None if estimate_from is None else calibrator.predict(estimate_from, seed=seed).astype(np.float64)
+    new, classes = None, None
+    if estimate_from is not None:
+        new, _, classes = scores_of(estimate_from, calibrator.kind, calibrator.takes_codes)
     made = _native.adjust(
         calibrator._artifact,
         calibrator.kind,
         counter=counter,
         prevalence=prevalence,
-        probs=None if probs is None else probs[~np.isnan(probs)],
+        estimate_from=new,
+        classes=classes,
         calibration_prevalence=calibration_prevalence,
         prevalence_alpha=prevalence_alpha,
-        bootstrap=bootstrap,
         seed=seed,
         monitor_scores=None if monitor_scores is None else floats_of(monitor_scores, "monitor_scores"),
         monitor_bins=monitor_bins,
