@@ -184,13 +184,13 @@ fn some_rows_of_the_fit_are_noticed() {
 
 #[test]
 fn clusters_and_groups_are_those_of_the_rows_that_are_left() {
-    let (scores, labels) = rows(300, 11);
-    let clusters = Clusters::new((0..300).map(|row| row / 3));
-    let groups = RowGroups::new((0..300).map(|row| if row % 2 == 0 { "even" } else { "odd" }));
+    let (scores, labels) = rows(303, 11);
+    let clusters = Clusters::new((0..303).map(|row| row / 3));
+    let groups = RowGroups::new((0..303).map(|row| if row % 2 == 0 { "even" } else { "odd" }));
     let rows = Rows::new(&labels).clusters(clusters).groups(groups);
     let data = Dataset::new(Scores::Binary(ScoreKind::Probability, (&scores).into()), rows).unwrap();
     let found = assess(&data, Some(&umd()), &AssessOptions::default()).unwrap();
-    assert_eq!(found.clusters, Some((300, 100)));
+    assert_eq!(found.clusters, Some((303, 101)));
     let Some(AssessedFigures::BeforeAfter(found)) = found.figures else { panic!() };
     let names: Vec<String> = found.groups.unwrap().groups.iter().map(|group| group.group.clone()).collect();
     assert_eq!(names, ["even", "odd"]);
