@@ -117,7 +117,8 @@ pub(crate) fn before_after(out: &mut impl Write, both: &BeforeAfter, uncalibrate
             row(&format!("  {name} debiased"), before, after, change)?;
         }
         if let (Some(before), Some(after)) = (by_chance(&before), by_chance(&after)) {
-            row(&format!("  {name} by chance"), before, after, None)?;
+            let change = EstimateWithInterval { value: after.value - before.value, interval: None };
+            row(&format!("  {name} by chance"), before, after, Some(change))?;
         }
     }
     writeln!(

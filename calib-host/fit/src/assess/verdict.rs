@@ -168,7 +168,9 @@ impl Verdict {
         if let PromiseOnRows::Kept | PromiseOnRows::NotRefuted = self.promise {
             self.promise = PromiseOnRows::NotTested;
             self.unseen = None;
-            self.ranges.clear();
+            for range in &mut self.ranges {
+                range.promise = PromiseOnRows::NotTested;
+            }
             let sentence = "These rows do not test the guarantee: the calibrator was fitted to some of them.";
             self.sentences[1] = sentence.into();
         }
