@@ -1,5 +1,6 @@
 //! End-to-end tests: host, artifact, emulated device, host.
 
+mod bands;
 mod board;
 mod brittle;
 mod c_library;
@@ -20,6 +21,7 @@ mod starvation;
 mod tty;
 mod watchdog;
 
+pub use bands::around_band_edges;
 pub use board::Board;
 pub use brittle::{Break, BrittleLine, terminals};
 pub use c_library::{SEES_THE_LIBRARY, build_c_firmware, build_c_library};

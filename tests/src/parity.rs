@@ -4,12 +4,11 @@ use crate::classifier::CodedRows;
 use anyhow::{Context, Result, bail, ensure};
 use calib_classifier::linear::LinearModel;
 use calib_core::artifact::TableForm;
-use calib_core::wire::{
-    Answer, OtherClasses, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, Values,
-};
+use calib_core::predict::Output;
+use calib_core::wire::{Answer, Beside, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, Values};
 use calib_core::{
-    Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreVector, TopLabel,
-    TopLabelCodeMargin, TopLabelMargin,
+    Artifact, Calibrator, Logits, Margin, Outcome, ProbInterval, Probs, QuantizedScore, Score, ScoreVector,
+    TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
 use calib_firmware::{AlarmRule, Classifier, Task};
 use rand::{RngExt, SeedableRng};
@@ -58,6 +57,19 @@ impl Input {
         Ok(match model.task() {
             Task::Binary => Self::Score(TopLabel { class: 1, score: model.score(row).map_err(refused)? }),
             Task::TopLabel { .. } => Self::Logits(model.logits(row).map_err(refused)?),
+        })
+    }
+
+    /// The band at the score, if the artifact has one.
+    fn band(&self, artifact: &Artifact<'_>) -> Result<Option<ProbInterval>> {
+        Ok(match *self {
+            Self::Score(top) => artifact.band_at(&Output::Score(top.score)),
+            Self::Margin(margin) => artifact.band_at(&Output::Margin(margin)),
+            Self::Key(key) => {
+                let code = QuantizedScore::from_key(artifact.header().encoding, key)?;
+                artifact.band_at(&Output::Code(code))
+            }
+            Self::Logits(_) | Self::Probs(_) | Self::Keys(_) => None,
         })
     }
 
@@ -303,9 +315,11 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
         (None, Outcome::Uncalibrated(_)) => true,
     };
     let action = |outcome: &Outcome| decision.as_ref().map(|decision| decision.decide(outcome));
+    let band = input.band(artifact)?;
     let of_class = |class: u16, score: ScoreEcho, outcome: Outcome| {
         let (alarm, action) = (alarm(&outcome), action(&outcome));
-        Answer { word, action, ..Answer::new(Ranked { class, score, outcome }, alarm) }
+        let beside = band.map_or(Beside::None, Beside::Band);
+        Answer { word, action, beside, ..Answer::new(Ranked { class, score, outcome }, alarm) }
     };
     let prediction = |top: TopLabel, outcome| of_class(top.class, ScoreEcho::F32(top.score), outcome);
     Ok(match (artifact.calibrator(), input.vector()?) {
@@ -356,16 +370,16 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let mut ranked = calibrator.calibrate_all(vector, word)?;
             let (top, outcome) = ranked.next().context("there is at least one rank")?;
             let of_rank = |(top, outcome): (TopLabel, Outcome)| prediction(top, outcome).first();
-            let others = OtherClasses::Ranked(ranked.map(of_rank).collect());
-            ReplyBody::Answer(Answer { others, ..prediction(top, outcome) })
+            let beside = Beside::Ranked(ranked.map(of_rank).collect());
+            ReplyBody::Answer(Answer { beside, ..prediction(top, outcome) })
         }
         (Calibrator::Vector(calibrator), Some(vector)) => {
             let mut space = vec![0.0; calibrator.space()];
             let probs = calibrator.calibrate(vector, word, &mut space)?;
             let top = vector.top_label();
             let others = probs.iter().map(|prob| prob.unwrap_or(f32::NAN)).collect();
-            let others = OtherClasses::Probs(others);
-            ReplyBody::Answer(Answer { others, ..prediction(top, calibrator.outcome(top, word, probs)) })
+            let beside = Beside::Probs(others);
+            ReplyBody::Answer(Answer { beside, ..prediction(top, calibrator.outcome(top, word, probs)) })
         }
         _ => bail!("the artifact does not take such an input"),
     })

@@ -151,22 +151,22 @@ mod tests {
             interval: Some(interval),
         });
         let (class, score) = (u16::MAX, ScoreEcho::F32(Score::ONE));
-        let answer = |others| {
+        let answer = |beside| {
             ReplyBody::Answer(Answer {
                 word: Some(u32::MAX),
                 action: Some(u8::MAX),
                 group: Some(u8::MAX),
                 verdict: Some(Verdict::Positive),
                 set: Some((0..ClassSet::MAX_CLASSES as u16).collect()),
-                others,
+                beside,
                 ..Answer::new(Ranked { class, score, outcome }, true)
             })
         };
         let probs = core::iter::repeat_n(f32::MIN_POSITIVE, MAX_VALUES).collect();
         let ranked = core::iter::repeat_n(Ranked { class, score, outcome }, MAX_TOP_K - 1).collect();
         [
-            answer(OtherClasses::Probs(probs)),
-            answer(OtherClasses::Ranked(ranked)),
+            answer(Beside::Probs(probs)),
+            answer(Beside::Ranked(ranked)),
             ReplyBody::Counters(longest_counters()),
         ]
         .map(|body| Reply { id: u32::MAX, body })

@@ -40,6 +40,6 @@ pub use message::{
     CalibratorStatus, Measurement, Missing, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody,
     Request, RequestBody, Status,
 };
-pub use prediction::{Answer, OtherClasses};
+pub use prediction::{Answer, Beside};
 pub use question::{Keys, MAX_VALUES, Question, Scores, Values};
 pub use update::{Chunk, MAX_CHUNK, REPORT_LEN, Slots, UpdateRefusal, UpdateStatus};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::question::Values;
 use crate::decision::{ClassSet, Verdict};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, ProbInterval};
 use crate::predict::{self, Ranked, RankedList, ScoreEcho};
 
 /// To [`RequestBody::Predict`](super::RequestBody::Predict): the prediction with all that the calibrator says of it.
@@ -30,21 +30,23 @@ pub struct Answer {
     pub verdict: Option<Verdict>,
     /// The classes in the prediction set; `None` if the calibrator has no sets.
     pub set: Option<ClassSet>,
-    /// The other classes, if the calibrator says something of them. The random word is the same for all classes.
-    pub others: OtherClasses,
+    /// What the calibrator says beside this. The random word is the same for all classes.
+    pub beside: Beside,
 }
 
-/// What a calibrator says of the classes besides the predicted one, which alone decides about the alarm.
+/// What a calibrator says beside the probability of the predicted class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum OtherClasses {
-    /// Nothing: it gives one probability.
+pub enum Beside {
+    /// Nothing: it gives one probability, and has no band.
     None,
     /// The classes after the first, of a calibrator of the first few classes.
     Ranked(RankedList),
     /// The probability of every class, the predicted one included, in the order of the classes: NaN for an uncalibrated class. The
     /// calibrator's reduction says whether they sum to one.
     Probs(Values),
+    /// The [band](crate::artifact::Band) at the score.
+    Band(ProbInterval),
 }
 
 impl Answer {
@@ -52,8 +54,16 @@ impl Answer {
     pub const fn new(first: Ranked, alarm: bool) -> Self {
         let Ranked { class, score, outcome } = first;
         let (word, action, group, verdict, set) = (None, None, None, None, None);
-        let others = OtherClasses::None;
-        Self { class, score, outcome, alarm, word, action, group, verdict, set, others }
+        let beside = Beside::None;
+        Self { class, score, outcome, alarm, word, action, group, verdict, set, beside }
+    }
+
+    /// Returns the [band](crate::artifact::Band) at the score; `None` if the calibrator has no band.
+    pub const fn band(&self) -> Option<ProbInterval> {
+        match self.beside {
+            Beside::Band(band) => Some(band),
+            _ => None,
+        }
     }
 
     /// Returns the predicted class with its probability.
@@ -62,7 +72,7 @@ impl Answer {
     }
 }
 
-impl From<predict::OtherClasses<'_>> for OtherClasses {
+impl From<predict::OtherClasses<'_>> for Beside {
     fn from(others: predict::OtherClasses<'_>) -> Self {
         match others {
             predict::OtherClasses::None => Self::None,

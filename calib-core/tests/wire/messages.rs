@@ -8,8 +8,8 @@ use calib_core::monitor::LogEvidence;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
 use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    ActionOnAlarm, Answer, CalibratorStatus, Chunk, Counters, CountersRefusal, Kept, Keys, KnownOutcomes,
-    Measurement, Missing, Name, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions,
+    ActionOnAlarm, Answer, Beside, CalibratorStatus, Chunk, Counters, CountersRefusal, Kept, Keys,
+    KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION, PredictionOutcome, Question, Questions,
     Raised, Ranked, RankedList, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots,
     Status, UpdateRefusal, UpdateStatus, Values, Watched,
 };
@@ -342,15 +342,17 @@ fn predictions() -> Vec<ReplyBody> {
     all.push(ReplyBody::Answer(coded));
     let ranked: RankedList =
         outcomes[1..3].iter().map(|&outcome| Ranked { class: 5, score, outcome }).collect();
-    let others = OtherClasses::Ranked(ranked);
-    all.push(ReplyBody::Answer(Answer { word, action, others, ..top(outcomes[1]) }));
-    let others = OtherClasses::Probs([0.75, f32::NAN, 0.25].into_iter().collect());
-    all.push(ReplyBody::Answer(Answer { others, ..top(outcomes[1]) }));
+    let beside = Beside::Ranked(ranked);
+    all.push(ReplyBody::Answer(Answer { word, action, beside, ..top(outcomes[1]) }));
+    let beside = Beside::Probs([0.75, f32::NAN, 0.25].into_iter().collect());
+    all.push(ReplyBody::Answer(Answer { beside, ..top(outcomes[1]) }));
     let (repeat, empty_ticks, classify_ticks, calibrate_ticks) = (300, 1, 70_000, 200);
     all.push(ReplyBody::Measurement(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks }));
     for score in [ScoreEcho::Margin(Margin::new(-2.5).unwrap()), ScoreEcho::Lead(300)] {
         all.push(ReplyBody::Answer(Answer { score, ..top(outcomes[1]) }));
     }
+    let beside = Beside::Band(ProbInterval { lo: 0.625, hi: 0.9375 });
+    all.push(ReplyBody::Answer(Answer { beside, ..top(outcomes[1]) }));
     all
 }
 

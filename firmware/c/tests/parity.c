@@ -83,6 +83,20 @@ static void put_info(const calib_calibrator_t *calibrator, calib_info_t *info)
     put(info->theorem);
 }
 
+/* The band at a score of one of the first three kinds, or why there is none. */
+static void put_band(const calib_calibrator_t *calibrator, enum kind kind, float number, int32_t integer_code)
+{
+    calib_band_t band = {2.0F, 3.0F, 4.0F};
+    int32_t error = kind == SCORE    ? calib_band_score(calibrator, number, &band)
+                    : kind == MARGIN ? calib_band_margin(calibrator, number, &band)
+                                     : calib_band_code(calibrator, integer_code, &band);
+
+    put((uint32_t)error);
+    put_float(band.low);
+    put_float(band.high);
+    put_float(band.alpha);
+}
+
 /* Answers one question; returns how many words it has. */
 static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *info, const uint32_t *words)
 {
@@ -165,6 +179,8 @@ static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *i
         for (i = 0; i < floats_found; i++)
             put_float(probs[i]);
     }
+    if (words[0] <= CODE)
+        put_band(calibrator, (enum kind)words[0], floats[0], (int32_t)values[0]);
     return 6 + count;
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use calib_classifier::linear::AlarmRule;
 use calib_core::artifact::Reduction;
-use calib_core::wire::{Answer, OtherClasses, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, Beside, ReplyBody, RequestBody, Scores};
 use calib_core::{ClassifierId, Outcome, ScoreEncoding};
 use calib_host::io::files::read_artifact;
 use calib_tests::{Board, Emulator, build_firmware_of, stand_in};
@@ -43,14 +43,14 @@ pub(crate) fn answers(artifact: &Path, kind: &str, rows: &Path) -> Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     for reply in device.pipeline(requests)? {
         let line: Vec<String> = match reply {
-            ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) => {
+            ReplyBody::Answer(Answer { beside: Beside::Probs(probs), .. }) => {
                 let prob =
                     |(class, &prob): (u16, &f32)| of_prob(class, Some(prob).filter(|prob| !prob.is_nan()));
                 (0..).zip(&probs).map(prob).collect()
             }
-            ReplyBody::Answer(Answer { class, outcome, others, .. }) => {
+            ReplyBody::Answer(Answer { class, outcome, beside, .. }) => {
                 let mut line = vec![of_outcome(class, &outcome)];
-                if let OtherClasses::Ranked(others) = others {
+                if let Beside::Ranked(others) = beside {
                     line.extend(others.iter().map(|ranked| of_outcome(ranked.class, &ranked.outcome)));
                 }
                 line

@@ -1,6 +1,6 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
-use calib_core::wire::{Answer, OtherClasses, Refusal, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, Beside, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
 use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
@@ -32,7 +32,7 @@ fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
         let (all, calibrated) = (sent.predictions.len(), calibrated(&sent));
         assert!(calibrated == all || has_empty_cells(&deployed.artifact()) && calibrated * 2 > all, "{name}");
         for reply in &sent.replies {
-            let ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) = reply else {
+            let ReplyBody::Answer(Answer { beside: Beside::Probs(probs), .. }) = reply else {
                 panic!("{name}: {reply:?}")
             };
             if probs.iter().all(|prob| prob.is_nan()) {
@@ -82,6 +82,8 @@ fn three_classes() {
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Matrix(Odir::default()), false),
         scaling(VectorScalingMethod::Dirichlet(SOME), false),
+        scaling(VectorScalingMethod::StructuredVector, false),
+        scaling(VectorScalingMethod::StructuredMatrix, false),
     ];
     let methods: Vec<_> = scaling.into_iter().chain(canonical.map(JointMethod::Canonical)).collect();
     host_and_device_agree(3, 3000, &methods);
@@ -96,6 +98,7 @@ fn ten_classes() {
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Matrix(SOME), false),
         scaling(VectorScalingMethod::Dirichlet(SOME), false),
+        scaling(VectorScalingMethod::StructuredMatrix, false),
         JointMethod::Canonical(CanonicalMethod::Sierpinski(2)),
         JointMethod::Canonical(CanonicalMethod::Grid(3)),
         JointMethod::Canonical(CanonicalMethod::Projection(projection)),
@@ -110,6 +113,7 @@ fn a_hundred_classes() {
         scaling(VectorScalingMethod::Temperature, true),
         scaling(VectorScalingMethod::Vector, false),
         scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 10.0, mu: 10.0 }), false),
+        scaling(VectorScalingMethod::StructuredVector, false),
     ];
     host_and_device_agree(100, 1200, &methods);
 }

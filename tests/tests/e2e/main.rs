@@ -1,5 +1,6 @@
 //! Host, artifact, emulated device, host: one program, so that all is linked once and images are shared.
 
+mod bands;
 mod boards;
 mod c_runtime;
 mod cases;

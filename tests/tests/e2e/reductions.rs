@@ -1,7 +1,7 @@
 //! Every reduction on the device, with 3, 10 and 100 classes, against the same code on the host, bit for bit.
 
 use calib_core::artifact::Reduction;
-use calib_core::wire::{Answer, OtherClasses, ReplyBody};
+use calib_core::wire::{Answer, Beside, ReplyBody};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::reduction::{Problems, fit_reduction};
 use calib_host::{ArtifactOptions, BinaryMethod, ReductionOptions, Umd, artifact_bytes};
@@ -57,14 +57,15 @@ fn host_and_device_agree(classes: usize) {
 
         assert!(calibrated(&sent) * 2 > sent.predictions.len(), "{reduction}");
         for reply in &sent.replies {
-            let ReplyBody::Answer(Answer { others, .. }) = reply else { panic!("{reduction}: {reply:?}") };
-            let kind = match others {
-                OtherClasses::None => matches!(reduction, Reduction::TopLabel | Reduction::Confidence),
-                OtherClasses::Ranked(others) => reduction.top_k() == Some(1 + others.len()),
-                OtherClasses::Probs(probs) => {
+            let ReplyBody::Answer(Answer { beside, .. }) = reply else { panic!("{reduction}: {reply:?}") };
+            let kind = match beside {
+                Beside::None => matches!(reduction, Reduction::TopLabel | Reduction::Confidence),
+                Beside::Ranked(others) => reduction.top_k() == Some(1 + others.len()),
+                Beside::Probs(probs) => {
                     probs.len() == classes
                         && matches!(reduction, Reduction::ClassWise | Reduction::Normalized)
                 }
+                Beside::Band(_) => false,
             };
             assert!(kind, "{reduction}: {reply:?}");
         }

@@ -6,10 +6,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use calib_core::wire::{
-    CountersRefusal, OtherClasses, Ranked, Refusal, Reply, ReplyBody, RequestBody, ScoreEcho,
-};
-use calib_core::{BinFlags, Outcome, Uncalibrated};
+use calib_core::wire::{Beside, CountersRefusal, Ranked, Refusal, Reply, ReplyBody, RequestBody, ScoreEcho};
+use calib_core::{BinFlags, Outcome, ProbInterval, Uncalibrated};
 use calib_fit::artifact::number_of;
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{Chip, log_addr};
@@ -118,7 +116,7 @@ impl Run for Monitor {
 
         let mut out = cx.stdout();
         if self.format == LineForm::Csv {
-            writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm")?;
+            writeln!(out, "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm,band_lo,band_hi")?;
             out.flush()?;
         }
         let mut lines = 0;
@@ -354,18 +352,18 @@ fn words_of_monitors(reply: &ReplyBody) -> Vec<String> {
 fn csv_lines(reply: &Reply) -> Vec<String> {
     match &reply.body {
         ReplyBody::Answer(answer) => {
-            let others: &[Ranked] = match &answer.others {
-                OtherClasses::Ranked(others) => others,
-                OtherClasses::None | OtherClasses::Probs(_) => &[],
+            let others: &[Ranked] = match &answer.beside {
+                Beside::Ranked(others) => others,
+                _ => &[],
             };
             let all = std::iter::once(answer.first()).chain(others.iter().copied());
-            all.map(|class| csv_line(reply.id, &class, answer.alarm)).collect()
+            all.map(|class| csv_line(reply.id, &class, answer.alarm, answer.band())).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn csv_line(request: u32, prediction: &Ranked, alarm: bool) -> String {
+fn csv_line(request: u32, prediction: &Ranked, alarm: bool, band: Option<ProbInterval>) -> String {
     let Ranked { class, score, outcome } = prediction;
     let score = match score {
         ScoreEcho::F32(score) => score.get().to_string(),
@@ -381,7 +379,8 @@ fn csv_line(request: u32, prediction: &Ranked, alarm: bool) -> String {
         (None, Outcome::Uncalibrated(reason)) => format!(",,,{reason}"),
         (None, Outcome::Calibrated(_)) => format!(",,,{}", Uncalibrated::EmptyBin),
     };
-    format!("{:.3},{request},{class},{score},{outcome},{}", now_s(), u8::from(alarm))
+    let band = band.map_or(",".into(), |ProbInterval { lo, hi }| format!("{lo},{hi}"));
+    format!("{:.3},{request},{class},{score},{outcome},{},{band}", now_s(), u8::from(alarm))
 }
 
 fn json_line(reply: &Reply) -> Value {
@@ -422,21 +421,24 @@ mod tests {
             Calibrated { prob: 0.25, bin: 2, epsilon: None, flags: BinFlags::EMPTY, interval: None };
         let line = |outcome| {
             let score = ScoreEcho::F32(Score::ZERO);
-            let line = csv_line(7, &Ranked { class: 1, score, outcome }, true);
+            let line = csv_line(7, &Ranked { class: 1, score, outcome }, true, None);
             line.split_once(',').unwrap().1.to_owned()
         };
-        let uncalibrated = "7,1,0,,,,no calibration point is in the score's bin,1";
+        let uncalibrated = "7,1,0,,,,no calibration point is in the score's bin,1,,";
         assert_eq!(line(Outcome::Calibrated(midpoint)), uncalibrated);
         assert_eq!(line(Outcome::Uncalibrated(Uncalibrated::EmptyBin)), uncalibrated);
         let calibrated = Calibrated { flags: BinFlags::NONE, ..midpoint };
-        assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1");
+        assert_eq!(line(Outcome::Calibrated(calibrated)), "7,1,0,0.25,2,,,1,,");
         let of_score = |score| {
             let outcome = Outcome::Calibrated(calibrated);
-            csv_line(7, &Ranked { class: 4, score, outcome }, false)
+            csv_line(7, &Ranked { class: 4, score, outcome }, false, ProbInterval::new(0.125, 0.5))
         };
-        assert!(of_score(ScoreEcho::Margin(Margin::new(-2.5).unwrap())).ends_with(",7,4,-2.5,0.25,2,,,0"));
-        assert!(of_score(ScoreEcho::Lead(300)).ends_with(",7,4,300,0.25,2,,,0"));
+        assert!(
+            of_score(ScoreEcho::Margin(Margin::new(-2.5).unwrap()))
+                .ends_with(",7,4,-2.5,0.25,2,,,0,0.125,0.5")
+        );
+        assert!(of_score(ScoreEcho::Lead(300)).ends_with(",7,4,300,0.25,2,,,0,0.125,0.5"));
         let beyond = Calibrated { flags: BinFlags::OUT_OF_RANGE, ..midpoint };
-        assert_eq!(line(Outcome::Calibrated(beyond)), "7,1,0,0.25,2,,out-of-range,1");
+        assert_eq!(line(Outcome::Calibrated(beyond)), "7,1,0,0.25,2,,out-of-range,1,,");
     }
 }

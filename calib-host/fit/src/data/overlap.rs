@@ -48,16 +48,16 @@ impl Overlap {
     pub fn warning(self) -> String {
         match (self.is_exact, self.is_most()) {
             (true, _) => {
-                "The test data are the calibration data: every figure here is too good to be true.".into()
+                "The test data are the calibration data: every figure here is optimistically biased.".into()
             }
             (false, true) => format!(
-                "The test data overlap with the calibration data: {} of the test rows are calibration rows. Every figure here is too good to \
-                 be true, and shows nothing about new rows.",
+                "The test data overlap with the calibration data: {} of the test rows are calibration rows. Every figure here is \
+                 optimistically biased, and shows nothing about new rows.",
                 self.amount()
             ),
             (false, false) => format!(
-                "The test data overlap with the calibration data: {} of the test rows are calibration rows. Every figure here is better \
-                 than it would be for new rows.",
+                "The test data overlap with the calibration data: {} of the test rows are calibration rows. Every figure here is \
+                 optimistically biased.",
                 self.amount()
             ),
         }

@@ -21,7 +21,7 @@ pub enum JobError {
     #[error("{0}")]
     Mismatch(&'static str),
     /// The rows that methods are to be judged by are those that they are fitted to.
-    #[error("{0} that every method is fitted to, and every figure would be too good to be true")]
+    #[error("{0} that every method is fitted to, and every figure would be optimistically biased")]
     SameRows(Overlap),
     /// The test rows are not by the classifier of the others.
     #[error("the test data are of another classifier, with {test} classes in place of {classes}")]

@@ -154,7 +154,7 @@ def sets(
     class_score: str | None = None,
     score_encoding: tuple[str, float, int] | None = None,
 ) -> PredictionSets:
-    """Sets of classes that contain the true one with a probability of at least ``1 - alpha``, on rows that nothing was fitted to.
+    """Sets of classes that contain the true one with a probability of at least ``1 - alpha``, on rows used for neither training nor calibration.
 
     They go beside the tables of ``calibrator`` if one is given, and ``counter`` says how new the result is. The other options are those of
     ``calib sets``.

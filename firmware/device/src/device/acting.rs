@@ -3,7 +3,8 @@
 use std::vec::Vec;
 
 use calib_core::artifact::{
-    ArtifactWriter, Guarantee, Header, MonitorAction, MonitorParts, Reduction, Table, TableForm, Theorem,
+    ArtifactWriter, BandParts, Guarantee, Header, MonitorAction, MonitorParts, Reduction, Table, TableForm,
+    Theorem,
 };
 use calib_core::decision::Verdict;
 use calib_core::slot::MonitorRoom;
@@ -143,6 +144,31 @@ fn from_an_alarm_of_a_shift_on_answers_are_as_the_action_says() {
         // Raised at the start, low while all is well, and from the alarm to counting anew never low.
         let expected = [&[true][..], &[false; LOOK], &[true; 4], &[false]].concat();
         assert_eq!(states(device), expected);
+    }
+}
+
+/// The band says something of the probability: what withholds one withholds the other.
+#[test]
+fn the_band_is_told_until_no_probability_is() {
+    let half = 0.5f32.to_bits();
+    let band = BandParts { alpha: 0.1, lower: (&[half], &[0.0, 0.25]), upper: (&[half + 1], &[0.375, 1.0]) };
+    for action in ACTIONS {
+        let bytes = artifact(Some(action), &PARTS, |writer| writer.band(&band).unwrap());
+        let mut device = watched(&bytes);
+        let mut told = |scores| match ask(&mut device, RequestBody::predict(scores)) {
+            ReplyBody::Answer(answer) => answer.band().map(|band| (band.lo, band.hi)),
+            other => panic!("{other:?}"),
+        };
+        let below = Some((0.0, 0.375));
+        assert_eq!(
+            [0.25, 0.5, 0.75].map(|score| told(Scores::Score(score))),
+            [below, Some((0.25, 0.375)), Some((0.25, 1.0))]
+        );
+        // Of the classifier's own score, too.
+        let features = || Scores::Features(values(&[-9.0, 0.0]));
+        assert!((1..LOOK).all(|_| told(features()) == below));
+        let after = if action == MonitorAction::Alarm { below } else { None };
+        assert_eq!([told(features()), told(features()), told(Scores::Score(0.25))], [after; 3], "{action:?}");
     }
 }
 

@@ -3,12 +3,15 @@
 use calib_core::artifact::MonitorAction;
 use calib_core::predict::{OtherClasses, Output, Prediction, Query, Ranked, Task};
 use calib_core::score::{CodeVector, CodeVectorError};
-use calib_core::wire::{Answer, MAX_VALUES, Question, Refusal, Reply, ReplyBody, Scores};
+use calib_core::wire::{Answer, Beside, MAX_VALUES, Question, Refusal, Reply, ReplyBody, Scores};
 use calib_core::{Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding, Uncalibrated};
 use embedded_hal::digital::OutputPin;
 
 use super::Device;
 use crate::{Alarm, Classifier, Entropy, Features, Meter, Scratch, Slot, Watch, log};
+
+/// The outcome where the monitors raised an alarm, and no probability is wanted from then on.
+const ALARMED: Outcome = Outcome::Uncalibrated(Uncalibrated::Alarmed);
 
 impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, P, M, E, W> {
     /// The reply to a question; sets the alarm.
@@ -22,18 +25,19 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, 
         };
         let Self { classifier, slot, alarm, watch, scratch, space, .. } = self;
         let predicted = output(classifier, slot, &question.scores, scratch).and_then(|output| {
-            let (prediction, others) =
-                slot.predict_classes(&Query { output, group: question.group, word }, space)?;
+            let query = Query { output, group: question.group, word };
+            let (prediction, others) = slot.predict_classes(&query, space)?;
+            let band = slot.artifact().and_then(|artifact| artifact.band_at(&query.output));
             match &others {
                 // A classifier's output has no more classes than a list has room for.
                 OtherClasses::Probs(probs) if probs.classes() > MAX_VALUES => {
                     Err(Refusal::Kind { classes: probs.classes() as u16 })
                 }
-                _ => Ok((prediction, others)),
+                _ => Ok((prediction, others, band)),
             }
         });
         match predicted {
-            Ok((prediction, others)) => {
+            Ok((prediction, others, band)) => {
                 let mut told = tell(&prediction, slot, alarm, active_monitor_action(slot, watch))?;
                 if let Some(artifact) = slot.artifact().filter(|_| !question.is_trial()) {
                     let before = active_monitor_action(slot, watch);
@@ -47,9 +51,13 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, 
                 let (Prediction { first, group, verdict, set, action, .. }, alarm) = told;
                 let Ranked { class, score, outcome } = first;
                 log::prediction(class, score, outcome, alarm);
-                let others = others.into();
+                let beside = match band {
+                    // What withholds the probability withholds what is said of it.
+                    Some(band) if outcome != ALARMED => Beside::Band(band),
+                    _ => others.into(),
+                };
                 let answer =
-                    Answer { class, score, outcome, alarm, word, action, group, verdict, set, others };
+                    Answer { class, score, outcome, alarm, word, action, group, verdict, set, beside };
                 Ok(Reply { id, body: ReplyBody::Answer(answer) })
             }
             Err(refusal) => {
@@ -94,10 +102,9 @@ fn tell<P: OutputPin>(
     let told = match monitors {
         MonitorAction::Alarm => *prediction,
         MonitorAction::Uncalibrated => {
-            let outcome = Outcome::Uncalibrated(Uncalibrated::Alarmed);
             let rule = slot.artifact().and_then(|artifact| artifact.decision());
-            let action = rule.map(|rule| rule.decide(&outcome));
-            let first = Ranked { outcome, ..prediction.first };
+            let action = rule.map(|rule| rule.decide(&ALARMED));
+            let first = Ranked { outcome: ALARMED, ..prediction.first };
             Prediction { first, action, verdict: None, set: None, ..*prediction }
         }
     };

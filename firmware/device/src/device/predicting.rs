@@ -3,7 +3,7 @@
 use calib_core::artifact::Reduction;
 use calib_core::score::{LogitsError, ProbsError};
 use calib_core::wire::{
-    OtherClasses, Question, Refusal, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Values,
+    Beside, Question, Refusal, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Values,
 };
 use calib_core::{Anybody, BinFlags, ClassifierId, Outcome, Score, ScoreError, Uncalibrated};
 use embedded_hal_mock::eh1::digital::{Mock, State, Transaction};
@@ -90,7 +90,7 @@ fn a_calibrator_of_all_classes_gives_them_all_and_the_alarm_follows_the_predicte
             (RequestBody::predict(Scores::Features(values(&[-5.0, -5.0]))), 2, [0.1, 0.2]),
         ] {
             let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
-            let OtherClasses::Probs(found) = &prediction.others else { panic!("not all classes") };
+            let Beside::Probs(found) = &prediction.beside else { panic!("not all classes") };
             let expected = share(probs);
             assert!(found.iter().map(|&prob| Some(prob).filter(|prob| !prob.is_nan())).eq(expected));
             assert_eq!((prediction.class, prediction.alarm), (class, class != 0));
@@ -117,7 +117,7 @@ fn a_calibrator_of_the_first_classes_gives_pairs_and_the_alarm_follows_the_first
     ] {
         let body = RequestBody::predict(Scores::Probs(values(&row)));
         let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
-        let OtherClasses::Ranked(others) = &prediction.others else { panic!("no pairs") };
+        let Beside::Ranked(others) = &prediction.beside else { panic!("no pairs") };
         assert_eq!((others.len(), prediction.alarm, prediction.word), (2, alarm, None));
         let ranked = core::iter::once(prediction.first()).chain(others.iter().copied());
         for (ranked, (class, prob)) in ranked.zip(classes.into_iter().zip(probs)) {

@@ -25,9 +25,9 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, ActionOnAlarm, Answer, CalibratorStatus, Counters, CountersRefusal, Kept, KnownOutcomes,
-    Measurement, Missing, OtherClasses, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised,
-    Ranked, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots, UpdateStatus, Watched,
+    self, ActionOnAlarm, Answer, Beside, CalibratorStatus, Counters, CountersRefusal, Kept, KnownOutcomes,
+    Measurement, Missing, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised, Ranked, Refusal,
+    Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots, UpdateStatus, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
@@ -538,12 +538,12 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         actions: 3,
     };
     let crc = ParseError::Crc { stored: 1, computed: 2 };
-    let probs = OtherClasses::Probs([0.25, 0.75, f32::NAN].into_iter().collect());
-    let ranked =
-        OtherClasses::Ranked([2, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect());
+    let probs = Beside::Probs([0.25, 0.75, f32::NAN].into_iter().collect());
+    let ranked = Beside::Ranked([2, 0].map(|class| Ranked { class, score, outcome }).into_iter().collect());
     vec![
-        ("reply_classes", ReplyBody::Answer(Answer { others: probs, ..top.clone() })),
-        ("reply_top_k", ReplyBody::Answer(Answer { others: ranked, word: Some(7), ..top })),
+        ("reply_classes", ReplyBody::Answer(Answer { beside: probs, ..top.clone() })),
+        ("reply_band", ReplyBody::Answer(Answer { beside: Beside::Band(interval.unwrap()), ..top.clone() })),
+        ("reply_top_k", ReplyBody::Answer(Answer { beside: ranked, word: Some(7), ..top })),
         ("reply_prediction", prediction(Outcome::Calibrated(calibrated))),
         ("reply_counters", ReplyBody::Counters(counters())),
         ("reply_counters_refused", ReplyBody::Refused(Refusal::Counters(CountersRefusal::Known(300)))),

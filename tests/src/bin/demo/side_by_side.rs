@@ -1,7 +1,7 @@
 //! Several calibrators of one classifier, side by side.
 
 use anyhow::Result;
-use calib_core::wire::{Answer, Measurement, OtherClasses, ReplyBody, ScoreEcho};
+use calib_core::wire::{Answer, Beside, Measurement, ReplyBody, ScoreEcho};
 use calib_core::{Logits, Outcome};
 use calib_host::StoredArtifact;
 use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, Roc, assess};
@@ -99,8 +99,8 @@ pub(crate) fn print(test: &CodedRows, columns: &[Column]) -> Result<()> {
 
 fn gives(reply: &ReplyBody) -> &'static str {
     match reply {
-        ReplyBody::Answer(Answer { others: OtherClasses::Probs(_), .. }) => "every class",
-        ReplyBody::Answer(Answer { others: OtherClasses::Ranked(_), .. }) => "the first classes",
+        ReplyBody::Answer(Answer { beside: Beside::Probs(_), .. }) => "every class",
+        ReplyBody::Answer(Answer { beside: Beside::Ranked(_), .. }) => "the first classes",
         _ => "the predicted class",
     }
 }
@@ -158,7 +158,7 @@ fn scores(test: &CodedRows) -> Result<Vec<Vec<Option<f32>>>> {
 /// Every class's probability, if that is what the device gave.
 fn all_classes(rows: &Parity) -> Option<Vec<Vec<Option<f32>>>> {
     let row = |reply: &ReplyBody| match reply {
-        ReplyBody::Answer(Answer { others: OtherClasses::Probs(probs), .. }) => {
+        ReplyBody::Answer(Answer { beside: Beside::Probs(probs), .. }) => {
             Some(probs.iter().map(|&prob| Some(prob).filter(|prob| !prob.is_nan())).collect())
         }
         _ => None,

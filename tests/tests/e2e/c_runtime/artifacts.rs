@@ -7,6 +7,7 @@ use calib_host::joint::{CanonicalMethod, Odir, VectorScalingMethod};
 use calib_host::{ArtifactOptions, JointMethod, StoredArtifact, VectorData, fit_joint, joint_artifact_bytes};
 use calib_tests::overconfident_logits;
 
+use crate::bands;
 use crate::exported::rules::{CLASSES, I8, artifact, points};
 use crate::exported::{artifacts, margins};
 
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<(String, StoredArtifact)> {
     all.extend(thresholds());
     all.extend(sets());
     all.push(deciding());
+    all.extend(bands::all());
     all
 }
 
@@ -31,6 +33,8 @@ fn joint() -> Vec<(String, StoredArtifact)> {
         scaling(VectorScalingMethod::Temperature, false),
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 0.1, mu: 0.1 }), false),
+        scaling(VectorScalingMethod::StructuredVector, false),
+        scaling(VectorScalingMethod::StructuredMatrix, false),
         JointMethod::Canonical(CanonicalMethod::Grid(7)),
     ];
     let stored = |method: &JointMethod| {

@@ -2,13 +2,14 @@
 
 use calib_core::artifact::{Reduction, TableForm};
 use calib_core::decision::{ClassSet, Verdict};
+use calib_core::predict::Output;
 use calib_core::score::CodeVector;
-use calib_core::wire::{Answer, OtherClasses, Question, ReplyBody, RequestBody, Scores};
+use calib_core::wire::{Answer, Beside, Question, ReplyBody, RequestBody, Scores};
 use calib_core::{
     AlarmRule, Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
     Uncalibrated,
 };
-use calib_tests::expected;
+use calib_tests::{around_band_edges, expected};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -46,14 +47,47 @@ pub(crate) fn questions(artifact: &Artifact<'_>, count: usize) -> Vec<Asked> {
         })
         .flat_map(|edge| [edge.saturating_sub(1), edge, edge + 1])
         .collect();
+    let mut around_band = around_band_edges(artifact).into_iter();
     (0..count)
         .map(|place| {
-            let (kind, scores) = scores(artifact, (&edges, &keys), place, &mut rng);
+            let (kind, scores) = match around_band.next() {
+                Some(asked) => (kind_of(&asked), asked),
+                None => scores(artifact, (&edges, &keys), place, &mut rng),
+            };
             let word = artifact.is_randomized().then(|| rng.next_u32());
             let group = (groups > 0).then(|| (place % groups) as u8);
             Asked { kind, question: Question { group, word, scores } }
         })
         .collect()
+}
+
+/// The kind of a score that is no vector.
+fn kind_of(scores: &Scores) -> u32 {
+    match scores {
+        Scores::Score(_) => SCORE,
+        Scores::Margin(_) => MARGIN,
+        Scores::Code(_) => CODE,
+        other => panic!("{other:?} is a vector"),
+    }
+}
+
+/// What `calib_band_...` writes: no error and the band, or an error and what was there before.
+fn band(words: &mut Vec<u32>, artifact: &Artifact<'_>, scores: &Scores) {
+    const NO_BAND: i32 = -30;
+    let output = match scores {
+        Scores::Score(value) => Output::Score(Score::new(*value).unwrap()),
+        Scores::Margin(value) => Output::Margin(Margin::new(*value).unwrap()),
+        Scores::Code(key) => {
+            Output::Code(QuantizedScore::from_key(artifact.header().encoding, *key).unwrap())
+        }
+        _ => return,
+    };
+    let (error, floats) = match (artifact.band(), artifact.band_at(&output)) {
+        (Some(band), Some(at)) => (0, [at.lo, at.hi, band.alpha()]),
+        _ => (NO_BAND, [2.0, 3.0, 4.0]),
+    };
+    words.push(error.cast_unsigned());
+    words.extend(floats.map(f32::to_bits));
 }
 
 fn scores(
@@ -240,6 +274,7 @@ fn answer(artifact: &Artifact<'_>, question: &Question) -> Vec<u32> {
         }
     }
     words.extend(probs.iter().map(|prob| prob.to_bits()));
+    band(&mut words, artifact, &question.scores);
     words
 }
 
@@ -302,13 +337,13 @@ fn outcomes(artifact: &Artifact<'_>, question: &Question) -> (Vec<(u16, Outcome)
         _ => {
             let request = RequestBody::Predict(question.clone());
             match expected(AlarmRule::AtLeast(0.5), artifact, &request).unwrap() {
-                ReplyBody::Answer(Answer { class, outcome, others, .. }) => match others {
-                    OtherClasses::None => (vec![(class, outcome)], Vec::new()),
-                    OtherClasses::Ranked(others) => {
+                ReplyBody::Answer(Answer { class, outcome, beside, .. }) => match beside {
+                    Beside::None | Beside::Band(_) => (vec![(class, outcome)], Vec::new()),
+                    Beside::Ranked(others) => {
                         let others = others.iter().map(|ranked| (ranked.class, ranked.outcome));
                         ([(class, outcome)].into_iter().chain(others).collect(), Vec::new())
                     }
-                    OtherClasses::Probs(probs) => (vec![(class, outcome)], probs.to_vec()),
+                    Beside::Probs(probs) => (vec![(class, outcome)], probs.to_vec()),
                 },
                 other => panic!("{other:?}"),
             }

@@ -89,7 +89,10 @@ fn expected(score: f32) -> f64 {
 #[test]
 fn results_are_shown_as_csv_and_the_log_beside_them() {
     let mut watched = Watched::new(&["--format", "csv"]);
-    assert_eq!(watched.line(), "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm");
+    assert_eq!(
+        watched.line(),
+        "time_s,request,class,score,prob,bin,epsilon,uncalibrated,alarm,band_lo,band_hi"
+    );
     for score in [0.1f32, 0.5, 0.9] {
         let id = watched.ask(score);
         let line = watched.line();

@@ -43,6 +43,6 @@ pub enum AssessError {
     #[error("no row has a probability: all are uncalibrated")]
     AllUncalibrated,
     /// The rows are those that the artifact was fitted to.
-    #[error("{0} that the artifact was fitted to, and every figure would be too good to be true")]
+    #[error("{0} that the artifact was fitted to, and every figure would be optimistically biased")]
     SameRows(Overlap),
 }
