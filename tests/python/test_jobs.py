@@ -124,7 +124,7 @@ def test_another_prevalence_is_that_of_the_command(binary, tmp_path):
     for options, asked_for in [
         ({"prevalence": 0.05}, ["--prevalence=0.05"]),
         ({"prevalence": 0.05, "calibration_prevalence": 0.3}, ["--prevalence=0.05", "--calibration-prevalence=0.3"]),
-        ({"estimate_from": scores[1000:], "bootstrap": 100}, ["--estimate-from=others.npy", "--bootstrap=100"]),
+        ({"estimate_from": scores[1000:]}, ["--estimate-from=others.npy"]),
         (
             {"prevalence": 0.05, "monitor_scores": scores[1000:], "monitor_bins": 4},
             ["--prevalence=0.05", "--monitor", "--monitor-scores=others.npy", "--monitor-bins=4"],

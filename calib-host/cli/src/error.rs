@@ -7,7 +7,7 @@ use calib_fit::adjust::AdjustError;
 #[cfg(feature = "serial")]
 use calib_fit::artifact::number_of;
 use calib_fit::artifact::{CompileError, RuleError};
-use calib_fit::data::DataError;
+use calib_fit::data::{DataError, Overlap};
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
 use calib_fit::job::{AssessError, Finding, JobError, Mismatch, NotFitted};
 use calib_fit::operating::OperatingError;
@@ -34,11 +34,13 @@ pub(crate) enum Error {
     /// A file, or what it holds, is of no use.
     #[error("{}", with_options(.0))]
     File(#[from] FileError),
-    /// The rows that something is to be judged by are those that it was fitted to.
-    #[error("{}: these are the rows that {fitted} fitted to, and every figure would be optimistically biased", path.display())]
+    /// Most of the rows that something is to be judged by are those that it was fitted to.
+    #[error("{}: {overlap} that {fitted} fitted to, and every figure would be optimistically biased", path.display())]
     SameRows {
         /// The file of the rows.
         path: PathBuf,
+        /// How many they are.
+        overlap: Overlap,
         /// What was fitted, with its verb.
         fitted: &'static str,
     },
@@ -262,7 +264,9 @@ impl Error {
             AssessError::Fit(cause) => Self::fit(place, cause),
             AssessError::Sets(cause) => Self::promise(place, cause),
             AssessError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
-            AssessError::SameRows => Self::SameRows { path: scores.into(), fitted: "the artifact was" },
+            AssessError::SameRows(overlap) => {
+                Self::SameRows { path: scores.into(), overlap, fitted: "the artifact was" }
+            }
             AssessError::NoGroups { known } => Self::Usage(format!(
                 "{artifact} tells the groups {known} apart: name the column of groups with --group-column"
             )),

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use calib_core::ScoreEncoding;
 
 use crate::data::{
-    BinaryData, CodeVectors, DataError, Repeats, RowGroups, RowsHash, ScoreKind, VectorKind, Vectors,
+    BinaryData, CodeVectors, DataError, Repeats, RowGroups, RowsDigest, ScoreKind, VectorKind, Vectors,
     WeightedData, check_labels, check_lengths, scores_of_codes,
 };
 use crate::error::FitError;
@@ -45,7 +45,7 @@ pub struct Dataset {
     classifiers: u32,
     /// Where the scores of each table lie, if a database counted them in two passes.
     spreads: Option<Vec<Option<Spread>>>,
-    hash: OnceLock<Result<RowsHash, FitError>>,
+    digest: OnceLock<Result<RowsDigest, FitError>>,
     spread: OnceLock<Result<Spread, FitError>>,
     repeats: OnceLock<Result<Option<Repeats>, FitError>>,
 }
@@ -141,7 +141,7 @@ impl From<Content> for Dataset {
             groups: None,
             classifiers: 1,
             spreads: None,
-            hash: OnceLock::new(),
+            digest: OnceLock::new(),
             spread: OnceLock::new(),
             repeats: OnceLock::new(),
         }
@@ -397,22 +397,22 @@ impl Dataset {
         self.spreads.is_some()
     }
 
-    /// Returns the hash of all rows, whatever their order and their weights.
+    /// Returns the digest of all rows, whatever their order and their weights.
     ///
     /// # Errors
     ///
     /// [`FitError::Spill`] if points on a disk cannot be read back.
-    pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
+    pub fn rows_digest(&self) -> Result<RowsDigest, FitError> {
         if self.is_of_passes() {
-            return Ok(RowsHash::default());
+            return Ok(RowsDigest::default());
         }
-        let hash = || match &self.content {
-            Content::Points(points) => points.rows_hash(),
-            Content::Weighted(points) => Ok(points.rows_hash()),
-            Content::Vectors(vectors, labels) => Ok(vectors.rows_hash(labels)),
-            Content::Codes(codes, labels) => Ok(codes.rows_hash(labels)),
+        let digest = || match &self.content {
+            Content::Points(points) => points.rows_digest(),
+            Content::Weighted(points) => Ok(points.rows_digest().clone()),
+            Content::Vectors(vectors, labels) => Ok(vectors.rows_digest(labels)),
+            Content::Codes(codes, labels) => Ok(codes.rows_digest(labels)),
         };
-        self.hash.get_or_init(hash).clone()
+        self.digest.get_or_init(digest).clone()
     }
 
     /// Returns where binary scores lie, and how often they repeat; `None` for several classes.
@@ -533,7 +533,7 @@ mod tests {
             let data = Dataset::new(Scores::Binary(kind, scores.into()), rows).unwrap();
             let drawn = data.one_row_of_each_cluster(7).unwrap();
             assert_eq!(drawn.len(), 15);
-            drawn.rows_hash().unwrap()
+            drawn.rows_digest().unwrap()
         };
         let ascending: Vec<usize> = (0..60).collect();
         let descending: Vec<usize> = (0..60).rev().collect();

@@ -2,8 +2,8 @@
 
 use calib_core::{Score, ScoreEncoding};
 use calib_fit::apply::{Words, calibrate};
-use calib_fit::assess::{Binning, Prediction, PredictionKind};
-use calib_fit::data::{BinaryCollector, RowGroups};
+use calib_fit::assess::{Binning, Prediction, PredictionKind, PromiseOnRows, RangeTest};
+use calib_fit::data::{BinaryCollector, Overlap, RowGroups};
 use calib_fit::dataset::{Rows, Scores};
 use calib_fit::job::{
     AssessError, AssessOptions, Assessed, AssessedFigures, Calibrated, Finding, Predictions, assess,
@@ -23,7 +23,7 @@ fn rows(n: u32, step: u32) -> (Vec<f32>, Vec<i64>) {
 
 fn artifact_of(data: &BinaryData, method: &BinaryMethod) -> StoredArtifact {
     let fit = fit_binary(data, method, 0.1).unwrap();
-    let options = ArtifactOptions::default().rows(Some(data.rows_hash().unwrap()));
+    let options = ArtifactOptions::default().rows(Some(data.rows_digest().unwrap()));
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap()
 }
 
@@ -135,23 +135,66 @@ fn the_rows_of_the_fit_are_refused_in_any_order() {
     scores.reverse();
     labels.reverse();
     let data = binary(&scores, &labels);
-    assert_eq!(assess(&data, Some(&stored), &AssessOptions::default()), Err(AssessError::SameRows));
+    assert_eq!(
+        assess(&data, Some(&stored), &AssessOptions::default()),
+        Err(AssessError::SameRows(Overlap::exact()))
+    );
     let options = AssessOptions::default().same_rows(true);
     let found = assess(&data, Some(&stored), &options).unwrap();
-    assert_eq!(found.findings[0], Finding::SameRows);
-    assert!(found.doubts().all(|finding| *finding != Finding::SameRows));
-    assert!(assess(&binary(&scores[1..], &labels[1..]), Some(&stored), &AssessOptions::default()).is_ok());
+    assert_eq!(found.findings[0], Finding::SameRows(Overlap::exact()));
+    assert!(found.doubts().all(|finding| !matches!(finding, Finding::SameRows(_))));
+}
+
+/// Rows of which most are those of the fit are refused as well, and of fewer it is said first, with nothing about the guarantee.
+#[test]
+fn some_rows_of_the_fit_are_noticed() {
+    let stored = umd();
+    let (scores, labels) = rows(600, 7);
+    let (others, of_others) = rows(1777, 11);
+    let of = |own: usize, new: usize| {
+        let scores = [&scores[..own], &others[1..=new]].concat();
+        assess(
+            &binary(&scores, &[&labels[..own], &of_others[1..=new]].concat()),
+            Some(&stored),
+            &AssessOptions::default(),
+        )
+    };
+    for (own, new) in [(599, 0), (400, 0), (400, 200), (60, 0)] {
+        let Err(AssessError::SameRows(overlap)) = of(own, new) else { panic!("{own} and {new}") };
+        let share = own as f64 / (own + new) as f64;
+        assert!(!overlap.is_exact() && (overlap.share() - share).abs() < 0.2, "{own} and {new}: {overlap:?}");
+    }
+    for (own, new, is_noticed) in [(300, 600, true), (0, 600, false)] {
+        let found = of(own, new).unwrap();
+        let Some(AssessedFigures::BeforeAfter(figures)) = &found.figures else {
+            panic!("a binary calibrator")
+        };
+        let verdict = &figures.verdict;
+        assert_eq!(verdict.overlap.is_some(), is_noticed);
+        assert_eq!(verdict.title() == "Some of the test rows are calibration rows", is_noticed);
+        assert_eq!(verdict.promise == PromiseOnRows::NotTested, is_noticed);
+        let is_tested = |range: &RangeTest| range.promise != PromiseOnRows::NotTested;
+        assert!(
+            !verdict.ranges.is_empty() && verdict.ranges.iter().all(|range| is_tested(range) != is_noticed)
+        );
+        if let Some(overlap) = verdict.overlap {
+            assert!((overlap.share() - 1.0 / 3.0).abs() < 0.12, "{overlap:?}");
+            assert_eq!(found.findings[0], Finding::SameRows(overlap));
+            assert_eq!(verdict.sentences[0], overlap.warning());
+            assert!(verdict.is_bad());
+        }
+    }
 }
 
 #[test]
 fn clusters_and_groups_are_those_of_the_rows_that_are_left() {
-    let (scores, labels) = rows(300, 11);
-    let clusters = Clusters::new((0..300).map(|row| row / 3));
-    let groups = RowGroups::new((0..300).map(|row| if row % 2 == 0 { "even" } else { "odd" }));
+    let (scores, labels) = rows(303, 11);
+    let clusters = Clusters::new((0..303).map(|row| row / 3));
+    let groups = RowGroups::new((0..303).map(|row| if row % 2 == 0 { "even" } else { "odd" }));
     let rows = Rows::new(&labels).clusters(clusters).groups(groups);
     let data = Dataset::new(Scores::Binary(ScoreKind::Probability, (&scores).into()), rows).unwrap();
     let found = assess(&data, Some(&umd()), &AssessOptions::default()).unwrap();
-    assert_eq!(found.clusters, Some((300, 100)));
+    assert_eq!(found.clusters, Some((303, 101)));
     let Some(AssessedFigures::BeforeAfter(found)) = found.figures else { panic!() };
     let names: Vec<String> = found.groups.unwrap().groups.iter().map(|group| group.group.clone()).collect();
     assert_eq!(names, ["even", "odd"]);

@@ -1,17 +1,19 @@
 //! Jobs are functions of data and options, whoever calls them.
 
-use calib_core::ScoreEncoding;
+use calib_core::{Score, ScoreEncoding};
+use calib_fit::apply::{Words, calibrate};
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{
-    AdjustOptions, FitOptions, JobError, SetOptions, Target, ThresholdOptions, adjust, fit, sets, threshold,
+    AdjustOptions, FitOptions, JobError, MethodChoice, SetOptions, Target, ThresholdOptions, adjust, fit,
+    sets, threshold,
 };
 use calib_fit::operating::{OperatingError, Sharing};
 use calib_fit::sets::ConformityScore;
 use calib_fit::stats::Clusters;
 use calib_fit::{
-    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, VectorKind, WeightedData,
-    artifact_bytes, fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, Isotonic, ScoreKind, StoredArtifact, Umd, VectorKind,
+    WeightedData, artifact_bytes, fit_binary,
 };
 
 const N: usize = 400;
@@ -40,7 +42,7 @@ fn calibrator() -> StoredArtifact {
     let scores = (0..N).map(|i| i as f64 / N as f64).collect();
     let data = BinaryData::new(scores, (0..N).map(|i| i % 40 < i / 10).collect()).unwrap();
     let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
-    let rows = Some(data.rows_hash().unwrap());
+    let rows = Some(data.rows_digest().unwrap());
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default().rows(rows)).unwrap())
         .unwrap()
 }
@@ -160,13 +162,60 @@ fn a_prevalence_is_stated_or_estimated() {
     options.prevalence = Some(0.05);
     let stated = adjust(&before, &options, None).unwrap();
     assert_eq!((stated.summary.prevalence, stated.summary.estimate), (0.05, None));
-    assert!(adjust(&before, &options, Some(&[0.5])).is_err());
+    assert!(adjust(&before, &options, Some(&[(0.5, 0)])).is_err());
     options.prevalence = None;
-    let estimated = adjust(&before, &options, Some(&[0.01, 0.02, 0.9].repeat(40))).unwrap();
+    let rows = [(0.01, 0), (0.02, 1), (0.9, 2)].repeat(40);
+    let estimated = adjust(&before, &options, Some(&rows)).unwrap();
     let estimate = estimated.summary.estimate.unwrap();
-    assert_eq!(estimated.summary.prevalence, estimate.value);
-    assert!(estimate.interval.lo <= estimate.value && estimate.value <= estimate.interval.hi);
+    assert_eq!((estimated.summary.prevalence, estimate.interval), (estimate.value, None));
     // Once adjusted, the artifact says what its probabilities are for.
     options.prevalence = Some(0.3);
     assert_eq!(adjust(&stated.artifact, &options, None).unwrap().summary.calibration_prevalence, 0.05);
+}
+
+/// With ranges of the score an estimate has an interval, which holds the prevalence; and rows that look all negative have "0 to something".
+#[test]
+fn an_estimated_prevalence_has_an_interval() {
+    let data = Dataset::from(
+        BinaryData::new(
+            (0..N).map(|i| i as f64 / N as f64).collect(),
+            (0..N).map(|i| i % 40 < i * 40 / N).collect(),
+        )
+        .unwrap()
+        .on_device(),
+    );
+    let mut of_bins = FitOptions::default();
+    of_bins.method = MethodChoice::from(BinaryMethod::Umd(Umd::new(5)));
+    for how in [FitOptions::default(), of_bins] {
+        let before = fit(&data, &how).unwrap().artifact;
+        let (ranges, [negatives, positives]) = before.class_ranges().unwrap();
+        assert!(ranges >= 5 && positives.mean > negatives.mean);
+        assert!(negatives.n + positives.n == N as u64 && positives.n * 2 < N as u64 + 40);
+        let artifact = before.artifact();
+        let rows_of = |scores: &mut dyn Iterator<Item = f64>| -> Vec<(f64, u16)> {
+            let scores: Vec<Score> = scores.map(|score| Score::new(score as f32).unwrap()).collect();
+            let rows = calibrate(&artifact, scores[..].into(), Words::new(&artifact, 0)).unwrap();
+            rows.iter()
+                .map(|row| row.outcome.calibrated().unwrap())
+                .map(|found| (found.prob.into(), found.bin))
+                .collect()
+        };
+        let mut options = AdjustOptions::default();
+        options.counter = 1;
+        // Of every 40 rows 4 like the positives, and 36 like the negatives.
+        let like = |i: usize| {
+            let share = (i / 40) as f64 / 25.0;
+            if i % 10 == 0 { share.sqrt() } else { 1.0 - (1.0 - share).sqrt() }
+        };
+        let rows = rows_of(&mut (0..1000).map(like));
+        let made = adjust(&before, &options, Some(&rows)).unwrap();
+        let estimate = made.summary.estimate.unwrap();
+        let interval = estimate.interval.unwrap();
+        assert!(interval.lo < 0.1 && 0.1 < interval.hi && interval.hi - interval.lo < 0.3, "{estimate:?}");
+        assert!(interval.lo <= estimate.value && estimate.value <= interval.hi);
+        let made = adjust(&before, &options, Some(&rows_of(&mut std::iter::repeat_n(0.001, 100)))).unwrap();
+        let estimate = made.summary.estimate.unwrap();
+        assert_eq!((estimate.value, estimate.interval.unwrap().lo), (0.0, 0.0));
+        assert_eq!(made.summary.prevalence, 0.005);
+    }
 }

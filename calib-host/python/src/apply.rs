@@ -28,6 +28,8 @@ type ProbsAndClasses<'py> = (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArra
 struct Calibrated {
     probs: Vec<f32>,
     classes: Option<Vec<u16>>,
+    /// The bin of each row of two classes that is calibrated; of others nothing.
+    bins: Vec<u16>,
 }
 
 /// What an artifact is not for.
@@ -88,6 +90,19 @@ pub(crate) fn apply<'py>(
     };
     let (probs, classes) = applied.map_err(|cause| cause.error(stored))?;
     Ok((probs.into_pyarray(py), classes.map(|classes| classes.into_pyarray(py))))
+}
+
+/// The probability and the bin of each row of two classes that is calibrated.
+pub(crate) fn calibrated_rows(
+    stored: &StoredArtifact,
+    kind: Kind,
+    values: Slice<'_>,
+    classes: Option<usize>,
+    seed: u64,
+) -> PyResult<Vec<(f64, u16)>> {
+    let all = applied(stored, kind, values, classes, seed).map_err(|cause| cause.error(stored))?;
+    let probs = all.probs.into_iter().filter(|prob| !prob.is_nan()).map(f64::from);
+    Ok(probs.zip(all.bins).collect())
 }
 
 /// The probabilities alone of binary scores, which are not copied.
@@ -194,8 +209,9 @@ fn of_rows(
     }
     if artifact.header().reduction == Reduction::Binary {
         let rows = calibrate(artifact, outputs, Words::new(artifact, seed));
-        let probs = rows.map_err(|_| NotApplied::Mismatch(given))?.iter().map(prob).collect();
-        return Ok(Calibrated { probs, classes: None });
+        let rows = rows.map_err(|_| NotApplied::Mismatch(given))?;
+        let bins = rows.iter().filter_map(|row| Some(row.outcome.calibrated()?.bin)).collect();
+        return Ok(Calibrated { probs: rows.iter().map(prob).collect(), classes: None, bins });
     }
     let mut all = Calibrated::default();
     for (number, row) in apply_rows(artifact, outputs, Words::new(artifact, seed)).enumerate() {

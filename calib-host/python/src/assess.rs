@@ -99,7 +99,7 @@ pub(crate) fn of_assess(cause: &AssessError) -> PyErr {
             cause.takes.with_names(name),
             cause.got
         )),
-        AssessError::SameRows => DataError::new_err(format!(
+        AssessError::SameRows(_) => DataError::new_err(format!(
             "{cause}\n  hint: evaluate on rows used for neither training nor calibration; same_rows continues anyway"
         )),
         AssessError::Data(cause) => of_data(cause),

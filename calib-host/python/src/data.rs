@@ -4,12 +4,13 @@ use calib_core::ScoreEncoding;
 use calib_fit::artifact::CodeType;
 use calib_fit::data::{self, RowGroups, device_scores};
 use calib_fit::dataset::{Dataset, Rows, Scores};
-use calib_fit::job::{Finding, is_fitted_to};
+use calib_fit::job::{AssessError, Finding, overlap_with_fit};
 use calib_fit::stats::Clusters;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::artifact::PyArtifact;
+use crate::assess::of_assess;
 use crate::errors::{DataError, UsageError, name, named, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
@@ -59,10 +60,14 @@ impl PyDataset {
         Ok(Self { data: made.map_err(|cause| of_data(&cause))? })
     }
 
-    /// Whether an artifact was fitted to these rows.
-    fn is_of_the_fit(&self, artifact: &Bound<'_, PyArtifact>) -> PyResult<bool> {
-        let hash = self.data.rows_hash().map_err(|cause| DataError::new_err(cause.to_string()))?;
-        Ok(is_fitted_to(&artifact.get().stored, hash, None))
+    /// Whether an artifact was fitted to these rows, all or some; refuses them if it was to most, unless such were asked for.
+    fn is_of_the_fit(&self, artifact: &Bound<'_, PyArtifact>, same_rows: bool) -> PyResult<bool> {
+        let digest = self.data.rows_digest().map_err(|cause| DataError::new_err(cause.to_string()))?;
+        let overlap = overlap_with_fit(&artifact.get().stored, &digest, None);
+        match overlap.filter(|overlap| overlap.is_most() && !same_rows) {
+            Some(overlap) => Err(of_assess(&AssessError::SameRows(overlap))),
+            None => Ok(overlap.is_some()),
+        }
     }
 
     /// What is doubtful about the rows, in sentences.

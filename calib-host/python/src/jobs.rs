@@ -10,10 +10,10 @@ use calib_fit::job::{
 };
 use calib_fit::operating::Sharing;
 use calib_fit::{ArtifactOptions, StoredArtifact};
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::apply::calibrated_rows;
 use crate::artifact::PyArtifact;
 use crate::data::PyDataset;
 use crate::errors::{DataError, UsageError, named, of_job};
@@ -111,9 +111,9 @@ pub(crate) fn sets(
     Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string(), doubt))
 }
 
-/// Makes a calibrator for another prevalence, which is estimated from what the calibrator gives for other scores if it is not stated.
+/// Makes a calibrator for another prevalence, which is estimated from other scores if it is not stated.
 #[pyfunction]
-#[pyo3(signature = (artifact, kind, *, counter, prevalence, probs, calibration_prevalence, prevalence_alpha, bootstrap, seed, monitor_scores, monitor_bins))]
+#[pyo3(signature = (artifact, kind, *, counter, prevalence, estimate_from, classes, calibration_prevalence, prevalence_alpha, seed, monitor_scores, monitor_bins))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
 pub(crate) fn adjust(
     py: Python<'_>,
@@ -121,10 +121,10 @@ pub(crate) fn adjust(
     kind: &str,
     counter: Option<u32>,
     prevalence: Option<f64>,
-    probs: Option<PyReadonlyArray1<'_, f64>>,
+    estimate_from: Option<&Bound<'_, PyAny>>,
+    classes: Option<usize>,
     calibration_prevalence: Option<f64>,
     prevalence_alpha: f64,
-    bootstrap: usize,
     seed: u64,
     monitor_scores: Option<&Bound<'_, PyAny>>,
     monitor_bins: Option<u16>,
@@ -132,7 +132,7 @@ pub(crate) fn adjust(
     let stored = &*artifact.get().stored;
     let mut options = AdjustOptions::default();
     (options.prevalence, options.calibration_prevalence) = (prevalence, calibration_prevalence);
-    (options.prevalence_alpha, options.bootstrap, options.seed) = (prevalence_alpha, bootstrap, seed);
+    options.prevalence_alpha = prevalence_alpha;
     options.counter = counter_of(stored, counter)?;
     options.monitors = match (Kind::named(kind)?, monitor_scores, monitor_bins) {
         (_, None, None) => None,
@@ -148,7 +148,11 @@ pub(crate) fn adjust(
         }
         _ => return Err(refused(&"monitor_scores of binary scores go with monitor_bins")),
     };
-    let probs = probs.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
-    let made = working(py, || adjusted(stored, &options, probs))?.map_err(|cause| of_job(&cause))?;
+    let rows = estimate_from.map(|scores| {
+        calibrated_rows(stored, Kind::named(kind)?, Numbers::of(scores)?.borrowed()?, classes, seed)
+    });
+    let rows = rows.transpose()?;
+    let made =
+        working(py, || adjusted(stored, &options, rows.as_deref()))?.map_err(|cause| of_job(&cause))?;
     Ok((PyArtifact::new(made.artifact), json!(made.summary).to_string()))
 }

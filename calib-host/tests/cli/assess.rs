@@ -222,7 +222,7 @@ fn assess_before_and_after_an_artifact() {
     // Whatever has a value before and after has a change.
     let table = words.lines().skip_while(|line| !line.contains("before       after")).skip(1);
     let table: Vec<&str> = table.take_while(|line| !line.starts_with("binned: ")).collect();
-    assert_eq!(table.len(), 11, "{words}");
+    assert_eq!(table.len(), 12, "{words}");
     for line in table {
         let numbers = line.split_whitespace().rev().take(3).map(|word| word.parse::<f64>().unwrap());
         let [change, after, before] = numbers.collect::<Vec<_>>()[..] else { panic!("{line}") };

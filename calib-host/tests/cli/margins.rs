@@ -21,7 +21,8 @@ fn table(rows: &[(f32, u8)], score: fn(f32) -> f32) -> String {
 
 /// Rows from another part of the same source.
 fn rows(from: usize) -> Vec<(f32, u8)> {
-    let score = |row: usize| ((row * 7919 % ROWS) as f32 + 0.5) / ROWS as f32;
+    let offset = if from == 0 { 0.5 } else { 0.25 };
+    let score = |row: usize| ((row * 7919 % ROWS) as f32 + offset) / ROWS as f32;
     (0..ROWS).map(|row| (score(row), u8::from(noise(row + from) < f64::from(score(row)).powi(2)))).collect()
 }
 

@@ -12,7 +12,7 @@ const ROWS: usize = 600;
 fn place() -> Workplace {
     let Matrix { logits, probs, labels: classes, .. } = matrix(ROWS);
     let tenths = probs.iter().map(|prob| (10.0 * prob).floor() / 10.0).collect::<Vec<_>>();
-    // Not the rows that are judged: one has another label.
+    // Almost the rows that are judged, which are allowed by name: one has another label.
     let mut fitted = classes.clone();
     fitted[0] = (fitted[0] + 1) % CLASSES as u8;
     let array = |values| f32s(&[ROWS, CLASSES], values).bytes();
@@ -57,9 +57,9 @@ fn lines() -> Vec<String> {
         let calibration = "--calibration FILE --calibration-labels fitted.npy";
         lines.extend([
             format!("apply {artifact}.bin KIND FILE -o out.csv --force"),
-            format!("assess {artifact}.bin KIND FILE --labels labels.npy"),
-            format!("report {artifact}.bin {calibration} {read} KIND --bootstrap 5 -o page.html --force"),
-            format!("plot reliability {artifact}.bin {read} KIND -o plot.svg --force"),
+            format!("assess {artifact}.bin KIND FILE --labels labels.npy --same-rows"),
+            format!("report {artifact}.bin {calibration} {read} KIND --same-rows --bootstrap 5 -o page.html --force"),
+            format!("plot reliability {artifact}.bin {read} KIND --same-rows -o plot.svg --force"),
         ]);
     }
     lines
@@ -125,7 +125,10 @@ fn a_matrix_that_nobody_names_is_what_its_numbers_are() {
         let report = |kind: &str, file: &str| -> Value {
             let roles = [("calibration", "fitted"), ("test", "labels")]
                 .map(|(role, labels)| format!("--{role} {file} --{role}-labels {labels}.npy"));
-            let line = format!("calib report {artifact}.bin {kind} {} --bootstrap 5 --json", roles.join(" "));
+            let line = format!(
+                "calib report {artifact}.bin {kind} {} --same-rows --bootstrap 5 --json",
+                roles.join(" ")
+            );
             place.json(&line)["metrics"].take()
         };
         for (kind, file) in [("logits", "logits.npy"), ("probs", "probs.npy")] {
@@ -142,7 +145,7 @@ fn an_artifact_of_logits_takes_a_matrix_for_logits() {
     let files = |file: &str| {
         let roles = [("calibration", "fitted"), ("test", "labels")]
             .map(|(role, labels)| format!("--{role} {file} --{role}-labels {labels}.npy"));
-        format!("calib report needs-logits.bin {} --bootstrap 5 --json", roles.join(" "))
+        format!("calib report needs-logits.bin {} --same-rows --bootstrap 5 --json", roles.join(" "))
     };
     let asked = place.ok(&files("probs.npy"));
     assert_eq!(asked.json()["warnings"][0], question("probs.npy"));

@@ -61,13 +61,46 @@ fn every_command_that_judges_refuses_the_rows_of_the_fit() {
     said!();
 }
 
+/// Most rows of the fit are refused like all, and fewer are reported first.
+#[test]
+fn some_rows_of_the_fit_are_reported() {
+    let (rows, others) = (binary(400), binary(1009));
+    let part = csv(&[&rows[..150], &others[..450]].concat());
+    let place =
+        place().with("most.csv", csv(&rows[1..])).with("part.csv", part).with("new.csv", csv(&others));
+    for form in [
+        "calib assess cal.bin --scores ROWS --json",
+        "calib report cal.bin --calibration cal.csv --test ROWS --bootstrap 20 --json",
+    ] {
+        let line = |rows: &str| form.replace("ROWS", rows);
+        place.says(&line("most.csv"));
+        let found = place.json(&format!("{} --same-rows", line("most.csv")));
+        quote(&found["verdict"]["sentences"][0]);
+        let found = place.json(&line("part.csv"));
+        let share = found["verdict"]["overlap"]["share"].as_f64().unwrap();
+        assert!((share - 0.25).abs() < 0.1, "{share}");
+        assert_eq!(found["verdict"]["promise"], "not-tested");
+        quote(&found["verdict"]["sentences"]);
+        let found = place.json(&line("new.csv"));
+        assert!(found["verdict"]["overlap"].is_null());
+    }
+    place.says("calib assess cal.bin --scores part.csv");
+    for form in [
+        "calib compare --methods umd,platt --bootstrap 20 --scores cal.csv --test ROWS",
+        "calib bins --bins 2,5 --bootstrap 20 --scores cal.csv --test ROWS",
+    ] {
+        place.says(&form.replace("ROWS", "most.csv"));
+    }
+    said!();
+}
+
 #[test]
 fn a_report_says_so_first() {
     let place = place();
     let report =
         "calib report cal.bin --calibration cal.csv --test turned.jsonl --bootstrap 20 --same-rows --json";
     let report = place.json(report);
-    assert_eq!(report["origin"]["test_is_calibration"], true);
+    assert_eq!(report["origin"]["test_is_calibration"]["is_exact"], true);
     quote(&report["warnings"]);
     said!();
 }

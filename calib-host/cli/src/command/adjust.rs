@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use calib_core::Calibrated;
 use calib_fit::artifact::{Monitoring, number_of, promise};
 use calib_fit::job::{AdjustOptions, Adjusted, AdjustedBin, JobError, adjust};
-use calib_fit::stats::shown;
+use calib_fit::stats::{Interval, shown};
 use calib_io::files::Place;
 use calib_io::input::Table;
 use clap::{ArgGroup, Args};
@@ -61,10 +62,7 @@ pub(crate) struct Adjust {
     /// The column of scores or margins in these files.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "OtherScores", help_heading = DATA)]
     score_column: String,
-    /// The number of bootstrap resamples for the interval of the estimate.
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(100..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
-    bootstrap: u32,
-    /// The seed of resamples, and of the random words that a randomised artifact needs.
+    /// The seed of the random words that a randomised artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
@@ -78,14 +76,13 @@ impl Run for Adjust {
 
     fn run(self, cx: &Context) -> Result<(), Error> {
         let named = NamedArtifact::read(&self.artifact, self.seed)?;
-        let probs = self.estimate_from.as_deref().map(|path| self.probs(&named, path, cx)).transpose()?;
+        let rows = self.estimate_from.as_deref().map(|path| self.rows(&named, path, cx)).transpose()?;
         let mut options = AdjustOptions::default();
         (options.prevalence, options.calibration_prevalence) = (self.prevalence, self.calibration_prevalence);
-        (options.prevalence_alpha, options.bootstrap) = (self.prevalence_alpha, self.bootstrap as usize);
-        options.seed = self.seed;
+        options.prevalence_alpha = self.prevalence_alpha;
         options.counter = self.child.of(&self.artifact, &named.stored, cx)?;
         options.monitors = self.monitors(&named, cx)?;
-        let made = adjust(&named.stored, &options, probs.as_deref()).map_err(|cause| self.error(cause))?;
+        let made = adjust(&named.stored, &options, rows.as_deref()).map_err(|cause| self.error(cause))?;
         cx.write_output(&self.child.output, self.child.force, made.artifact.as_bytes())?;
         match (self.child.json, cx.quiet) {
             (true, _) => cx.print_made(&self.child.output, &made.summary, None),
@@ -126,12 +123,13 @@ impl Adjust {
         monitors_of_scores(&self.monitors, (path, &self.score_column), named.score_kind(), cx)
     }
 
-    /// What the calibrator gives for the scores of a file.
-    fn probs(&self, named: &NamedArtifact<'_>, path: &Path, cx: &Context) -> Result<Vec<f64>, Error> {
+    /// What the calibrator gives for the scores of a file: the probability and the bin.
+    fn rows(&self, named: &NamedArtifact<'_>, path: &Path, cx: &Context) -> Result<Vec<(f64, u16)>, Error> {
         let source = &read_all(&[path], cx)?[0];
         let table = Table::read_only(source, &[&self.score_column])?;
         let applied = named.apply_scores(&table, &self.score_column, named.score_kind(), None)?;
-        Ok(applied.iter().filter_map(|row| Some(row.outcome.calibrated()?.prob.into())).collect())
+        let row = |found: &Calibrated| (found.prob.into(), found.bin);
+        Ok(applied.iter().filter_map(|applied| applied.outcome.calibrated().map(row)).collect())
     }
 
     fn print(&self, made: &Adjusted, cx: &Context) -> Result<(), Error> {
@@ -144,12 +142,16 @@ impl Adjust {
             shown(4, shift.from())
         )?;
         if let Some(estimate) = made.summary.estimate {
-            writeln!(
-                err,
-                "  estimated without labels: {} to {} in 95 of 100 resamples of the rows; no promise is left for an estimate",
-                shown(4, estimate.interval.lo),
-                shown(4, estimate.interval.hi)
-            )?;
+            let within = match estimate.interval {
+                Some(Interval { lo, hi }) => {
+                    format!("{} to {} with 95% confidence", shown(4, lo), shown(4, hi))
+                }
+                None => "the artifact has no ranges of the score for an interval".into(),
+            };
+            writeln!(err, "  estimated without labels: {within}; no guarantee is left for an estimate")?;
+            if estimate.value <= 0.0 || estimate.value >= 1.0 {
+                writeln!(err, "  the estimate is {}: half a row is taken in its place", estimate.value)?;
+            }
         }
         let monitors = monitor_sentences(&made.artifact.artifact(), "Monitors");
         let promise = promise(&made.artifact);

@@ -8,8 +8,7 @@ use calib_fit::ScoreKind;
 use calib_fit::artifact::number_of;
 use calib_fit::assess::{Bootstrap, IntervalKind};
 use calib_fit::compare::{BinsTried, TestPoints, choose_bins, halves};
-use calib_fit::data::RowsHash;
-use calib_fit::job::Finding;
+use calib_fit::data::RowsDigest;
 use calib_fit::stats::Clusters;
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::{Place, write_file};
@@ -194,12 +193,13 @@ impl Bins {
             Some(path) => {
                 let clusters = self.cluster_column.source(self.test_clusters.as_ref());
                 let test = points(path, self.test_labels.as_deref(), clusters)?;
-                let hash = |rows: &TestPoints| -> RowsHash {
-                    rows.points.iter().map(|&(score, label)| RowsHash::of_score(score as f32, label)).sum()
+                let digest = |rows: &TestPoints| {
+                    let points = rows.points.iter();
+                    RowsDigest::of_scores(points.map(|&(score, label)| (score as f32, label, 1)))
                 };
-                let same = hash(&test) == hash(&own);
-                self.same_rows.allow(same, path, "every number of bins is")?;
-                doubts.extend(same.then(|| Finding::SameRows.to_string()));
+                let overlap = digest(&own).overlap(&digest(&test));
+                let found = self.same_rows.allow(overlap, path, "every number of bins is")?;
+                doubts.extend(found.map(|finding| finding.to_string()));
                 Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
             }
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {

@@ -7,8 +7,8 @@ use calib_core::artifact::Reduction;
 use calib_fit::apply::Applied;
 use calib_fit::artifact::rule_sentences;
 use calib_fit::assess::flaws;
-use calib_fit::data::RowsHash;
-use calib_fit::job::{DecideRows, Finding, decide, with_rule};
+use calib_fit::data::{Overlap, RowsDigest};
+use calib_fit::job::{DecideRows, decide, with_rule};
 use calib_fit::{ScoreKind, StoredArtifact};
 use calib_io::files::{Place, Problem};
 use calib_io::input::{self, Table, read_costs};
@@ -139,13 +139,14 @@ impl Run for Decide {
             .map(|path| self.read(path, None, true, named.as_ref(), cx))
             .transpose()?;
 
-        let files = [(path, &rows), (self.validation.as_deref(), &validation_rows)];
-        let is_same = |rows: &Option<DecideRows>| rows.as_ref().is_some_and(DecideRows::is_of_the_fit);
-        for (path, rows) in files {
-            self.same_rows.allow(is_same(rows), path.unwrap_or(Path::new("-")), "the artifact was")?;
+        let (rows, overlap) = rows.unzip();
+        let (validation_rows, of_validation) = validation_rows.unzip();
+        let mut found = Vec::new();
+        for (path, overlap) in [(path, overlap), (self.validation.as_deref(), of_validation)] {
+            let path = path.unwrap_or(Path::new("-"));
+            found.extend(self.same_rows.allow(overlap.flatten(), path, "the artifact was")?);
         }
-        let same = files.iter().any(|(_, rows)| is_same(rows));
-        cx.warn(same.then_some(Finding::SameRows).as_slice())?;
+        cx.warn(found.get(..1).unwrap_or_default())?;
 
         let error = |cause| Error::job(Place::file(path.unwrap_or(Path::new("-"))), cause);
         let decided = decide(&costs, rows.as_ref(), validation_rows.as_ref(), self.delta).map_err(error)?;
@@ -202,7 +203,7 @@ impl Decide {
         needs_labels: bool,
         named: Option<&NamedArtifact<'_>>,
         cx: &Context,
-    ) -> Result<DecideRows, Error> {
+    ) -> Result<(DecideRows, Option<Overlap>), Error> {
         let paths: Vec<_> = std::iter::once(path).chain(labels).collect();
         let sources = read_all(&paths, cx)?;
         let scored = named.zip(self.scored());
@@ -233,15 +234,15 @@ impl Decide {
         }
         let labels: Option<Vec<bool>> =
             labels.map(|labels| labels.values.iter().map(|&label| label == 1).collect());
-        let is_calibration = match (named, applied, &labels) {
+        let overlap = match (named, applied, &labels) {
             (Some(named), Some(applied), Some(labels)) => {
                 let rows = applied.iter().zip(labels);
-                let hash = rows.map(|(row, &label)| RowsHash::of_score(row.score, label)).sum();
-                named.is_fitted_to(hash, &sources)
+                let digest = RowsDigest::of_scores(rows.map(|(row, &label)| (row.score, label, 1)));
+                named.overlap_with_fit(&digest, &sources)
             }
-            _ => false,
+            _ => None,
         };
-        Ok(DecideRows { probs, labels, is_calibration })
+        Ok((DecideRows { probs, labels, is_calibration: overlap.is_some() }, overlap))
     }
 
     /// The file of binary scores, and what these are.

@@ -157,7 +157,7 @@ impl FleetCommand {
         Origin {
             files: vec![artifact, counters],
             calibration_is_the_artifacts: false,
-            test_is_calibration: false,
+            test_is_calibration: None,
             command: cx.command_line(),
         }
     }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use calib_fit::assess::{AssessOptions, assess_before_after};
 use calib_fit::decide::ReportedRule;
-use calib_fit::job::Finding;
 use calib_io::draw::Plot;
 use calib_io::report::{Figure, ReportData, plot};
 use clap::{Args, ValueEnum};
@@ -111,9 +110,9 @@ impl Run for PlotCommand {
         let clusters = self.data.cluster_column.source(self.data.test_clusters.as_ref());
         let groups = artifact.needed(self.data.group_column.name());
         let test = read(&self.data.test, self.data.test_labels.as_deref(), clusters, groups)?;
-        let same = test.are_of_the_fit(&artifact)?;
-        self.data.same_rows.allow(same, &self.data.test, "the artifact was")?;
-        let mut warnings: Vec<String> = same.then(|| Finding::SameRows.to_string()).into_iter().collect();
+        let overlap = test.overlap_with_fit(&artifact)?;
+        let found = self.data.same_rows.allow(overlap, &self.data.test, "the artifact was")?;
+        let mut warnings: Vec<String> = found.iter().map(ToString::to_string).collect();
         let calibration = self.calibration.as_deref();
         let calibration = calibration
             .map(|path| read(path, self.calibration_labels.as_deref(), None, groups))

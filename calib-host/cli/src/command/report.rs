@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use calib_fit::data::Overlap;
 use calib_fit::decide::ReportedRule;
 use calib_io::input::{self, read_costs};
 use calib_io::report::{FileOrigin, Labels, Origin, Report, report_of};
@@ -122,9 +123,11 @@ impl ReportCommand {
             files: std::iter::once(file("Artifact file", &self.data.artifact, &sha256))
                 .chain(files)
                 .collect(),
-            calibration_is_the_artifacts: calibration.are_of_the_fit(artifact)?
+            calibration_is_the_artifacts: calibration
+                .overlap_with_fit(artifact)?
+                .is_some_and(Overlap::is_exact)
                 || calibration.sha256() == artifact.stored.artifact().header().provenance.data_sha256,
-            test_is_calibration: test.are_of_the_fit(artifact)? || calibration.sha256() == test.sha256(),
+            test_is_calibration: (calibration.sha256() == test.sha256()).then(Overlap::exact),
             command: cx.command_line(),
         })
     }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use calib_fit::data::Overlap;
+use calib_fit::job::Finding;
 use clap::Args;
 
 use super::headings::ROWS;
@@ -10,7 +12,7 @@ use crate::error::Error;
 /// Whether rows that something was fitted to may be judged all the same.
 #[derive(Args)]
 pub(crate) struct SameRows {
-    /// Continue although the rows are those of the fit. Every figure is then optimistically biased, and calib warns about it.
+    /// Continue although most of the rows are those of the fit. Every figure is then optimistically biased, and calib warns about it.
     #[arg(long, help_heading = ROWS, hide_short_help = true)]
     same_rows: bool,
 }
@@ -21,11 +23,18 @@ impl SameRows {
         self.same_rows
     }
 
-    /// Refuses the rows of a file if they are the `same` as those of the fit, unless such were asked for by name.
-    pub(crate) fn allow(&self, same: bool, path: &Path, fitted: &'static str) -> Result<(), Error> {
-        match same && !self.same_rows {
-            true => Err(Error::SameRows { path: path.into(), fitted }),
-            false => Ok(()),
+    /// Refuses the rows of a file if most are those of the fit, unless such were asked for by name, and else returns what to say of them.
+    pub(crate) fn allow(
+        &self,
+        overlap: Option<Overlap>,
+        path: &Path,
+        fitted: &'static str,
+    ) -> Result<Option<Finding>, Error> {
+        match overlap {
+            Some(overlap) if overlap.is_most() && !self.same_rows => {
+                Err(Error::SameRows { path: path.into(), overlap, fitted })
+            }
+            overlap => Ok(overlap.map(Finding::SameRows)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use calib_core::ScoreEncoding;
 use calib_core::artifact::Reduction;
-use calib_fit::data::BinaryData;
+use calib_fit::data::{BinaryData, Overlap};
 use calib_fit::job::{AssessError, Calibrated, Finding, scores_encoding, vectors_encoding};
 use calib_fit::{Dataset, ScoreKind, VectorKind};
 use calib_io::files::Place;
@@ -118,10 +118,10 @@ impl Labelled {
         self.sha256.unwrap_or_else(|| input::sha256(&self.sources.iter().collect::<Vec<_>>()))
     }
 
-    /// Whether an artifact was fitted to these rows.
-    pub(crate) fn are_of_the_fit(&self, artifact: &NamedArtifact<'_>) -> Result<bool, Error> {
-        let hash = self.data.rows_hash().map_err(|cause| self.refused(cause.into(), artifact))?;
-        Ok(artifact.is_fitted_to(hash, &self.sources))
+    /// Whether an artifact was fitted to these rows, all or some.
+    pub(crate) fn overlap_with_fit(&self, artifact: &NamedArtifact<'_>) -> Result<Option<Overlap>, Error> {
+        let digest = self.data.rows_digest().map_err(|cause| self.refused(cause.into(), artifact))?;
+        Ok(artifact.overlap_with_fit(&digest, &self.sources))
     }
 
     /// The rows as an artifact calibrates them.

@@ -6,8 +6,8 @@ use calib_core::ScoreEncoding;
 use calib_core::predict::Mismatch;
 use calib_fit::apply::{Outputs, Words, apply};
 use calib_fit::artifact::score_kind;
-use calib_fit::data::{RowGroups, RowsHash};
-use calib_fit::job::{AssessError, binary_encoding, is_fitted_to, mismatch, needs_logits};
+use calib_fit::data::{Overlap, RowGroups, RowsDigest};
+use calib_fit::job::{AssessError, binary_encoding, mismatch, needs_logits, overlap_with_fit};
 use calib_fit::stats::Clusters;
 use calib_fit::{ScoreKind, StoredArtifact, VectorKind, Vectors};
 use calib_io::files::read_artifact;
@@ -94,10 +94,10 @@ impl<'a> NamedArtifact<'a> {
         score_kind(&self.stored.artifact())
     }
 
-    /// Whether it was fitted to rows with this hash, which the files hold.
-    pub(crate) fn is_fitted_to(&self, rows: RowsHash, sources: &[Source]) -> bool {
+    /// Whether it was fitted to rows with this digest, which the files hold, all or some.
+    pub(crate) fn overlap_with_fit(&self, rows: &RowsDigest, sources: &[Source]) -> Option<Overlap> {
         let sha256 = || input::sha256(&sources.iter().collect::<Vec<_>>());
-        is_fitted_to(&self.stored, rows, self.stored.sample().is_none().then(sha256))
+        overlap_with_fit(&self.stored, rows, self.stored.sample().is_none().then(sha256))
     }
 
     /// Says what it takes, and what it got.

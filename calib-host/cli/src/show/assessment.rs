@@ -116,6 +116,10 @@ pub(crate) fn before_after(out: &mut impl Write, both: &BeforeAfter, uncalibrate
             };
             row(&format!("  {name} debiased"), before, after, change)?;
         }
+        if let (Some(before), Some(after)) = (by_chance(&before), by_chance(&after)) {
+            let change = EstimateWithInterval { value: after.value - before.value, interval: None };
+            row(&format!("  {name} by chance"), before, after, Some(change))?;
+        }
     }
     writeln!(
         out,
@@ -234,6 +238,9 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
 }
 
 fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
+    if assessment.conf_ece.by_chance.is_some() {
+        writeln!(out, "by chance: calibrated probabilities of this many rows exceed it in 5% of cases")?;
+    }
     let CEmpEstimate { bound, alpha, .. } = assessment.c_emp;
     let percent = percent_of_success(alpha);
     // A bound is rounded to the side on which it still holds.
@@ -293,13 +300,25 @@ fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
     Some(EstimateWithInterval { value, interval: estimate.debiased_interval })
 }
 
+/// What calibrated predictions exceed seldom.
+fn by_chance(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
+    Some(EstimateWithInterval { value: estimate.by_chance?, interval: None })
+}
+
 fn line(out: &mut dyn Write, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
     writeln!(out, "{name:<NAME$} {estimate:.6}")
 }
 
 fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
     let debiased = debiased(estimate).map_or(String::new(), |debiased| format!(", debiased {debiased:.6}"));
-    writeln!(out, "{name:<NAME$} {:.6}{debiased} ({})", estimate.plugin(), groups(&estimate.groups))
+    let by_chance =
+        by_chance(estimate).map_or(String::new(), |by_chance| format!(", by chance {by_chance:.6}"));
+    writeln!(
+        out,
+        "{name:<NAME$} {:.6}{debiased}{by_chance} ({})",
+        estimate.plugin(),
+        groups(&estimate.groups)
+    )
 }
 
 /// How predictions are grouped, in words.

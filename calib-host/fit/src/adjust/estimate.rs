@@ -2,57 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use rand::SeedableRng;
-use rand_distr::{Binomial, Distribution};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::error::AdjustError;
 use super::shift::check;
-use crate::stats::{Interval, Seed};
+use crate::stats::{Interval, RangeMoments};
 
-/// An estimate of a prevalence, and a percentile interval by the bootstrap, which holds in the limit of many rows.
+/// An estimate of a prevalence.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct EstimatedPrevalence {
     /// The estimate of maximum likelihood, in `[0, 1]`.
     pub value: f64,
-    /// The interval.
-    pub interval: Interval,
+    /// Its interval at 95 %: see [`EstimatedPrevalence::within`]. `None` if the artifact does not say how the ranges of the score are distributed
+    /// in either class.
+    pub interval: Option<Interval>,
 }
 
-/// How the interval of an estimate is found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PrevalenceBootstrap {
-    /// The number of resamples, at least 1.
-    pub resamples: usize,
-    /// The failure probability of the interval.
-    pub alpha: f64,
-    /// The seed.
-    pub seed: Seed,
-}
+/// The failure probability of the interval.
+const ALPHA: f64 = 0.05;
 
 impl EstimatedPrevalence {
     /// Estimates the prevalence among rows from their calibrated probabilities, which are right at the prevalence `from`: the
     /// maximum of the likelihood to which the steps of Saerens, Latinne and Decaestecker 2002 converge.
     ///
     /// ```
-    /// use calib_fit::adjust::{EstimatedPrevalence, PrevalenceBootstrap};
+    /// use calib_fit::adjust::EstimatedPrevalence;
     ///
     /// // Calibrated at one half; here three quarters of the rows look negative.
     /// let probs = [0.125, 0.125, 0.125, 0.875].repeat(50);
-    /// let bootstrap = PrevalenceBootstrap { resamples: 200, alpha: 0.1, seed: 0 };
-    /// let found = EstimatedPrevalence::of(&probs, 0.5, bootstrap)?;
+    /// let found = EstimatedPrevalence::of(&probs, 0.5)?;
     /// assert!((found.value - 1.0 / 6.0).abs() < 1e-6);
-    /// assert!(found.interval.lo < found.value && found.value < found.interval.hi);
     /// # Ok::<(), calib_fit::adjust::AdjustError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// No rows, a prevalence or an alpha that is not in `(0, 1)`, or probabilities that are all equal to `from`.
-    pub fn of(probs: &[f64], from: f64, bootstrap: PrevalenceBootstrap) -> Result<Self, AdjustError> {
+    /// No rows, a prevalence that is not in `(0, 1)`, or probabilities that are all equal to `from`.
+    pub fn of(probs: &[f64], from: f64) -> Result<Self, AdjustError> {
         check("calibration prevalence", from)?;
-        check("alpha", bootstrap.alpha)?;
         let mut counts = BTreeMap::new();
         for prob in probs {
             *counts.entry(prob.to_bits()).or_insert(0u64) += 1;
@@ -65,31 +53,51 @@ impl EstimatedPrevalence {
         if counts.iter().all(|&(prob, _)| prob == from) {
             return Err(AdjustError::Flat);
         }
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(bootstrap.seed);
-        let mut found: Vec<f64> = (0..bootstrap.resamples.max(1))
-            .map(|_| most_likely(&resample(&counts, &mut rng), from))
-            .collect();
-        found.sort_by(f64::total_cmp);
-        let at = |share: f64| found[((found.len() - 1) as f64 * share).round() as usize];
-        let interval = Interval { lo: at(bootstrap.alpha / 2.0), hi: at(1.0 - bootstrap.alpha / 2.0) };
-        Ok(Self { value: most_likely(&counts, from), interval })
+        Ok(Self { value: most_likely(&counts, from), interval: None })
+    }
+
+    /// With the interval at 95 % that follows from the ranges of the score in which the rows lie, and of the negatives and the positives among the
+    /// calibration rows. It counts the error of the calibration rows, too, and holds whatever the calibrator.
+    ///
+    /// The interval holds the shares `p` at which the mean of the rows is not significantly different from `p` times that of the positives plus
+    /// `1 - p` times that of the negatives (Fieller 1954), by the t distribution with as many degrees of freedom as the smaller
+    /// class has rows, less one. It is widened to the estimate, which follows from the probabilities.
+    ///
+    /// ```
+    /// use calib_fit::adjust::EstimatedPrevalence;
+    /// use calib_fit::stats::RangeMoments;
+    ///
+    /// let of = |counts: [u64; 4]| RangeMoments::of(&counts).unwrap();
+    /// let found = EstimatedPrevalence::of(&[0.1, 0.1, 0.1, 0.9], 0.5)?;
+    /// let classes = [&of([120, 60, 15, 5]), &of([5, 15, 60, 120])];
+    /// let interval = found.within(&of([500, 250, 150, 100]), classes).interval.unwrap();
+    /// assert!(0.1 < interval.lo && interval.hi < 0.25);
+    /// # Ok::<(), calib_fit::adjust::AdjustError>(())
+    /// ```
+    #[must_use]
+    pub fn within(self, rows: &RangeMoments, classes: [&RangeMoments; 2]) -> Self {
+        let Interval { lo, hi } = interval(rows, classes);
+        Self { interval: Some(Interval { lo: lo.min(self.value), hi: hi.max(self.value) }), ..self }
     }
 }
 
-/// As many rows, drawn with replacement: the counts of the values are multinomial.
-fn resample(counts: &[(f64, u64)], rng: &mut Xoshiro256PlusPlus) -> Vec<(f64, u64)> {
-    let mut rows: u64 = counts.iter().map(|count| count.1).sum();
-    let mut left = rows;
-    let mut draw = |&(prob, count): &(f64, u64)| {
-        let drawn = match count {
-            _ if left == 0 => 0,
-            all if all == rows => left,
-            _ => Binomial::new(left, count as f64 / rows as f64).map_or(0, |law| law.sample(rng)),
-        };
-        (rows, left) = (rows - count, left - drawn);
-        (prob, drawn)
-    };
-    counts.iter().map(&mut draw).collect()
+fn interval(rows: &RangeMoments, [negatives, positives]: [&RangeMoments; 2]) -> Interval {
+    const ALL: Interval = Interval { lo: 0.0, hi: 1.0 };
+    let least = negatives.n.min(positives.n);
+    let Ok(law) = StudentsT::new(0.0, 1.0, least.saturating_sub(1) as f64) else { return ALL };
+    let z2 = law.inverse_cdf(1.0 - ALPHA / 2.0).powi(2);
+    let (above, apart) = (rows.mean - negatives.mean, positives.mean - negatives.mean);
+    // At the ends (above - p apart)^2 - z^2 (var + p^2 var1 + (1 - p)^2 var0) is 0: a p^2 - 2 b p + c = 0.
+    let (var, var0, var1) = (rows.of_mean(), negatives.of_mean(), positives.of_mean());
+    let a = apart * apart - z2 * (var1 + var0);
+    let b = above * apart - z2 * var0;
+    let c = above * above - z2 * (var + var0);
+    if a <= 0.0 {
+        return ALL;
+    }
+    let root = (b * b - a * c).max(0.0).sqrt();
+    let end = |root: f64| ((b + root) / a).clamp(0.0, 1.0);
+    Interval { lo: end(-root), hi: end(root) }
 }
 
 /// Where the derivative of the log-likelihood, which falls, is zero.
@@ -119,70 +127,115 @@ fn most_likely(counts: &[(f64, u64)], from: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
 
-    const BOOTSTRAP: PrevalenceBootstrap = PrevalenceBootstrap { resamples: 50, alpha: 0.1, seed: 1 };
-
     #[test]
     fn certain_rows_are_counted() {
-        let found = EstimatedPrevalence::of(&[0.0, 0.0, 0.0, 1.0], 0.5, BOOTSTRAP).unwrap();
+        let found = EstimatedPrevalence::of(&[0.0, 0.0, 0.0, 1.0], 0.5).unwrap();
         assert!((found.value - 0.25).abs() < 1e-12);
-        assert_eq!(EstimatedPrevalence::of(&[0.0, 0.5], 0.5, BOOTSTRAP).unwrap().value, 0.0);
-        assert_eq!(EstimatedPrevalence::of(&[1.0, 0.5], 0.5, BOOTSTRAP).unwrap().value, 1.0);
-        assert_eq!(EstimatedPrevalence::of(&[0.5, 0.5], 0.5, BOOTSTRAP), Err(AdjustError::Flat));
-        assert_eq!(EstimatedPrevalence::of(&[], 0.5, BOOTSTRAP), Err(AdjustError::Empty));
-        assert!(EstimatedPrevalence::of(&[0.3], 1.0, BOOTSTRAP).is_err());
+        assert_eq!(EstimatedPrevalence::of(&[0.0, 0.5], 0.5).unwrap().value, 0.0);
+        assert_eq!(EstimatedPrevalence::of(&[1.0, 0.5], 0.5).unwrap().value, 1.0);
+        assert_eq!(EstimatedPrevalence::of(&[0.5, 0.5], 0.5), Err(AdjustError::Flat));
+        assert_eq!(EstimatedPrevalence::of(&[], 0.5), Err(AdjustError::Empty));
+        assert!(EstimatedPrevalence::of(&[0.3], 1.0).is_err());
     }
 
-    /// The interval has the order statistics at half of alpha from either end, rounded to the nearest.
-    #[test]
-    fn the_interval_leaves_half_of_alpha_on_either_side() {
-        let probs: Vec<f64> = (0..300).map(|row| f64::from((row * 37) % 300) / 300.0).collect();
-        let found = EstimatedPrevalence::of(&probs, 0.5, BOOTSTRAP).unwrap();
-        let mut counts: Vec<(f64, u64)> = probs.iter().map(|&prob| (prob, 1)).collect();
-        counts.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(BOOTSTRAP.seed);
-        let mut draws: Vec<f64> = (0..50).map(|_| most_likely(&resample(&counts, &mut rng), 0.5)).collect();
-        draws.sort_by(f64::total_cmp);
-        // .05 and .95 of 49 are 2.45 and 46.55.
-        assert_eq!(found.interval, Interval { lo: draws[2], hi: draws[47] });
-        assert!(draws[2] < draws[3] && draws[46] < draws[47] && draws[44] < draws[47]);
+    fn moments(counts: &[u64]) -> RangeMoments {
+        RangeMoments::of(counts).unwrap()
     }
 
-    /// Every value is drawn as often as it was there, on average.
+    /// At its ends the means are apart by the quantile times their error, and classes that cannot be told apart leave everything possible.
     #[test]
-    fn resamples_have_the_shares_of_the_rows() {
-        let counts = [(0.1, 100), (0.2, 60), (0.3, 140), (0.4, 100)];
+    fn the_ends_are_just_significant() {
+        let [rows, negatives, positives] =
+            [[500, 250, 200, 140], [130, 50, 15, 5], [3, 6, 9, 12]].map(|counts| moments(&counts));
+        let found = interval(&rows, [&negatives, &positives]);
+        let quantile = StudentsT::new(0.0, 1.0, 29.0).unwrap().inverse_cdf(0.975);
+        for (p, sign) in [(found.lo, 1.0), (found.hi, -1.0)] {
+            let apart = rows.mean - p * positives.mean - (1.0 - p) * negatives.mean;
+            let of_classes = p * p * positives.of_mean() + (1.0 - p).powi(2) * negatives.of_mean();
+            assert!((apart - sign * quantile * (rows.of_mean() + of_classes).sqrt()).abs() < 1e-9, "{p}");
+        }
+        let all = Interval { lo: 0.0, hi: 1.0 };
+        assert_eq!(interval(&rows, [&negatives, &negatives]), all);
+        assert_eq!(interval(&rows, [&negatives, &moments(&[0, 0, 0, 1])]), all);
+        // Rows like the negatives, or beyond: 0 is possible, and the estimate lies within.
+        let low = interval(&moments(&[900, 10, 1, 0]), [&negatives, &positives]);
+        assert_eq!(low.lo, 0.0);
+        let estimate = EstimatedPrevalence { value: 0.25, interval: None };
+        let widened = estimate.within(&moments(&[900, 10, 1, 0]), [&negatives, &positives]);
+        assert_eq!(widened.interval, Some(Interval { lo: 0.0, hi: low.hi.max(0.25) }));
+    }
+
+    /// The interval holds the prevalence in 93 % of sets at least, of few positives, of ranges that are cut at the calibration rows, and where
+    /// the prevalence is another one.
+    #[test]
+    fn the_interval_holds_the_prevalence() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+        for (n, new) in [(500, 2000), (500, 200), (5000, 2000)] {
+            for (from, to, ranges) in [(0.5, 0.1, 5), (0.1, 0.02, 20), (0.02, 0.1, 8), (0.1, 0.1, 15)] {
+                let (held, sets) = coverage((n, from), (new, to), ranges, 300, &mut rng);
+                assert!(held >= 0.91 * sets, "{n}, {new}, {from}, {to}, {ranges}: {held} of {sets}");
+            }
+        }
+    }
+
+    /// As the test above, with 1000 sets for every cell: for a release build.
+    #[test]
+    #[ignore = "minutes; says how often the interval holds, and how wide it is"]
+    fn the_interval_holds_the_prevalence_in_every_cell() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
-        let mut sums = [0u64; 4];
-        for _ in 0..2000 {
-            for (sum, (_, drawn)) in sums.iter_mut().zip(resample(&counts, &mut rng)) {
-                *sum += drawn;
+        for (n, new) in [(500, 2000), (500, 200), (5000, 2000)] {
+            for from in [0.5, 0.1, 0.02] {
+                for to in [0.1, 0.02] {
+                    for ranges in [5, 10, 20] {
+                        let (held, sets) = coverage((n, from), (new, to), ranges, 1000, &mut rng);
+                        println!("{n} {new}, {from} to {to}, {ranges} ranges: {held} of {sets}");
+                        assert!(held >= 0.93 * sets);
+                    }
+                }
             }
-        }
-        for (sum, (prob, count)) in sums.into_iter().zip(counts) {
-            // The deviation of the mean of 2000 is below .2.
-            assert!((sum as f64 / 2000.0 - count as f64).abs() < 1.0, "{prob}: {sum}");
         }
     }
 
-    #[test]
-    fn resamples_have_as_many_rows() {
-        let counts = [(0.1, 7), (0.2, 1), (0.9, 500)];
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-        let mut sums = [0u64; 3];
-        for _ in 0..2000 {
-            let drawn = resample(&counts, &mut rng);
-            assert_eq!(drawn.iter().map(|count| count.1).sum::<u64>(), 508);
-            for (sum, count) in sums.iter_mut().zip(&drawn) {
-                *sum += count.1;
-            }
+    /// In how many of so many sets the interval holds the prevalence.
+    fn coverage(
+        (n, from): (usize, f64),
+        (new, to): (usize, f64),
+        ranges: usize,
+        sets: usize,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> (f64, f64) {
+        let mut drawn = |n: usize, share: f64| -> Vec<(f64, bool)> {
+            let row = |_| {
+                let label = rng.random::<f64>() < share;
+                let noise: f64 = rand_distr::Distribution::sample(&rand_distr::StandardNormal, &mut *rng);
+                (noise + 1.5 * f64::from(u8::from(label)), label)
+            };
+            (0..n).map(row).collect()
+        };
+        let (mut held, mut judged) = (0.0, 0.0);
+        for _ in 0..sets {
+            let mut rows = drawn(n, from);
+            rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let edges: Vec<f64> = (1..ranges).map(|i| rows[i * n / ranges].0).collect();
+            let counts = |scores: &mut dyn Iterator<Item = f64>| {
+                let mut counts = vec![0; ranges];
+                scores.for_each(|score| counts[edges.partition_point(|&edge| edge <= score)] += 1);
+                RangeMoments::of(&counts)
+            };
+            let classes = [false, true]
+                .map(|label| counts(&mut rows.iter().filter(|row| row.1 == label).map(|row| row.0)));
+            let [Some(negatives), Some(positives)] = classes else { continue };
+            let others = counts(&mut drawn(new, to).into_iter().map(|row| row.0)).unwrap();
+            let Interval { lo, hi } = interval(&others, [&negatives, &positives]);
+            judged += 1.0;
+            held += f64::from(u8::from(lo <= to && to <= hi));
         }
-        for (sum, (_, count)) in sums.iter().zip(counts) {
-            let mean = *sum as f64 / 2000.0;
-            assert!((mean - count as f64).abs() < 5.0 * (count as f64 / 2000.0).sqrt(), "{mean} {count}");
-        }
+        (held, judged)
     }
 
     proptest! {
@@ -191,7 +244,7 @@ mod tests {
         fn is_where_the_em_steps_end(
             probs in proptest::collection::vec(0.02..0.98f64, 5..60), from in 0.1..0.9f64,
         ) {
-            let found = EstimatedPrevalence::of(&probs, from, BOOTSTRAP).unwrap().value;
+            let found = EstimatedPrevalence::of(&probs, from).unwrap().value;
             let mut prevalence = from;
             for _ in 0..20_000 {
                 let posterior = |&v: &f64| {

@@ -12,5 +12,5 @@ mod table;
 
 pub use artifact::{Adjustment, adjusted, adjusted_prevalence};
 pub use error::AdjustError;
-pub use estimate::{EstimatedPrevalence, PrevalenceBootstrap};
+pub use estimate::EstimatedPrevalence;
 pub use shift::{CalibrationPrevalence, Shift};

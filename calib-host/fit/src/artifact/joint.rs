@@ -7,7 +7,7 @@ use calib_core::{BinFlags, ScoreEncoding};
 use super::error::CompileError;
 use super::monitors::MonitorError;
 use super::options::ArtifactOptions;
-use super::sample::{SAMPLE_SECTION, SampleFacts};
+use super::sample::{SampleFacts, write_rows};
 use super::write::written;
 use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalingModel};
 
@@ -109,8 +109,8 @@ fn write(
         if cells.contains(&BinFlags::EMPTY) {
             writer.bin_flags(cells)?;
         }
-        if let Some(rows) = options.rows {
-            writer.section(SAMPLE_SECTION, false, &SampleFacts::of_rows(rows).to_bytes())?;
+        if let Some(rows) = &options.rows {
+            write_rows(SampleFacts::of_rows(rows.hash), rows, writer)?;
         }
         if options.counter > 0 { writer.counter(options.counter) } else { Ok(()) }
     })?)

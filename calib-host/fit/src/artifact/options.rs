@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::monitors::{Monitoring, OTHER_SCORES};
 use crate::accessors::builders;
 use crate::bands::Band;
-use crate::data::RowsHash;
+use crate::data::RowsDigest;
 use crate::intervals::Intervals;
 
 /// What goes into an artifact besides the fit.
@@ -30,9 +30,10 @@ pub struct ArtifactOptions {
     pub band: Option<Band>,
     /// How new the artifact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
-    /// The hash of the rows of the calibration data. With it the artifact keeps what is known of them
-    /// ([`SampleFacts`](super::SampleFacts)), at 40 to 48 bytes which no device reads.
-    pub rows: Option<RowsHash>,
+    /// The digest of the rows of the calibration data. With it the artifact keeps what is known of them
+    /// ([`SampleFacts`](super::SampleFacts)), at 40 to 68 bytes, and a sketch of up to 64 different rows ([`SKETCH_SECTION`](super::SKETCH_SECTION)),
+    /// at 4 bytes each and 24 more. No device reads either.
+    pub rows: Option<RowsDigest>,
     /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
     pub direct_table: bool,
     /// What monitors on the device compare with, at 4 bytes a bin and 36 more.
@@ -47,7 +48,7 @@ builders! {
         score_intervals: Option<Intervals>,
         band: Option<Band>,
         counter: u32,
-        rows: Option<RowsHash>,
+        rows: Option<RowsDigest>,
         direct_table: bool,
         monitors: Option<Monitoring>,
     }

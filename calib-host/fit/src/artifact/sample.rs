@@ -1,11 +1,13 @@
 //! What an artifact keeps of the points that it was fitted to.
 
-use calib_core::artifact::{Header, HeaderFlags};
+use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, WriteError};
 
 use crate::binary::{Bin, TabulatedModel};
-use crate::data::RowsHash;
+use crate::data::{RowsDigest, RowsHash, RowsSketch};
 use crate::fit::Fit;
+use crate::intervals::Intervals;
 use crate::points::Spread;
+use crate::stats::RangeMoments;
 
 use super::monitors::monitor_scores;
 use super::points::counting_devices;
@@ -14,10 +16,18 @@ use super::stored::StoredArtifact;
 /// The kind of the section of [`SampleFacts`]: optional, so that firmware and older hosts skip it.
 pub const SAMPLE_SECTION: u16 = 66;
 
+/// The kind of the section with the sketch of the calibration rows, by which test rows among them are noticed: optional, likewise.
+///
+/// It has 16 bytes: the number of rows as a `u64`, and as `u32`s how many of the lowest of 64 bits are left out of hashes, and the limit that
+/// all hashes are below, without these. Then of each of up to 64 different rows, in ascending order, a `u32`: in the upper 24 bits its hash,
+/// without these, and in the lower 8 how often the row occurs, up to 255. All is little-endian.
+pub const SKETCH_SECTION: u16 = 67;
+
 /// What an artifact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
 ///
 /// The section has kind 66 and 32 bytes: [`RowsHash::to_bytes`], then little-endian the `f32`s `tied` and `heaviest`, and the `u32`s
-/// `pure_bins` and `fewest_in_pure`. If the number of positives is known it follows as a `u64`. Later versions may append to it.
+/// `pure_bins` and `fewest_in_pure`. If the number of positives is known it follows as a `u64`, and then, if there are [`ClassRanges`], their number
+/// of ranges as a `u32` and the `f32`s of the means and the variances, of the negatives before the positives. Later versions may append to it.
 ///
 /// ```
 /// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary};
@@ -25,9 +35,9 @@ pub const SAMPLE_SECTION: u16 = 66;
 /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// let fit = fit.with_spreads([Some(data.spread()?)]);
-/// let options = ArtifactOptions::default().rows(Some(data.rows_hash()?));
+/// let options = ArtifactOptions::default().rows(Some(data.rows_digest()?));
 /// let sample = StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?.sample().unwrap();
-/// assert_eq!(sample.rows, data.rows_hash()?);
+/// assert_eq!(sample.rows, data.rows_digest()?.hash);
 /// // Half of the points share a score; the outer bins say 0 and 1, on the word of one point each.
 /// assert_eq!((sample.tied, sample.pure_bins, sample.fewest_in_pure), (0.5, 2, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,10 +60,60 @@ pub struct SampleFacts {
     /// The number of points with label 1; `None` if there are several classes or real weights, or if an older version wrote the
     /// artifact.
     pub positives: Option<u64>,
+    /// How the ranges of the score are distributed in either class; `None` if there is not one table with such ranges.
+    pub ranges: Option<ClassRanges>,
+}
+
+/// How the ranges of the score, or the bins, are distributed among the calibration rows of either class: the negatives, then the positives. See
+/// [`RangeMoments`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ClassRanges {
+    /// The number of ranges.
+    pub count: u32,
+    /// The mean of each class.
+    pub means: [f32; 2],
+    /// The variance of each class.
+    pub variances: [f32; 2],
+}
+
+impl ClassRanges {
+    /// Of the ranges beside the calibrator, or else of its bins, if their edges depend on no label.
+    fn of(fit: &Fit, beside: Option<&Intervals>) -> Option<Self> {
+        let [Some(table)] = &fit.tables[..] else { return None };
+        let counts: Vec<(u64, u64)> = match beside {
+            Some(found) => {
+                found.tables().first()?.as_ref()?.bins().iter().map(|bin| (bin.n, bin.positives)).collect()
+            }
+            None if table.epsilon.is_some() && !fit.weighted => {
+                table.model.bins().iter().map(|bin| (bin.n, bin.positives)).collect()
+            }
+            None => return None,
+        };
+        let of_class =
+            |rows: fn(&(u64, u64)) -> u64| RangeMoments::of(&counts.iter().map(rows).collect::<Vec<_>>());
+        let (negatives, positives) = (of_class(|range| range.0 - range.1)?, of_class(|range| range.1)?);
+        Some(Self {
+            count: counts.len() as u32,
+            means: [negatives.mean as f32, positives.mean as f32],
+            variances: [negatives.variance as f32, positives.variance as f32],
+        })
+    }
+
+    fn words(self) -> [u32; 5] {
+        let Self { count, means: [mean0, mean1], variances: [variance0, variance1] } = self;
+        [count, mean0.to_bits(), mean1.to_bits(), variance0.to_bits(), variance1.to_bits()]
+    }
+
+    fn from_words(words: [u32; 5]) -> Self {
+        let [count, numbers @ ..] = words;
+        let [mean0, mean1, variance0, variance1] = numbers.map(f32::from_bits);
+        Self { count, means: [mean0, mean1], variances: [variance0, variance1] }
+    }
 }
 
 impl SampleFacts {
-    pub(crate) fn of(fit: &Fit, rows: RowsHash) -> Self {
+    pub(crate) fn of(fit: &Fit, rows: RowsHash, beside: Option<&Intervals>) -> Self {
         let tables = || fit.tables.iter().flatten();
         // What is said of ties is about tables of which something is guaranteed, where there are such.
         let guaranteed = tables().any(|table| table.epsilon.is_some());
@@ -78,6 +138,7 @@ impl SampleFacts {
                 Some(n) => u32::try_from(n).ok().filter(|_| !fit.weighted),
             },
             positives: fit.positives,
+            ranges: ClassRanges::of(fit, beside),
         }
     }
 
@@ -90,19 +151,24 @@ impl SampleFacts {
             pure_bins: 0,
             fewest_in_pure: Some(0),
             positives: None,
+            ranges: None,
         }
     }
 
     pub(crate) fn to_bytes(self) -> Vec<u8> {
-        let Self { rows, tied, heaviest, pure_bins, fewest_in_pure, positives } = self;
+        let Self { rows, tied, heaviest, pure_bins, fewest_in_pure, positives, ranges } = self;
         let words = [tied.to_bits(), heaviest.to_bits(), pure_bins, fewest_in_pure.unwrap_or(u32::MAX)];
         let facts = rows.to_bytes().into_iter().chain(words.into_iter().flat_map(u32::to_le_bytes));
-        facts.chain(positives.into_iter().flat_map(u64::to_le_bytes)).collect()
+        // What is behind the positives needs them.
+        let ranges = ranges.filter(|_| positives.is_some()).into_iter().flat_map(ClassRanges::words);
+        let positives = positives.into_iter().flat_map(u64::to_le_bytes);
+        facts.chain(positives).chain(ranges.flat_map(u32::to_le_bytes)).collect()
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (rows, rest) = bytes.split_first_chunk()?;
         let word = |place: usize| rest.get(4 * place..)?.first_chunk().copied().map(u32::from_le_bytes);
+        let ranges: Option<Vec<u32>> = (6..11).map(word).collect();
         Some(Self {
             rows: RowsHash::from_bytes(*rows),
             tied: f32::from_bits(word(0)?),
@@ -110,6 +176,7 @@ impl SampleFacts {
             pure_bins: word(2)?,
             fewest_in_pure: Some(word(3)?).filter(|&fewest| fewest < u32::MAX),
             positives: rest.get(16..).and_then(|rest| rest.first_chunk().copied()).map(u64::from_le_bytes),
+            ranges: ranges.and_then(|words| Some(ClassRanges::from_words(words.try_into().ok()?))),
         })
     }
 }
@@ -118,13 +185,27 @@ impl SampleFacts {
     /// Whether these are facts of as many points as the header says, which every table has.
     fn agrees(&self, header: &Header<'_>, tables: usize) -> bool {
         let is_share = |share: f32| share.is_nan() || (0.0..=1.0).contains(&share);
-        let Self { tied, heaviest, pure_bins, fewest_in_pure, positives, .. } = *self;
+        let Self { tied, heaviest, pure_bins, fewest_in_pure, positives, ranges, .. } = *self;
         is_share(tied)
             && is_share(heaviest)
             && u64::from(pure_bins) <= header.n.saturating_mul(tables as u64)
             && fewest_in_pure
                 .is_none_or(|fewest| u64::from(fewest) <= header.n && (fewest == 0) == (pure_bins == 0))
             && positives.is_none_or(|positives| positives <= header.n)
+            && ranges.is_none_or(|ranges| ranges.variances.iter().all(|&variance| variance >= 0.0))
+    }
+}
+
+/// Writes what is kept of the rows: the facts, and the sketch if there are any rows.
+pub(super) fn write_rows(
+    facts: SampleFacts,
+    rows: &RowsDigest,
+    writer: &mut ArtifactWriter<'_>,
+) -> Result<(), WriteError> {
+    writer.section(SAMPLE_SECTION, false, &facts.to_bytes())?;
+    match rows.sketch.is_empty() {
+        true => Ok(()),
+        false => writer.section(SKETCH_SECTION, false, &rows.sketch.to_bytes()),
     }
 }
 
@@ -141,6 +222,29 @@ impl StoredArtifact {
         let sample = SampleFacts::from_bytes(payload)?;
         let is_weighted = self.artifact().header().flags.contains(HeaderFlags::WEIGHTED);
         Some(SampleFacts { fewest_in_pure: sample.fewest_in_pure.filter(|_| !is_weighted), ..sample })
+    }
+
+    /// How the ranges of the score that the artifact answers with are distributed among the negatives and among the positives that it
+    /// was fitted to; `None` if that is not known.
+    pub fn class_ranges(&self) -> Option<(usize, [RangeMoments; 2])> {
+        let artifact = self.artifact();
+        let sample = self.sample()?;
+        let (ranges, positives) = (sample.ranges?, sample.positives?);
+        let count = match artifact.score_intervals() {
+            Some(found) => found.table(0)?.intervals().len(),
+            None => artifact.tables().get(0)?.form.bins(),
+        };
+        let of = |class: usize, n: u64| {
+            let (mean, variance) = (ranges.means[class].into(), ranges.variances[class].into());
+            RangeMoments { n, mean, variance }
+        };
+        let negatives = artifact.header().n.checked_sub(positives)?;
+        (count == ranges.count as usize).then(|| (count, [of(0, negatives), of(1, positives)]))
+    }
+
+    /// The sketch of the rows that the artifact was fitted to; `None` if it has none.
+    pub fn sketch(&self) -> Option<RowsSketch> {
+        RowsSketch::from_bytes(self.sections().find(|(kind, ..)| *kind == SKETCH_SECTION)?.2)
     }
 
     /// Whether the numbers of calibration points in all sections go together.
@@ -196,11 +300,20 @@ mod tests {
             pure_bins: 3,
             fewest_in_pure: Some(7),
             positives: None,
+            ranges: None,
         };
         let known = SampleFacts { positives: Some(1 << 40), ..unknown };
+        let ranges = ClassRanges { count: 15, means: [-0.5, 0.75], variances: [0.25, 0.125] };
+        let ranged = SampleFacts { ranges: Some(ranges), ..known };
+        assert_eq!(SampleFacts { positives: None, ..ranged }.to_bytes(), unknown.to_bytes());
+        let all = ranged.to_bytes();
+        assert_eq!((all.len(), SampleFacts::from_bytes(&all)), (60, Some(ranged)));
+        for cut in 40..60 {
+            assert_eq!(SampleFacts::from_bytes(&all[..cut]), Some(known));
+        }
         let (older, bytes) = (unknown.to_bytes(), known.to_bytes());
         assert_eq!((older.len(), bytes.len()), (32, 40));
-        assert_eq!(SampleFacts::from_bytes(&[&bytes[..], &[1; 4]].concat()), Some(known));
+        assert_eq!(SampleFacts::from_bytes(&[&all[..], &[1; 4]].concat()), Some(ranged));
         assert_eq!(SampleFacts::from_bytes(&bytes), Some(known));
         for cut in 32..40 {
             assert_eq!(SampleFacts::from_bytes(&bytes[..cut]), Some(unknown));

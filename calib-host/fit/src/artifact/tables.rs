@@ -13,7 +13,7 @@ use super::compact::edge_key;
 use super::error::CompileError;
 use super::options::ArtifactOptions;
 use super::rules::check_names;
-use super::sample::{SAMPLE_SECTION, SampleFacts};
+use super::sample::{SampleFacts, write_rows};
 use super::score_intervals::{self, of_tables};
 use super::score_range::device_range;
 use super::write::written;
@@ -113,8 +113,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         if let Some((monitors, tables)) = options.monitors.as_ref().zip(monitored.as_ref()) {
             monitors.write(tables, writer)?;
         }
-        if let Some(rows) = options.rows {
-            writer.section(SAMPLE_SECTION, false, &SampleFacts::of(fit, rows).to_bytes())?;
+        if let Some(rows) = &options.rows {
+            let found = beside.as_ref().map(|(found, _)| *found);
+            write_rows(SampleFacts::of(fit, rows.hash, found), rows, writer)?;
         }
         if options.counter > 0 {
             writer.counter(options.counter)?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::binning::Binning;
 use super::bootstrap::Bootstrap;
 use super::c_emp::c_emp_interval;
-use super::calibration_error::calibration_error;
+use super::calibration_error::{calibration_error, chance_error};
 use super::cells::Cell;
 use super::column::{Frame, Tally};
 use super::few_events::{Events, FEWEST_EVENTS};
@@ -101,6 +101,10 @@ pub struct BinnedEstimate {
     /// too high, because debiasing leaves a part of its bias: with few predictions a bin it is wide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debiased_interval: Option<Interval>,
+    /// What calibrated predictions with these probabilities exceed in about 5 % of cases ([`chance_error`]): of mean absolute errors of independent
+    /// rows only. Of all classes taken together it is the mean over the classes, which is exceeded less often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_chance: Option<f64>,
     /// How predictions are grouped.
     #[serde(flatten)]
     pub groups: Groups,
@@ -118,8 +122,14 @@ impl BinnedEstimate {
             interval,
             debiased: debiased.map(|debiased| debiased.0),
             debiased_interval: debiased.and_then(|debiased| debiased.1),
+            by_chance: None,
             groups,
         }
+    }
+
+    /// With what calibrated predictions in these groups exceed seldom, unless rows belong together.
+    fn beside_chance(self, cells: &[Cell], are_rows: bool) -> Self {
+        Self { by_chance: are_rows.then(|| chance_error(cells)), ..self }
     }
 
     /// The plugin estimate.
@@ -356,7 +366,8 @@ impl Gathered<'_> {
         let binned = BinnedEstimate::new;
         let top_label = |estimate: BinnedEstimate| (kind == PredictionKind::TopLabel).then_some(estimate);
         let conf_ece =
-            binned(figures.ece, intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased)), bins);
+            binned(figures.ece, intervals.ece, Some((figures.ece_debiased, intervals.ece_debiased)), bins)
+                .beside_chance(&cells, effective == n);
         let exact = effective_clopper_pearson(hits, n, effective, options.alpha);
         Assessment {
             kind,
@@ -381,12 +392,15 @@ impl Gathered<'_> {
             conf_ece,
             conf_mce: binned(figures.mce, intervals.mce, None, bins),
             lp_ce: LpEstimate::new(&figures, &intervals, options.norm, bins),
-            tl_ece: top_label(binned(
-                figures.tl_ece,
-                intervals.tl_ece,
-                Some((figures.tl_ece_debiased, intervals.tl_ece_debiased)),
-                groups,
-            )),
+            tl_ece: top_label(
+                binned(
+                    figures.tl_ece,
+                    intervals.tl_ece,
+                    Some((figures.tl_ece_debiased, intervals.tl_ece_debiased)),
+                    groups,
+                )
+                .beside_chance(&tally.cells, effective == n),
+            ),
             tl_mce: top_label(binned(figures.tl_mce, intervals.tl_mce, None, groups)),
             tl_mce_bin: top_label(binned(figures.tl_mce_bin, intervals.tl_mce_bin, None, groups)),
             bins: reliability::bins(frame, tally, options.alpha, &self.effective_of_bins),

@@ -3,6 +3,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use statrs::function::erf::erf;
+use statrs::function::gamma::ln_gamma;
 
 use super::cells::Cell;
 
@@ -71,6 +72,50 @@ pub(crate) fn plugin(cells: &[Cell], p: f64) -> f64 {
     (powers.sum::<f64>() / n as f64).powf(1.0 / p)
 }
 
+/// Returns the mean absolute deviation that calibrated predictions exceed in about 5 % of cases, if they have these probabilities and are
+/// independent: so much error shows nothing.
+///
+/// The mean and the variance are exact for a binomial number of hits in each group at its mean probability. The quantile is that of the gamma
+/// distribution with these, by the cube of Wilson and Hilferty (1931).
+///
+/// ```
+/// use calib_fit::assess::{Cell, calibration_error, chance_error};
+///
+/// // 0.5 comes true in 60 of 100 cases: so much is seen in 6 of 100 sets, were it right.
+/// let cells = [Cell::new((0..100).map(|row| (0.5, row < 60)))];
+/// let by_chance = chance_error(&cells);
+/// assert!(0.095 < by_chance && by_chance < calibration_error(&cells).l1 + 0.001);
+/// ```
+pub fn chance_error(cells: &[Cell]) -> f64 {
+    /// The standard normal quantile of 95 %.
+    const Z: f64 = 1.644_853_626_951_472_7;
+    let n: u64 = cells.iter().map(|cell| cell.n).sum();
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for cell in cells.iter().filter(|cell| cell.n > 0) {
+        let p = cell.mean_prob().clamp(0.0, 1.0);
+        let deviation = binomial_deviation(cell.n, p);
+        mean += deviation;
+        variance += cell.n as f64 * p * (1.0 - p) - deviation * deviation;
+    }
+    if mean == 0.0 {
+        return 0.0;
+    }
+    let ninth = variance.max(0.0) / (9.0 * mean * mean);
+    mean * (1.0 - ninth + Z * ninth.sqrt()).powi(3) / n as f64
+}
+
+/// The mean absolute deviation of a binomial variable from its mean (de Moivre 1730): `2 m C(n, m) p^m (1 - p)^(n - m + 1)` with
+/// `m = floor(n p) + 1`.
+fn binomial_deviation(n: u64, p: f64) -> f64 {
+    if p <= 0.0 || p >= 1.0 {
+        return 0.0;
+    }
+    let n = n as f64;
+    let m = ((n * p).floor() + 1.0).min(n);
+    let ways = ln_gamma(n + 1.0) - ln_gamma(m + 1.0) - ln_gamma(n - m + 1.0);
+    2.0 * m * (ways + m * p.ln() + (n - m + 1.0) * (-p).ln_1p()).exp()
+}
+
 /// The squared difference less the variance of the fraction, without bias.
 fn debiased_square(cell: &Cell) -> f64 {
     if cell.n == 1 {
@@ -103,7 +148,7 @@ fn largest_bias(cell: &Cell) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng;
+    use rand::{RngExt, SeedableRng};
     use rand_distr::{Distribution, Normal};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -160,6 +205,45 @@ mod tests {
             let mean = sum / f64::from(draws);
             let error = ((squares / f64::from(draws) - mean * mean) / f64::from(draws)).sqrt();
             assert!((expected_deviation(&cell) - mean).abs() < 5.0 * error, "{prob} {n} {hits}");
+        }
+    }
+
+    #[test]
+    fn the_deviation_of_a_binomial_variable_is_its_sum() {
+        for (n, p) in [(1u64, 0.5), (1, 0.999), (7, 0.3), (50, 0.001), (60, 0.25), (400, 0.02)] {
+            let (mut chance, mut sum) = ((1.0f64 - p).powi(n as i32), 0.0);
+            for hits in 0..=n {
+                sum += chance * (hits as f64 - n as f64 * p).abs();
+                chance *= (n - hits) as f64 / (hits + 1) as f64 * p / (1.0 - p);
+            }
+            assert!((binomial_deviation(n, p) - sum).abs() < 1e-9 * (1.0 + sum), "{n} {p}");
+        }
+        assert_eq!((binomial_deviation(9, 0.0), binomial_deviation(9, 1.0)), (0.0, 0.0));
+        let half = binomial_deviation(1 << 40, 0.5);
+        assert!((half / (f64::from(1 << 19) * (2.0 / PI).sqrt()) - 1.0).abs() < 1e-2, "{half}");
+        assert_eq!(chance_error(&[cell(0.0, 9, 0), cell(1.0, 3, 3), Cell::default()]), 0.0);
+    }
+
+    /// Calibrated scores exceed it in about 5 % of sets, of few rows and many, of frequent events and rare ones, and of one group.
+    #[test]
+    fn calibrated_predictions_exceed_the_chance_error_at_its_level() {
+        let laws: [fn(f64) -> f64; 4] = [|u| u, |u| 0.2 * u * u, |u| 0.02 * u, |_| 0.3];
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+        for (at, law) in laws.into_iter().enumerate() {
+            for n in [30, 300, 3000] {
+                let (sets, mut above) = (600, 0);
+                for _ in 0..sets {
+                    let mut cells = vec![Cell::default(); 15];
+                    for _ in 0..n {
+                        let score = law(rng.random());
+                        cells[((15.0 * score) as usize).min(14)].add(score, rng.random::<f64>() < score, 1);
+                    }
+                    above += u32::from(calibration_error(&cells).l1 > chance_error(&cells));
+                }
+                // Of few rare events the numbers of hits are so few that no level is met.
+                let least = if n == 30 || at == 2 { 0 } else { 18 };
+                assert!((least..=48).contains(&above), "law {at}, {n} rows: {above} of {sets}");
+            }
         }
     }
 

@@ -87,6 +87,7 @@ impl RangeTest {
             PromiseOnRows::Kept if self.epsilon.is_some() => "within epsilon",
             PromiseOnRows::Kept => "within",
             PromiseOnRows::Broken => "outside",
+            PromiseOnRows::NotTested => "not tested",
             _ => "not refuted",
         };
         let interval = format!("{:.4}", self.interval);

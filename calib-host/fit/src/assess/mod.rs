@@ -42,7 +42,7 @@ pub use binning::{Binning, BinningScheme};
 pub use bootstrap::{Bootstrap, IntervalKind};
 pub use c_emp::{c_emp, c_emp_interval};
 pub use calibrated::{CalibratedRows, ClassProbRows, ClinicalSummary};
-pub use calibration_error::{CalibrationError, calibration_error};
+pub use calibration_error::{CalibrationError, calibration_error, chance_error};
 pub use cells::Cell;
 pub use clinical::{
     BandPoint, ClinicalOptions, ClinicalValidation, Corp, CorpSplit, CorpStep, CoxCalibration,

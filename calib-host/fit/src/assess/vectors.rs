@@ -294,6 +294,8 @@ impl<'a> VectorSubject<'a> {
             groups: class_wise.iter().map(|class| class.conf_ece.groups.groups).sum(),
             singles: class_wise.iter().map(|class| class.conf_ece.groups.singles).sum(),
         };
+        let chances: Option<Vec<f64>> = class_wise.iter().map(|class| class.conf_ece.by_chance).collect();
+        let by_chance = chances.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let plain = |value, interval| EstimateWithInterval { value, interval };
         let root = |value: f64| value.max(0.0).sqrt();
         let roots =
@@ -308,6 +310,7 @@ impl<'a> VectorSubject<'a> {
                 interval: ends.cw_ece,
                 debiased: Some(joint.cw_ece_debiased),
                 debiased_interval: ends.cw_ece_debiased,
+                by_chance,
                 groups,
             },
             marginal_ce: BinnedEstimate {
@@ -315,6 +318,7 @@ impl<'a> VectorSubject<'a> {
                 interval: roots(ends.marginal_squared),
                 debiased: Some(root(joint.marginal_squared_debiased)),
                 debiased_interval: roots(ends.marginal_squared_debiased),
+                by_chance: None,
                 groups,
             },
             marginal_ce_squared_debiased: plain(

@@ -11,6 +11,7 @@ use super::guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
 use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::artifact::table_steps;
+use crate::data::Overlap;
 use crate::stats::{Interval, percent_of_success, places, shown};
 
 /// Whether calibrated probabilities are better than the scores.
@@ -46,7 +47,10 @@ pub struct Verdict {
     /// Each bin with a guarantee, or each score range with an interval, if it holds test rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<RangeTest>,
-    /// Both in sentences.
+    /// That the calibrator was fitted to test rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<Overlap>,
+    /// All of it in sentences.
     pub sentences: Vec<String>,
 }
 
@@ -143,15 +147,42 @@ impl Verdict {
         sentences.extend(of_order(metrics, alpha));
         sentences.extend(values.map(of_values));
         let ranges = guarantee.ranges.clone();
-        let mut found =
-            Self { probabilities, promise, unseen, log_loss_rises, is_coarse, values, ranges, sentences };
+        let mut found = Self {
+            probabilities,
+            promise,
+            unseen,
+            log_loss_rises,
+            is_coarse,
+            values,
+            ranges,
+            overlap: None,
+            sentences,
+        };
         found.sentences.extend(found.advice(artifact.header()));
         found
+    }
+
+    /// Says first that the calibrator was fitted to test rows, if it was: they then do not show that the guarantee holds.
+    pub fn tell(&mut self, overlap: Option<Overlap>) {
+        let Some(overlap) = overlap else { return };
+        if let PromiseOnRows::Kept | PromiseOnRows::NotRefuted = self.promise {
+            self.promise = PromiseOnRows::NotTested;
+            self.unseen = None;
+            for range in &mut self.ranges {
+                range.promise = PromiseOnRows::NotTested;
+            }
+            let sentence = "These rows do not test the guarantee: the calibrator was fitted to some of them.";
+            self.sentences[1] = sentence.into();
+        }
+        self.overlap = Some(overlap);
+        self.sentences.insert(0, overlap.warning());
     }
 
     /// In a few words.
     pub fn title(&self) -> &'static str {
         match (self.probabilities, self.promise) {
+            _ if self.overlap.is_some_and(Overlap::is_most) => "The test rows are calibration rows",
+            _ if self.overlap.is_some() => "Some of the test rows are calibration rows",
             (Judgement::Worse, _) => "Calibration makes the probabilities worse",
             (_, PromiseOnRows::Broken) => "The test rows contradict the guarantee",
             _ if self.log_loss_rises => "Calibration makes the log-loss worse",
@@ -167,7 +198,8 @@ impl Verdict {
 
     /// Whether it speaks against the calibrator.
     pub fn is_bad(&self) -> bool {
-        self.probabilities == Judgement::Worse
+        self.overlap.is_some()
+            || self.probabilities == Judgement::Worse
             || self.promise == PromiseOnRows::Broken
             || self.log_loss_rises
             || self.is_coarse

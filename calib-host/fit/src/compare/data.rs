@@ -10,7 +10,7 @@ use crate::apply::{Applied, Words, apply, calibrate};
 use crate::artifact::{CallInput, StoredArtifact};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
-use crate::data::{DataError, RowsHash, ScoreKind, VectorKind, Vectors, check_labels, check_score};
+use crate::data::{DataError, RowsDigest, ScoreKind, VectorKind, Vectors, check_labels, check_score};
 use crate::joint::JointMethod;
 use crate::names::names;
 use crate::reduction::ReductionOptions;
@@ -142,13 +142,13 @@ impl CompareData {
         Some(hits.min(self.len() - hits) as u64)
     }
 
-    /// The hash of the rows: equal for the same rows in any order.
-    pub fn rows_hash(&self) -> RowsHash {
+    /// The digest of the rows: equal for the same rows in any order.
+    pub fn rows_digest(&self) -> RowsDigest {
         match &self.points {
             Points::Binary(_, points) => {
-                points.iter().map(|&(score, label)| RowsHash::of_score(score, label)).sum()
+                RowsDigest::of_scores(points.iter().map(|&(score, label)| (score, label, 1)))
             }
-            Points::Vectors { vectors, labels, .. } => vectors.rows_hash(labels),
+            Points::Vectors { vectors, labels, .. } => vectors.rows_digest(labels),
         }
     }
 

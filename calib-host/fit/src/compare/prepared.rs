@@ -7,7 +7,7 @@ use calib_core::artifact::Reduction;
 use super::data::{CompareData, Contender, Points};
 use crate::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes};
 use crate::binary::BinaryMethod;
-use crate::data::{BinaryData, RowsHash, ScoreKind, VectorData};
+use crate::data::{BinaryData, RowsDigest, ScoreKind, VectorData};
 use crate::error::FitError;
 use crate::fit::{Fit, divided, fit_binary};
 use crate::joint::{JointMethod, fit_joint};
@@ -25,6 +25,7 @@ pub(super) struct Fitted {
 pub(super) struct Prepared<'p> {
     /// One point of each unit.
     points: Cow<'p, CompareData>,
+    digest: RowsDigest,
     binary: Option<Result<BinaryData, String>>,
     vectors: Option<Result<VectorData, String>>,
     /// By reduction, and whether it takes leads.
@@ -39,7 +40,8 @@ impl<'p> Prepared<'p> {
         seed: Seed,
     ) -> Self {
         let points = points.one_each(seed).map_or(points, Cow::Owned);
-        let mut all = Self { points, binary: None, vectors: None, problems: Vec::new() };
+        let digest = points.rows_digest();
+        let mut all = Self { points, digest, binary: None, vectors: None, problems: Vec::new() };
         for contender in contenders {
             match (&all.points.points, contender) {
                 (Points::Binary(kind, points), Contender::Binary(_)) if all.binary.is_none() => {
@@ -71,6 +73,11 @@ impl<'p> Prepared<'p> {
         self.problems.iter().find(|(there, _)| *there == division).map(|(_, problems)| problems)
     }
 
+    /// As `calib fit` writes artifacts.
+    fn options(&self) -> ArtifactOptions {
+        ArtifactOptions { rows: Some(self.digest.clone()), intervals: true, ..ArtifactOptions::default() }
+    }
+
     /// Fits, and compiles.
     pub(super) fn fit(
         &self,
@@ -90,7 +97,7 @@ impl<'p> Prepared<'p> {
             (Points::Vectors { .. }, _) => return Err("it is for binary scores".into()),
         };
         let fit = fit?.chosen_among(candidates, alpha);
-        let bytes = artifact_bytes(&fit, &options()).map_err(|cause| cause.to_string())?;
+        let bytes = artifact_bytes(&fit, &self.options()).map_err(|cause| cause.to_string())?;
         Ok(Fitted {
             stored: StoredArtifact::from_bytes(&bytes).map_err(|cause| cause.to_string())?,
             epsilon: fit.guarantee.map(|guarantee| guarantee.epsilon),
@@ -120,7 +127,7 @@ impl<'p> Prepared<'p> {
     fn joint(&self, method: &JointMethod) -> Result<Fitted, String> {
         let fit = fit_joint(ready(self.vectors.as_ref())?, method);
         let fit = fit.map_err(|cause| cause.to_string())?;
-        let bytes = joint_artifact_bytes(&fit, &options()).map_err(|cause| cause.to_string())?;
+        let bytes = joint_artifact_bytes(&fit, &self.options()).map_err(|cause| cause.to_string())?;
         let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| cause.to_string())?;
         Ok(Fitted { stored, epsilon: None, uncalibrated_tables: 0 })
     }
@@ -147,9 +154,4 @@ fn binary_data(kind: ScoreKind, points: &[(f32, bool)]) -> Result<BinaryData, St
         ScoreKind::Margin => BinaryData::of_margins(scores, labels),
     };
     data.map_err(|cause| cause.to_string())
-}
-
-/// As long as what `calib fit` writes, whatever the hash.
-fn options() -> ArtifactOptions {
-    ArtifactOptions { rows: Some(RowsHash::default()), intervals: true, ..ArtifactOptions::default() }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::checks::{check_class, check_device_scores, check_lengths, check_score};
 use super::error::DataError;
 use super::rounding::{rounded, rounded_of};
-use super::rows_hash::RowsHash;
+use super::rows_digest::RowsDigest;
 use crate::error::FitError;
 use crate::points::{
     Classes, Collected, Counted, Groups, Packed, Passes, Points, Sorted, Spill, Spread, group, packed,
@@ -245,22 +245,21 @@ impl BinaryData {
         }
     }
 
-    /// Returns the hash of the points with their scores as the device sees them, each a row of its own.
+    /// Returns the digest of the points with their scores as the device sees them, each a row of its own.
     ///
     /// # Errors
     ///
     /// [`FitError::Spill`] if points that do not fit into memory cannot be read back from their temporary file.
-    pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
+    pub fn rows_digest(&self) -> Result<RowsDigest, FitError> {
         match &self.form {
-            Form::Packed(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
-            Form::Sorted(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
-            Form::Spilled(points) => points.fold(&RowsHash::default, &add_packed, &RowsHash::add_assign),
+            Form::Packed(points) => points.fold(&RowsDigest::default, &add_packed, &RowsDigest::add_assign),
+            Form::Sorted(points) => points.fold(&RowsDigest::default, &add_packed, &RowsDigest::add_assign),
+            Form::Spilled(points) => points.fold(&RowsDigest::default, &add_packed, &RowsDigest::add_assign),
             Form::Rows(rows) => {
                 let of = |&(score, n, positives): &(f64, u64, u64)| {
-                    let row = |label| RowsHash::of_score(score as f32, label);
-                    row(true).times(positives) + row(false).times(n - positives)
+                    [(score as f32, true, positives), (score as f32, false, n - positives)]
                 };
-                Ok(rows.iter().map(of).sum())
+                Ok(RowsDigest::of_scores(rows.iter().flat_map(of)))
             }
         }
     }
@@ -460,8 +459,8 @@ fn row_of(point: Packed) -> (f64, u64, u64) {
     (packed::score(point), 1, packed::label(point).into())
 }
 
-fn add_packed(sum: &mut RowsHash, points: &[Packed]) {
-    *sum += points.iter().map(|&p| RowsHash::of_score(packed::score(p) as f32, packed::label(p))).sum();
+fn add_packed(sum: &mut RowsDigest, points: &[Packed]) {
+    *sum += RowsDigest::of_scores(points.iter().map(|&p| (packed::score(p) as f32, packed::label(p), 1)));
 }
 
 #[cfg(test)]
@@ -477,7 +476,7 @@ mod tests {
         let sorted = data.clone().sorted();
         assert!(matches!(sorted.form(), Form::Sorted(_)));
         assert_eq!((sorted.len(), sorted.kind()), (data.len(), data.kind()));
-        assert_eq!((sorted.rows_hash(), sorted.spread()), (data.rows_hash(), data.spread()));
+        assert_eq!((sorted.rows_digest(), sorted.spread()), (data.rows_digest(), data.spread()));
         let method = crate::BinaryMethod::Isotonic(crate::Isotonic::default());
         assert_eq!(crate::fit_binary(&sorted, &method, 0.1), crate::fit_binary(&data, &method, 0.1));
         let counts = BinaryData::from_counts(vec![(0.5, 3, 1)]).unwrap();

@@ -7,7 +7,7 @@ use calib_core::{Logits, QuantizedScore, ScoreEncoding, TopLabel, TopLabelCode, 
 
 use super::codes::clamped_score;
 use super::error::DataError;
-use super::rows_hash::RowsHash;
+use super::rows_digest::RowsDigest;
 use super::vectors::VectorKind;
 
 /// `n >= 1` checked vectors of `L >= 2` codes, which stand for probabilities, as a quantised softmax puts out, or for logits.
@@ -157,10 +157,10 @@ impl CodeVectors {
         self.keys.chunks_exact(self.classes)
     }
 
-    /// Returns the hash of the rows of codes, each with its label; rows beyond the last label do not count.
-    pub fn rows_hash(&self, labels: &[i64]) -> RowsHash {
+    /// Returns the digest of the rows of codes, each with its label; rows beyond the last label do not count.
+    pub fn rows_digest(&self, labels: &[i64]) -> RowsDigest {
         let words = self.rows().map(|row| row.iter().map(|&key| key.into()));
-        RowsHash::of_vectors(words.zip(labels.iter().copied()))
+        RowsDigest::of_vectors(words.zip(labels.iter().copied()))
     }
 
     /// Every row's predicted class with its probability: the softmax of what codes of logits stand for, in f32, or what its code

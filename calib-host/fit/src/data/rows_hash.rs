@@ -10,7 +10,7 @@ use twox_hash::XxHash3_128;
 /// It is the sum of the hashes (XXH3) of the rows, modulo 2^128: the order of the rows does not matter, one pass is enough, and the
 /// hashes of two parts add up to the hash of both. Equal hashes mean equal rows, but by an accident of probability
 /// 2^-128, or by intent: the hash is no defence against anyone who looks for a collision. Sets that overlap without
-/// being equal have hashes that tell nothing.
+/// being equal have hashes that tell nothing: [`RowsDigest`](super::RowsDigest) does.
 ///
 /// ```
 /// use calib_fit::data::RowsHash;
@@ -34,16 +34,17 @@ impl RowsHash {
         Self(XxHash3_128::oneshot(&row))
     }
 
-    /// Returns the hash of rows that are vectors of words, each with its label.
-    pub(crate) fn of_vectors<V: Iterator<Item = u32>>(rows: impl Iterator<Item = (V, i64)>) -> Self {
-        let mut bytes = Vec::new();
-        let hash = |(row, label): (V, i64)| {
-            bytes.clear();
-            row.for_each(|word| bytes.extend(word.to_le_bytes()));
-            bytes.extend(label.to_le_bytes());
-            Self(XxHash3_128::oneshot(&bytes))
-        };
-        rows.map(hash).sum()
+    /// Returns the hash of a row that is a vector of words, with its label.
+    pub(super) fn of_vector(row: impl Iterator<Item = u32>, label: i64, bytes: &mut Vec<u8>) -> Self {
+        bytes.clear();
+        row.for_each(|word| bytes.extend(word.to_le_bytes()));
+        bytes.extend(label.to_le_bytes());
+        Self(XxHash3_128::oneshot(bytes))
+    }
+
+    /// Half of the bits.
+    pub(super) fn low(self) -> u64 {
+        self.0 as u64
     }
 
     /// Returns the hash of so many equal rows.
@@ -88,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::data::{BinaryCollector, BinaryData, VectorKind, Vectors, WeightedData};
+    use crate::data::{BinaryCollector, BinaryData, RowsDigest, VectorKind, Vectors, WeightedData};
 
     fn of(rows: &[(f32, bool)]) -> RowsHash {
         rows.iter().map(|&(score, label)| RowsHash::of_score(score, label)).sum()
@@ -132,25 +133,28 @@ mod tests {
             prop_assert_ne!(of(&fewer), hash);
         }
 
-        /// However points are kept - packed, on a disk, as counts, with weights - they have the hash of their rows.
+        /// However points are kept - packed, on a disk, as counts, with weights - they have the digest of their rows.
         #[test]
-        fn every_form_of_the_points_has_the_same_hash(rows in proptest::collection::vec((0u32..50, any::<bool>()), 1..60)) {
+        fn every_form_of_the_points_has_the_same_digest(rows in proptest::collection::vec((0u32..50, any::<bool>()), 1..60)) {
             let rows: Vec<(f32, bool)> = rows.into_iter().map(|(s, y)| (s as f32 / 64.0, y)).collect();
-            let hash = of(&rows);
+            let digest = |times| RowsDigest::of_scores(rows.iter().map(|&(score, label)| (score, label, times)));
+            let hash = digest(1);
+            prop_assert_eq!(hash.hash, of(&rows));
             let (scores, labels): (Vec<f32>, Vec<bool>) = rows.iter().copied().unzip();
             let wide: Vec<f64> = scores.iter().map(|&score| score.into()).collect();
-            prop_assert_eq!(BinaryData::from_device_scores(&scores, &labels).unwrap().rows_hash(), Ok(hash));
-            prop_assert_eq!(BinaryData::new(wide.clone(), labels.clone()).unwrap().rows_hash(), Ok(hash));
+            prop_assert_eq!(BinaryData::from_device_scores(&scores, &labels).unwrap().rows_digest(), Ok(hash.clone()));
+            prop_assert_eq!(BinaryData::new(wide.clone(), labels.clone()).unwrap().rows_digest(), Ok(hash.clone()));
             let mut collector = BinaryCollector::new(0);
             let score = |score| calib_core::Score::new(score).unwrap();
             collector.extend(rows.iter().map(|&(s, y)| (score(s), y))).unwrap();
-            prop_assert_eq!(collector.finish().unwrap().unwrap().rows_hash(), Ok(hash));
+            prop_assert_eq!(collector.finish().unwrap().unwrap().rows_digest(), Ok(hash.clone()));
             // A row of a table of counts is so many rows.
             let counts = wide.iter().zip(&labels).map(|(&s, &y)| (s, 3, if y { 3 } else { 0 })).collect();
-            prop_assert_eq!(BinaryData::from_counts(counts).unwrap().rows_hash(), Ok(hash.times(3)));
+            prop_assert_eq!(BinaryData::from_counts(counts).unwrap().rows_digest(), Ok(digest(3)));
             // What weighs less is a row all the same: what is judged has no weights.
             let weighted: Vec<_> = wide.iter().zip(&labels).map(|(&s, &y)| (s, 0.5 + s, y)).collect();
-            prop_assert_eq!(WeightedData::new(&weighted).unwrap().rows_hash(), hash);
+            let weighted = WeightedData::new(&weighted).unwrap();
+            prop_assert_eq!(weighted.rows_digest(), &hash);
         }
 
         #[test]
@@ -160,7 +164,7 @@ mod tests {
             let hash = |rows: &[(i8, i8, i64)]| {
                 let values = rows.iter().flat_map(|row| [f32::from(row.0), f32::from(row.1)]).collect();
                 let labels: Vec<i64> = rows.iter().map(|row| row.2).collect();
-                Vectors::new(values, 2, VectorKind::Logits).unwrap().rows_hash(&labels)
+                Vectors::new(values, 2, VectorKind::Logits).unwrap().rows_digest(&labels)
             };
             let mut turned = rows.clone();
             turned.reverse();

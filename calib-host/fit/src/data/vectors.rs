@@ -6,7 +6,7 @@ use calib_core::score::MAX_CLASSES;
 use calib_core::{Logits, Probs, ScoreVector, TopLabel};
 
 use super::error::DataError;
-use super::rows_hash::RowsHash;
+use super::rows_digest::RowsDigest;
 
 /// What a vector's entries are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +95,10 @@ impl Vectors {
         self.values.chunks_exact(self.classes)
     }
 
-    /// Returns the hash of the rows as they are, each with its label; rows beyond the last label do not count.
-    pub fn rows_hash(&self, labels: &[i64]) -> RowsHash {
+    /// Returns the digest of the rows as they are, each with its label; rows beyond the last label do not count.
+    pub fn rows_digest(&self, labels: &[i64]) -> RowsDigest {
         let words = self.rows().map(|row| row.iter().map(|&entry| (entry + 0.0).to_bits()));
-        RowsHash::of_vectors(words.zip(labels.iter().copied()))
+        RowsDigest::of_vectors(words.zip(labels.iter().copied()))
     }
 
     /// A row, as the device sees it.

@@ -2,7 +2,7 @@
 
 use super::binary::BinaryData;
 use super::error::DataError;
-use super::rows_hash::RowsHash;
+use super::rows_digest::RowsDigest;
 use crate::error::FitError;
 use crate::points::Spread;
 use crate::stats::ScoreKind;
@@ -16,7 +16,7 @@ use crate::stats::ScoreKind;
 pub struct WeightedData {
     units: BinaryData,
     rows: u64,
-    hash: RowsHash,
+    digest: RowsDigest,
 }
 
 /// All weights together are at most `2^TOTAL_BITS` units.
@@ -73,7 +73,7 @@ impl WeightedData {
         Ok(Self {
             units: BinaryData::of_counts(kind, counts.collect())?,
             rows: rows.len() as u64,
-            hash: rows.iter().map(|&(score, _, label)| RowsHash::of_score(score as f32, label)).sum(),
+            digest: RowsDigest::of_scores(rows.iter().map(|&(score, _, label)| (score as f32, label, 1))),
         })
     }
 
@@ -88,10 +88,10 @@ impl WeightedData {
         self.units.kind()
     }
 
-    /// Returns the hash of the rows with their scores as the device sees them, whatever their weights: what a calibrator is
+    /// Returns the digest of the rows with their scores as the device sees them, whatever their weights: what a calibrator is
     /// judged by has none.
-    pub fn rows_hash(&self) -> RowsHash {
-        self.hash
+    pub fn rows_digest(&self) -> &RowsDigest {
+        &self.digest
     }
 
     /// Looks at where the scores lie; shares are of the weight.

@@ -7,15 +7,11 @@ use serde::Serialize;
 use super::error::JobError;
 use super::facts::Written;
 use crate::adjust::{
-    AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, PrevalenceBootstrap, Shift,
-    adjusted, adjusted_prevalence,
+    AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, Shift, adjusted, adjusted_prevalence,
 };
 use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, promise};
 use crate::options_error::OptionsError;
-use crate::stats::{Interval, Seed};
-
-/// The failure probability of the interval of an estimate.
-const ESTIMATE_ALPHA: f64 = 0.05;
+use crate::stats::{Interval, RangeMoments};
 
 /// From which prevalence to which.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,10 +23,6 @@ pub struct AdjustOptions {
     pub calibration_prevalence: Option<f64>,
     /// The probability with which that interval may fail; the alpha of what is promised grows by it.
     pub prevalence_alpha: f64,
-    /// The number of bootstrap resamples for the interval of an estimate.
-    pub bootstrap: usize,
-    /// The seed of the resamples.
-    pub seed: Seed,
     /// How new the artifact is.
     pub counter: u32,
     /// What monitors on the device compare with.
@@ -102,16 +94,14 @@ impl Default for AdjustOptions {
             prevalence: None,
             calibration_prevalence: None,
             prevalence_alpha: 0.05,
-            bootstrap: 1000,
-            seed: 0,
             counter: 0,
             monitors: None,
         }
     }
 }
 
-/// Changes the probabilities of a binary calibrator to those at another prevalence. If that is not stated, it is estimated from `probs`,
-/// what the calibrator gives for scores from the new place.
+/// Changes the probabilities of a binary calibrator to those at another prevalence. If that is not stated, it is estimated from `rows`,
+/// what the calibrator gives for scores from the new place: the probability, and the bin that it answers with.
 ///
 /// ```
 /// use calib_fit::job::{AdjustOptions, adjust};
@@ -134,7 +124,7 @@ impl Default for AdjustOptions {
 pub fn adjust(
     before: &StoredArtifact,
     options: &AdjustOptions,
-    probs: Option<&[f64]>,
+    rows: Option<&[(f64, u16)]>,
 ) -> Result<Adjusted, JobError> {
     let reduction = before.artifact().header().reduction;
     if reduction != Reduction::Binary {
@@ -145,10 +135,14 @@ pub fn adjust(
         return Err(AdjustError::Tables(tables).into());
     }
     let from = options.from(before)?;
-    let estimate = probs.map(|probs| options.estimate(probs, from)).transpose()?;
+    let estimate = rows.map(|rows| estimate(before, rows, from)).transpose()?;
     let to = match (options.prevalence, estimate) {
         (Some(stated), None) => stated,
-        (None, Some(estimate)) => estimate.value,
+        // Without positives there are no odds: half a row is the least that rows can tell.
+        (None, Some(estimate)) => {
+            let half = 0.5 / rows.map_or(1.0, |rows| rows.len() as f64);
+            estimate.value.clamp(half, 1.0 - half)
+        }
         _ => return Err(OptionsError::new("give either `prevalence` or `estimate_from`").into()),
     };
     let shift = Shift::new(from, to)?;
@@ -211,22 +205,27 @@ impl AdjustOptions {
             )),
         }
     }
+}
 
-    fn estimate(
-        &self,
-        probs: &[f64],
-        from: CalibrationPrevalence,
-    ) -> Result<EstimatedPrevalence, AdjustError> {
-        let from = match from {
-            CalibrationPrevalence::Stated(from) => from,
-            CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
-        };
-        let bootstrap =
-            PrevalenceBootstrap { resamples: self.bootstrap, alpha: ESTIMATE_ALPHA, seed: self.seed };
-        let estimate = EstimatedPrevalence::of(probs, from, bootstrap)?;
-        match estimate.value > 0.0 && estimate.value < 1.0 {
-            true => Ok(estimate),
-            false => Err(AdjustError::Share { name: "estimated prevalence", value: estimate.value }),
+/// The share of class 1 among rows from the new place.
+fn estimate(
+    before: &StoredArtifact,
+    rows: &[(f64, u16)],
+    from: CalibrationPrevalence,
+) -> Result<EstimatedPrevalence, AdjustError> {
+    let from = match from {
+        CalibrationPrevalence::Stated(from) => from,
+        CalibrationPrevalence::Counted { positives, n, .. } => positives as f64 / n as f64,
+    };
+    let probs: Vec<f64> = rows.iter().map(|row| row.0).collect();
+    let estimate = EstimatedPrevalence::of(&probs, from)?;
+    let Some((count, [negatives, positives])) = before.class_ranges() else { return Ok(estimate) };
+    let mut counts = vec![0; count];
+    for (_, bin) in rows {
+        if let Some(count) = counts.get_mut(usize::from(*bin)) {
+            *count += 1;
         }
     }
+    let found = RangeMoments::of(&counts).map(|rows| estimate.within(&rows, [&negatives, &positives]));
+    Ok(found.unwrap_or(estimate))
 }

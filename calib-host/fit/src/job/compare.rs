@@ -85,8 +85,9 @@ pub fn compare(
     let (contenders, left_out) = options.contenders_for(data)?;
     if let Some(test) = test {
         check_alike(data, test)?;
-        if data.rows_hash()? == test.rows_hash()? && !options.same_rows {
-            return Err(JobError::SameRows);
+        let overlap = data.rows_digest()?.overlap(&test.rows_digest()?);
+        if let Some(overlap) = overlap.filter(|overlap| overlap.is_most() && !options.same_rows) {
+            return Err(JobError::SameRows(overlap));
         }
     }
     let claim = options.claim.unwrap_or(Claim::AllClasses);

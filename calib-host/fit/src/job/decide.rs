@@ -23,7 +23,7 @@ pub struct DecideRows {
     pub probs: Vec<Option<Score>>,
     /// Whether the event happened, if that is known.
     pub labels: Option<Vec<bool>>,
-    /// Whether the calibrator was fitted to these rows.
+    /// Whether the calibrator was fitted to these rows, or to some of them.
     pub is_calibration: bool,
 }
 
@@ -207,7 +207,7 @@ impl DecideRows {
         Self { probs: outcomes.into_iter().map(prob).collect(), ..Self::default() }
     }
 
-    /// Whether these are labelled rows that the calibrator was fitted to.
+    /// Whether these are labelled rows that the calibrator was fitted to, all or some.
     pub fn is_of_the_fit(&self) -> bool {
         self.is_calibration && self.labels.is_some()
     }

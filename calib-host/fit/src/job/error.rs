@@ -4,7 +4,7 @@ use calib_core::artifact::WriteError;
 
 use crate::adjust::AdjustError;
 use crate::artifact::{MonitorError, RuleError};
-use crate::data::DataError;
+use crate::data::{DataError, Overlap};
 use crate::error::FitError;
 use crate::operating::OperatingError;
 use crate::options_error::OptionsError;
@@ -21,10 +21,8 @@ pub enum JobError {
     #[error("{0}")]
     Mismatch(&'static str),
     /// The rows that methods are to be judged by are those that they are fitted to.
-    #[error(
-        "the test data are the rows that every method is fitted to, and every figure would be optimistically biased"
-    )]
-    SameRows,
+    #[error("{0} that every method is fitted to, and every figure would be optimistically biased")]
+    SameRows(Overlap),
     /// The test rows are not by the classifier of the others.
     #[error("the test data are of another classifier, with {test} classes in place of {classes}")]
     OtherClasses {

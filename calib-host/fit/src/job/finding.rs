@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::assess::{Evidence, Flaw, Prediction, evidence_of_fit};
-use crate::data::{BinaryData, Repeats, ScoreKind, VectorKind, Vectors};
+use crate::data::{BinaryData, Overlap, Repeats, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
 use crate::error::FitError;
 use crate::options_error::OptionsError;
@@ -15,8 +15,8 @@ use crate::stats::Clusters;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// The rows are those that the artifact was fitted to.
-    SameRows,
+    /// The rows, or some of them, are those that the artifact was fitted to.
+    SameRows(Overlap),
     /// Margins could be probabilities.
     RawScoresInUnitInterval,
     /// Logits look like probabilities.
@@ -122,7 +122,11 @@ impl Finding {
     pub fn is_doubt(&self) -> bool {
         !matches!(
             self,
-            Self::SameRows | Self::Evidence(_) | Self::ValuesOutside { .. } | Self::NoBand(_) | Self::Flaw(_)
+            Self::SameRows(_)
+                | Self::Evidence(_)
+                | Self::ValuesOutside { .. }
+                | Self::NoBand(_)
+                | Self::Flaw(_)
         )
     }
 
@@ -134,9 +138,7 @@ impl Finding {
     /// The sentence with names between backticks.
     fn sentence(&self) -> String {
         match self {
-            Self::SameRows => {
-                "The test data are the calibration data: every figure here is optimistically biased.".into()
-            }
+            Self::SameRows(overlap) => overlap.warning(),
             Self::RawScoresInUnitInterval => {
                 "Every score of `data` is in [0, 1]: are these probabilities? Then use `kind=scores` instead of `kind=margins`, with an artifact \
                  that was fitted so."

@@ -23,8 +23,8 @@ pub use assess::{
     AssessError, AssessOptions, Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures,
     AssessedOperating, AssessedPredictions, AssessedRanks, AssessedSets, AssessedVectors, Calibrated,
     CheckedScores, Compared, DeviceScores, Mismatch, Predictions, Ranks, assess, assess_calibrated,
-    assess_matrix, assess_predictions, binary_encoding, codes_of_classes, got_vectors, is_fitted_to,
-    mismatch, needs_logits, reads_points, scores_encoding, vectors_encoding,
+    assess_matrix, assess_predictions, binary_encoding, codes_of_classes, got_vectors, mismatch,
+    needs_logits, overlap_with_fit, reads_points, scores_encoding, vectors_encoding,
 };
 pub use compare::{CompareOptions, compare};
 pub use contenders::{ContenderName, ContenderOptions};

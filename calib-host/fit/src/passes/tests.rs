@@ -8,7 +8,7 @@ use crate::binary::{
     BinaryMethod, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
     ScalingMethod, Umd, Ums,
 };
-use crate::data::{BinaryData, RowsHash};
+use crate::data::{BinaryData, RowsDigest};
 use crate::fit::{Fit, fit_binary};
 use crate::points::group;
 use crate::stats::ScoreKind;
@@ -56,7 +56,8 @@ pub(super) fn second_pass(buckets: Buckets, open: &[f64], rows: &[Row]) -> Vec<(
 
 /// The artifact without what names the data.
 pub(super) fn bytes(fit: &Fit, monitors: Option<Monitoring>) -> Vec<u8> {
-    let options = ArtifactOptions { rows: Some(RowsHash::default()), monitors, ..ArtifactOptions::default() };
+    let options =
+        ArtifactOptions { rows: Some(RowsDigest::default()), monitors, ..ArtifactOptions::default() };
     artifact_bytes(fit, &options).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::FitError;
-use calib_fit::data::{BinaryData, DataError, RowsHash, ScoreKind, WeightedData};
+use calib_fit::data::{BinaryData, DataError, RowsDigest, ScoreKind, WeightedData};
 use calib_fit::points::Spread;
 
 use super::column::{Column, check_same_rows};
@@ -27,15 +27,15 @@ impl Sample {
         }
     }
 
-    /// Returns the hash of the rows, whatever their weights.
+    /// Returns the digest of the rows, whatever their weights.
     ///
     /// # Errors
     ///
-    /// As [`BinaryData::rows_hash`].
-    pub fn rows_hash(&self) -> Result<RowsHash, FitError> {
+    /// As [`BinaryData::rows_digest`].
+    pub fn rows_digest(&self) -> Result<RowsDigest, FitError> {
         match self {
-            Self::Points(data) => data.rows_hash(),
-            Self::Weighted(data) => Ok(data.rows_hash()),
+            Self::Points(data) => data.rows_digest(),
+            Self::Weighted(data) => Ok(data.rows_digest().clone()),
         }
     }
 

@@ -4,6 +4,7 @@ use calib_fit::artifact::DeviceCost;
 use calib_fit::assess::{
     BeforeAfter, ClinicalSummary, Evidence, Flaw, GroupComparison, OperatingAccuracy, Verdict,
 };
+use calib_fit::data::Overlap;
 use calib_fit::decide::DecisionSummary;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,14 +29,14 @@ pub struct FileOrigin {
 }
 
 /// Where a report comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Origin {
     /// The files.
     pub files: Vec<FileOrigin>,
     /// Whether the calibration rows are those that the artifact was fitted to, by their hash, or by the SHA-256 of their files.
     pub calibration_is_the_artifacts: bool,
-    /// Whether the test rows are those that the artifact was fitted to, or the files of both the same.
-    pub test_is_calibration: bool,
+    /// That the test rows are those that the artifact was fitted to, all or some, or the files of both the same.
+    pub test_is_calibration: Option<Overlap>,
     /// The command that made the report.
     pub command: String,
 }

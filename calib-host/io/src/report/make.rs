@@ -65,7 +65,7 @@ use crate::draw::Plot;
 /// let origin = Origin {
 ///     files: Vec::new(),
 ///     calibration_is_the_artifacts: true,
-///     test_is_calibration: false,
+///     test_is_calibration: None,
 ///     command: String::new(),
 /// };
 /// let report = report(&artifact, &data, origin, &AssessOptions::default());
@@ -97,8 +97,13 @@ pub fn report(
         .extremes(data.extremes);
     let found = assess_calibrated(test, artifact, (data.rule, data.operating.to_vec()), &how);
     let AssessedBeforeAfter {
-        metrics: Compared { both: metrics, of_margins, .. }, evidence, clinical, ..
+        metrics: Compared { both: metrics, of_margins, .. },
+        mut verdict,
+        evidence,
+        clinical,
+        ..
     } = found;
+    verdict.tell(origin.test_is_calibration);
     let classes = data.class_probs.map(|rows| ClassWiseSummary::new(rows, options, data.drawn_classes));
     let occupancy = occupancy(artifact, data.calibration, test);
     let predicted = metrics.after.classes.iter().map(|class| (class.class, class.assessment.n));
@@ -126,7 +131,7 @@ pub fn report(
         schema: REPORT_SCHEMA,
         of_margins,
         labels: Labels::default(),
-        verdict: found.verdict,
+        verdict,
         calibrator: summary(artifact),
         steps: steps(artifact),
         assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),

@@ -17,7 +17,7 @@ const fn metric(name: &'static str, meaning: &'static str, of: Of<Assessment>, c
 }
 
 /// Of all predictions.
-pub(super) const METRICS: [Metric; 9] = [
+pub(super) const METRICS: [Metric; 10] = [
     metric("accuracy", "right decisions", |a| Some(a.accuracy), |c| Some(c.accuracy)),
     metric("brier", "mean squared error", |a| Some(a.brier), |c| Some(c.brier)),
     metric("log_loss", "mean negative log-likelihood, in nats", |a| Some(a.log_loss), |c| Some(c.log_loss)),
@@ -36,11 +36,12 @@ pub(super) const METRICS: [Metric; 9] = [
         |a| debiased(&a.conf_ece),
         |c| Some(c.conf_ece_debiased),
     ),
+    metric("conf_ece by chance", CHANCE, |a| by_chance(&a.conf_ece), |_| None),
     metric("conf_mce", "largest deviation of a bin", |a| Some(a.conf_mce.plugin()), |c| Some(c.conf_mce)),
 ];
 
 /// Of predicted classes besides.
-pub(super) const TOP_LABEL_METRICS: [Metric; 4] = [
+pub(super) const TOP_LABEL_METRICS: [Metric; 5] = [
     metric("tl_ece", "mean deviation of the bins of each class", |a| Some(a.tl_ece?.plugin()), |c| c.tl_ece),
     metric(
         "tl_ece, debiased",
@@ -48,6 +49,7 @@ pub(super) const TOP_LABEL_METRICS: [Metric; 4] = [
         |a| debiased(a.tl_ece.as_ref()?),
         |c| c.tl_ece_debiased,
     ),
+    metric("tl_ece by chance", CHANCE, |a| by_chance(a.tl_ece.as_ref()?), |_| None),
     metric("tl_mce", "largest deviation of a bin of a class", |a| Some(a.tl_mce?.plugin()), |c| c.tl_mce),
     metric(
         "tl_mce_bin",
@@ -56,6 +58,12 @@ pub(super) const TOP_LABEL_METRICS: [Metric; 4] = [
         |c| c.tl_mce_bin,
     ),
 ];
+
+const CHANCE: &str = "what calibrated probabilities of this many rows exceed in 5% of cases";
+
+fn by_chance(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
+    Some(EstimateWithInterval { value: estimate.by_chance?, interval: None })
+}
 
 fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
     Some(EstimateWithInterval { value: estimate.debiased?, interval: estimate.debiased_interval })

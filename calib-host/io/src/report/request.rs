@@ -2,9 +2,10 @@
 
 use calib_fit::artifact::StoredArtifact;
 use calib_fit::assess::{AssessOptions, Binning, Bootstrap, ExtremeProbs, IntervalKind};
+use calib_fit::data::Overlap;
 use calib_fit::dataset::Dataset;
 use calib_fit::decide::ReportedRule;
-use calib_fit::job::{AssessError, Calibrated, is_fitted_to};
+use calib_fit::job::{AssessError, Calibrated, overlap_with_fit};
 use calib_fit::stats::{Clusters, Seed};
 
 use super::data::{Origin, Report};
@@ -98,7 +99,7 @@ impl ReportRequest {
 ///
 /// # Errors
 ///
-/// Test rows that the artifact was fitted to, or that are those of the calibration; rows that are not of the artifact's kind or groups, or
+/// Test rows of which most are those that the artifact was fitted to, or those of the calibration; rows that are not of the artifact's kind or groups, or
 /// none that it calibrates; or points that cannot be read from a disk.
 pub fn report_of(
     stored: &StoredArtifact,
@@ -107,12 +108,19 @@ pub fn report_of(
     how: &ReportRequest,
 ) -> Result<Report, AssessError> {
     let artifact = stored.artifact();
-    let (of_calibration, of_test) = (calibration.rows_hash()?, test.rows_hash()?);
+    let (of_calibration, of_test) = (calibration.rows_digest()?, test.rows_digest()?);
     // The same rows in another file, or in another order, are the same data.
-    origin.test_is_calibration |= of_test == of_calibration || is_fitted_to(stored, of_test, None);
-    origin.calibration_is_the_artifacts |= is_fitted_to(stored, of_calibration, None);
-    if origin.test_is_calibration && !how.same_rows {
-        return Err(AssessError::SameRows);
+    let overlaps = [
+        origin.test_is_calibration,
+        of_calibration.overlap(&of_test),
+        overlap_with_fit(stored, &of_test, None),
+    ];
+    let overlaps = overlaps.into_iter().flatten();
+    origin.test_is_calibration = overlaps.max_by(|a, b| a.share().total_cmp(&b.share()));
+    origin.calibration_is_the_artifacts |=
+        overlap_with_fit(stored, &of_calibration, None).is_some_and(Overlap::is_exact);
+    if let Some(overlap) = origin.test_is_calibration.filter(|found| found.is_most() && !how.same_rows) {
+        return Err(AssessError::SameRows(overlap));
     }
     let calibrated = |data| Calibrated::new(data, &artifact, how.seed);
     let (calibration, test) = (calibrated(calibration)?, calibrated(test)?);

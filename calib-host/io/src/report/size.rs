@@ -1,7 +1,7 @@
 //! What an artifact's bytes are.
 
 use calib_core::artifact::{PREFIX_LEN, SectionKind};
-use calib_fit::artifact::{SAMPLE_SECTION, SECTION_HEAD_LEN, StoredArtifact};
+use calib_fit::artifact::{SAMPLE_SECTION, SECTION_HEAD_LEN, SKETCH_SECTION, StoredArtifact};
 use serde::Serialize;
 
 /// A part of an artifact.
@@ -53,8 +53,10 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::Counter, "counter"),
         (SectionKind::Signature, "signature"),
     ];
-    if kind == SAMPLE_SECTION {
-        return "what is known of the calibration points";
+    match kind {
+        SAMPLE_SECTION => return "what is known of the calibration points",
+        SKETCH_SECTION => return "sketch of the calibration rows",
+        _ => {}
     }
     NAMES
         .iter()

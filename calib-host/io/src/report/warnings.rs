@@ -8,8 +8,7 @@ use calib_fit::artifact::{VacuousBins, number_of};
 use calib_fit::assess::{
     BeforeAfter, CalibratedRows, Evidence, FEWEST_EVENTS, Flaw, Prediction, PredictionKind,
 };
-use calib_fit::data::{BinaryData, Repeats};
-use calib_fit::job::Finding;
+use calib_fit::data::{BinaryData, Overlap, Repeats};
 
 use super::data::Origin;
 use super::plots::Occupancy;
@@ -38,9 +37,8 @@ pub(super) fn warnings(
     let header = artifact.header();
     let ReportData { calibration, test, doubts, .. } = *data;
     let mut warnings = doubts.to_vec();
-    if origin.test_is_calibration || same_rows(calibration, test) {
-        warnings.push(Finding::SameRows.to_string());
-    }
+    let overlap = || same_rows(calibration, test).then(Overlap::exact);
+    warnings.extend(origin.test_is_calibration.or_else(overlap).map(Overlap::warning));
     warnings.extend(evidence.iter().map(ToString::to_string));
     warnings.extend(flaws.iter().map(ToString::to_string));
     let mut warn = |text: String| warnings.push(text);

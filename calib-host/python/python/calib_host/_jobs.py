@@ -192,7 +192,6 @@ def adjust(
     estimate_from: Any = None,
     calibration_prevalence: float | None = None,
     prevalence_alpha: float = 0.05,
-    bootstrap: int = 1000,
     seed: int = 0,
     monitor_scores: Any = None,
     monitor_bins: int | None = None,
@@ -208,16 +207,18 @@ def adjust(
     >>> bool(made.calibrator.predict([0.5]) < calibrator.predict([0.5]))
     True
     """
-    probs = None if estimate_from is None else calibrator.predict(estimate_from, seed=seed).astype(np.float64)
+    new, classes = None, None
+    if estimate_from is not None:
+        new, _, classes = scores_of(estimate_from, calibrator.kind, calibrator.takes_codes)
     made = _native.adjust(
         calibrator._artifact,
         calibrator.kind,
         counter=counter,
         prevalence=prevalence,
-        probs=None if probs is None else probs[~np.isnan(probs)],
+        estimate_from=new,
+        classes=classes,
         calibration_prevalence=calibration_prevalence,
         prevalence_alpha=prevalence_alpha,
-        bootstrap=bootstrap,
         seed=seed,
         monitor_scores=None if monitor_scores is None else floats_of(monitor_scores, "monitor_scores"),
         monitor_bins=monitor_bins,
@@ -279,13 +280,8 @@ def decide(
         of_fit = (
             y is not None
             and calibrator is not None
-            and _dataset(scores, y, None, calibrator=calibrator).is_of_the_fit(calibrator._artifact)
+            and _dataset(scores, y, None, calibrator=calibrator).is_of_the_fit(calibrator._artifact, same_rows)
         )
-        if of_fit and not same_rows:
-            raise DataError(
-                "these are the rows that the artifact was fitted to, and every figure would be optimistically biased: decide on rows used "
-                "for neither training nor calibration; same_rows continues anyway"
-            )
         return np.ascontiguousarray(probs), None if y is None else hits_of(y).tolist(), of_fit
 
     made = _native.decide(

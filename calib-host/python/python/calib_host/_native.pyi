@@ -36,7 +36,7 @@ class Dataset:
         artifact: Artifact | None = None,
         codes: tuple[str, float, int] | None = None,
     ) -> Dataset: ...
-    def is_of_the_fit(self, artifact: Artifact) -> bool: ...
+    def is_of_the_fit(self, artifact: Artifact, same_rows: bool) -> bool: ...
     def doubts(self) -> list[str]: ...
 
 def write_file(path: str | PathLike[str], bytes: bytes, force: bool) -> None: ...
@@ -116,10 +116,10 @@ def adjust(
     *,
     counter: int | None,
     prevalence: float | None,
-    probs: NDArray[np.float64] | None,
+    estimate_from: NDArray[Any] | None,
+    classes: int | None,
     calibration_prevalence: float | None,
     prevalence_alpha: float,
-    bootstrap: int,
     seed: int,
     monitor_scores: NDArray[np.float64] | None,
     monitor_bins: int | None,

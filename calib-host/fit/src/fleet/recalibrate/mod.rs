@@ -15,7 +15,7 @@ use calib_core::{Artifact, BinFlags, Margin, ProbInterval, Score, StepTable};
 use super::counters::{DeviceCounters, TableCounters};
 use super::evidence::Standing;
 use super::surveyed::{FleetTable, survey};
-use crate::artifact::{COUNTING_DEVICES, Child, SAMPLE_SECTION, StoredArtifact, values};
+use crate::artifact::{COUNTING_DEVICES, Child, SAMPLE_SECTION, SKETCH_SECTION, StoredArtifact, values};
 use crate::binary::Bin;
 use crate::fit::{check_alpha, parameter_of, stated_alpha};
 use crate::stats::{Interval, clopper_pearson, single_at_least};
@@ -290,7 +290,8 @@ impl<'a> Outcomes<'a> {
         without_monitors: bool,
     ) -> Result<Vec<u8>, RecalibrateError> {
         const OF_MONITORS: [u16; 2] = [SectionKind::Monitors as u16, SectionKind::MonitorAction as u16];
-        const NEW: [u16; 3] = [SectionKind::BinFlags as u16, SectionKind::Intervals as u16, SAMPLE_SECTION];
+        const NEW: [u16; 4] =
+            [SectionKind::BinFlags as u16, SectionKind::Intervals as u16, SAMPLE_SECTION, SKETCH_SECTION];
         let tables: Vec<Option<Table<'_>>> = self
             .tables
             .iter()

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::artifact::{ArtifactOptions, MonitorBins, Monitoring, artifact_bytes, promise};
 use crate::binary::{BinaryMethod, FixedWidth, Isotonic, ScalingMethod, Umd, Ums};
-use crate::data::{BinaryData, RowsHash, TopLabelData, VectorKind, Vectors};
+use crate::data::{BinaryData, RowsDigest, TopLabelData, VectorKind, Vectors};
 use crate::fit::{Fit, fit_binary};
 use crate::fleet::counters::is_full;
 use crate::fleet::{COUNTERS_VERSION, FleetError};
@@ -27,7 +27,7 @@ fn of_fit(fit: &Fit, bins: Option<MonitorBins>) -> StoredArtifact {
     let monitors = Some(Monitoring { bins, action, ..Monitoring::default() });
     let bytes = artifact_bytes(
         fit,
-        &ArtifactOptions { monitors, counter: 2, rows: Some(RowsHash::default()), ..Default::default() },
+        &ArtifactOptions { monitors, counter: 2, rows: Some(RowsDigest::default()), ..Default::default() },
     );
     StoredArtifact::from_bytes(&bytes.unwrap()).unwrap()
 }

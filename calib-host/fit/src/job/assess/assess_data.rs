@@ -21,7 +21,7 @@ use crate::assess::{
     assess_before_after, assess_top_k, assess_vectors, compare_groups, evidence_of_changes, is_surveyed,
     roc_surface, survey, survey_before_after, validate,
 };
-use crate::data::{BinaryData, Repeats, RowGroups, RowsHash, ScoreKind};
+use crate::data::{BinaryData, Overlap, Repeats, RowGroups, RowsDigest, ScoreKind};
 use crate::dataset::{Content, Dataset};
 use crate::decide::ReportedRule;
 use crate::job::Finding;
@@ -67,14 +67,23 @@ pub struct Predictions {
 ///
 /// # Errors
 ///
-/// Options that are out of range or do not go with the data, rows of another kind or other groups than the artifact's, or rows that
-/// it was fitted to.
+/// Options that are out of range or do not go with the data, rows of another kind or other groups than the artifact's, or rows of which
+/// it was fitted to most.
 pub fn assess(
     data: &Dataset,
     stored: Option<&StoredArtifact>,
     options: &AssessOptions,
 ) -> Result<Assessed, AssessError> {
     let mut found = assess_rows(data, stored, options)?;
+    let overlap = found.findings.iter().find_map(|finding| match finding {
+        Finding::SameRows(overlap) => Some(*overlap),
+        _ => None,
+    });
+    match &mut found.figures {
+        Some(AssessedFigures::BeforeAfter(found)) => found.verdict.tell(overlap),
+        Some(AssessedFigures::Classes(found)) => found.verdict.tell(overlap),
+        _ => {}
+    }
     found.findings.extend(Finding::of_classes_as_scores(data));
     if let (None, Content::Points(points)) = (stored, data.content()) {
         found.findings.extend(Finding::of_order(points));
@@ -184,11 +193,22 @@ pub fn reads_points(artifact: Option<&Artifact<'_>>, options: &AssessOptions) ->
     artifact.is_none_or(is_of_points) && options.top_k.is_none() && is_surveyed(&options.metrics(None))
 }
 
-/// Whether an artifact was fitted to rows with this hash: by the hash that it keeps, or else by the SHA-256 of their files.
-pub fn is_fitted_to(stored: &StoredArtifact, rows: RowsHash, data_sha256: Option<[u8; 32]>) -> bool {
+/// Whether an artifact was fitted to rows with this digest, all or some: by the hash and the sketch that it keeps, or else by the SHA-256 of
+/// their files.
+pub fn overlap_with_fit(
+    stored: &StoredArtifact,
+    rows: &RowsDigest,
+    data_sha256: Option<[u8; 32]>,
+) -> Option<Overlap> {
     match stored.sample() {
-        Some(sample) => sample.rows == rows,
-        None => data_sha256 == Some(stored.artifact().header().provenance.data_sha256),
+        Some(sample) => {
+            let sketch = stored.sketch().unwrap_or_default();
+            RowsDigest { hash: sample.rows, sketch }.overlap(rows)
+        }
+        None => {
+            let is_same = data_sha256 == Some(stored.artifact().header().provenance.data_sha256);
+            is_same.then(Overlap::exact)
+        }
     }
 }
 
@@ -406,15 +426,15 @@ fn by_group(
     compare_groups(rows, kind, groups, &how)
 }
 
-/// Refuses the rows that an artifact was fitted to, or says that they are those.
+/// Refuses rows of which the artifact was fitted to most, or says to how many.
 fn same_rows(
     data: &Dataset,
     stored: &StoredArtifact,
     options: &AssessOptions,
 ) -> Result<Vec<Finding>, AssessError> {
-    match is_fitted_to(stored, data.rows_hash()?, options.data_sha256) {
-        true if !options.same_rows => Err(AssessError::SameRows),
-        same => Ok(same.then_some(Finding::SameRows).into_iter().collect()),
+    match overlap_with_fit(stored, &data.rows_digest()?, options.data_sha256) {
+        Some(overlap) if overlap.is_most() && !options.same_rows => Err(AssessError::SameRows(overlap)),
+        overlap => Ok(overlap.map(Finding::SameRows).into_iter().collect()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why nothing was assessed.
 
 use super::mismatch::Mismatch;
-use crate::data::DataError;
+use crate::data::{DataError, Overlap};
 use crate::error::FitError;
 use crate::options_error::OptionsError;
 use crate::sets::SetError;
@@ -43,8 +43,6 @@ pub enum AssessError {
     #[error("no row has a probability: all are uncalibrated")]
     AllUncalibrated,
     /// The rows are those that the artifact was fitted to.
-    #[error(
-        "these are the rows that the artifact was fitted to, and every figure would be optimistically biased"
-    )]
-    SameRows,
+    #[error("{0} that the artifact was fitted to, and every figure would be optimistically biased")]
+    SameRows(Overlap),
 }

@@ -11,7 +11,7 @@ mod points;
 mod sets;
 
 pub use assess_data::{
-    Predictions, assess, assess_calibrated, assess_matrix, assess_predictions, is_fitted_to, reads_points,
+    Predictions, assess, assess_calibrated, assess_matrix, assess_predictions, overlap_with_fit, reads_points,
 };
 pub use assessed::{
     Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures, AssessedOperating, AssessedPredictions,

@@ -17,7 +17,7 @@ use crate::artifact::{
 use crate::assess::{Evidence, evidence_of_fit, flaws};
 use crate::bands::Band;
 use crate::binary::{BinaryMethod, Blend, Model, Umd};
-use crate::data::{BinaryData, RowGroups, RowsHash, VectorData, with_points};
+use crate::data::{BinaryData, RowGroups, RowsDigest, VectorData, with_points};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
 use crate::error::FitError;
@@ -77,7 +77,7 @@ pub enum FittedModel {
 /// Options that do not go together or with the data, data that nothing can be fitted to, or a fit that a device has no form for.
 pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     options.check(data)?;
-    let hash = data.rows_hash()?;
+    let rows = data.rows_digest()?;
     let mut findings = findings_of(data)?;
     let drawn = data.one_row_of_each_cluster(options.seed);
     let job = Job {
@@ -97,7 +97,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
             Some(rows) => fit.of_clusters(rows, options.seed),
             None => fit,
         };
-        let bytes = joint_artifact_bytes(&fit, &options.artifact_options(hash, None))?;
+        let bytes = joint_artifact_bytes(&fit, &options.artifact_options(rows, None))?;
         let artifact = options.decided(&bytes)?;
         return Ok(Fitted { artifact, model: FittedModel::Joint(fit), chosen: None, findings });
     }
@@ -114,7 +114,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         Some(Err(finding)) => (None, Some(finding)),
         band => (band.and_then(Result::ok), None),
     };
-    let beside = options.artifact_options(hash, monitors).score_intervals(intervals).band(band);
+    let beside = options.artifact_options(rows, monitors).score_intervals(intervals).band(band);
     let bytes = artifact_bytes(&fit, &beside)?;
     let artifact = options.decided(&bytes)?;
     findings.extend(evidence);
@@ -381,9 +381,9 @@ impl Chosen {
 
 impl FitOptions {
     /// What goes into the artifact besides the fit.
-    fn artifact_options(&self, rows: RowsHash, monitors: Option<Monitoring>) -> ArtifactOptions {
+    fn artifact_options(&self, rows: RowsDigest, monitors: Option<Monitoring>) -> ArtifactOptions {
         ArtifactOptions {
-            data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.to_bytes()).into()),
+            data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.hash.to_bytes()).into()),
             rows: Some(rows),
             classifier: self.classifier,
             // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
