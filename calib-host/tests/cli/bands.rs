@@ -1,6 +1,7 @@
 //! A band around the calibration curve, through all commands that show one.
 
 use crate::data::scored;
+use crate::decide::COSTS;
 use crate::workplace::Workplace;
 
 /// 600 rows whose label is 1 about as often as the square of the score says.
@@ -52,5 +53,46 @@ fn a_band_that_would_not_hold_is_refused() {
     // Unasked it is told and left out.
     place.says("calib fit --method beta --scores turned.csv -o no.bin");
     assert_eq!(place.inspect("no.bin").get("band"), None);
+    said!();
+}
+
+/// An action that asks for the band is taken where the whole band at the score leads to it, whatever the intervals of ranges say.
+#[test]
+fn a_rule_asks_the_band_at_the_score() {
+    let costs = COSTS.replace("alarm = true", "alarm = true\nif_sure = \"band\"");
+    let by_interval = COSTS.replace("alarm = true", "alarm = true\nif_sure = true");
+    let place = place().with("costs.toml", costs).with("interval.toml", by_interval);
+    place.ok("calib fit --method beta --scores cal.csv -o cal.bin");
+    place.says("calib decide cal.bin --actions costs.toml -o rule.bin");
+    place.says("calib inspect rule.bin");
+    assert_eq!(place.inspect("rule.bin")["decision"]["actions"][2]["if_sure"], "band");
+    let column = |costs: &str, name: &str| {
+        place.ok(&format!("calib decide cal.bin --actions {costs} -o rule.bin --force"));
+        place.ok("calib apply rule.bin --scores test.csv -o out.csv --force");
+        let out = place.text("out.csv");
+        let at = out.lines().next().unwrap().split(',').position(|header| header == name).unwrap();
+        out.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let numbers =
+        |name| column("costs.toml", name).iter().map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+    let (actions, prob, lowest) = (column("costs.toml", "action"), numbers("prob"), numbers("band_lo"));
+    let threshold = 4.0 / 19.0;
+    for ((action, prob), lowest) in actions.iter().zip(prob).zip(lowest) {
+        assert_eq!(action == "treat", prob > threshold && lowest > threshold, "{action} {prob} {lowest}");
+    }
+    let treated = |actions: &[String]| actions.iter().filter(|action| *action == "treat").count();
+    let (by_band, by_interval) = (treated(&actions), treated(&column("interval.toml", "action")));
+    assert!((100..by_interval).contains(&by_band), "{by_band} {by_interval}");
+    // Without a band it would never be taken.
+    place.ok("calib fit --method beta --no-band --scores cal.csv -o plain.bin");
+    assert_ne!(place.says("calib decide plain.bin --actions costs.toml -o no.bin").code, 0);
+    assert_ne!(
+        place.says("calib fit --method beta --no-band --actions costs.toml --scores cal.csv -o no.bin").code,
+        0
+    );
+    assert!(!place.path().join("no.bin").exists());
+    let other = COSTS.replace("alarm = true", "alarm = true\nif_sure = \"sure\"");
+    let place = place.with("other.toml", other);
+    assert_ne!(place.says("calib decide --actions other.toml").code, 0);
     said!();
 }
