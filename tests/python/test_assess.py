@@ -84,7 +84,7 @@ def test_rows_without_a_probability_are_left_out(logits):
     assert np.isnan(calibrator.predict(values)["prob"]).tolist() == (~seen).tolist()
     both = calibrator.assess(values, labels)
     assert both["uncalibrated"] == (~seen).sum() and both["after"]["n"] == seen.sum()
-    with pytest.warns(CalibrationWarning, match="too good to be true"):
+    with pytest.warns(CalibrationWarning, match="optimistically biased"):
         of_seen = calibrator.assess(values[seen], labels[seen], same_rows=True)
     assert both["before"] == of_seen["before"]
     with pytest.raises(DataError, match="all are uncalibrated"):

@@ -195,7 +195,7 @@ FITTED = {
 
 @pytest.mark.parametrize("kind", FITTED)
 def test_rows_of_the_fit_are_refused(kind, binary, logits, tmp_path):
-    """Every figure would be too good to be true."""
+    """Every figure would be optimistically biased."""
     of_codes = kind == "codes"
     scores, labels = logits if kind in ("probs", "logits") else binary
     scores = {"probs": softmax(logits[0]), "codes": (binary[0] * 255).astype(int)}.get(kind, scores)
@@ -208,7 +208,7 @@ def test_rows_of_the_fit_are_refused(kind, binary, logits, tmp_path):
     calibrator.save(tmp_path / "cal.bin")
     with pytest.raises(DataError, match="fitted to"):
         calib_host.load(tmp_path / "cal.bin", kind if kind in ("probs", "logits") else None).assess(scores, labels)
-    with pytest.warns(CalibrationWarning, match="too good to be true"):
+    with pytest.warns(CalibrationWarning, match="optimistically biased"):
         same = calibrator.assess(scores, labels, same_rows=True)
     assert same["after"]
     assert calibrator.assess(scores[1:], labels[1:])["after"]

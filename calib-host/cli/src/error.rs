@@ -35,7 +35,7 @@ pub(crate) enum Error {
     #[error("{}", with_options(.0))]
     File(#[from] FileError),
     /// The rows that something is to be judged by are those that it was fitted to.
-    #[error("{}: these are the rows that {fitted} fitted to, and every figure would be too good to be true", path.display())]
+    #[error("{}: these are the rows that {fitted} fitted to, and every figure would be optimistically biased", path.display())]
     SameRows {
         /// The file of the rows.
         path: PathBuf,

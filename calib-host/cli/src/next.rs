@@ -49,7 +49,7 @@ pub(crate) fn tell<C: Run>(given: &ArgMatches, cx: &Context) -> io::Result<()> {
 }
 
 /// What stands for rows to judge by.
-pub(crate) const UNSEEN: &str = "TEST: rows that nothing was fitted to";
+pub(crate) const UNSEEN: &str = "Replace TEST with rows used for neither training nor calibration.";
 
 /// A text, taken apart at its spaces.
 pub(crate) fn words(text: &str) -> Vec<String> {

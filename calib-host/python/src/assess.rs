@@ -100,7 +100,7 @@ pub(crate) fn of_assess(cause: &AssessError) -> PyErr {
             cause.got
         )),
         AssessError::SameRows => DataError::new_err(format!(
-            "{cause}\n  hint: judge by rows that nothing was fitted to; same_rows goes on all the same"
+            "{cause}\n  hint: evaluate on rows used for neither training nor calibration; same_rows continues anyway"
         )),
         AssessError::Data(cause) => of_data(cause),
         cause => DataError::new_err(cause.to_string()),

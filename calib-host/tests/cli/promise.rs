@@ -41,7 +41,7 @@ fn the_terminal_has_a_short_list() {
     let run = binary_place().says(UMD_FIT);
     let lines: Vec<&str> = run.stderr.lines().collect();
     let of = |title: &str| lines.iter().find_map(|line| line.strip_prefix(title)).expect(title).split("; ");
-    let list: Vec<_> = of("This holds if: ").chain(of("It is to be read so: ")).collect();
+    let list: Vec<_> = of("Requires: ").chain(of("Limits: ")).collect();
     assert!((7..=9).contains(&list.len()) && lines.len() <= 12, "{lines:?}");
     assert!(list.iter().all(|condition| condition.len() < 130), "{list:?}");
     said!();

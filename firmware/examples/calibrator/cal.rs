@@ -1,33 +1,32 @@
 // calib 0.1.0, artifact e5caab70cd024665:
-// blend (binary), 144 bins, 2000 calibration points.
+// blend (binary), 144 steps, 2000 calibration points.
 // Scores beyond those of the calibration points are not marked here.
 //
 // With at least 90% probability over the draw of the calibration set, the event rate of every score range lies
 // in its interval. Nothing is guaranteed of the probability itself. With at least 90% probability over the
 // labels of the calibration set, the probability of an event lies in the band for every score simultaneously, if
 // a higher score never means a lower probability.
-// This holds if:
+// Requires:
 // - The calibration points are independent: one per patient, or one per other independent unit. Several
 // recordings, frames or visits of one patient are not.
-// - The classifier was fixed without looking at these labels. The method may be chosen by them: the ranges
+// - The classifier was trained and selected without these labels. The method may be chosen by them: the ranges
 // depend on the scores only.
-// - New data come from the same distribution as these, at the prevalence of the calibration sample: other
-// patients, sensors or classifiers, and a sample with as many cases as controls, are another distribution.
-// - Scores have a continuous distribution: rarely do two have the same. 7.2 % of the calibration points share
-// one, 0.55 % the most frequent.
+// - New data come from the same distribution as the calibration set, at the same prevalence. Other patients,
+// sensors or classifiers are another distribution, and so is a sample with as many cases as controls.
+// - Scores have a continuous distribution: equal scores are rare. 7.2% of the calibration points share a score,
+// 0.55% the most frequent one.
 // - For the band: a higher score never means a lower probability of an event. Labels can contradict this, but
 // not confirm it. If the probability may fall by 0.05 from a score to a higher one, the band is 0.05 wider on
 // each side.
-// It is to be read so:
-// - Nothing was seen of scores below 0 or above 1: calib-core marks results for them; what is said of their bin
-// is said of others.
-// - The truth is the frequency of the label as it was recorded, among patients like the sample's: an imperfect
-// reference standard, or labels only for some, shift it by an unknown amount.
-// - It is an average over all patients with scores in the bin. Nothing is promised within a bin, nor for a
-// subgroup: a sex, a site or a scanner can be off by any amount.
-// - In up to 1 of 10 calibrations it does not hold: that is decided once for all by the draw of the calibration
-// points, not anew for every patient. Every recalibration takes that chance anew, and the chances add up.
-// - The band holds with its own probability. The band and what else is guaranteed hold together with 80 %.
+// Limits:
+// - Event rates are those of the labels as recorded, among patients like those of the calibration set. An
+// imperfect reference standard, or labels for only some patients, shift them by an unknown amount.
+// - The guarantee is about the average over all patients with scores in a bin or score range. It does not cover
+// a part of the bin or a subgroup: the error for one sex, site or scanner can be of any size.
+// - The guarantee fails with probability at most 10%. The draw of the calibration set decides this once, not
+// separately for every patient. Each recalibration adds the same risk.
+// - The band holds with its own probability. The band and the other guarantee hold simultaneously with at least
+// 80% probability.
 //
 // In Cargo.toml: calib-core = { path = "PATH/calib-core" }, where PATH is a checkout of calib 0.1.0. How it is called:
 //

@@ -1,4 +1,4 @@
-//! `cargo xtask bench host`, `cargo xtask bench monitor` and `cargo xtask bench accuracy`
+//! `cargo xtask bench host` and `cargo xtask bench monitor`
 
 use anyhow::Result;
 use xtask::{cargo, root, run};
@@ -22,12 +22,6 @@ pub(crate) fn host(setup: Setup, flags: &flags::Host) -> Result<()> {
         arguments.extend(is_set.then(|| flag.to_owned()));
     }
     claims("bench", arguments)
-}
-
-/// Compares methods with known curves, with a release build of `accuracy`.
-pub(crate) fn accuracy(flags: &flags::Accuracy) -> Result<()> {
-    let sets = flags.sets.iter().flat_map(|sets| ["--sets".to_owned(), sets.to_string()]);
-    claims("accuracy", sets.collect())
 }
 
 /// Runs a release build of one of the programs that show what is claimed.

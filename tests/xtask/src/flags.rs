@@ -98,12 +98,22 @@ xflags::xflags! {
                 /// How many streams of FriedmanDrift; 1000 if not given.
                 optional --trials n: u32
             }
-            /// Compare methods with curves that are known: how near their values come to the truth.
+            /// Compare calibration methods of several packages on real data and on curves that are known.
             ///
-            /// Next to scikit-learn's two calibrators. The default method behind the best by more than it should be is a failure.
+            /// In a virtual environment with their Python packages, which ship the data. A criterion that fails is a failure.
             cmd accuracy {
-                /// How many sets of rows of each curve; 100 if not given.
+                /// Take two data sets and a few draws: some seconds, without the packages that ship other data.
+                optional --quick
+                /// How many splits of each data set and classifier; 8 if not given.
+                optional --splits n: u64
+                /// How many sets of rows of each curve; 20 if not given.
                 optional --sets n: u64
+                /// How many processes; 1 if not given.
+                optional --jobs n: u64
+                /// Compare with netcal and probmetrics, too, which bring PyTorch: a download of several GB.
+                optional --all
+                /// Write the tables into the book's page.
+                optional --write
             }
             /// Measure the Python package's time and memory, next to NumPy and scikit-learn.
             cmd python {

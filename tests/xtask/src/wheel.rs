@@ -7,6 +7,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail, ensure};
 use xtask::{built, output, root, run};
 
+use crate::flags;
 use crate::notices;
 use crate::setup::Setup;
 use crate::steps::Steps;
@@ -83,6 +84,31 @@ pub(crate) fn bench(setup: Setup, rows: Option<u64>) -> Result<()> {
     install(&python, &wheel)?;
     let rows = rows.map(|rows| format!("--rows={rows}"));
     run(Command::new(&python).arg(root().join("tests/python/bench.py")).args(rows))
+}
+
+/// Compares calibration methods of several packages, calib's by a build of the package: in the environment of the tests if that has all that is
+/// asked for, and else in one of its own.
+pub(crate) fn accuracy(setup: Setup, flags: &flags::Accuracy) -> Result<()> {
+    let flags::Accuracy { quick, splits, sets, jobs, all, write } = flags;
+    let (name, profile) = match (all, quick) {
+        (true, _) => ("accuracy-all", Profile::Release),
+        (false, true) => (NEWEST, Profile::Tests),
+        (false, false) => ("accuracy", Profile::Release),
+    };
+    let python = environment(name, setup)?;
+    let wheel = build(&environment("build", setup)?, profile)?;
+    install(&python, &wheel)?;
+    let number = |flag: &str, n: &Option<u64>| n.map(|n| format!("--{flag}={n}"));
+    let mut command = Command::new(&python);
+    command.arg(root().join("tests/accuracy"));
+    command
+        .args([number("splits", splits), number("sets", sets), number("jobs", jobs)].into_iter().flatten());
+    command.args(quick.then_some("--quick"));
+    command.arg("--records").arg(root().join("target/accuracy/records.json"));
+    if *write {
+        command.arg("--page").arg(root().join("docs/src/accuracy.md"));
+    }
+    run(&mut command)
 }
 
 /// Compares what the package that [`verify`] installed predicts with what an emulated device answers, bit for bit, and follows the book's

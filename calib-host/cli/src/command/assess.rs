@@ -18,7 +18,7 @@ use crate::show;
 
 /// Measure how good probabilities are, before and after.
 ///
-/// On data that nothing was fitted to: of a table that `calib apply` wrote, of a model as it is, or of a model before and after an
+/// On data used for neither training nor calibration: of a table that `calib apply` wrote, of a model as it is, or of a model before and after an
 /// artifact.
 #[derive(Args)]
 pub(crate) struct Assess {

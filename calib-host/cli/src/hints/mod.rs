@@ -22,9 +22,9 @@ use crate::error::{Error, PromiseError, option};
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
     match error {
-        Error::SameRows { .. } => {
-            Some("judge by rows that nothing was fitted to; --same-rows goes on all the same".into())
-        }
+        Error::SameRows { .. } => Some(
+            "evaluate on rows used for neither training nor calibration; --same-rows continues anyway".into(),
+        ),
         Error::File(error) => of_file(error),
         Error::Fit { cause, .. } => cause.hint().map(|hint| hint.with_names(option)),
         Error::Compile(cause) => cause.hint().map(|hint| hint.with_names(option)),

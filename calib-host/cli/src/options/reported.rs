@@ -22,7 +22,7 @@ use crate::read::{ColumnNames, For, Labelled, NamedArtifact, RowFiles, ScoresAre
 pub(crate) struct ReportedOptions {
     /// The artifact.
     pub(crate) artifact: PathBuf,
-    /// Scores that nothing was fitted to: scores of class 1 for a binary artifact, otherwise a matrix. As integer codes for
+    /// Scores of rows used for neither training nor calibration: scores of class 1 for a binary artifact, otherwise a matrix. As integer codes for
     /// an artifact over those.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) test: PathBuf,

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// Whether rows that something was fitted to may be judged all the same.
 #[derive(Args)]
 pub(crate) struct SameRows {
-    /// Go on although the rows are those of the fit: every figure is then too good to be true, and a warning says so.
+    /// Continue although the rows are those of the fit. Every figure is then optimistically biased, and calib warns about it.
     #[arg(long, help_heading = ROWS, hide_short_help = true)]
     same_rows: bool,
 }

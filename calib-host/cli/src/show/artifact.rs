@@ -7,8 +7,8 @@ use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction,
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, bins_in_words, encoding_of_keys, points,
-    promise, rule_sentences, score_edges, scores_in_words, shortest, table_label,
+    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, points, promise,
+    rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
 use calib_fit::stats::decimals;
 use serde_json::{Value, json};
@@ -56,7 +56,8 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     let parameters = Some(header.provenance.parameters).filter(|parameters| !parameters.is_empty());
     let parameters = parameters.map_or(String::new(), |parameters| format!(", {parameters}"));
     writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
-    let bins = bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
+    let bins =
+        size_in_words(header.method, header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
     writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
     if let Some(sentence) = in_steps(artifact) {
         writeln!(out, "            {sentence}")?;
@@ -181,9 +182,12 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     };
     let range = score_range(artifact, index);
     let range = range.map_or(String::new(), |[lowest, highest]| format!(", scores {lowest} to {highest}"));
-    let epsilon = table.epsilon.map_or("none".to_owned(), |e| e.to_string());
+    let epsilon = table.epsilon.map_or(String::new(), |epsilon| format!(", epsilon {epsilon}"));
     let ShownTable { size, len_bytes, lines, .. } = ShownTable::of(&table.form, encoding_of_keys(artifact));
-    writeln!(out, "table {index}{name}: {size}, {len_bytes} bytes, epsilon {epsilon}{range}")?;
+    let size = size
+        .or_else(|| size_in_words(artifact.header().method, lines.len()))
+        .unwrap_or_else(|| "no bins".into());
+    writeln!(out, "table {index}{name}: {size}, {len_bytes} bytes{epsilon}{range}")?;
     if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
         let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
         writeln!(out, "  search: {len_bytes} bytes, a direct table {has} {direct} more")?;

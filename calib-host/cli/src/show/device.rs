@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use calib_core::slot::SlotContent;
 use calib_core::wire::{CalibratorStatus, PROTOCOL_VERSION, Questions, Slots, Status, UpdateStatus};
-use calib_fit::artifact::bins_in_words;
+use calib_fit::artifact::size_in_words;
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
@@ -33,7 +33,8 @@ pub(crate) fn print_device(
     )?;
     match &status.calibrator {
         Ok(CalibratorStatus { identity, method, reduction, bins, n, encoding, .. }) => {
-            let bins = bins_in_words(*bins as usize).map_or(String::new(), |bins| format!("{bins}, "));
+            let bins =
+                size_in_words(*method, *bins as usize).map_or(String::new(), |bins| format!("{bins}, "));
             writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins}{n} points")?;
             writeln!(out, "scores      {encoding}")?;
         }

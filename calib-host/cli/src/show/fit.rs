@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use calib_core::Artifact;
-use calib_core::artifact::Method;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, Promise, VacuousBins, band_steps, bins_in_words, cluster_rows, number_of, points,
-    points_for_a_useful_epsilon, promise,
+    MonitorFacts, Promise, VacuousBins, band_steps, cluster_rows, number_of, points,
+    points_for_a_useful_epsilon, promise, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel};
 use calib_fit::fit::FittedTable;
@@ -50,15 +49,13 @@ impl<'a> ShownFit<'a> {
             None => number_of(fit.n(), "point"),
         };
         let mut lines = vec![format!(
-            "{points}, {} ({}), {}{} bytes: {}",
+            "Wrote {}: {points}, {} ({}), {}{} bytes",
+            shown_path(output),
             fit.method(),
             fit.reduction(),
-            match fit.method() {
-                Method::Blend => format!("{}, ", number_of(fit.bins() as u64, "step")),
-                _ => bins_in_words(fit.bins()).map_or(String::new(), |bins| format!("{bins}, ")),
-            },
-            artifact.len_bytes(),
-            shown_path(output)
+            size_in_words(artifact.header().method, fit.bins())
+                .map_or(String::new(), |bins| format!("{bins}, ")),
+            artifact.len_bytes()
         )];
         let unfitted = fit.unfitted().iter().take(SHOWN);
         let unfitted =
@@ -142,7 +139,7 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
         _ => format!(" of {}", fit.table_name(index)),
     };
     let mut lines = vec![format!(
-        "blend{of}: {}; its steps are within {:.4} of it",
+        "blend{of}: {}. Its steps differ from it by at most {:.4}.",
         weights.join(", "),
         steps.stated_within()
     )];
@@ -221,7 +218,7 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
         return Vec::new();
     };
     let head = format!(
-        "Epsilon is wider than every probability. Exact intervals of the bins, which hold together with probability {} %:",
+        "Epsilon is wider than every probability. Exact intervals of the bins, which hold simultaneously with at least {}% probability:",
         percent_of_success(guarantee.alpha)
     );
     let tables = fit.tables().iter().enumerate().filter_map(|(index, table)| Some((index, table.as_ref()?)));

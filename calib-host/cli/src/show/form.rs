@@ -8,7 +8,6 @@ use calib_core::table::{
     InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf, VennAbersTableOf,
 };
 use calib_core::{Artifact, Margin, ScoreEncoding};
-use calib_fit::artifact::bins_in_words;
 use calib_fit::fit::parameter_of;
 use serde_json::{Value, json};
 
@@ -40,8 +39,8 @@ pub(super) fn in_steps(artifact: &Artifact<'_>) -> Option<String> {
 
 /// What a table holds.
 pub(super) struct ShownTable {
-    /// Its size in words for people.
-    pub(super) size: String,
+    /// Its size in words for people, if it is no number of bins.
+    pub(super) size: Option<String>,
     /// How many bytes it takes, its epsilon among them.
     pub(super) len_bytes: usize,
     /// A line for each bin, knot or parameter.
@@ -84,7 +83,7 @@ impl ShownTable {
                 let numbers = json!({"form": "compact", "bins": t.bins(), "edges": edges, "keys": keys, "values": values});
                 Self::of_bins(all(&keys), &KEYS, all(&values), 2 * (2 * t.bins() + 1), numbers)
             }
-            _ => Self { size: "no bins".into(), len_bytes: 0, lines: Vec::new(), json: json!({}) },
+            _ => Self { size: None, len_bytes: 0, lines: Vec::new(), json: json!({}) },
         }
     }
 
@@ -104,8 +103,12 @@ impl ShownTable {
             let close = if bin == last { ends.brackets[1] } else { ')' };
             format!("{:<28} {value}", format!("{open}{lo}, {hi}{close}"))
         };
-        let size = bins_in_words(values.len()).unwrap_or_else(|| "no bins".into());
-        Self { size, len_bytes, lines: lows.zip(highs).zip(&values).enumerate().map(line).collect(), json }
+        Self {
+            size: None,
+            len_bytes,
+            lines: lows.zip(highs).zip(&values).enumerate().map(line).collect(),
+            json,
+        }
     }
 }
 
@@ -149,7 +152,7 @@ fn venn_abers<S: FloatScore>(table: &VennAbersTableOf<'_, S>, ends: Ends<'_>) ->
 fn knots<S: FloatScore>(table: &InterpolatedTableOf<'_, S>) -> ShownTable {
     let (x, y) = (table.x(), table.y());
     ShownTable {
-        size: format!("{} knots", x.len()),
+        size: Some(format!("{} knots", x.len())),
         len_bytes: 12 * x.len(),
         lines: x.iter().zip(y).map(|(x, y)| format!("{x:<28} {y}")).collect(),
         json: json!({"form": "interpolated", "scores": x, "values": y}),
@@ -161,7 +164,7 @@ fn function(parameters: Vec<(&str, f32)>) -> ShownTable {
     let named: serde_json::Map<_, _> =
         parameters.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect();
     ShownTable {
-        size: "a function".into(),
+        size: Some("a function".into()),
         len_bytes: 4 * (2 + parameters.len()),
         lines: parameters.iter().map(|(name, value)| format!("{name:<28} {value}")).collect(),
         json: json!({"form": "scaling", "parameters": named}),

@@ -13,15 +13,16 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     let references: Vec<_> = (0..monitors.count()).filter_map(|table| monitors.reference(table)).collect();
     let bins: usize = references.iter().map(|reference| reference.bins()).sum();
     let is_own = (0..monitors.count()).any(|table| monitors.own_edges(table).is_some());
-    let whose = if is_own { "bins of their own" } else { "bins of the tables" };
+    let whose = if is_own { "separate bins" } else { "bins of the tables" };
     let of_tables = match monitors.count() {
         1 => String::new(),
         all => format!(", {} of {all} tables", references.len()),
     };
     let mut lines = vec![format!(
-        "false alarms: of a shift in {}, of a change every {change} predictions, of the promise in {}, or fewer; {bins} {whose}{of_tables}",
-        of_so_many(shift, "devices"),
-        of_so_many(promise, "devices")
+        "false alerts if nothing changes: a shift {}, a change on average at least {change} predictions apart, the guarantee {}; {bins} \
+         {whose}{of_tables}",
+        at_most(shift),
+        at_most(promise)
     )];
     if references.len() > 1 {
         let [shift, change, promise] = monitors.rarities();
@@ -38,7 +39,7 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
         None => "calibration scores".into(),
     };
     lines.push(format!(
-        "They hold while every prediction is a fresh draw from the population of the {population}: count one a patient."
+        "These limits require that each prediction is an independent draw from the population of the {population}: count one a patient."
     ));
     lines.extend(artifact.monitor_action().map(|action| {
         let what = action_words(action);
@@ -54,6 +55,15 @@ pub(crate) fn monitor_sentences(artifact: &Artifact<'_>, title: &str) -> Vec<Str
     let mut lines = monitor_lines(artifact).into_iter();
     let first = lines.next().map(|first| format!("{title}: {first}."));
     first.into_iter().chain(lines).collect()
+}
+
+/// With which probability a device ever reports what is not so.
+fn at_most(rarity: u32) -> String {
+    match rarity {
+        // Of so many tables, each with such an alarm, nothing is known.
+        0 | 1 => "with any probability".into(),
+        rarity => format!("with probability at most 1/{rarity} per device"),
+    }
 }
 
 /// Under which conditions evidence is such, before what follows from them.

@@ -1,6 +1,7 @@
 //! What was fitted, in words: what is independent among the rows, and the bins.
 
 use calib_core::Artifact;
+use calib_core::artifact::Method;
 
 use crate::fit::parameter_of;
 
@@ -64,6 +65,25 @@ pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
 /// ```
 pub fn bins_in_words(bins: usize) -> Option<String> {
     (bins > 0).then(|| number_of(bins as u64, "bin"))
+}
+
+/// So many bins of a method's table, or `None` if it has none. A blend and a smooth function are stored in steps.
+///
+/// ```
+/// use calib_core::artifact::Method;
+/// use calib_fit::artifact::size_in_words;
+///
+/// assert_eq!(size_in_words(Method::Umd, 10), Some("10 bins".into()));
+/// assert_eq!(size_in_words(Method::Blend, 144), Some("144 steps".into()));
+/// assert_eq!(size_in_words(Method::Beta, 0), None);
+/// ```
+pub fn size_in_words(method: Method, bins: usize) -> Option<String> {
+    use Method::{Beta, Blend, Platt, Quadratic, Temperature, Unchanged};
+    let thing = match method {
+        Blend | Platt | Beta | Temperature | Quadratic | Unchanged => "step",
+        _ => "bin",
+    };
+    (bins > 0).then(|| number_of(bins as u64, thing))
 }
 
 /// So many of a thing, with its plural where it is not one.

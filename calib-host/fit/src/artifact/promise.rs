@@ -10,7 +10,7 @@ use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
 use crate::guarantee::{Plan, gr21_theorem3_smallest_n};
-use crate::stats::{decimals, percent_of_success};
+use crate::stats::percent_of_success;
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
@@ -82,10 +82,10 @@ impl Promise {
 }
 
 /// What stands above the assumptions.
-pub const ASSUMPTIONS: &str = "This holds if";
+pub const ASSUMPTIONS: &str = "Requires";
 
 /// What stands above the limits.
-pub const LIMITS: &str = "It is to be read so";
+pub const LIMITS: &str = "Limits";
 
 /// Everything, in full.
 impl fmt::Display for Promise {
@@ -220,19 +220,19 @@ const CONSERVATIVE: &str = "That is cautious: bins that no such scores touch may
 fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<SampleFacts>) -> Vec<Condition> {
     let (fixed, in_full) = match candidates(artifact) {
         1 => (
-            "classifier, method and number of bins were fixed without looking at these labels".to_owned(),
-            "Classifier, its threshold, method and number of bins were fixed without looking at these labels. Where the best of M \
-             was chosen by them, the epsilon that holds is the one for alpha / M."
+            "classifier, method and number of bins chosen without these labels".to_owned(),
+            "The classifier was trained and selected without these labels. Its threshold, the method and the number of bins were also \
+             chosen without them. If you chose the best of M by these labels, the valid epsilon is the one for alpha / M."
                 .to_owned(),
         ),
         candidates => (
             format!(
-                "the classifier was fixed without looking at these labels, and method and number of bins are one of the \
-                 {candidates} candidates"
+                "a classifier trained and selected without these labels, and method and number of bins chosen from {candidates} predefined \
+                 candidates (epsilon accounts for this)"
             ),
             format!(
-                "The classifier and its threshold were fixed without looking at these labels, and method and number of bins were \
-                 chosen by them among no more than {candidates} candidates, each fixed before."
+                "The classifier was trained and selected without these labels, and so was its threshold. Method and number of bins were \
+                 chosen by these labels from at most {candidates} candidates, which were fixed in advance."
             ),
         ),
     };
@@ -242,8 +242,8 @@ fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<Sam
     }
     match guarantee.theorem {
         Theorem::Gr21Theorem4 => all.push(Condition::new(
-            "the device is handed a fresh random word each time",
-            "The device is handed a fresh random word each time, uniform and independent of the score.",
+            "a fresh random word for each look-up on the device",
+            "The device gets a fresh random word for each look-up, uniform and independent of the score.",
         )),
         Theorem::SampleSplit => {}
         Theorem::ClopperPearson => all.extend(ties_at_edges(artifact)),
@@ -296,8 +296,8 @@ fn monotone() -> Condition {
 /// The assumption about the classifier where nothing else is chosen.
 fn fixed_classifier() -> Condition {
     Condition::new(
-        "the classifier was fixed without looking at these labels",
-        "The classifier was fixed without looking at these labels. The method may be chosen by them: the band depends on no method.",
+        "a classifier trained and selected without these labels",
+        "The classifier was trained and selected without these labels. The method may be chosen by them: the band depends on no method.",
     )
 }
 
@@ -308,8 +308,8 @@ fn assumptions_of_ranges(
     sample: Option<SampleFacts>,
 ) -> Vec<Condition> {
     let fixed = Condition::new(
-        "the classifier was fixed without looking at these labels",
-        "The classifier was fixed without looking at these labels. The method may be chosen by them: the ranges depend on the scores only.",
+        "a classifier trained and selected without these labels",
+        "The classifier was trained and selected without these labels. The method may be chosen by them: the ranges depend on the scores only.",
     );
     let mut all = vec![independent(artifact), fixed, same_distribution(artifact)];
     if found.rate() == Rate::OfRange {
@@ -322,12 +322,12 @@ fn assumptions_of_ranges(
 fn independent(artifact: &Artifact<'_>) -> Condition {
     match cluster_rows(artifact) {
         None => Condition::new(
-            "calibration points are independent: one per patient, or per other independent unit",
+            "independent calibration points: one per patient, or per other independent unit",
             "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
              frames or visits of one patient are not.",
         ),
         Some(_) => Condition::new(
-            "clusters are independent, and one row of each was drawn: a new row is a random one of a random cluster",
+            "independent clusters, one row drawn from each: a new row is a random row of a random cluster",
             "The clusters are independent, one per patient or other independent unit, and one row of each was drawn. A new row is \
              a random one of a random cluster.",
         ),
@@ -339,19 +339,19 @@ fn independent(artifact: &Artifact<'_>) -> Condition {
 fn same_distribution(artifact: &Artifact<'_>) -> Condition {
     match parameter(artifact, "prevalence") {
         None => Condition::new(
-            "new data come from the same distribution, at the same prevalence",
-            "New data come from the same distribution as these, at the prevalence of the calibration sample: other patients, \
-             sensors or classifiers, and a sample with as many cases as controls, are another distribution.",
+            "new data from the same distribution, at the same prevalence",
+            "New data come from the same distribution as the calibration set, at the same prevalence. Other patients, sensors or classifiers \
+             are another distribution, and so is a sample with as many cases as controls.",
         ),
         Some(prevalence) => Condition::new(
             format!(
-                "new data have a prevalence of {prevalence}, and nothing else is new: scores are distributed among the positives as \
-                 before, and among the negatives, too"
+                "new data with a prevalence of {prevalence} and nothing else new: the scores of positives and of negatives are distributed \
+                 as before"
             ),
             format!(
-                "New data have a prevalence of {prevalence}, and scores are distributed among the positives as in the calibration \
-                 sample, and among the negatives, too (label shift): other patients, sensors or classifiers, or a disease at another \
-                 stage, are another distribution."
+                "New data have a prevalence of {prevalence}. The scores of positives and of negatives are distributed as in the \
+                 calibration set (label shift). Other patients, sensors or classifiers, or a disease at another stage, are another \
+                 distribution."
             ),
         ),
     }
@@ -362,13 +362,12 @@ fn ties_at_edges(artifact: &Artifact<'_>) -> Option<Condition> {
     let of_scores = artifact.header().method == Method::Umd && counting_devices(artifact).is_none();
     of_scores.then(|| match has_ties(artifact) {
         true => Condition::new(
-            "new scores are like those of the calibration set: equal scores lie at an edge, so that the event rate is the one of the \
-             calibration set's scores",
+            "new scores distributed within each bin as in the calibration set (equal scores lie at an edge)",
             "Equal scores lie at an edge of a bin. The event rate of a bin is then the average over the scores that the calibration set \
              has there: new scores are distributed within the bin as these are.",
         ),
         false => Condition::new(
-            "no equal scores lie on both sides of an edge (checked)",
+            "no equal scores on both sides of an edge (checked)",
             "No equal scores lie on both sides of an edge of a bin. This was checked in the calibration set.",
         ),
     })
@@ -377,75 +376,75 @@ fn ties_at_edges(artifact: &Artifact<'_>) -> Option<Condition> {
 /// The assumption that scores have a continuous distribution, with what was seen of it.
 fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
     let percent =
-        |share: f32| format!("{:.*} %", if share > 0.0 && share < 0.01 { 2 } else { 1 }, 100.0 * share);
+        |share: f32| format!("{:.*}%", if share > 0.0 && share < 0.01 { 2 } else { 1 }, 100.0 * share);
     match sample.filter(|sample| !sample.tied.is_nan()) {
         Some(SampleFacts { tied: 0.0, .. }) => Condition::new(
-            "scores hardly ever repeat (of the calibration points none share one)",
-            "Scores have a continuous distribution: hardly ever do two have the same. No two calibration points share one.",
+            "few equal scores (none in the calibration set)",
+            "Scores have a continuous distribution: equal scores are rare. No two calibration points have equal scores.",
         ),
         Some(SampleFacts { tied, heaviest, .. }) => {
             let seen = format!(
-                "{} of the calibration points share one, {} the most frequent",
+                "{} of the calibration points share a score, {} the most frequent one",
                 percent(tied),
                 percent(heaviest)
             );
             Condition::new(
-                format!("scores rarely repeat ({seen})"),
-                format!("Scores have a continuous distribution: rarely do two have the same. {seen}."),
+                format!("few equal scores ({seen})"),
+                format!("Scores have a continuous distribution: equal scores are rare. {seen}."),
             )
         }
         None => Condition::new(
-            "scores rarely repeat",
-            "Scores have a continuous distribution: rarely do two have the same.",
+            "few equal scores",
+            "Scores have a continuous distribution: equal scores are rare.",
         ),
     }
 }
 
 /// What a guarantee with this alpha does not say.
 fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
-    let odds = odds_of_failure(alpha);
+    let percent = in_decimals(100.0 * as_written(alpha));
     let (spent, spent_in_full) = match parameter(artifact, "alpha-spent").filter(|&spent| spent > 0.0) {
         None => (
-            "each recalibration takes that chance anew".to_owned(),
-            "Every recalibration takes that chance anew, and the chances add up.".to_owned(),
+            "each recalibration adds the same risk".to_owned(),
+            "Each recalibration adds the same risk.".to_owned(),
         ),
         Some(spent) => {
             let all = in_decimals((spent + as_written(alpha)).min(1.0));
             (
                 format!(
-                    "with the earlier calibrations in the field, which took {spent}, one of them fails with probability {all}"
+                    "with the earlier calibrations in the field ({spent}), one of them fails with probability at most {all}"
                 ),
                 format!(
-                    "Earlier calibrations in the field took a probability of {spent}: that the promise of any of them, or this one, \
-                     does not hold has a probability of up to {all}."
+                    "Earlier calibrations in the field used a probability of {spent}: the probability that the guarantee of any of \
+                     them, or this one, fails is at most {all}."
                 ),
             )
         }
     };
-    vec![
-        unseen_scores(artifact),
+    let known = [
         Condition::new(
-            "the truth is the frequency of the label as it was recorded",
-            "The truth is the frequency of the label as it was recorded, among patients like the sample's: an imperfect reference \
-             standard, or labels only for some, shift it by an unknown amount.",
+            "event rates are those of the labels as recorded",
+            "Event rates are those of the labels as recorded, among patients like those of the calibration set. An imperfect reference \
+             standard, or labels for only some patients, shift them by an unknown amount.",
         ),
         of_averages(),
         Condition::new(
-            format!("in up to {odds} calibrations it does not hold, and {spent}"),
+            format!("the guarantee fails with probability at most {percent}%, and {spent}"),
             format!(
-                "In up to {odds} calibrations it does not hold: that is decided once for all by the draw of the calibration points, \
-                 not anew for every patient. {spent_in_full}"
+                "The guarantee fails with probability at most {percent}%. The draw of the calibration set decides this once, not \
+                 separately for every patient. {spent_in_full}"
             ),
         ),
-    ]
+    ];
+    unseen_scores(artifact).into_iter().chain(known).collect()
 }
 
 /// What is said of bins is no more than that.
 fn of_averages() -> Condition {
     Condition::new(
-        "on average over all with scores in the bin: not within a bin, not for subgroups",
-        "It is an average over all patients with scores in the bin. Nothing is promised within a bin, nor for a subgroup: a \
-         sex, a site or a scanner can be off by any amount.",
+        "averages over a bin or score range, not over a part of it, a subgroup or a single patient",
+        "The guarantee is about the average over all patients with scores in a bin or score range. It does not cover a part of the bin \
+         or a subgroup: the error for one sex, site or scanner can be of any size.",
     )
 }
 
@@ -453,9 +452,10 @@ fn of_averages() -> Condition {
 fn both_hold(band: f32, other: f32) -> Condition {
     let both = in_decimals(100.0 * (1.0 - as_written(band) - as_written(other)).max(0.0));
     Condition::new(
-        format!("the band and the rest hold together with probability {both} %"),
+        format!("the band and the other guarantee hold simultaneously with at least {both}% probability"),
         format!(
-            "The band holds with its own probability. The band and what else is guaranteed hold together with {both} %."
+            "The band holds with its own probability. The band and the other guarantee hold simultaneously with at least {both}% \
+             probability."
         ),
     )
 }
@@ -468,55 +468,59 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
         let one = percent_of_success(guarantee.alpha);
         let both = in_decimals(100.0 * (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0));
         all.push(Condition::new(
-            format!("the exact intervals hold with probability {one} % by themselves, with epsilon together {both} %"),
+            format!("the exact intervals hold with at least {one}% probability, and simultaneously with epsilon with at least {both}%"),
             format!(
-                "The exact intervals hold with probability {one} % by themselves, as epsilon does: both together with {both} %."
+                "The exact intervals hold with at least {one}% probability, as epsilon does. Both hold simultaneously with at least \
+                 {both}% probability."
             ),
         ));
     }
     all
 }
 
-/// What is to be said of scores beyond those of the calibration points.
-fn unseen_scores(artifact: &Artifact<'_>) -> Condition {
+/// What is to be said of scores beyond those of the calibration points; nothing if those span all probabilities.
+fn unseen_scores(artifact: &Artifact<'_>) -> Option<Condition> {
     let tables = artifact.tables();
     let has_ranges = (0..tables.count()).any(|table| tables.score_range(table).is_some());
-    let marked = if has_ranges { ": calib-core marks results for them" } else { "" };
+    let flagged = if has_ranges { ". The device flags results there as out of range" } else { "" };
     let is_float = !artifact.header().encoding.is_quantized();
-    let seen = match tables.score_range(0).filter(|_| tables.count() == 1 && is_float) {
-        Some(ends) => {
-            let [lowest, highest] = match artifact.header().encoding.is_margin() {
-                true => ends.map(|key| Margin::from_key(key).unwrap_or_default().get()),
-                false => ends.map(f32::from_bits),
-            };
-            format!("below {} or above {}", short(lowest), short(highest))
-        }
-        None => "beyond those of the calibration points".to_owned(),
-    };
-    // Outcomes are known of bins, and the range is that of the scores that the edges come from.
-    if counting_devices(artifact).is_some() {
-        return Condition::new(
-            format!("scores {seen} are unlike those that the bins were made of{marked}"),
-            format!(
-                "Scores {seen} are unlike those that the bins were made of{marked}; what is said of their bin is said of all in it."
-            ),
-        );
+    let is_margin = artifact.header().encoding.is_margin();
+    let ends =
+        tables.score_range(0).filter(|_| tables.count() == 1 && is_float).map(|ends| match is_margin {
+            true => ends.map(|key| Margin::from_key(key).unwrap_or_default().get()),
+            false => ends.map(f32::from_bits),
+        });
+    if !is_margin && ends == Some([0.0, 1.0]) {
+        return None;
     }
-    Condition::new(
-        format!("nothing was seen of scores {seen}{marked}"),
-        format!("Nothing was seen of scores {seen}{marked}; what is said of their bin is said of others."),
-    )
+    let beyond = ends.map_or("out of the range of the table".to_owned(), |[lowest, highest]| {
+        format!("below {} or above {}", short(lowest), short(highest))
+    });
+    // Outcomes are known of bins, and the range is that of the scores that the edges come from.
+    let of_what = if counting_devices(artifact).is_some() {
+        "score that the bins were made from"
+    } else {
+        "calibration score"
+    };
+    let statement = format!("o {of_what} was {beyond}{flagged}");
+    Some(Condition::new(
+        format!("n{statement}").replace(". The device", ", and the device"),
+        format!("N{statement}. What is stated for the outermost bins also applies to such scores."),
+    ))
 }
 
 /// What is to be said of bins that say exactly 0 or 1.
 fn extremes(bins: u32, fewest: Option<u32>) -> Condition {
-    let (bins, say) = if bins == 1 { ("1 bin".into(), "says") } else { (format!("{bins} bins"), "say") };
+    let (bins, has, value) =
+        if bins == 1 { ("1 bin".into(), "has", "value") } else { (format!("{bins} bins"), "have", "values") };
     let from = match fewest {
         None => String::new(),
         Some(1) => ", from as few as 1 point".into(),
         Some(fewest) => format!(", from as few as {fewest} points"),
     };
-    let short = format!("{bins} {say} exactly 0 or 1{from}: no proof that the other never happens");
+    let short = format!(
+        "{bins} {has} the {value} 0 or 1{from}: this does not show that the other outcome never happens"
+    );
     Condition::new(&*short, format!("{short}."))
 }
 
@@ -543,12 +547,6 @@ fn short(number: f32) -> String {
         0.0 | 1e-5..1e7 => number.to_string(),
         _ => format!("{number:e}"),
     }
-}
-
-/// Alpha as a fraction: `1 of 10`.
-fn odds_of_failure(alpha: f32) -> String {
-    let of = 10f64.powi(decimals(alpha).min(15) as i32);
-    format!("{:.0} of {of:.0}", as_written(alpha) * of)
 }
 
 /// Says how many points a useful epsilon takes, if the artifact's is wide: exactly where the theorem gives the number,
@@ -745,10 +743,9 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_is_told_in_whole_numbers() {
-        for (alpha, odds) in [(0.1, "1 of 10"), (0.07, "7 of 100"), (0.25, "25 of 100"), (0.001, "1 of 1000")]
-        {
-            assert_eq!(odds_of_failure(alpha), odds);
+    fn a_percentage_shows_no_rounding() {
+        for (alpha, percent) in [(0.1, "10"), (0.07, "7"), (0.29, "29"), (0.001, "0.1")] {
+            assert_eq!(in_decimals(100.0 * as_written(alpha)), percent);
         }
     }
 }

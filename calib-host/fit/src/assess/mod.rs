@@ -1,4 +1,4 @@
-//! How good probabilities are, on data that nothing was fitted to.
+//! How good probabilities are, on data used for neither training nor calibration.
 //!
 //! Everything here takes plain numbers: predictions of an event or of a class, or vectors of probabilities, with what came
 //! of them. Counts are integers and sums exact (in units of 2^-62), so that nothing depends on the order of the rows or on

@@ -22,7 +22,7 @@ pub enum JobError {
     Mismatch(&'static str),
     /// The rows that methods are to be judged by are those that they are fitted to.
     #[error(
-        "the test data are the rows that every method is fitted to, and every figure would be too good to be true"
+        "the test data are the rows that every method is fitted to, and every figure would be optimistically biased"
     )]
     SameRows,
     /// The test rows are not by the classifier of the others.

@@ -105,7 +105,7 @@ impl Finding {
     fn sentence(&self) -> String {
         match self {
             Self::SameRows => {
-                "The test data are the calibration data: every figure here is too good to be true.".into()
+                "The test data are the calibration data: every figure here is optimistically biased.".into()
             }
             Self::RawScoresInUnitInterval => {
                 "Every score of `data` is in [0, 1]: are these probabilities? Then use `kind=scores` instead of `kind=margins`, with an artifact \

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{HeaderFlags, Reduction, ScoreBins, TableForm};
 use calib_core::{Artifact, BinFlags, ProbInterval, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::{StoredArtifact, bins_in_words, points, promise};
+use calib_fit::artifact::{StoredArtifact, points, promise, size_in_words};
 
 /// Why an artifact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -197,7 +197,8 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
             "{} ({}){encoding}, {}{}.",
             header.method,
             header.reduction,
-            bins_in_words(header.bins as usize).map_or(String::new(), |bins| format!("{bins}, ")),
+            size_in_words(header.method, header.bins as usize)
+                .map_or(String::new(), |bins| format!("{bins}, ")),
             points(artifact)
         ),
     ];

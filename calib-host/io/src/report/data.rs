@@ -57,6 +57,8 @@ pub struct CalibratorSummary {
     pub n: u64,
     /// The number of bins over all tables; 0 for a function.
     pub bins: u32,
+    /// The same in words: of a blend they are steps; `None` for a function.
+    pub table: Option<String>,
     /// The length of the artifact.
     pub len_bytes: usize,
     /// Its identity, in hex.

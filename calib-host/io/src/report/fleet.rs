@@ -204,7 +204,7 @@ impl FleetReport<'_> {
         let largest = shares.fold(0.0, f64::max);
         let x = Axis::probs("what was said: probability", largest);
         let half = HALF * x.hi;
-        let mut chart = Chart::new(x, Axis::probs("what came true, of all devices", largest));
+        let mut chart = Chart::new(x, Axis::probs("observed frequency, all devices", largest));
         chart.diagonal();
         for (prob, bin) in &drawn {
             if let Some(promised) = bin.promised {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{
-    StoredArtifact, device_costs, promise, rule_sentences, scores_in_words, table_steps,
+    StoredArtifact, device_costs, promise, rule_sentences, scores_in_words, size_in_words, table_steps,
 };
 use calib_fit::assess::{
     AssessOptions, CalibratedRows, Cell, ClinicalOptions, ClinicalSummary, Evidence, Flaw, IntervalKind,
@@ -300,6 +300,7 @@ fn summary(artifact: &Artifact<'_>) -> CalibratorSummary {
         classes: header.classes,
         n: header.n,
         bins: header.bins,
+        table: size_in_words(header.method, header.bins as usize),
         len_bytes: artifact.len_bytes(),
         identity: artifact.identity().to_string(),
         tool_version: header.provenance.tool_version.into(),

@@ -30,8 +30,8 @@ fn largest(series: &[(&'static str, &[ReliabilityBin])]) -> f64 {
 pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
     let largest = largest(series);
     let mut chart = Chart::new(
-        Axis::probs("what was said: mean probability", largest),
-        Axis::probs("what came true", largest),
+        Axis::probs("mean predicted probability", largest),
+        Axis::probs("observed frequency", largest),
     );
     for (class, bins) in series {
         for run in runs(bins) {

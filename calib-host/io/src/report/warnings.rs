@@ -81,7 +81,7 @@ pub(super) fn warnings(
     }
     warnings.extend(VacuousBins::of(artifact).remark());
     warnings.extend(few_events(artifact, calibration));
-    warnings.extend(few_rows(metrics.after.n, header.bins));
+    warnings.extend(few_rows(metrics.after.n, counted_in(artifact)));
     warnings.extend(bins(artifact, occupancy));
     warnings.extend(test_rows(test, metrics));
     warnings
@@ -98,11 +98,13 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
         bins.entry((row.class, row.bin)).or_default()[usize::from(row.hit)] += 1;
     }
     let few = bins.values().filter(|[misses, hits]| misses.min(hits) <= &FEW_EVENTS).count();
+    let (bins, name) = counted_in(artifact);
+    let counted = number_of(bins as u64, name);
     (few > 0).then(|| {
         format!(
             "At most two positives or two negatives in all are in {few} of {} of the calibrator: what is known there is the \
              exact interval, not epsilon.",
-            number_of(header.bins.into(), "bin")
+            counted
         )
     })
 }
@@ -118,17 +120,29 @@ fn repeats(test: &CalibratedRows) -> Option<Repeats> {
 }
 
 /// What is to be said of the number of test rows.
-fn few_rows(n: u64, bins: u32) -> Vec<String> {
+fn few_rows(n: u64, (bins, name): (usize, &str)) -> Vec<String> {
     let mut warnings = Vec::new();
     if n < FEW_ROWS {
         warnings.push(format!(
             "There are only {n} test rows: the intervals are wide, and small errors go unseen."
         ));
     }
-    if n < u64::from(bins) {
-        warnings.push(format!("There are fewer test rows than bins of the calibrator: {n} for {bins}."));
+    if n < bins as u64 {
+        warnings.push(format!("There are fewer test rows than {name}s of the calibrator: {n} for {bins}."));
     }
     warnings
+}
+
+/// How many bins or score ranges rows are counted in: ranges where there are some, however many steps the calibrator has. Rows of a
+/// function are not counted.
+fn counted_in(artifact: &Artifact<'_>) -> (usize, &'static str) {
+    match artifact.score_intervals().filter(|_| artifact.header().bins > 0) {
+        Some(found) => {
+            let tables = (0..found.count()).filter_map(|table| found.table(table));
+            (tables.map(|ranges| ranges.intervals().len()).sum(), "score range")
+        }
+        None => (artifact.header().bins as usize, "bin"),
+    }
 }
 
 /// What is to be said of how the test rows lie.
@@ -191,14 +205,7 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
             number_of(header.bins.into(), "bin")
         ));
     }
-    // Rows are counted by score range where there are some, however many steps the calibrator has.
-    let (bins, name) = match artifact.score_intervals().filter(|_| !occupancy.is_empty()) {
-        Some(found) => {
-            let tables = (0..found.count()).filter_map(|table| found.table(table));
-            (tables.map(|ranges| ranges.intervals().len()).sum(), "score range")
-        }
-        None => (header.bins as usize, "bin"),
-    };
+    let (bins, name) = counted_in(artifact);
     let few = occupancy.iter().filter(|bin| (1..FEW_IN_BIN).contains(&bin.calibration)).count();
     if few > 0 && counts_every_point(header.reduction) {
         warnings.push(format!(

@@ -1,4 +1,4 @@
-"""How good probabilities are, on data that nothing was fitted to."""
+"""How good probabilities are, on data used for neither training nor calibration."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class Calibrator:
         seed: int = 0,
         extreme_probs: str = "leave-out",
     ) -> dict[str, Any]:
-        """How good the probabilities are before and after calibration, on rows that nothing was fitted to.
+        """How good the probabilities are before and after calibration, on rows used for neither training nor calibration.
 
         Returns what ``calib assess CALIBRATOR --json`` prints, with ``before``, ``after`` and, of one probability a row, ``change``; of
         margins, which are no probabilities, only the order is assessed before. Rows without a probability are counted and left out. The
@@ -227,7 +227,7 @@ class Calibrator:
 
         What the rows say against the calibrator is in ``evidence``: that it does harm, or breaks its promise. It is warned of, as a
         :class:`CalibrationWarning`, too. The rows that the calibrator was fitted to are refused with a :class:`DataError`, as every
-        figure would be too good to be true; ``same_rows=True`` goes on with a warning.
+        figure would be optimistically biased; ``same_rows=True`` continues with a warning.
 
         >>> import numpy as np, calib_host
         >>> rng = np.random.default_rng(0)
@@ -308,7 +308,7 @@ class Calibrator:
         facts = self._facts
         lists = [
             f"<p>{title}:</p><ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
-            for title, items in [("This holds if", facts["assumptions"]), ("It is to be read so", facts["limits"])]
+            for title, items in [("Requires", facts["assumptions"]), ("Limits", facts["limits"])]
             if items
         ]
         return f"<p><strong>{escape(self._size())}</strong></p><p>{escape(self.promise)}</p>{''.join(lists)}"

@@ -154,7 +154,7 @@ def sets(
     class_score: str | None = None,
     score_encoding: tuple[str, float, int] | None = None,
 ) -> PredictionSets:
-    """Sets of classes that contain the true one with a probability of at least ``1 - alpha``, on rows that nothing was fitted to.
+    """Sets of classes that contain the true one with a probability of at least ``1 - alpha``, on rows used for neither training nor calibration.
 
     They go beside the tables of ``calibrator`` if one is given, and ``counter`` says how new the result is. The other options are those of
     ``calib sets``.
@@ -280,8 +280,8 @@ def decide(
         )
         if of_fit and not same_rows:
             raise DataError(
-                "these are the rows that the artifact was fitted to, and every figure would be too good to be true: decide by rows that "
-                "nothing was fitted to; same_rows goes on all the same"
+                "these are the rows that the artifact was fitted to, and every figure would be optimistically biased: decide on rows used "
+                "for neither training nor calibration; same_rows continues anyway"
             )
         return np.ascontiguousarray(probs), None if y is None else hits_of(y).tolist(), of_fit
 

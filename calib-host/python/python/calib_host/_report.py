@@ -134,7 +134,7 @@ def report(
 ) -> Report:
     """A page about a calibrator that you can share: is it better, what is guaranteed, plots, warnings.
 
-    ``calibration`` are the scores and labels that it was fitted to, ``test`` those that nothing was fitted to; ``clusters`` and ``groups``
+    ``calibration`` are the scores and labels that it was fitted to, ``test`` those used for neither training nor calibration; ``clusters`` and ``groups``
     are those of the test rows. The other options are those of ``calib report``. ``actions``, ``uncalibrated`` and ``unsure`` are those of
     :func:`decide`.
 

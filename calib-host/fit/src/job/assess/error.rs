@@ -44,7 +44,7 @@ pub enum AssessError {
     AllUncalibrated,
     /// The rows are those that the artifact was fitted to.
     #[error(
-        "these are the rows that the artifact was fitted to, and every figure would be too good to be true"
+        "these are the rows that the artifact was fitted to, and every figure would be optimistically biased"
     )]
     SameRows,
 }

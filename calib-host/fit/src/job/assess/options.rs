@@ -30,7 +30,7 @@ pub struct AssessOptions {
     pub top_k: Option<u16>,
     /// What is done with probabilities of exactly 0 or 1, which have no logit.
     pub extremes: ExtremeProbs,
-    /// Whether rows are assessed that the artifact was fitted to: every figure is then too good to be true.
+    /// Whether rows are assessed that the artifact was fitted to: every figure is then optimistically biased.
     pub same_rows: bool,
     /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artifact keeps no other hash of them.
     pub data_sha256: Option<[u8; 32]>,
