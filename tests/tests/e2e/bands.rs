@@ -110,11 +110,12 @@ fn host_and_device_agree(board: Board) {
             [band.lo, band.hi].map(f32::to_bits)
         });
         let bands: BTreeSet<[u32; 2]> = bits.collect();
-        if stored.artifact().decision().is_some() {
+        if let Some(rule) = stored.artifact().decision() {
+            let threshold = rule.thresholds()[0];
             let mut taken = [0; 3];
             for answer in &sent.predictions {
                 let (prob, band) = (answer.outcome.calibrated().unwrap().prob, answer.band().unwrap());
-                let expected = if prob <= 0.3 { 0 } else { 1 + usize::from(band.lo > 0.3) };
+                let expected = if prob <= threshold { 0 } else { 1 + usize::from(band.lo > threshold) };
                 assert_eq!(
                     (answer.action, answer.alarm),
                     (Some(expected as u8), expected == 2),
