@@ -402,7 +402,7 @@ impl FitOptions {
         let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
         if actions.ask_for_band() && artifact.artifact().band().is_none() {
             return Err(OptionsError::new(
-                "an action asks for the band at a score (`if_sure = \"band\"`), and no band is stored: `band` stores one",
+                "an action asks for the band at a score (if_sure = \"band\"), and no band is stored: `band` stores one",
             )
             .into());
         }
