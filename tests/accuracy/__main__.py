@@ -78,6 +78,8 @@ def main():
         asked.records.write_text(json.dumps({"data": experiments, "curve": draws, "lines": lines}))
     text, is_kept = table.page(experiments, draws, lines)
     print(text)
+    if asked.quick:
+        print("two splits and two draws show that all of it runs; they are too few for the criteria", file=sys.stderr)
     if asked.page:
         head, _, _ = asked.page.read_text().partition(MARK)
         asked.page.write_text(f"{head}{MARK}\n{text}")

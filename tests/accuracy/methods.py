@@ -95,6 +95,7 @@ UNCHANGED = "calib none"
 
 OURS = [
     _ours(DEFAULT, ALL, None, compared="blend"),
+    _ours("calib blend --reduction confidence", ("probs",), "blend", compared="blend"),
     _ours(UNCHANGED, ALL, "none"),
     _ours("calib platt", ALL, "platt", compared="platt"),
     _ours("calib platt --loss bayes", ALL, "platt", loss="bayes"),
@@ -111,6 +112,8 @@ OURS = [
     _ours("calib scaling-binning", ALL, "scaling-binning", bins=_bins, compared="scaling-binning"),
     _ours("calib temperature", ALL, "temperature", joint=True, compared="temperature"),
     _ours("calib vector", ("probs",), "vector", joint=True, log_probs=True, compared="vector"),
+    _ours("calib svs", ("probs",), "svs", joint=True, compared="svs"),
+    _ours("calib sms", ("probs",), "sms", joint=True, compared="sms"),
     _ours("calib dirichlet", ("probs",), "dirichlet", joint=True),
 ]
 

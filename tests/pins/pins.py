@@ -148,6 +148,7 @@ FITS: list[tuple[str, dict[str, Any]]] = [
     ("logits", {"method": "umd", "bins": 3, "reduction": "top-label", "class_score": "margin"}),
     ("logits", {"method": "platt", "reduction": "confidence"}), ("logits", {"method": "temperature"}),
     ("logits", {"method": "vector"}), ("logits", {"method": "matrix"}), ("logits", {"method": "dirichlet"}),
+    ("logits", {"method": "svs"}), ("logits", {"method": "sms"}),
     ("logits", {"method": "sierpinski", "resolution": 1}), ("logits", {"method": "grid", "resolution": 2}),
     ("logits", {"method": "projection", "bins": 6}), ("logits", {"method": "multiclass-irp", "max_bins": 3}),
     ("probs", {}), ("probs", {"method": "umd", "bins": 4, "reduction": "top-label"}), ("probs", {"method": "temperature"}),

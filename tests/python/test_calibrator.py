@@ -33,6 +33,8 @@ JOINT_METHODS = {
     "vector": {},
     "matrix": {},
     "dirichlet": {},
+    "svs": {},
+    "sms": {},
     "sierpinski": {"resolution": 1},
     "grid": {"resolution": 2},
     "projection": {"bins": 6},

@@ -95,6 +95,10 @@ pub enum Method {
     Quadratic,
     /// Isotonic regression, interpolated linearly between the centers of its blocks.
     IsotonicCentered,
+    /// Structured vector scaling (Berta et al. 2025).
+    StructuredVector,
+    /// Structured matrix scaling (Berta et al. 2025).
+    StructuredMatrix,
 }
 
 /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022).
@@ -473,9 +477,12 @@ impl Method {
     /// Returns the kind of section that holds the method's calibrator of whole vectors; `None` for a binary method.
     const fn joint_section(self) -> Option<SectionKind> {
         Some(match self {
-            Self::Temperature | Self::VectorScaling | Self::MatrixScaling | Self::Dirichlet => {
-                SectionKind::VectorScaling
-            }
+            Self::Temperature
+            | Self::VectorScaling
+            | Self::MatrixScaling
+            | Self::Dirichlet
+            | Self::StructuredVector
+            | Self::StructuredMatrix => SectionKind::VectorScaling,
             Self::Sierpinski => SectionKind::Sierpinski,
             Self::Grid => SectionKind::Grid,
             Self::Projection => SectionKind::Projection,
@@ -529,6 +536,8 @@ impl fmt::Display for Method {
             Self::Unchanged => "none",
             Self::Quadratic => "quadratic",
             Self::IsotonicCentered => "isotonic-centered",
+            Self::StructuredVector => "svs",
+            Self::StructuredMatrix => "sms",
         })
     }
 }

@@ -126,10 +126,14 @@ fn scaling_functions_are_pinned() {
     is_pinned(header(Method::Temperature, 3, 0), kind, &words, &temperature);
     let shape = ScalingShape::Vector { weights: &[0.5, 1.5], intercepts: &[-1.0, 1.0] };
     let words = [&[1, 1, CLIP.to_bits()][..], &f32s(&[0.5, 1.5, -1.0, 1.0])].concat();
-    is_pinned(header(Method::VectorScaling, 2, 0), kind, &words, &scaled(2, LOG_PROBS, shape));
+    for method in [Method::VectorScaling, Method::StructuredVector] {
+        is_pinned(header(method, 2, 0), kind, &words, &scaled(2, LOG_PROBS, shape));
+    }
     let shape = ScalingShape::Matrix { weights: &[1.0, 0.0, 0.25, 0.75], intercepts: &[0.5, -0.5] };
     let words = [&[2, 0, 0][..], &f32s(&[1.0, 0.0, 0.25, 0.75, 0.5, -0.5])].concat();
-    is_pinned(header(Method::MatrixScaling, 2, 0), kind, &words, &scaled(2, ScalingInput::Logits, shape));
+    for method in [Method::MatrixScaling, Method::StructuredMatrix] {
+        is_pinned(header(method, 2, 0), kind, &words, &scaled(2, ScalingInput::Logits, shape));
+    }
 }
 
 #[test]

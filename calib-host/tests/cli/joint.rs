@@ -50,7 +50,7 @@ fn fit(options: &str) -> String {
 }
 
 /// Options, number of cells or 0, and whether the artifact takes logits only, if fitted to them.
-const METHODS: [(&str, u64, bool); 16] = [
+const METHODS: [(&str, u64, bool); 18] = [
     ("temperature", 0, true),
     ("temperature --log-probs", 0, false),
     ("vector", 0, true),
@@ -59,6 +59,8 @@ const METHODS: [(&str, u64, bool); 16] = [
     ("matrix --log-probs --odir 0,0.5", 0, false),
     ("dirichlet", 0, false),
     ("dirichlet --folds 3 --seed 4", 0, false),
+    ("svs", 0, false),
+    ("sms", 0, false),
     ("sierpinski --resolution 2", 13, false),
     ("grid --resolution 4", 16, false),
     ("projection --bins 12", 12, false),
@@ -175,6 +177,9 @@ fn bad_options_are_named() {
     refused(&format!("--method vector --resolution 3 {logits}"));
     refused(&format!("--method dirichlet --log-probs {logits}"));
     refused(&format!("--method dirichlet --bins 3 {logits}"));
+    refused(&format!("--method svs --log-probs {logits}"));
+    refused(&format!("--method sms --odir 0.1 {logits}"));
+    refused(&format!("--method sms --folds 5 {logits}"));
     refused(&format!("--method grid --resolution 3 --smoothing 1 {logits}"));
     for options in
         ["--method grid --resolution 3", "--method platt --resolution 3", "--method temperature --log-probs"]
@@ -209,6 +214,8 @@ fn bad_data_are_named() {
     let right = rows(&[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0], 3, &[0, 1, 2]);
     refused(&right, "matrix");
     refused(&right, "temperature");
+    refused(&right, "sms");
+    refused(&absent, "svs");
     let equal = rows(&[1.0; 9], 3, &[0, 1, 2]);
     refused(&equal, "temperature");
     let many = rows(&[0.5; 34], 17, &[0, 1]);

@@ -69,6 +69,8 @@ pub(crate) const fn method(method: Method) -> u8 {
         Method::Unchanged => 23,
         Method::Quadratic => 24,
         Method::IsotonicCentered => 25,
+        Method::StructuredVector => 26,
+        Method::StructuredMatrix => 27,
         _ => CALIB_UNKNOWN,
     }
 }

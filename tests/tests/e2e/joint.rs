@@ -82,6 +82,8 @@ fn three_classes() {
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Matrix(Odir::default()), false),
         scaling(VectorScalingMethod::Dirichlet(SOME), false),
+        scaling(VectorScalingMethod::StructuredVector, false),
+        scaling(VectorScalingMethod::StructuredMatrix, false),
     ];
     let methods: Vec<_> = scaling.into_iter().chain(canonical.map(JointMethod::Canonical)).collect();
     host_and_device_agree(3, 3000, &methods);
@@ -96,6 +98,7 @@ fn ten_classes() {
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Matrix(SOME), false),
         scaling(VectorScalingMethod::Dirichlet(SOME), false),
+        scaling(VectorScalingMethod::StructuredMatrix, false),
         JointMethod::Canonical(CanonicalMethod::Sierpinski(2)),
         JointMethod::Canonical(CanonicalMethod::Grid(3)),
         JointMethod::Canonical(CanonicalMethod::Projection(projection)),
@@ -110,6 +113,7 @@ fn a_hundred_classes() {
         scaling(VectorScalingMethod::Temperature, true),
         scaling(VectorScalingMethod::Vector, false),
         scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 10.0, mu: 10.0 }), false),
+        scaling(VectorScalingMethod::StructuredVector, false),
     ];
     host_and_device_agree(100, 1200, &methods);
 }

@@ -155,7 +155,8 @@ impl ContenderOptions {
                 contenders
                     .extend(scores.iter().filter_map(|&score| self.reduced(name, reduction, score, seed)));
             }
-            let has_matrix = matches!(name.method(), MethodName::Matrix | MethodName::Dirichlet);
+            use MethodName::{Dirichlet, Matrix, StructuredMatrix};
+            let has_matrix = matches!(name.method(), Matrix | Dirichlet | StructuredMatrix);
             if has_matrix && classes > QUICK_CLASSES && self.methods.is_empty() {
                 left_out.push(FailedMethod {
                     name: name.to_string(),

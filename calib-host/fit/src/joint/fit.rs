@@ -128,6 +128,8 @@ impl JointMethod {
                 VectorScalingMethod::Vector => Method::VectorScaling,
                 VectorScalingMethod::Matrix(_) => Method::MatrixScaling,
                 VectorScalingMethod::Dirichlet(_) => Method::Dirichlet,
+                VectorScalingMethod::StructuredVector => Method::StructuredVector,
+                VectorScalingMethod::StructuredMatrix => Method::StructuredMatrix,
             },
             Self::Canonical(method) => match method {
                 CanonicalMethod::Sierpinski(_) => Method::Sierpinski,

@@ -19,12 +19,37 @@ pub struct Odir {
     pub mu: f64,
 }
 
+/// What each parameter's squared difference from the one that changes nothing costs, halved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Penalties {
+    /// Of weights on the diagonal.
+    pub(crate) diagonal: f64,
+    /// Of the other weights.
+    pub(crate) others: f64,
+    /// Of intercepts.
+    pub(crate) intercepts: f64,
+}
+
+impl Penalties {
+    fn of_each(self, shape: Shape, classes: usize) -> Vec<f64> {
+        let mut parameters = shape.identity(classes);
+        let (weights, intercepts) = parameters.split_at_mut(shape.weights(classes));
+        for weight in weights {
+            *weight = if *weight == 1.0 { self.diagonal } else { self.others };
+        }
+        intercepts.fill(self.intercepts);
+        parameters
+    }
+}
+
 /// The mean log-loss of rows, with penalties.
 pub(crate) struct LogLoss<'a> {
     shape: Shape,
     rows: &'a Rows,
-    /// For every parameter, the factor of half its square.
+    /// For every parameter, the factor of half its squared difference from the one that changes nothing.
     penalties: Vec<f64>,
+    /// The parameters that change nothing.
+    identity: Vec<f64>,
     /// The probabilities at the point last moved to, row-major.
     probs: Vec<f64>,
     preconditioner: Preconditioner,
@@ -41,18 +66,12 @@ const VARIATION: f64 = 1e-10;
 impl<'a> LogLoss<'a> {
     /// Prepares the loss; where the features of a class vary so little beside another's that no matrix of weights sees them,
     /// names both classes instead.
-    pub(crate) fn new(shape: Shape, odir: Odir, rows: &'a Rows) -> Result<Self, (usize, usize)> {
+    pub(crate) fn new(shape: Shape, penalties: Penalties, rows: &'a Rows) -> Result<Self, (usize, usize)> {
         let classes = rows.classes();
-        let mut penalties = vec![0.0; shape.identity(classes).len()];
-        if shape == Shape::Full {
-            let (weights, intercepts) = penalties.split_at_mut(classes * classes);
-            weights.fill(2.0 * odir.lambda / (classes * (classes - 1)) as f64);
-            weights.iter_mut().step_by(classes + 1).for_each(|diagonal| *diagonal = 0.0);
-            intercepts.fill(2.0 * odir.mu / classes as f64);
-        }
+        let identity = shape.identity(classes);
         let moments = (shape == Shape::Full).then(|| moments(rows));
         // A penalty of the weights decides where nothing else does.
-        let free = moments.as_ref().filter(|_| odir.lambda == 0.0);
+        let free = moments.as_ref().filter(|_| penalties.others == 0.0);
         if let Some(unseen) = free.and_then(|moments| unseen(moments, classes)) {
             return Err(unseen);
         }
@@ -61,7 +80,8 @@ impl<'a> LogLoss<'a> {
         Ok(Self {
             shape,
             rows,
-            penalties,
+            penalties: penalties.of_each(shape, classes),
+            identity,
             probs,
             preconditioner: Preconditioner::Identity,
             moments,
@@ -108,13 +128,14 @@ impl<'a> LogLoss<'a> {
     }
 
     fn penalty(&self, at: &[f64]) -> f64 {
-        at.iter().zip(&self.penalties).map(|(at, penalty)| penalty * at * at / 2.0).sum()
+        let terms = at.iter().zip(&self.identity).zip(&self.penalties);
+        terms.map(|((at, identity), penalty)| penalty * (at - identity) * (at - identity) / 2.0).sum()
     }
 
-    /// Adds penalties to a product of the loss's Hessian with parameters, or to its gradient at them.
-    fn add_penalties(&self, parameters: &[f64], product: &mut [f64]) {
-        for ((product, parameter), penalty) in product.iter_mut().zip(parameters).zip(&self.penalties) {
-            *product += penalty * parameter;
+    /// Adds penalties to a product of the loss's Hessian with a direction, or to its gradient in that direction from the identity.
+    fn add_penalties(&self, direction: impl Iterator<Item = f64>, product: &mut [f64]) {
+        for ((product, direction), penalty) in product.iter_mut().zip(direction).zip(&self.penalties) {
+            *product += penalty * direction;
         }
     }
 }
@@ -192,24 +213,13 @@ impl Convex for LogLoss<'_> {
             sum += loss;
             add_to(gradient, &of_piece);
         }
-        self.add_penalties(at, gradient);
+        self.add_penalties(at.iter().zip(&self.identity).map(|(at, identity)| at - identity), gradient);
         self.project(gradient);
         self.preconditioner = match &self.moments {
             Some(moments) => Preconditioner::blocks(rows, &self.probs, moments, &self.penalties),
             None => Preconditioner::entries(shape, rows, &self.probs, &self.penalties),
         };
         sum / n + self.penalty(at)
-    }
-
-    fn value(&self, at: &[f64]) -> f64 {
-        let classes = self.rows.classes();
-        let of_piece = |piece: Piece<'_>| {
-            let mut scaled = vec![0.0; piece.features.len()];
-            self.shape.scale(classes, at, piece.features, &mut scaled);
-            softmax_losses(&mut scaled, piece, classes)
-        };
-        let losses: Vec<f64> = self.rows.pieces().map(of_piece).collect();
-        losses.iter().sum::<f64>() / self.rows.len() as f64 + self.penalty(at)
     }
 
     fn hessian_times(&self, direction: &[f64], product: &mut [f64]) {
@@ -231,7 +241,7 @@ impl Convex for LogLoss<'_> {
         for of_piece in pieces.map(of_piece).collect::<Vec<_>>() {
             add_to(product, &of_piece);
         }
-        self.add_penalties(direction, product);
+        self.add_penalties(direction.iter().copied(), product);
         self.project(product);
     }
 

@@ -11,6 +11,7 @@ mod rows;
 mod scaling;
 mod shape;
 mod simplex;
+mod structured;
 
 pub use fit::{JointFit, JointMethod, JointModel, fit_joint};
 pub use log_loss::Odir;

@@ -50,6 +50,11 @@ impl Rows {
         }
     }
 
+    /// Multiplies all features by a number.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.features.par_iter_mut().for_each(|feature| *feature *= factor);
+    }
+
     /// The features of a row.
     pub(crate) fn features(&self, row: usize) -> &[f64] {
         &self.features[row * self.classes..][..self.classes]

@@ -7,9 +7,6 @@ pub(crate) trait Convex {
     /// The value and the gradient at `at`; whatever the other methods need is kept.
     fn move_to(&mut self, at: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// The value at `at`, kept nowhere.
-    fn value(&self, at: &[f64]) -> f64;
-
     /// The product of the Hessian, at the point last moved to, and a direction.
     fn hessian_times(&self, direction: &[f64], product: &mut [f64]);
 
@@ -64,17 +61,18 @@ pub(crate) fn minimise(function: &mut impl Convex, at: &mut [f64]) -> End {
                 return End::AtInfinity;
             }
         }
-        let mut length = 1.0;
-        loop {
-            let next: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at - length * step).collect();
+        let (from, mut length) = (at.to_vec(), 1.0);
+        current = loop {
+            for ((at, from), step) in at.iter_mut().zip(&from).zip(&step) {
+                *at = from - length * step;
+            }
+            let next = function.move_to(at, &mut gradient);
             // Near the minimum the function is flat to its last bits, and the full step is the right one.
-            if function.value(&next) <= current + 1e-14 * (1.0 + current.abs()) || length < 1e-10 {
-                at.copy_from_slice(&next);
-                break;
+            if next <= current + 1e-14 * (1.0 + current.abs()) || length < 1e-10 {
+                break next;
             }
             length /= 2.0;
-        }
-        current = function.move_to(at, &mut gradient);
+        };
     }
     End::NotConverged(norm(&gradient))
 }

@@ -268,7 +268,7 @@ def _counted(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
 
 
 #: Methods of whole vectors that have no namesake for one score.
-_OF_VECTORS = ("temperature", "vector", "matrix", "dirichlet", "sierpinski", "grid", "projection", "multiclass-irp")
+_OF_VECTORS = ("temperature", "vector", "matrix", "dirichlet", "svs", "sms", "sierpinski", "grid", "projection", "multiclass-irp")
 
 
 def _owner_is_a_name() -> bool:

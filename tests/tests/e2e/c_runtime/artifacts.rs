@@ -33,6 +33,8 @@ fn joint() -> Vec<(String, StoredArtifact)> {
         scaling(VectorScalingMethod::Temperature, false),
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 0.1, mu: 0.1 }), false),
+        scaling(VectorScalingMethod::StructuredVector, false),
+        scaling(VectorScalingMethod::StructuredMatrix, false),
         JointMethod::Canonical(CanonicalMethod::Grid(7)),
     ];
     let stored = |method: &JointMethod| {

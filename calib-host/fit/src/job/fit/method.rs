@@ -285,6 +285,8 @@ impl NamedMethod {
             MethodName::Vector
             | MethodName::Matrix
             | MethodName::Dirichlet
+            | MethodName::StructuredVector
+            | MethodName::StructuredMatrix
             | MethodName::Sierpinski
             | MethodName::Grid
             | MethodName::Projection
@@ -309,6 +311,8 @@ impl NamedMethod {
             MethodName::Vector => scaling(VectorScalingMethod::Vector),
             MethodName::Matrix => scaling(VectorScalingMethod::Matrix(odir(0.0))),
             MethodName::Dirichlet => scaling(VectorScalingMethod::Dirichlet(odir(DIRICHLET_ODIR))),
+            MethodName::StructuredVector => scaling(VectorScalingMethod::StructuredVector),
+            MethodName::StructuredMatrix => scaling(VectorScalingMethod::StructuredMatrix),
             MethodName::Sierpinski => {
                 let depth = u8::try_from(resolution()?).unwrap_or(u8::MAX);
                 JointMethod::Canonical(CanonicalMethod::Sierpinski(depth))

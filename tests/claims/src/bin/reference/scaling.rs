@@ -62,6 +62,8 @@ pub(super) fn scaling(table: &mut Comparison, data: &Path, refs: &Value) -> Resu
         ("matrix", VectorScalingMethod::Matrix(Odir::default())),
         ("matrix, lambda = mu = 0.1", VectorScalingMethod::Matrix(odir)),
         ("dirichlet, lambda = mu = 0.1", VectorScalingMethod::Dirichlet(odir)),
+        ("svs", VectorScalingMethod::StructuredVector),
+        ("sms", VectorScalingMethod::StructuredMatrix),
     ] {
         let model = fit(method)?;
         let features = model.features(&held_out);
