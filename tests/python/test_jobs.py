@@ -179,9 +179,12 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     # Without a calibrator scores are probabilities.
     plain = calib_host.decide(ACTIONS, [0.1, 0.9, float("nan")], uncalibrated="refer")
     assert (plain["n"], plain["uncalibrated_rows"], plain.artifact) == (2, 1, b"")
+    by = [calib_host.decide([{**ACTIONS[0], "if_sure": by}, ACTIONS[1]])["actions"][0]["if_sure"] for by in (False, True, "band")]
+    assert by == [False, True, "band"]
     for actions, options, error, words in [
         (ACTIONS[:1], {}, UsageError, ""),
         ([{"name": "a"}, *ACTIONS], {}, UsageError, "'negative' is not there"),
+        ([{**ACTIONS[0], "if_sure": "sure"}, ACTIONS[1]], {}, UsageError, "it is True, False or"),
         ([{**ACTIONS[0], "above": 0.5}, ACTIONS[1]], {}, UsageError, "some actions state an interval"),
         (ACTIONS, {"scores": [1.5]}, DataError, "row 0: 1.5 is no probability"),
         (ACTIONS, {"delta": 0.0}, UsageError, "delta is 0"),

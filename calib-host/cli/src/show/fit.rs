@@ -5,15 +5,15 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, Promise, VacuousBins, cluster_rows, number_of, points, points_for_a_useful_epsilon,
-    promise, size_in_words,
+    MonitorFacts, Promise, VacuousBins, band_steps, cluster_rows, number_of, points,
+    points_for_a_useful_epsilon, promise, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
 use calib_fit::stats::{percent_of_success, places, shown};
 use serde_json::{Value, json};
 
-use super::artifact::{band_json, band_pieces, ranges_json};
+use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
 use crate::out::shown_path;
@@ -222,7 +222,7 @@ fn score_intervals(artifact: &Artifact<'_>) -> Option<String> {
 
 /// Where the band is narrowest, and how wide it is if it is wrong about the curve.
 fn band_line(artifact: &Artifact<'_>) -> Option<String> {
-    let widths = band_pieces(artifact)?.into_iter().map(|(_, interval)| interval.hi - interval.lo);
+    let widths = band_steps(artifact)?.into_iter().map(|(_, interval)| interval.hi - interval.lo);
     Some(format!(
         "The band has {} and is {} wide where it is narrowest. If the probability may fall by 0.05 from a score to a higher one, it is \
          0.05 wider on each side. `calib inspect` lists it.",

@@ -114,6 +114,7 @@ pub fn report(
     let mut plots: Vec<Plot> = both.into_iter().collect();
     plots.extend(sides.iter().map(|&side| figures::reliability(side, &metrics, options)));
     plots.extend(figures::of_margins(test).into_iter().flatten());
+    plots.extend(figures::band(artifact, test));
     plots.extend(drawn.iter().filter_map(|&class| figures::of_class(class, &metrics)));
     plots.extend([ValidityKind::Marginal, ValidityKind::Conditional].map(|kind| validities.plot(kind)));
     plots.extend(figures::roc(test));
@@ -214,6 +215,8 @@ pub enum Figure {
     Margins,
     /// The calibrated probability of every margin.
     Map,
+    /// The band over the scores, if the artifact has one.
+    Band,
     /// The reliability diagram of one class against the rest, before and after.
     ClassWise(u16),
     /// The shares of the calibration and test rows in the calibrator's bins.
@@ -255,6 +258,7 @@ pub fn plot(
         Figure::BeforeAndAfter => Some(figures::before_and_after(&metrics(), options)),
         Figure::Margins => figures::of_margins(test).map(|[margins, _]| margins),
         Figure::Map => figures::of_margins(test).map(|[_, map]| map),
+        Figure::Band => figures::band(artifact, test),
         Figure::ReliabilityBefore => Some(figures::reliability(Side::Before, &metrics(), options)),
         Figure::Reliability => Some(figures::reliability(Side::After, &metrics(), options)),
         Figure::Class(class) => figures::of_class(class, &metrics()),

@@ -256,7 +256,7 @@ def decide(
 ) -> Decision:
     """The cheapest action for every probability, and what it costs.
 
-    Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``. ``scores`` are calibrated probabilities,
+    Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``, such as ``"if_sure": "band"``. ``scores`` are calibrated probabilities,
     NaN where there is none, or what ``calibrator`` takes: its artifact is then returned with the rule, and with its own counter unless
     ``counter`` says how new the result is. Labels tell the actual cost.
     How well calibrated the probabilities are is known from ``validation``, a pair of scores and labels, or else from the rows.

@@ -400,6 +400,12 @@ impl FitOptions {
     fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
         let artifact = StoredArtifact::from_bytes(bytes).expect("just written");
         let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
+        if actions.ask_for_band() && artifact.artifact().band().is_none() {
+            return Err(OptionsError::new(
+                "an action asks for the band at a score (if_sure = \"band\"), and no band is stored: `band` stores one",
+            )
+            .into());
+        }
         let bytes = with_decision(&artifact, actions, rule, None).map_err(CompileError::from)?;
         Ok(StoredArtifact::from_bytes(&bytes).expect("just written"))
     }
