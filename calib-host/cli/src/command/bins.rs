@@ -9,6 +9,7 @@ use calib_fit::artifact::number_of;
 use calib_fit::assess::{Bootstrap, IntervalKind};
 use calib_fit::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_fit::data::RowsDigest;
+use calib_fit::job::Finding;
 use calib_fit::stats::Clusters;
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::{Place, write_file};
