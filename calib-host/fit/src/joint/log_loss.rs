@@ -31,6 +31,13 @@ pub(crate) struct Penalties {
 }
 
 impl Penalties {
+    /// Those of structured scaling: Berta et al. weigh the squares by `L / n`, and those beside the diagonal by `L (L - 1) / n`.
+    pub(crate) fn structured(classes: usize, n: usize) -> Self {
+        let (classes, n) = (classes as f64, n as f64);
+        let diagonal = 2.0 * classes / n;
+        Self { diagonal, others: diagonal * (classes - 1.0), intercepts: diagonal }
+    }
+
     fn of_each(self, shape: Shape, classes: usize) -> Vec<f64> {
         let mut parameters = shape.identity(classes);
         let (weights, intercepts) = parameters.split_at_mut(shape.weights(classes));

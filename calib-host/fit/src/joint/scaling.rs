@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use super::log_loss::{LogLoss, Odir, Penalties};
 use super::rows::{Piece, Rows};
 use super::shape::Shape;
-use super::structured;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
 use crate::stats::{CLIP, End, minimise, softmax};
@@ -175,7 +174,7 @@ impl VectorScalingMethod {
     /// What parameters cost beside the log-loss of `n` rows.
     fn penalties(&self, classes: usize, n: usize) -> Penalties {
         if self.is_structured() {
-            return structured::penalties(classes, n);
+            return Penalties::structured(classes, n);
         }
         let Odir { lambda, mu } = self.odir();
         let pairs = (classes * (classes - 1)) as f64;

@@ -2,7 +2,6 @@
 
 use calib_core::vector::ScalingInput;
 
-use super::log_loss::Penalties;
 use super::rows::Rows;
 use super::scaling::{VectorScalingMethod, VectorScalingModel};
 use crate::error::VectorScalingError;
@@ -32,13 +31,6 @@ impl VectorScalingMethod {
         model.weights.iter_mut().for_each(|weight| *weight *= inverse_t);
         Ok(model)
     }
-}
-
-/// Berta et al. weigh the squares by `L / n`, and those beside the diagonal by `L (L - 1) / n`.
-pub(super) fn penalties(classes: usize, n: usize) -> Penalties {
-    let (classes, n) = (classes as f64, n as f64);
-    let diagonal = 2.0 * classes / n;
-    Penalties { diagonal, others: diagonal * (classes - 1.0), intercepts: diagonal }
 }
 
 #[cfg(test)]
