@@ -97,6 +97,9 @@ impl Run for Export {
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let line = given.applied("TEST", "expected.csv")?;
-        Some((line, "Replace TEST with scores. The results of a device must be bit-identical to expected.csv."))
+        Some((
+            line,
+            "Replace TEST with scores. The results of a device must be bit-identical to expected.csv.",
+        ))
     }
 }
