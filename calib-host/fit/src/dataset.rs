@@ -148,17 +148,15 @@ impl From<Content> for Dataset {
     }
 }
 
-/// Every score is rounded to the device's `f32`.
 impl From<BinaryData> for Dataset {
     fn from(points: BinaryData) -> Self {
-        Content::Points(points.on_device()).into()
+        Content::Points(points).into()
     }
 }
 
-/// Every score is rounded to the device's `f32`.
 impl From<WeightedData> for Dataset {
     fn from(points: WeightedData) -> Self {
-        Content::Weighted(points.on_device()).into()
+        Content::Weighted(points).into()
     }
 }
 

@@ -125,6 +125,11 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
 }
 
+/// Points whose scores are the device's `f32`.
+fn as_on_device(points: &BinaryData) -> Cow<'_, BinaryData> {
+    if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) }
+}
+
 /// Rows to fit to.
 struct Job<'a> {
     options: &'a FitOptions,
@@ -155,8 +160,8 @@ impl Job<'_> {
             (Content::Points(points), None) => self.one_table(points, rounds)?,
             (Content::Weighted(points), _) => {
                 let monitors = options.monitoring(Some(points.units()))?;
-                let points =
-                    if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
+                let points = points.clone();
+                let points = if rounds { points.rounded() } else { points.on_device() };
                 let MethodChoice::Binary(how) = &options.method else {
                     return Err(no_bins_for_weights(&options.method).into());
                 };
@@ -171,7 +176,7 @@ impl Job<'_> {
                 } else {
                     evidence_of_fit(points)?.map(Finding::Evidence)
                 };
-                let problems = by_group(points, groups)?;
+                let problems = by_group(&as_on_device(points), groups)?;
                 OfTables { evidence, ..self.several_tables(problems, rounds)? }
             }
             (Content::Vectors(vectors, labels), _) => self.several_tables(
@@ -205,7 +210,7 @@ impl Job<'_> {
         let Self { options, sample, .. } = self;
         // Of the scores as they are: that rounded ones have no monitors is said when the artifact is written.
         let monitors = options.monitoring(Some(points))?;
-        let points = if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
+        let points = if rounds { Cow::Owned(points.clone().rounded()) } else { as_on_device(points) };
         let (fit, chosen) = match &options.method {
             MethodChoice::Auto => {
                 let (fit, chosen) = fit_chosen(&points, options)?;
