@@ -236,7 +236,7 @@ def test_harm_and_broken_promises_are_warned_of(binary):
     # By rows, which the other options need.
     with pytest.warns(CalibrationWarning, match="worse than the scores"):
         assert turned.assess(scores[1000:], labels[1000:], binning="by-bin")["evidence"] == found["evidence"]
-    fair = calib_host.fit(scores[:1000], labels[:1000], "umd", bins=5)
+    fair = calib_host.fit(scores[:1000], labels[:1000], "beta")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fair.assess(scores[1000:], labels[1000:])["evidence"] == []
