@@ -452,6 +452,19 @@ impl Dataset {
         self.repeats.get_or_init(repeats).clone()
     }
 
+    /// The same with every score rounded to the nearest `f32`, as a device has it.
+    pub(crate) fn on_device(&self) -> Cow<'_, Self> {
+        let content = match &self.content {
+            Content::Points(points) if !points.is_on_device() => Content::Points(points.clone().on_device()),
+            Content::Weighted(points) if !points.units().is_on_device() => {
+                Content::Weighted(points.clone().on_device())
+            }
+            _ => return Cow::Borrowed(self),
+        };
+        let (spread, repeats) = (OnceLock::new(), OnceLock::new());
+        Cow::Owned(Self { content, spread, repeats, ..self.clone() })
+    }
+
     /// Draws one row of each cluster, which theorems on independent points are about; `None` if no rows belong together. The contents of
     /// the rows that are drawn depend neither on the order of the rows nor on the names of the clusters.
     pub fn one_row_of_each_cluster(&self, seed: Seed) -> Option<Self> {

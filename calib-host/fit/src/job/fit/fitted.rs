@@ -77,6 +77,7 @@ pub enum FittedModel {
 /// Options that do not go together or with the data, data that nothing can be fitted to, or a fit that a device has no form for.
 pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     options.check(data)?;
+    let data = &*data.on_device();
     let hash = data.rows_hash()?;
     let mut findings = findings_of(data)?;
     let drawn = data.one_row_of_each_cluster(options.seed);
@@ -125,11 +126,6 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
 }
 
-/// Points whose scores are the device's `f32`.
-fn as_on_device(points: &BinaryData) -> Cow<'_, BinaryData> {
-    if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) }
-}
-
 /// Rows to fit to.
 struct Job<'a> {
     options: &'a FitOptions,
@@ -160,8 +156,8 @@ impl Job<'_> {
             (Content::Points(points), None) => self.one_table(points, rounds)?,
             (Content::Weighted(points), _) => {
                 let monitors = options.monitoring(Some(points.units()))?;
-                let points = points.clone();
-                let points = if rounds { points.rounded() } else { points.on_device() };
+                let points =
+                    if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
                 let MethodChoice::Binary(how) = &options.method else {
                     return Err(no_bins_for_weights(&options.method).into());
                 };
@@ -176,7 +172,7 @@ impl Job<'_> {
                 } else {
                     evidence_of_fit(points)?.map(Finding::Evidence)
                 };
-                let problems = by_group(&as_on_device(points), groups)?;
+                let problems = by_group(points, groups)?;
                 OfTables { evidence, ..self.several_tables(problems, rounds)? }
             }
             (Content::Vectors(vectors, labels), _) => self.several_tables(
@@ -210,7 +206,7 @@ impl Job<'_> {
         let Self { options, sample, .. } = self;
         // Of the scores as they are: that rounded ones have no monitors is said when the artifact is written.
         let monitors = options.monitoring(Some(points))?;
-        let points = if rounds { Cow::Owned(points.clone().rounded()) } else { as_on_device(points) };
+        let points = if rounds { Cow::Owned(points.clone().rounded()) } else { Cow::Borrowed(points) };
         let (fit, chosen) = match &options.method {
             MethodChoice::Auto => {
                 let (fit, chosen) = fit_chosen(&points, options)?;
