@@ -200,7 +200,7 @@ def test_rows_of_the_fit_are_refused(kind, binary, logits, tmp_path):
     scores, labels = logits if kind in ("probs", "logits") else binary
     scores = {"probs": softmax(logits[0]), "codes": (binary[0] * 255).astype(int)}.get(kind, scores)
     calibrator = calib_host.fit(scores, labels, kind="scores" if of_codes else kind, **FITTED[kind])
-    with pytest.raises(DataError, match=r"the rows that the artifact was fitted to(.|\n)*same_rows goes on"):
+    with pytest.raises(DataError, match=r"the rows that the artifact was fitted to(.|\n)*same_rows continues"):
         calibrator.assess(scores, labels)
     # In another order they are the same.
     with pytest.raises(DataError, match="fitted to"):
@@ -229,14 +229,14 @@ def test_harm_and_broken_promises_are_warned_of(binary):
         found = turned.assess(scores[1000:], labels[1000:])
     sentences = [str(one.message) for one in told]
     kinds = [one["kind"] for one in found["evidence"]]
-    assert kinds == ["worse", "broken-promise", "turned"] and len(sentences) == 3
+    assert kinds == ["worse", "broken-promise", "mixed", "turned"] and len(sentences) == 4
     assert all(one.category is CalibrationWarning and one.filename == __file__ for one in told)
     for words in ("worse than the scores", "beyond chance", "order of the scores round"):
         assert any(words in sentence for sentence in sentences), words
     # By rows, which the other options need.
     with pytest.warns(CalibrationWarning, match="worse than the scores"):
         assert turned.assess(scores[1000:], labels[1000:], binning="by-bin")["evidence"] == found["evidence"]
-    fair = calib_host.fit(scores[:1000], labels[:1000], "umd", bins=5)
+    fair = calib_host.fit(scores[:1000], labels[:1000], "beta")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fair.assess(scores[1000:], labels[1000:])["evidence"] == []

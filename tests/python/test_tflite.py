@@ -132,7 +132,7 @@ def test_several_classes(several):
     said = calibrator.predict(codes)
     np.testing.assert_array_equal(codes[np.arange(1500), said["class"]], codes.max(axis=1))
     chosen = from_tflite(interpreter(content), X, y)
-    assert chosen.reduction == "top-label" and "by umd with 50 points a bin" in chosen.chosen
+    assert chosen.reduction == "top-label" and "by blend" in chosen.chosen
     with pytest.raises(UsageError, match='choose reduction="confidence" or top-label'):
         from_tflite(interpreter(content), X, y, reduction="class-wise")
 

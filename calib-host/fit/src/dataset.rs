@@ -148,17 +148,15 @@ impl From<Content> for Dataset {
     }
 }
 
-/// Every score is rounded to the device's `f32`.
 impl From<BinaryData> for Dataset {
     fn from(points: BinaryData) -> Self {
-        Content::Points(points.on_device()).into()
+        Content::Points(points).into()
     }
 }
 
-/// Every score is rounded to the device's `f32`.
 impl From<WeightedData> for Dataset {
     fn from(points: WeightedData) -> Self {
-        Content::Weighted(points.on_device()).into()
+        Content::Weighted(points).into()
     }
 }
 
@@ -452,6 +450,19 @@ impl Dataset {
             Content::Points(_) | Content::Weighted(_) | Content::Codes(..) => Ok(None),
         };
         self.repeats.get_or_init(repeats).clone()
+    }
+
+    /// The same with every score rounded to the nearest `f32`, as a device has it.
+    pub(crate) fn on_device(&self) -> Cow<'_, Self> {
+        let content = match &self.content {
+            Content::Points(points) if !points.is_on_device() => Content::Points(points.clone().on_device()),
+            Content::Weighted(points) if !points.units().is_on_device() => {
+                Content::Weighted(points.clone().on_device())
+            }
+            _ => return Cow::Borrowed(self),
+        };
+        let (spread, repeats) = (OnceLock::new(), OnceLock::new());
+        Cow::Owned(Self { content, spread, repeats, ..self.clone() })
     }
 
     /// Draws one row of each cluster, which theorems on independent points are about; `None` if no rows belong together. The contents of

@@ -5,8 +5,8 @@ use calib_fit::apply::{Words, calibrate};
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{
-    AdjustOptions, FitOptions, JobError, MethodChoice, SetOptions, Target, ThresholdOptions, adjust, fit,
-    sets, threshold,
+    AdjustOptions, FitOptions, JobError, MethodChoice, MonitorOptions, SetOptions, Target, ThresholdOptions,
+    adjust, fit, sets, threshold,
 };
 use calib_fit::operating::{OperatingError, Sharing};
 use calib_fit::sets::ConformityScore;
@@ -70,10 +70,17 @@ fn scores_of_f64_are_rounded_to_those_of_a_device() {
     let classes: Vec<i64> = labels.iter().map(|&label| label.into()).collect();
 
     let by_default = |data: &Dataset| fit(data, &FitOptions::default()).unwrap().artifact;
-    let artifact = by_default(&BinaryData::new(scores, labels).unwrap().into());
+    let doubles = BinaryData::new(scores, labels).unwrap().into();
+    let artifact = by_default(&doubles);
     assert!(artifact.artifact().score_intervals().is_some() && artifact.artifact().band().is_some());
-    let of_singles = by_default(&Dataset::new(singles, Rows::new(&classes)).unwrap());
-    assert_eq!(artifact.as_bytes(), of_singles.as_bytes());
+    let of_singles = Dataset::new(singles, Rows::new(&classes)).unwrap();
+    assert_eq!(artifact.as_bytes(), by_default(&of_singles).as_bytes());
+    // Monitors have bins of these scores.
+    let mut monitored = FitOptions::default();
+    monitored.monitors = Some(MonitorOptions { bins: Some(10), ..MonitorOptions::default() });
+    let [of_doubles, of_singles] =
+        [&doubles, &of_singles].map(|data| fit(data, &monitored).unwrap().artifact);
+    assert_eq!(of_doubles.as_bytes(), of_singles.as_bytes());
 
     let mut isotonic = FitOptions::default();
     isotonic.method = BinaryMethod::Isotonic(Isotonic::default()).into();

@@ -192,7 +192,9 @@ fn a_band_is_promised_with_what_it_assumes() {
     assert!(alone.assumptions[3].full.contains("0.05"), "{:?}", alone.assumptions[3]);
     assert!(alone.limits.iter().all(|limit| !limit.full.contains("average")));
     let beside = promised(with(isotonic()).intervals(true));
-    assert!(beside.limits.iter().any(|limit| limit.full.contains("together with 80 %")));
+    assert!(
+        beside.limits.iter().any(|limit| limit.full.contains("simultaneously with at least 80% probability"))
+    );
     assert!(
         beside.statement.contains("every score range lies in its interval.")
             && beside.statement.ends_with(band)

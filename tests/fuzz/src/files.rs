@@ -15,7 +15,7 @@ static READY: Once = Once::new();
 /// In how many ways a file is read.
 const WAYS: usize = 4;
 
-/// Reads a file of these bytes in every way: it is refused with words, or what it holds is what it has to be.
+/// Reads a file of these bytes in every way. The reader rejects it with a message, or its content passes the checks.
 ///
 /// # Panics
 ///

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_fit::OptionsError;
-use calib_fit::artifact::bins_in_words;
+use calib_fit::artifact::number_of;
 use calib_fit::guarantee::{ClassPlan, Plan};
 use calib_fit::job::{PlanAnswer, PlanOptions, plan};
 use calib_io::draw::{Axis, Chart, Mark};
@@ -149,7 +149,7 @@ impl PlanCommand {
         let mut out = cx.stdout();
         let n = answer.map_or(self.n, |plan| Some(plan.n)).unwrap_or_default();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
-            let words = bins_in_words(bins as usize).unwrap_or_default();
+            let words = number_of(bins, "bin");
             let (what, alpha) = (format!("{n} points in {words}, {points_per_bin} in each"), self.alpha);
             if epsilon < 1.0 {
                 writeln!(

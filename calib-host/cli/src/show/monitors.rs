@@ -57,10 +57,10 @@ pub(crate) fn monitor_sentences(artifact: &Artifact<'_>, title: &str) -> Vec<Str
     first.into_iter().chain(lines).collect()
 }
 
-/// With which probability a device ever reports what is not so.
+/// The largest probability that a device ever reports this falsely.
 fn at_most(rarity: u32) -> String {
     match rarity {
-        // Of so many tables, each with such an alarm, nothing is known.
+        // With that many tables, each with such an alert, there is no bound.
         0 | 1 => "with any probability".into(),
         rarity => format!("with probability at most 1/{rarity} per device"),
     }

@@ -41,7 +41,7 @@ pub use monitors::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 pub use options::{ArtifactOptions, identity};
 pub(crate) use outside::values_outside;
 pub(crate) use points::COUNTING_DEVICES;
-pub use points::{bins_in_words, cluster_rows, number_of, points, size_in_words};
+pub use points::{cluster_rows, number_of, points, size_in_words};
 pub(crate) use promise::names as table_names;
 pub use promise::{
     ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise, table_label,

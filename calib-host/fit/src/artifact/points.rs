@@ -56,24 +56,13 @@ pub fn cluster_rows(artifact: &Artifact<'_>) -> Option<u64> {
     parameter_of(artifact.header().provenance.parameters, "cluster-rows")?.parse().ok()
 }
 
-/// The number of bins in words; `None` of a function, which has none.
-///
-/// ```
-/// use calib_fit::artifact::bins_in_words;
-///
-/// assert_eq!([0, 1, 20].map(bins_in_words), [None, Some("1 bin".into()), Some("20 bins".into())]);
-/// ```
-pub fn bins_in_words(bins: usize) -> Option<String> {
-    (bins > 0).then(|| number_of(bins as u64, "bin"))
-}
-
-/// So many bins of a method's table, or `None` if it has none. A blend and a smooth function are stored in steps.
+/// The number of bins of a method's table in words; `None` of a function, which has none. A blend and a smooth function are stored in steps.
 ///
 /// ```
 /// use calib_core::artifact::Method;
 /// use calib_fit::artifact::size_in_words;
 ///
-/// assert_eq!(size_in_words(Method::Umd, 10), Some("10 bins".into()));
+/// assert_eq!([0, 1, 20].map(|bins| size_in_words(Method::Umd, bins)), [None, Some("1 bin".into()), Some("20 bins".into())]);
 /// assert_eq!(size_in_words(Method::Blend, 144), Some("144 steps".into()));
 /// assert_eq!(size_in_words(Method::Beta, 0), None);
 /// ```

@@ -482,7 +482,6 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
 fn unseen_scores(artifact: &Artifact<'_>) -> Option<Condition> {
     let tables = artifact.tables();
     let has_ranges = (0..tables.count()).any(|table| tables.score_range(table).is_some());
-    let flagged = if has_ranges { ". The device flags results there as out of range" } else { "" };
     let is_float = !artifact.header().encoding.is_quantized();
     let is_margin = artifact.header().encoding.is_margin();
     let ends =
@@ -502,10 +501,18 @@ fn unseen_scores(artifact: &Artifact<'_>) -> Option<Condition> {
     } else {
         "calibration score"
     };
-    let statement = format!("o {of_what} was {beyond}{flagged}");
+    let [flagged, flagged_in_full] = match has_ranges {
+        true => [
+            ", and the device flags results there as out of range",
+            " The device flags results there as out of range.",
+        ],
+        false => [""; 2],
+    };
     Some(Condition::new(
-        format!("n{statement}").replace(". The device", ", and the device"),
-        format!("N{statement}. What is stated for the outermost bins also applies to such scores."),
+        format!("no {of_what} was {beyond}{flagged}"),
+        format!(
+            "No {of_what} was {beyond}.{flagged_in_full} What is stated for the outermost bins also applies to such scores."
+        ),
     ))
 }
 

@@ -136,8 +136,16 @@ mod tests {
         };
         let margins = (0..40).map(|i| f64::from(i) / 4.0 - 7.5).collect();
         let margins = BinaryData::of_margins(margins, labels.clone()).unwrap();
-        assert!(said(&margins).contains("scores below -7.5 or above 2.25: "), "{}", said(&margins));
+        assert!(
+            said(&margins).contains("No calibration score was below -7.5 or above 2.25. "),
+            "{}",
+            said(&margins)
+        );
         let scores = BinaryData::new((0..40).map(|i| f64::from(i) / 64.0).collect(), labels).unwrap();
-        assert!(said(&scores).contains("scores below 0 or above 0.609375: "), "{}", said(&scores));
+        assert!(
+            said(&scores).contains("No calibration score was below 0 or above 0.609375. "),
+            "{}",
+            said(&scores)
+        );
     }
 }

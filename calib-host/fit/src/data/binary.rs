@@ -280,6 +280,14 @@ impl BinaryData {
         !matches!(self.form, Form::Rows(_))
     }
 
+    /// Returns whether every score is an `f32`, so that [`BinaryData::on_device`] changes none.
+    pub(crate) fn is_on_device(&self) -> bool {
+        match &self.form {
+            Form::Rows(rows) => rows.iter().all(|row| f64::from(row.0 as f32) == row.0),
+            Form::Packed(_) | Form::Sorted(_) | Form::Spilled(_) => true,
+        }
+    }
+
     /// Returns what the scores are.
     pub fn kind(&self) -> ScoreKind {
         self.kind

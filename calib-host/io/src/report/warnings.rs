@@ -97,12 +97,11 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
     }
     let few = bins.values().filter(|[misses, hits]| misses.min(hits) <= &FEW_EVENTS).count();
     let (bins, name) = counted_in(artifact);
-    let counted = number_of(bins as u64, name);
     (few > 0).then(|| {
         format!(
             "At most two positives or two negatives in all are in {few} of {} of the calibrator: what is known there is the \
              exact interval, not epsilon.",
-            counted
+            number_of(bins as u64, name)
         )
     })
 }

@@ -97,10 +97,12 @@ fn results_are_shown_as_csv_and_the_log_beside_them() {
         let id = watched.ask(score);
         let line = watched.line();
         let fields: Vec<&str> = line.split(',').collect();
-        assert_eq!(fields.len(), 9, "{line}");
+        assert_eq!(fields.len(), 11, "{line}");
         assert_eq!((fields[1], fields[3].parse()), (&*id.to_string(), Ok(score)), "{line}");
         assert_eq!(fields[4].parse::<f32>().map(f64::from), Ok(expected(score)), "{line}");
         assert_eq!(fields[7], "");
+        // The calibrator has no band.
+        assert_eq!(fields[9..], [""; 2], "{line}");
     }
     // The emulator begins to hand on the log up to a second after somebody listens.
     std::thread::sleep(std::time::Duration::from_millis(1500));

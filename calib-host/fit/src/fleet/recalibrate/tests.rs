@@ -116,7 +116,7 @@ fn the_values_are_the_shares_of_all_devices() {
     let promise = promise(&again);
     assert!(promise.statement.contains("240 outcomes that 1 device counted"), "{}", promise.statement);
     assert!(promise.assumptions.iter().any(|a| a.short.contains("time set in advance")), "{promise}");
-    assert!(promise.limits.iter().any(|l| l.short.contains("took 0.2")), "{promise}");
+    assert!(promise.limits.iter().any(|l| l.short.contains("in the field (0.2)")), "{promise}");
 }
 
 /// The fit that knows every row has the same values and intervals, where its edges are as fixed.

@@ -77,6 +77,7 @@ pub enum FittedModel {
 /// Options that do not go together or with the data, data that nothing can be fitted to, or a fit that a device has no form for.
 pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     options.check(data)?;
+    let data = &*data.on_device();
     let rows = data.rows_digest()?;
     let mut findings = findings_of(data)?;
     let drawn = data.one_row_of_each_cluster(options.seed);
