@@ -1,4 +1,4 @@
-// calib 0.1.0, artifact e5caab70cd024665:
+// calib 0.1.0, artifact bba5b6b984da0df1:
 // blend (binary), 144 steps, 2000 calibration points.
 // Scores beyond those of the calibration points are not marked here.
 //
