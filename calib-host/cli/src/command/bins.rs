@@ -184,6 +184,7 @@ impl Bins {
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
             let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
+            doubts.extend(Finding::of_points(&data).iter().map(|doubt| crate::error::sentence(doubt, path)));
             doubts.extend(question_independence(&data, clusters.as_ref()));
             Ok::<_, Error>(TestPoints { points, clusters })
         };

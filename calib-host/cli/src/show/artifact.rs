@@ -10,7 +10,7 @@ use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, points, promise,
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
-use calib_fit::stats::decimals;
+use calib_fit::stats::{decimals, places};
 use serde_json::{Value, json};
 
 use super::form::{ShownTable, direct_table, in_steps, within};
@@ -206,11 +206,8 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         writeln!(out, "  {row:>4}  {line}{mark}")?;
     }
     for (row, (scores, ProbInterval { lo, hi })) in ranges(artifact, index).iter().flatten().enumerate() {
-        writeln!(
-            out,
-            "  range {row:>2}  scores {}: event rate {lo:.4} to {hi:.4}",
-            scores_in_words(*scores)
-        )?;
+        let ends = ends_in_words(*lo, *hi);
+        writeln!(out, "  range {row:>2}  scores {}: event rate {ends}", scores_in_words(*scores))?;
     }
     let pieces = band_steps(artifact).unwrap_or_default();
     for (at, (scores, ProbInterval { lo, hi })) in pieces.iter().enumerate() {
@@ -218,10 +215,17 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
             writeln!(out, "  band      ({} more: --json lists them)", pieces.len() - 2 * SHOWN)?;
         }
         if at < SHOWN || pieces.len() <= 2 * SHOWN + 1 || at >= pieces.len() - SHOWN {
-            writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", scores_in_words(*scores))?;
+            let ends = ends_in_words(*lo, *hi);
+            writeln!(out, "  band      scores {}: probability {ends}", scores_in_words(*scores))?;
         }
     }
     Ok(())
+}
+
+/// Both ends of an interval, with as many decimals as the upper one needs.
+fn ends_in_words(lo: f32, hi: f32) -> String {
+    let places = places(4, &[hi.into()]);
+    format!("{lo:.places$} to {hi:.places$}")
 }
 
 /// How many steps of a long table, or of a band, are shown at each end.

@@ -49,7 +49,12 @@ fn edges_of_keys(artifact: &Artifact<'_>, keys: impl Iterator<Item = u32>) -> Ve
 
 /// From which score on, and below which, in words.
 pub fn scores_in_words(scores: [Option<f64>; 2]) -> String {
+    /// The least score above 0: an edge there has 0 below it.
+    const LEAST: f64 = 1e-45;
     match scores {
+        [None, Some(LEAST)] => "up to 0".into(),
+        [Some(LEAST), Some(below)] => format!("above 0 to {below}"),
+        [Some(LEAST), None] => "above 0".into(),
         [None, None] => "all".into(),
         [None, Some(below)] => format!("below {below}"),
         [Some(from), None] => format!("from {from}"),

@@ -410,7 +410,7 @@ impl fmt::Display for Flaw {
                 f,
                 "No calibrated probability is above {}: an alarm that the firmware raises from one half up stays silent. A \
                  decision rule in the artifact sets another threshold.",
-                shown(4, (*highest).into())
+                if *highest == 0.0 { "0".to_owned() } else { shown(4, (*highest).into()) }
             ),
         }
     }

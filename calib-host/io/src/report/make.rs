@@ -12,7 +12,7 @@ use calib_fit::assess::{
 };
 use calib_fit::decide::ReportedRule;
 use calib_fit::job::{AssessOptions as JobOptions, AssessedBeforeAfter, Compared, assess_calibrated};
-use calib_fit::stats::Clusters;
+use calib_fit::stats::{Clusters, shown};
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
@@ -285,7 +285,7 @@ fn steps(artifact: &Artifact<'_>) -> Vec<[String; 2]> {
     const MOST: usize = 32;
     let steps = if artifact.tables().count() == 1 { table_steps(artifact, 0) } else { Vec::new() };
     let few = Some(steps).filter(|steps| steps.len() <= MOST).unwrap_or_default();
-    few.into_iter().map(|(scores, value)| [scores_in_words(scores), format!("{value:.4}")]).collect()
+    few.into_iter().map(|(scores, value)| [scores_in_words(scores), shown(4, value.into())]).collect()
 }
 
 fn summary(artifact: &Artifact<'_>) -> CalibratorSummary {
