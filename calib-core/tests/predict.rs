@@ -231,7 +231,7 @@ fn with(rule: Option<Rule>) -> ArtifactBuffer<256> {
     writer.header(&header).unwrap();
     writer.tables(&[Some(Table { form, epsilon: None })]).unwrap();
     if rule == Some(Rule::Decision) {
-        let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
+        let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: None };
         let actions = &[action("treat", true), action("wait", false)];
         let parts =
             DecisionParts { thresholds: &[0.5], intervals: &[1, 0], uncalibrated: 0, unsure: None, actions };

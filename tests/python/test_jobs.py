@@ -75,18 +75,33 @@ def test_sets_are_those_of_the_command(binary, logits, tmp_path):
     words = files(tmp_path, "logits", values, labels)
     expected = asked(tmp_path, "sets", *words, "--alpha=0.2", "--by-class", "--confidence=0.9", "--class-score=margin")
     found = calib_host.sets(values, labels, kind="logits", alpha=0.2, by_class=True, confidence=0.9, class_score="margin")
-    assert {**told(found), "warnings": []} == expected
+    assert told(found) == expected
     scores, labels = binary[0].astype(np.float32), binary[1]
     calibrator = calib_host.fit(scores, labels, "umd", bins=5)
     calibrator.save(tmp_path / "cal.bin")
     words = files(tmp_path, "scores", scores, labels)
     expected = asked(tmp_path, "sets", *words, "--calibrator=cal.bin", "--counter=2", "--never-empty")
     found = calib_host.sets(scores, labels, calibrator=calibrator, counter=2, never_empty=True)
-    assert {**told(found), "warnings": []} == expected
+    assert told(found) == expected
     assert found.calibrator.method == "umd" and found.artifact == (tmp_path / "out.bin").read_bytes()
     found.save(tmp_path / "saved.bin")
     with pytest.raises(FileExistsError, match="force=True"):
         found.save(tmp_path / "saved.bin")
+
+
+def test_a_class_that_sets_leave_out_is_warned_of():
+    rng = np.random.default_rng(3)
+    probs = rng.dirichlet([20, 5, 1], 2000)
+    labels = np.array([rng.choice(3, p=row) for row in probs])
+    with pytest.warns(calib_host.CalibrationWarning, match="for all classes together, and does not hold for classes 1, 2"):
+        found = calib_host.sets(probs, labels, kind="probs")
+    assert found["missed_classes"] == [1, 2] and len(found["warnings"]) == 1
+
+
+def test_scores_that_are_labels_are_warned_of(binary):
+    labels = binary[1]
+    with pytest.warns(calib_host.CalibrationWarning, match="is its label"):
+        calib_host.threshold(labels.astype(float), labels, sensitivity=0.8)
 
 
 def test_sets_that_cannot_be(binary):
@@ -164,9 +179,12 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     # Without a calibrator scores are probabilities.
     plain = calib_host.decide(ACTIONS, [0.1, 0.9, float("nan")], uncalibrated="refer")
     assert (plain["n"], plain["uncalibrated_rows"], plain.artifact) == (2, 1, b"")
+    by = [calib_host.decide([{**ACTIONS[0], "if_sure": by}, ACTIONS[1]])["actions"][0]["if_sure"] for by in (False, True, "band")]
+    assert by == [False, True, "band"]
     for actions, options, error, words in [
         (ACTIONS[:1], {}, UsageError, ""),
         ([{"name": "a"}, *ACTIONS], {}, UsageError, "'negative' is not there"),
+        ([{**ACTIONS[0], "if_sure": "sure"}, ACTIONS[1]], {}, UsageError, "it is True, False or"),
         ([{**ACTIONS[0], "above": 0.5}, ACTIONS[1]], {}, UsageError, "some actions state an interval"),
         (ACTIONS, {"scores": [1.5]}, DataError, "row 0: 1.5 is no probability"),
         (ACTIONS, {"delta": 0.0}, UsageError, "delta is 0"),

@@ -309,13 +309,13 @@ fn vector(class: usize, score: f32, classes: usize) -> Vec<f32> {
 fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u32>) -> Result<ReplyBody> {
     // The artifact's own rule goes before the built-in one.
     let decision = artifact.decision();
-    let alarm = |outcome: &Outcome| match (&decision, outcome) {
-        (Some(decision), outcome) => decision.is_raised_by(outcome),
+    let band = input.band(artifact)?;
+    let action = |outcome: &Outcome| decision.map(|decision| decision.decide(outcome, || band));
+    let alarm = |outcome: &Outcome| match (decision.zip(action(outcome)), outcome) {
+        (Some((decision, action)), outcome) => decision.is_raised_by(outcome, action),
         (None, Outcome::Calibrated(calibrated)) => rule.is_raised_by(calibrated.prob),
         (None, Outcome::Uncalibrated(_)) => true,
     };
-    let action = |outcome: &Outcome| decision.as_ref().map(|decision| decision.decide(outcome));
-    let band = input.band(artifact)?;
     let of_class = |class: u16, score: ScoreEcho, outcome: Outcome| {
         let (alarm, action) = (alarm(&outcome), action(&outcome));
         let beside = band.map_or(Beside::None, Beside::Band);

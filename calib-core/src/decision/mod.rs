@@ -21,4 +21,4 @@ pub use operating_point::{
     OperatingPoints, Threshold, Thresholds, Verdict, never,
 };
 pub use prediction_set::{Conformity, PredictionSets, Quantile, Quantiles, SetError, SetParts};
-pub use rule::{Action, DecisionError, DecisionParts, DecisionRule};
+pub use rule::{Action, DecisionError, DecisionParts, DecisionRule, SureBy};

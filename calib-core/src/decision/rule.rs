@@ -73,9 +73,23 @@ pub struct Action<'a> {
     pub alarm: bool,
     /// Whether the action leaves the decision to somebody else.
     pub abstain: bool,
-    /// Whether the action asks that every probability that the evidence allows leads to the same action, next to each other (Chow
-    /// 1970): the bin's whole interval, or everything within epsilon of the probability, lies between the same two thresholds.
-    pub if_sure: bool,
+    /// The evidence that the action asks for: everything that it allows leads to the same action, next to each other (Chow 1970), so it
+    /// lies between the same two thresholds. `None` if the probability is enough.
+    pub if_sure: Option<SureBy>,
+}
+
+/// The evidence that an action asks for.
+///
+/// It is one or the other, never the narrower of both or what they share: each fails with its own probability, and both hold together only with
+/// probability 1 less the sum of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SureBy {
+    /// The interval of the bin, or of the range of the score, or everything within epsilon of the probability: what is known of the average over
+    /// all scores there.
+    Interval,
+    /// The [band](crate::artifact::Band) at the score: what is known of this very score, if a higher score never means a lower probability.
+    Band,
 }
 
 /// Why bytes or parts are not a decision rule. The payload is the index of what is wrong.
@@ -108,6 +122,8 @@ pub enum DecisionError {
 const ALARM: u8 = 1;
 const ABSTAIN: u8 = 2;
 const IF_SURE: u8 = 4;
+/// Beside [`IF_SURE`]: by the band, and not by the interval.
+const BY_BAND: u8 = 8;
 
 impl<'a> DecisionRule<'a> {
     /// The largest number of actions.
@@ -130,33 +146,23 @@ impl<'a> DecisionRule<'a> {
     }
 
     /// Returns the action for an outcome, as an index: the action at its probability, the one in its place if that asks for more
-    /// evidence than the outcome has, or the action for outcomes without a probability.
+    /// evidence than there is, or the action for outcomes without a probability.
+    ///
+    /// `band` returns the [band](crate::artifact::Band) at the score, as [`Artifact::band_at`](crate::Artifact::band_at) does. It is called only if
+    /// the action asks for the band; if it returns `None`, the action is not taken.
     #[inline]
-    pub fn decide(&self, outcome: &Outcome) -> u8 {
+    pub fn decide(&self, outcome: &Outcome, band: impl FnOnce() -> Option<ProbInterval>) -> u8 {
         let Some(calibrated) = outcome.calibrated() else { return self.uncalibrated };
         let action = self.action_at(calibrated.prob);
-        match self.unsure() {
-            Some(unsure) if self.has(action, IF_SURE) && !self.is_sure(calibrated) => unsure,
-            _ => action,
-        }
+        let Some(unsure) = self.unsure().filter(|_| self.has(action, IF_SURE)) else { return action };
+        let evidence = if self.has(action, BY_BAND) { band() } else { interval_of(calibrated) };
+        if evidence.is_some_and(|evidence| self.is_sure(calibrated.prob, evidence)) { action } else { unsure }
     }
 
-    /// Tells whether everything that the evidence allows lies in the same interval as the probability. Without a guarantee nothing
-    /// is sure.
+    /// Tells whether everything that the evidence allows lies in the same interval as the probability.
     #[inline(never)]
-    fn is_sure(&self, calibrated: &Calibrated) -> bool {
-        let ProbInterval { lo, hi } = match (calibrated.interval, calibrated.epsilon) {
-            // Without an epsilon an interval is no interval of confidence, unless it is that of a range of the score.
-            (Some(interval), Some(_)) => interval,
-            (Some(interval), None) if calibrated.flags.contains(BinFlags::RANGE) => interval,
-            (None, Some(epsilon)) => {
-                // A sum is rounded: the next float on the outside is beyond what was meant.
-                let (lo, hi) = (calibrated.prob - epsilon, calibrated.prob + epsilon);
-                ProbInterval { lo: lo.next_down().max(0.0), hi: hi.next_up().min(1.0) }
-            }
-            (_, None) => return false,
-        };
-        let at = self.interval_at(calibrated.prob);
+    fn is_sure(&self, prob: f32, ProbInterval { lo, hi }: ProbInterval) -> bool {
+        let at = self.interval_at(prob);
         at.is_some() && self.interval_at(lo) == at && self.interval_at(hi) == at
     }
 
@@ -179,10 +185,10 @@ impl<'a> DecisionRule<'a> {
         (bits <= ONE_BITS).then(|| count_below(bytemuck::must_cast_slice(self.thresholds), bits))
     }
 
-    /// Tells whether an outcome raises the alarm: its action does, or there is no calibrated probability.
+    /// Tells whether an outcome raises the alarm: the [action](DecisionRule::decide) that is taken does, or there is no calibrated probability.
     #[inline]
-    pub fn is_raised_by(&self, outcome: &Outcome) -> bool {
-        outcome.calibrated().is_none() || self.has(self.decide(outcome), ALARM)
+    pub fn is_raised_by(&self, outcome: &Outcome, action: u8) -> bool {
+        outcome.calibrated().is_none() || self.has(action, ALARM)
     }
 
     /// Tells whether a flag of an action is set. An action that does not exist has every flag.
@@ -221,13 +227,41 @@ impl<'a> DecisionRule<'a> {
             name: core::str::from_utf8(name).unwrap_or_default(),
             alarm: flags & ALARM != 0,
             abstain: flags & ABSTAIN != 0,
-            if_sure: flags & IF_SURE != 0,
+            if_sure: match (flags & IF_SURE != 0, flags & BY_BAND != 0) {
+                (false, _) => None,
+                (true, false) => Some(SureBy::Interval),
+                (true, true) => Some(SureBy::Band),
+            },
         })
     }
 
     /// Returns the action with this index; `None` beyond the last action.
     pub fn action(&self, index: u8) -> Option<Action<'a>> {
         self.actions().nth(index.into())
+    }
+}
+
+impl SureBy {
+    const fn flags(self) -> u8 {
+        match self {
+            Self::Interval => IF_SURE,
+            Self::Band => IF_SURE | BY_BAND,
+        }
+    }
+}
+
+/// Returns what the evidence of a bin or of a range of the score allows; `None` without a guarantee.
+fn interval_of(calibrated: &Calibrated) -> Option<ProbInterval> {
+    match (calibrated.interval, calibrated.epsilon) {
+        // Without an epsilon an interval is no interval of confidence, unless it is that of a range of the score.
+        (Some(interval), Some(_)) => Some(interval),
+        (Some(interval), None) => Some(interval).filter(|_| calibrated.flags.contains(BinFlags::RANGE)),
+        (None, Some(epsilon)) => {
+            // A sum is rounded: the next float on the outside is beyond what was meant.
+            let (lo, hi) = (calibrated.prob - epsilon, calibrated.prob + epsilon);
+            Some(ProbInterval { lo: lo.next_down().max(0.0), hi: hi.next_up().min(1.0) })
+        }
+        (None, None) => None,
     }
 }
 
@@ -242,7 +276,7 @@ impl DecisionParts<'_> {
         let flags = self
             .actions
             .iter()
-            .map(|a| flag(a.alarm, ALARM) | flag(a.abstain, ABSTAIN) | flag(a.if_sure, IF_SURE));
+            .map(|a| flag(a.alarm, ALARM) | flag(a.abstain, ABSTAIN) | a.if_sure.map_or(0, SureBy::flags));
         let names = self.actions.iter().map(|action| action.name.as_bytes());
         let lengths_fit = names.clone().all(|name| name.len() <= DecisionRule::MAX_NAME_BYTES);
         if !lengths_fit || head.iter().any(|&number| number > u8::MAX.into()) {
@@ -329,7 +363,8 @@ impl<'a> Fields<'a> {
     fn check_actions(&self) -> Result<(), DecisionError> {
         let mut rest = self.names;
         for (i, &flags) in (0..=u8::MAX).zip(self.flags) {
-            if flags & !(ALARM | ABSTAIN | IF_SURE) != 0 {
+            let has_no_meaning = flags & (IF_SURE | BY_BAND) == BY_BAND;
+            if has_no_meaning || flags & !(ALARM | ABSTAIN | IF_SURE | BY_BAND) != 0 {
                 return Err(DecisionError::Flags(i));
             }
             rest = behind_name(self.names, i, rest, DecisionRule::MAX_NAME_BYTES).map_err(
@@ -378,9 +413,9 @@ mod tests {
     use super::*;
     use crate::outcome::{BinFlags, Uncalibrated};
 
-    const WAIT: Action<'_> = Action { name: "wait", alarm: false, abstain: false, if_sure: false };
-    const ASK: Action<'_> = Action { name: "ask", alarm: false, abstain: true, if_sure: false };
-    const ACT: Action<'_> = Action { name: "act", alarm: true, abstain: false, if_sure: false };
+    const WAIT: Action<'_> = Action { name: "wait", alarm: false, abstain: false, if_sure: None };
+    const ASK: Action<'_> = Action { name: "ask", alarm: false, abstain: true, if_sure: None };
+    const ACT: Action<'_> = Action { name: "act", alarm: true, abstain: false, if_sure: None };
     const PARTS: DecisionParts<'_> = DecisionParts {
         thresholds: &[0.25, 0.75],
         intervals: &[0, 1, 2],
@@ -413,13 +448,13 @@ mod tests {
     fn a_threshold_belongs_below() {
         let words = payload(&PARTS);
         let rule = DecisionRule::parse(bytes(&words)).unwrap();
-        let at = |prob| rule.decide(&calibrated(prob));
+        let at = |prob| rule.decide(&calibrated(prob), || None);
         assert_eq!([0.0, -0.0, 0.25f32.next_down(), 0.25].map(at), [0; 4]);
         assert_eq!([0.25f32.next_up(), 0.5, 0.75].map(at), [1; 3]);
         assert_eq!([0.75f32.next_up(), 1.0].map(at), [2; 2]);
         assert!(rule.actions().eq([WAIT, ASK, ACT]));
         assert_eq!((rule.action(2), rule.action(3)), (Some(ACT), None));
-        let raised = |prob| rule.is_raised_by(&calibrated(prob));
+        let raised = |prob| rule.is_raised_by(&calibrated(prob), at(prob));
         assert_eq!([0.1, 0.5, 0.9].map(raised), [false, false, true]);
     }
 
@@ -431,7 +466,11 @@ mod tests {
             Calibrated { prob: 0.1, bin: 0, epsilon: None, flags: BinFlags::EMPTY, interval: None };
         let reasons = [Uncalibrated::Class, Uncalibrated::EmptyBin, Uncalibrated::ZeroSum];
         for outcome in reasons.map(Outcome::Uncalibrated).into_iter().chain([Outcome::Calibrated(midpoint)]) {
-            assert_eq!((rule.decide(&outcome), rule.is_raised_by(&outcome)), (1, true), "{outcome:?}");
+            assert_eq!(
+                (rule.decide(&outcome, || None), rule.is_raised_by(&outcome, 0)),
+                (1, true),
+                "{outcome:?}"
+            );
         }
         for no_prob in [f32::NAN, -f32::NAN, f32::INFINITY, -1e-45, -1.0, 1.0f32.next_up()] {
             assert_eq!(rule.action_at(no_prob), 1, "{no_prob}");
@@ -440,14 +479,15 @@ mod tests {
 
     #[test]
     fn an_action_that_asks_for_evidence_gives_way_without_it() {
-        let act = Action { if_sure: true, ..ACT };
+        let act = Action { if_sure: Some(SureBy::Interval), ..ACT };
         let parts = DecisionParts { actions: &[WAIT, ASK, act], unsure: Some(1), ..PARTS };
         let words = payload(&parts);
         let rule = DecisionRule::parse(bytes(&words)).unwrap();
         assert_eq!((rule.unsure(), rule.action(2)), (Some(1), Some(act)));
         let plain = |prob, epsilon, interval| {
             let flags = BinFlags::NONE;
-            rule.decide(&Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon, flags, interval }))
+            let outcome = Outcome::Calibrated(Calibrated { prob, bin: 0, epsilon, flags, interval });
+            rule.decide(&outcome, || panic!("nobody asks for the band"))
         };
         // Acts above 0.75. The epsilon is rounded to the outside, an interval is taken as it is.
         assert_eq!(plain(0.9, Some(0.125), None), 2);
@@ -461,17 +501,49 @@ mod tests {
         assert_eq!(plain(0.9, None, interval(0.85, 0.95)), 1);
         // Actions that ask for none are not looked at.
         assert_eq!(plain(0.25, Some(0.9), None), 0);
-        assert!(rule.is_raised_by(&Outcome::Uncalibrated(Uncalibrated::Class)));
-        let raised = |epsilon| {
-            let c = Calibrated { prob: 0.9, bin: 0, epsilon, flags: BinFlags::NONE, interval: None };
-            rule.is_raised_by(&Outcome::Calibrated(c))
-        };
+        assert!(rule.is_raised_by(&Outcome::Uncalibrated(Uncalibrated::Class), 0));
+        let raised = |epsilon| rule.is_raised_by(&calibrated(0.9), plain(0.9, epsilon, None));
         assert_eq!((raised(Some(0.125)), raised(None)), (true, false));
 
         assert_eq!(refusal(DecisionParts { unsure: None, ..parts }), DecisionError::Unsure);
         assert_eq!(refusal(DecisionParts { unsure: Some(2), ..parts }), DecisionError::Unsure);
         assert_eq!(refusal(DecisionParts { unsure: Some(3), ..parts }), DecisionError::Unsure);
         assert_eq!(refusal(DecisionParts { unsure: Some(1), ..PARTS }), DecisionError::Reserved);
+    }
+
+    /// The interval of the bin does not help the band, nor the band the interval: each fails by itself.
+    #[test]
+    fn an_action_that_asks_for_the_band_is_taken_by_nothing_else() {
+        let act = Action { if_sure: Some(SureBy::Band), ..ACT };
+        let ask = Action { if_sure: Some(SureBy::Interval), ..ASK };
+        let parts = DecisionParts { actions: &[WAIT, ask, act], unsure: Some(0), ..PARTS };
+        let words = payload(&parts);
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        assert!(rule.actions().eq([WAIT, ask, act]));
+        let narrow = ProbInterval { lo: 0.875, hi: 0.9375 };
+        let at = |prob, interval, band: Option<ProbInterval>| {
+            let c = Calibrated { prob, bin: 0, epsilon: Some(0.001), flags: BinFlags::NONE, interval };
+            rule.decide(&Outcome::Calibrated(c), || band)
+        };
+        let ends = |lo, hi| Some(ProbInterval { lo, hi });
+        for interval in [None, Some(narrow), ends(0.0, 1.0)] {
+            assert_eq!(at(0.9, interval, Some(narrow)), 2);
+            assert_eq!(at(0.9, interval, ends(0.75f32.next_up(), 1.0)), 2);
+            assert_eq!(at(0.9, interval, ends(0.75, 1.0)), 0);
+            assert_eq!(at(0.9, interval, None), 0);
+            // The probability may lie outside the band, which still tells that the action is right, or that another one is.
+            assert_eq!(at(1.0, interval, Some(narrow)), 2);
+            assert_eq!(at(0.9, interval, ends(0.125, 0.25)), 0);
+        }
+        for band in [None, ends(0.0, 1.0), ends(0.5, 0.5)] {
+            assert_eq!(at(0.5, ends(0.375, 0.625), band), 1);
+            assert_eq!(at(0.5, ends(0.125, 0.625), band), 0);
+        }
+        // By the band, and not if sure: nobody writes that.
+        let mut words = words;
+        let flags = 4 + 8 + 3;
+        bytemuck::cast_slice_mut::<u32, u8>(&mut words[1..])[flags] = BY_BAND;
+        assert_eq!(DecisionRule::parse(bytes(&words)), Err(DecisionError::Flags(0)));
     }
 
     #[test]
@@ -538,7 +610,7 @@ mod tests {
             let intervals: Vec<u8> = actions.iter().take(thresholds.len() + 1)
                 .map(|step| { last = (last + 1 + step) % 6; last }).collect();
             let names = ["a", "b", "c", "d", "e", "f"];
-            let actions = names.map(|name| Action { name, alarm: false, abstain: false, if_sure: false });
+            let actions = names.map(|name| Action { name, alarm: false, abstain: false, if_sure: None });
             let words = payload(&DecisionParts {
                 thresholds: &thresholds, intervals: &intervals, uncalibrated: 5, unsure: None, actions: &actions,
             });

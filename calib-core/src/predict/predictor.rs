@@ -403,8 +403,9 @@ impl<'a> Predictor<'a> {
         match self.artifact.rule() {
             Rule::None => {}
             Rule::Decision(rule) => {
-                action = Some(rule.decide(&first.outcome));
-                alarm = Some(rule.is_raised_by(&first.outcome));
+                let taken = rule.decide(&first.outcome, || self.artifact.band_at(output));
+                action = Some(taken);
+                alarm = Some(rule.is_raised_by(&first.outcome, taken));
             }
             Rule::OperatingPoints(points) => {
                 let verdict = verdict(points, &first.score, group)?;

@@ -1,8 +1,9 @@
 //! The decision section: pinned bytes, contradictions, and what the writer takes.
 
-use calib_core::artifact::{ArtifactWriter, Table, TableForm, WriteError};
-use calib_core::decision::{Action, DecisionError, DecisionParts};
-use calib_core::{Artifact, DecisionRule, ParseError, StepTable};
+use calib_core::artifact::{ArtifactWriter, BandParts, Table, TableForm, WriteError};
+use calib_core::decision::{Action, DecisionError, DecisionParts, SureBy};
+use calib_core::predict::Output;
+use calib_core::{Artifact, DecisionRule, ParseError, Score, StepTable};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
@@ -29,18 +30,23 @@ const PARTS: DecisionParts<'static> = DecisionParts {
     uncalibrated: 1,
     unsure: None,
     actions: &[
-        Action { name: "wait", alarm: false, abstain: false, if_sure: false },
-        Action { name: "ask", alarm: false, abstain: true, if_sure: false },
-        Action { name: "alarm", alarm: true, abstain: false, if_sure: false },
+        Action { name: "wait", alarm: false, abstain: false, if_sure: None },
+        Action { name: "ask", alarm: false, abstain: true, if_sure: None },
+        Action { name: "alarm", alarm: true, abstain: false, if_sure: None },
     ],
 };
 
 fn with_decision(parts: &DecisionParts<'_>) -> Result<Vec<u8>, WriteError> {
+    with_band(parts, None)
+}
+
+fn with_band(parts: &DecisionParts<'_>, band: Option<&BandParts<'_>>) -> Result<Vec<u8>, WriteError> {
     let steps = StepTable::new(&[0.25, 0.75], &[0.0625, 0.5, 0.9375]).unwrap();
     let mut buf = vec![0xEE; 4 * MAX_WORDS];
     let mut writer = ArtifactWriter::new(&mut buf);
     writer.header(&binary_header()).unwrap();
     writer.tables(&[Some(Table { form: TableForm::Steps(steps), epsilon: Some(0.125) })]).unwrap();
+    band.map_or(Ok(()), |band| writer.band(band))?;
     writer.decision(parts)?;
     Ok(writer.finish(identity).unwrap().to_vec())
 }
@@ -184,7 +190,7 @@ proptest! {
             steps.iter().take(thresholds.len() + 1).map(|step| { last = (last + step) % 6; last }).collect();
         let names = ["a", "second", "3", "vierte", "cinquième", "6"];
         let actions: Vec<_> = names.iter().zip(flags)
-            .map(|(name, (alarm, abstain))| Action { name, alarm, abstain, if_sure: false }).collect();
+            .map(|(name, (alarm, abstain))| Action { name, alarm, abstain, if_sure: None }).collect();
         let parts = DecisionParts { thresholds: &thresholds, intervals: &intervals, uncalibrated, unsure: None, actions: &actions };
         let bytes = aligned(&with_decision(&parts).unwrap());
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
@@ -196,6 +202,65 @@ proptest! {
         for (i, &t) in thresholds.iter().enumerate() {
             prop_assert_eq!(rule.action_at(t), intervals[i]);
             prop_assert_eq!(rule.action_at(t.next_up()), intervals[i + 1]);
+        }
+    }
+
+    /// An action that asks for the band is taken exactly where the probability and everything within the band at the score lead to it. So if the
+    /// band holds, the action is the one that the true probability of the score leads to.
+    #[test]
+    fn an_action_by_the_band_is_that_of_every_probability_within(
+        edges in vec(1u32..0x3F80_0000, 12),
+        values in vec(0.0f32..=1.0, 14),
+        thresholds in btree_set(1u32..1024, 1..6),
+        by_band in vec(any::<bool>(), 6),
+        scores in vec(0.0f32..=1.0, 40),
+        truths in vec(0.0f32..=1.0, 40),
+    ) {
+        let side = |from: usize| {
+            let mut edges = edges[6 * from..6 * (from + 1)].to_vec();
+            edges.sort_unstable();
+            edges.dedup();
+            edges
+        };
+        // Both sides rise, and the lower one is nowhere above: all of its values are below those of the other.
+        let mut values = values;
+        values.sort_by(f32::total_cmp);
+        let (lower, upper) = (side(0), side(1));
+        let values = (&values[..lower.len() + 1], &values[13 - upper.len()..]);
+        let band = BandParts { alpha: 0.1, lower: (&lower, values.0), upper: (&upper, values.1) };
+        let thresholds: Vec<f32> = thresholds.into_iter().map(|threshold| threshold as f32 / 1024.0).collect();
+        let names = ["a", "b", "c", "d", "e", "f", "refer"];
+        let action = |(at, name): (usize, &'static str)| Action {
+            name,
+            alarm: at % 2 == 0,
+            abstain: at == 6,
+            if_sure: by_band.get(at).filter(|&&by_band| by_band).map(|_| SureBy::Band),
+        };
+        let actions: Vec<_> = names.into_iter().enumerate().map(action).collect();
+        let intervals: Vec<u8> = (0..=thresholds.len() as u8).collect();
+        let asks = by_band.contains(&true);
+        let unsure = asks.then_some(6);
+        let parts = DecisionParts { thresholds: &thresholds, intervals: &intervals, uncalibrated: 6, unsure, actions: &actions };
+        let bytes = aligned(&with_band(&parts, Some(&band)).unwrap());
+        let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
+        let bytes = aligned(&with_decision(&parts).unwrap());
+        let without = Artifact::parse(bytes.as_bytes()).unwrap();
+        let leads_to = |prob: f32| thresholds.iter().filter(|&&threshold| threshold < prob).count();
+        for (score, truth) in scores.into_iter().zip(truths) {
+            let output = Output::Score(Score::new(score).unwrap());
+            let found = artifact.predict(&output.into()).unwrap();
+            let prob = found.first.outcome.calibrated().unwrap().prob;
+            let band = artifact.band_at(&output).unwrap();
+            let at = leads_to(prob);
+            let is_sure = leads_to(band.lo) == at && leads_to(band.hi) == at;
+            let expected = if by_band[at] && !is_sure { 6 } else { at };
+            prop_assert_eq!((found.action, found.alarm), (Some(expected as u8), Some(expected % 2 == 0)));
+            if by_band[at] && expected == at {
+                prop_assert_eq!(leads_to(band.lo + truth * (band.hi - band.lo)), at);
+            }
+            // Without a band nothing is sure of a score.
+            let expected = if by_band[at] { 6 } else { at };
+            prop_assert_eq!(without.predict(&output.into()).unwrap().action, Some(expected as u8));
         }
     }
 }

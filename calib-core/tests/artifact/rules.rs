@@ -183,7 +183,7 @@ fn points_stand_beside_a_calibrator() {
 
 #[test]
 fn an_artifact_says_in_one_way_what_is_done() {
-    let act = Action { name: "act", alarm: true, abstain: false, if_sure: false };
+    let act = Action { name: "act", alarm: true, abstain: false, if_sure: None };
     let decision =
         DecisionParts { thresholds: &[], intervals: &[0], uncalibrated: 0, unsure: None, actions: &[act] };
     let one = OperatingParts { groups: &POINT_GROUPS[..1], ..POINT_PARTS };

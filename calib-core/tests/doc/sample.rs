@@ -48,7 +48,7 @@ pub fn with_band() -> ArtifactBuffer<128> {
 
 /// The two bins with a decision rule, which treats above 0.5.
 pub fn with_decision() -> ArtifactBuffer<128> {
-    let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
+    let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: None };
     write(&header(Reduction::Binary, 2, 2), |writer| {
         writer.tables(&[steps()]).unwrap();
         let actions = &[action("wait", false), action("treat", true)];

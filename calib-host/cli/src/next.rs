@@ -229,6 +229,9 @@ impl Given<'_> {
             (false, false) => {
                 line("calib fit --probs CALIBRATION --method umd", [reduction, bins, alpha].concat())
             }
+            (true, true) if self.text("epsilon").is_none() => {
+                line("calib fit CALIBRATION --method umd --bins B", alpha)
+            }
             (true, true) => line("calib fit CALIBRATION", [given(&["--epsilon"]), alpha].concat()),
             (true, false) => None,
         }

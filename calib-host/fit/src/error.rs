@@ -48,7 +48,7 @@ pub enum FitError {
         n: u64,
     },
     /// There are fewer than two points a bin.
-    #[error("{n} calibration points are too few for {bins} bins: at least {} are needed", 2 * bins)]
+    #[error("{} too few for {bins} bins: at least {} are needed", are(*n as u64, "calibration point"), 2 * bins)]
     TooFewPoints {
         /// The number of points.
         n: u64,
@@ -159,6 +159,11 @@ impl FitError {
     }
 }
 
+/// So many of a thing with the verb.
+fn are(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing} is") } else { format!("{count} {thing}s are") }
+}
+
 fn alpha_fault(alpha: f64) -> &'static str {
     if alpha > 0.0 && alpha < 1.0 { "too near 0 or 1 for an f32" } else { "it must lie between 0 and 1" }
 }
@@ -176,8 +181,10 @@ pub enum ScalingError {
     /// Some threshold separates the labels, or all scores are equal.
     #[error("a threshold on the score separates the labels: the best slope is infinite")]
     Separated,
-    /// Higher scores go with label 0.
-    #[error("higher scores go with label 0: no temperature above 0 fits")]
+    /// Higher scores go with label 0, or scores would have to be shifted.
+    #[error(
+        "no temperature above 0 fits: higher scores go with label 0, or the scores lie too far to one side of one half, or of 0 if they are margins"
+    )]
     Reversed,
     /// All scores are equal.
     #[error("all scores are equal: no slope can be fitted")]
@@ -249,7 +256,7 @@ pub enum CanonicalError {
     #[error("{0}")]
     Parameter(&'static str),
     /// There are fewer than two points a cell.
-    #[error("{n} calibration points are too few for {bins} cells: at least {} are needed", 2 * bins)]
+    #[error("{} too few for {bins} cells: at least {} are needed", are(*n as u64, "calibration point"), 2 * bins)]
     TooFewPoints {
         /// The number of points.
         n: usize,

@@ -132,7 +132,7 @@ fn beside_a_calibrator_nothing_else_changes() {
         start_up: Cost::default(),
         alarm: true,
         abstain: false,
-        if_sure: false,
+        if_sure: None,
     };
     let actions = Actions::new(vec![action("act"), action("wait")], Some("act")).unwrap();
     let rule = Rule::stated(&[(1, 0.0, 0.5), (0, 0.5, 1.0)]).unwrap();

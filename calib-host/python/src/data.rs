@@ -74,14 +74,15 @@ impl PyDataset {
     fn doubts(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
         let repeats = self.data.repeats().ok().flatten().map(Finding::Dependence);
-        self.doubt().into_iter().chain(repeats.map(|doubt| doubt.with_names(name))).collect()
+        Finding::of_rows(&self.data).iter().chain(&repeats).map(|doubt| doubt.with_names(name)).collect()
     }
 }
 
 impl PyDataset {
     /// What is doubtful about the scores.
     pub(crate) fn doubt(&self) -> Option<String> {
-        Finding::of_scores(&self.data).map(|doubt| doubt.with_names(name))
+        let doubt = Finding::of_scores(&self.data).or_else(|| Finding::of_classes_as_scores(&self.data));
+        doubt.map(|doubt| doubt.with_names(name))
     }
 }
 

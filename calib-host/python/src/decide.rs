@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use calib_core::Score;
+use calib_core::decision::SureBy;
 use calib_fit::decide::{Actions, Cost, CostedAction, Costs, Rule};
 use calib_fit::job::{DecideRows, decide as decided, with_rule};
 use numpy::PyReadonlyArray1;
@@ -23,8 +24,25 @@ pub(crate) struct Action {
     start_up: f64,
     alarm: bool,
     abstain: bool,
-    if_sure: bool,
+    if_sure: IfSure,
     interval: Option<(f64, f64)>,
+}
+
+/// The evidence that an action asks for.
+#[derive(FromPyObject)]
+enum IfSure {
+    Is(bool),
+    By(String),
+}
+
+impl IfSure {
+    fn by(&self) -> PyResult<Option<SureBy>> {
+        match self {
+            Self::Is(is_sure) => Ok(is_sure.then_some(SureBy::Interval)),
+            Self::By(by) if by == "band" => Ok(Some(SureBy::Band)),
+            Self::By(other) => Err(refused(&format!("if_sure is {other:?}: it is True, False or \"band\""))),
+        }
+    }
 }
 
 /// Calibrated rows, NaN where there is no probability, with labels and whether the calibrator was fitted to them.
@@ -78,7 +96,7 @@ fn costed(actions: Vec<Action>, uncalibrated: Option<&str>, unsure: Option<&str>
             name,
             alarm,
             abstain,
-            if_sure,
+            if_sure: if_sure.by()?,
         })
     };
     let actions = actions.into_iter().map(costed).collect::<PyResult<_>>()?;

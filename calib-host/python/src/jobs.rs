@@ -85,7 +85,7 @@ pub(crate) fn threshold(
     Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string()))
 }
 
-/// Finds prediction sets.
+/// Finds prediction sets, and what is to be warned of.
 #[pyfunction]
 #[pyo3(signature = (data, parent, *, counter, classifier, alpha, by_class, confidence, never_empty, class_score))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
@@ -100,14 +100,15 @@ pub(crate) fn sets(
     confidence: Option<f64>,
     never_empty: bool,
     class_score: Option<&str>,
-) -> PyResult<Made> {
+) -> PyResult<(PyArtifact, String, Option<String>)> {
     let mut options = SetOptions::default();
     (options.alpha, options.confidence) = (alpha, confidence);
     (options.by_class, options.never_empty) = (by_class, never_empty);
     options.class_score = class_score.map(named).transpose()?;
     let (data, target) = (&data.get().data, target(parent.as_ref(), counter, classifier)?);
     let found = working(py, || sets_of(data, &options, &target))?.map_err(|cause| of_job(&cause))?;
-    Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string()))
+    let doubt = found.summary.doubt().map(|doubt| doubt.to_string());
+    Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string(), doubt))
 }
 
 /// Makes a calibrator for another prevalence, which is estimated from other scores if it is not stated.

@@ -1,14 +1,22 @@
 //! A band around the calibration curve, through all commands that show one.
 
 use crate::data::scored;
+use crate::decide::COSTS;
 use crate::workplace::Workplace;
 
-/// 600 rows whose label is 1 about as often as the square of the score says.
-fn place() -> Workplace {
+fn score(row: u32) -> f64 {
+    f64::from(row % 600) / 600.0
+}
+
+/// A label that is 1 about as often as the square of the score says.
+fn label(row: u32, salt: u32) -> bool {
     let hash = |row: u32| f64::from(row.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
-    let score = move |row: u32| f64::from(row % 600) / 600.0;
-    let rows =
-        move |salt: u32| scored(600, move |row| (score(row), hash(row + salt) < score(row) * score(row)));
+    hash(row + salt) < score(row) * score(row)
+}
+
+/// 600 rows.
+fn place() -> Workplace {
+    let rows = |salt: u32| scored(600, |row| (score(row), label(row, salt)));
     Workplace::new().with("cal.csv", rows(1)).with("test.csv", rows(1000))
 }
 
@@ -52,5 +60,94 @@ fn a_band_that_would_not_hold_is_refused() {
     // Unasked it is told and left out.
     place.says("calib fit --method beta --scores turned.csv -o no.bin");
     assert_eq!(place.inspect("no.bin").get("band"), None);
+    said!();
+}
+
+/// An action that asks for the band is taken where the whole band at the score leads to it, whatever the intervals of ranges say.
+#[test]
+fn a_rule_asks_the_band_at_the_score() {
+    let costs = COSTS.replace("alarm = true", "alarm = true\nif_sure = \"band\"");
+    let by_interval = COSTS.replace("alarm = true", "alarm = true\nif_sure = true");
+    let place = place().with("costs.toml", costs).with("interval.toml", by_interval);
+    place.ok("calib fit --method beta --scores cal.csv -o cal.bin");
+    place.says("calib decide cal.bin --actions costs.toml -o rule.bin");
+    place.says("calib inspect rule.bin");
+    assert_eq!(place.inspect("rule.bin")["decision"]["actions"][2]["if_sure"], "band");
+    let column = |costs: &str, name: &str| {
+        place.ok(&format!("calib decide cal.bin --actions {costs} -o rule.bin --force"));
+        place.ok("calib apply rule.bin --scores test.csv -o out.csv --force");
+        let out = place.text("out.csv");
+        let at = out.lines().next().unwrap().split(',').position(|header| header == name).unwrap();
+        out.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let numbers =
+        |name| column("costs.toml", name).iter().map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+    let (actions, prob, lowest) = (column("costs.toml", "action"), numbers("prob"), numbers("band_lo"));
+    let json = place.json("calib decide --actions costs.toml --json");
+    let threshold = json["rule"]["intervals"][2]["above"].as_f64().unwrap();
+    for ((action, prob), lowest) in actions.iter().zip(prob).zip(lowest) {
+        assert_eq!(action == "treat", prob > threshold && lowest > threshold, "{action} {prob} {lowest}");
+    }
+    let treated = |actions: &[String]| actions.iter().filter(|action| *action == "treat").count();
+    let (by_band, by_interval) = (treated(&actions), treated(&column("interval.toml", "action")));
+    assert!((100..by_interval).contains(&by_band), "{by_band} {by_interval}");
+    // Without a band it would never be taken.
+    place.ok("calib fit --method beta --no-band --scores cal.csv -o plain.bin");
+    assert_ne!(place.says("calib decide plain.bin --actions costs.toml -o no.bin").code, 0);
+    assert_ne!(
+        place.says("calib fit --method beta --no-band --actions costs.toml --scores cal.csv -o no.bin").code,
+        0
+    );
+    assert!(!place.path().join("no.bin").exists());
+    let other = COSTS.replace("alarm = true", "alarm = true\nif_sure = \"sure\"");
+    let place = place.with("other.toml", other);
+    assert_ne!(place.says("calib decide --actions other.toml").code, 0);
+    said!();
+}
+
+/// The page and the picture show the area between both sides, step by step, and for how many rows the probability lies in it.
+#[test]
+fn a_band_is_drawn() {
+    let place = place();
+    place.ok("calib fit --method beta --scores cal.csv -o cal.bin");
+    place.ok("calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 20 -o page.html");
+    let page = place.text("page.html");
+    let rows = "The calibrated probability lies in it for all test rows.";
+    assert!(page.contains("The band around the calibration curve") && page.contains(rows));
+    assert!(page.contains("the band: where the probability of an event lies"));
+    place.says("calib plot band cal.bin --test test.csv -o band.svg");
+    place.says("calib plot band cal.bin --test test.csv -o band.png");
+    assert!(place.path().join("band.png").metadata().unwrap().len() > 5000);
+    let svg = place.text("band.svg");
+    let (_, polygon) = svg.split_once("<polygon class=\"band\" points=\"").unwrap();
+    let corners = polygon.split_once('"').unwrap().0.split(' ');
+    let corner = |corner: &str| corner.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()));
+    let corners: Vec<(f64, f64)> = corners.map(|at| corner(at).unwrap()).collect();
+    let steps = place.inspect("cal.bin")["band"]["steps"].as_array().unwrap().clone();
+    assert_eq!(corners.len(), 4 * steps.len());
+    // From left to right along the lower side, and back along the upper one. Pixels grow downwards.
+    let (lower, upper) = corners.split_at(2 * steps.len());
+    let bottom = lower[0].1;
+    let top = upper[0].1;
+    for (step, (lower, upper)) in steps.iter().zip(lower.chunks(2).zip(upper.chunks(2).rev())) {
+        let height = |end: usize| step["interval"][end].as_f64().unwrap();
+        let pixel = |height: f64| bottom - height * (bottom - top);
+        assert!((lower[0].1 - pixel(height(0))).abs() < 0.11 && (upper[0].1 - pixel(height(1))).abs() < 0.11);
+        assert!(lower[0].1 == lower[1].1 && upper[0].1 == upper[1].1);
+        assert!(lower[0].0 <= lower[1].0 && lower[0].0 == upper[1].0 && lower[1].0 == upper[0].0);
+    }
+    // Of codes and of margins, too.
+    let codes = scored(600, |row| ((255.0 * score(row)).floor(), label(row, 1)));
+    let place = place.with("codes.csv", codes);
+    place
+        .ok("calib fit --method isotonic --scores codes.csv --score-encoding u8,1/255,0 --band -o codes.bin");
+    place.ok("calib plot band codes.bin --test codes.csv --same-rows -o codes.svg");
+    let margins = scored(600, |row| (10.0 * score(row) - 5.0, label(row, 1)));
+    let place = place.with("margins.csv", margins);
+    place.ok("calib fit --method platt --margins margins.csv --band -o margins.bin");
+    place.ok("calib plot band margins.bin --test margins.csv --same-rows -o margins.svg");
+    assert!(place.text("margins.svg").contains(">margin</text>"));
+    place.ok("calib fit --method beta --no-band --scores cal.csv -o plain.bin");
+    assert_ne!(place.says("calib plot band plain.bin --test test.csv -o no.svg").code, 0);
     said!();
 }

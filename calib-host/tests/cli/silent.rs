@@ -259,6 +259,22 @@ fn thousands_are_no_decimals() {
 }
 
 #[test]
+fn signs_between_thousands_are_named() {
+    for [text, number] in [
+        ["1 868", "1868"],
+        ["1'868", "1868"],
+        ["1\u{202f}868", "1868"],
+        ["12\u{a0}345,5", "12345.5"],
+        ["1_000", "1000"],
+    ] {
+        let rows: String = (0..20).map(|row| format!("{text};{}\n", row % 2)).collect();
+        let place = place().with("t.csv", format!("score;label\n{rows}"));
+        let line = "calib fit --method isotonic --margins t.csv -o new.bin";
+        refused(&place, line, &["t.csv, line 2, column score: ", &format!("write {number} for ")]);
+    }
+}
+
+#[test]
 fn what_stands_for_no_value_is_no_name() {
     let markers = ["NA", "nan", "NaN", "None", "NULL", "null", "N/A", "#N/A", "<NA>", "\\N", "NaT", ""];
     let table = |marker: &str| {
@@ -301,6 +317,30 @@ fn what_stands_for_no_value_is_no_name() {
         "calib assess --probs t.jsonl --prob-column score --cluster-column patient",
         &["the value is missing"],
     );
+}
+
+#[test]
+fn a_name_of_most_rows_is_asked_about() {
+    for name in ["unknown", "missing", "999", "-1", "''"] {
+        let row = |row: i32| {
+            let name = if row < 90 { name.to_owned() } else { format!("P{row}") };
+            format!("0.{:03},{},{name}\n", row * 37 % 1000, row % 2)
+        };
+        let rows: String = (0..120).map(row).collect();
+        let place = Workplace::new().with("t.csv", format!("score,label,patient\n{rows}"));
+        for line in [
+            "calib fit t.csv --method isotonic --cluster-column patient -o new.bin",
+            "calib assess --probs t.csv --prob-column score --cluster-column patient",
+            "calib compare t.csv --cluster-column patient",
+        ] {
+            let run = place.ok(line);
+            assert!(
+                run.stderr.contains("column patient: 90 of 120 rows have the name "),
+                "{line}: {}",
+                run.stderr
+            );
+        }
+    }
 }
 
 #[test]
@@ -709,4 +749,250 @@ fn inspect_has_the_intervals_of_the_fit() {
         }
     }
     assert!(of("without.cal").is_null());
+}
+
+/// Scores of rare events, right as they are, from 1e-6 to 0.002.
+fn rare_events(n: u32, every: u32) -> String {
+    let row = |i: u32| {
+        let score = 1e-6 * 2000f64.powf((f64::from(i) + 0.5) / f64::from(n));
+        format!("{score:.9},{}\n", u8::from(i * 7919 % n < n / every && i > n / 2))
+    };
+    format!("score,label\n{}", (0..n).map(row).collect::<String>())
+}
+
+#[test]
+fn what_nobody_asked_for_keeps_the_order_of_rare_events() {
+    let place = Workplace::new()
+        .with("cal.csv", rare_events(20_000, 4_000))
+        .with("test.csv", rare_events(19_000, 3_800));
+    let fit = place.ok("calib fit cal.csv -o cal.bin");
+    for words in [
+        "Between the lowest and the highest calibration score its steps differ from it by at most 0.000",
+        ", and elsewhere by at most ",
+    ] {
+        assert!(fit.stderr.contains(words), "{words}: {}", fit.stderr);
+    }
+    for nothing in ["-0.00000,", "+0.00000,", " 0.000 to ", " 0.000 wide", "error of 0.00000."] {
+        assert!(!fit.stderr.contains(nothing), "{nothing}: {}", fit.stderr);
+    }
+    place.ok("calib apply cal.bin test.csv -o out.csv");
+    let table = std::fs::read_to_string(place.path().join("out.csv")).unwrap();
+    let different: std::collections::BTreeSet<&str> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').find(|cell| cell.len() > 3 && cell.contains('.')).unwrap())
+        .collect();
+    assert!(different.len() >= 16, "{different:?}");
+    let judged = place.run("calib assess cal.bin test.csv");
+    for words in ["makes one probability", "loses a part of the order", "less than 0.00 outside"] {
+        assert!(
+            !judged.stderr.contains(words) && !judged.stdout.contains(words),
+            "{}{}",
+            judged.stderr,
+            judged.stdout
+        );
+    }
+    let held = place.ok("calib inspect cal.bin").stdout;
+    assert!(!held.contains(" 0.0000 to 0.0000\n"), "{held}");
+}
+
+#[test]
+fn steps_that_are_exactly_0_or_1_are_told() {
+    let rows: String =
+        (0..700).map(|i| format!("{},{}\n", f64::from(i) / 700.0, u8::from(i > 350))).collect();
+    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    let run = place.ok("calib fit t.csv -o new.bin");
+    assert!(run.stderr.contains("blend: isotonic 100%\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains(
+            "2 bins have the values 0 or 1: this does not show that the other outcome never happens"
+        ),
+        "{}",
+        run.stderr
+    );
+    let held = place.ok("calib inspect new.bin").stdout;
+    assert!(held.contains("scores up to 0: ") && !held.contains("0.00000000000000"), "{held}");
+}
+
+#[test]
+fn few_rows_are_told_as_what_they_are() {
+    let of = |rows: &str| Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    let place = of("0.5,1\n");
+    refused(&place, "calib fit t.csv -o new.bin", &["1 calibration point is too few for 2 bins"]);
+    let run = of("0.2,0\n0.8,1\n").ok("calib fit t.csv -o new.bin");
+    for words in [
+        "It is significantly worse than the unchanged scores",
+        "The interval of the 1 score range is 0.950 wide.",
+    ] {
+        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+    let place = of("0.2,0\n0.8,1\n0.5,0\n");
+    let run = place.ok("calib fit t.csv -o new.bin");
+    assert!(
+        run.stderr.contains("3 points, none (binary)") && !run.stderr.contains("Steps of"),
+        "{}",
+        run.stderr
+    );
+    assert!(!place.ok("calib inspect new.bin").stdout.contains("steps="));
+}
+
+#[test]
+fn every_command_asks_about_scores_that_cannot_be_scores() {
+    let table = |score: fn(i32, i32) -> String| {
+        let rows = (0..400).map(|row| {
+            let label = i32::from(row * 7919 % 400 > 250);
+            format!("{},{label}\n", score(row, label))
+        });
+        format!("score,label\n{}", rows.collect::<String>())
+    };
+    let other =
+        |i: i32| format!("0.{:04},{}\n", i * 7919 % 9000 + 500, u8::from(i * 7919 % 9000 > i * 31 % 9000));
+    let other = format!("score,label\n{}", (0..300).map(other).collect::<String>());
+    for (score, words) in [
+        ((|_, label| label.to_string()) as fn(i32, i32) -> String, "is its label"),
+        (
+            |row, label| (label ^ i32::from(row % 5 == 0)).to_string(),
+            "is 0 or 1: are these predicted classes?",
+        ),
+        (|row, _| format!("{}", f64::from(row) / 400.0), "The scores hardly tell the labels apart"),
+        (
+            |row, label| format!("{}", f64::from(row) / 4000.0 + 0.8 * f64::from(1 - label)),
+            "High scores are rather of class 0",
+        ),
+    ] {
+        let place = place().with("t.csv", table(score)).with("other.csv", other.clone());
+        for line in [
+            "calib compare t.csv",
+            "calib compare other.csv --test t.csv",
+            "calib bins t.csv",
+            "calib threshold t.csv --sensitivity 0.5 -o new.bin",
+            "calib sets --scores t.csv -o new.bin",
+            "calib assess --scores t.csv",
+            "calib assess --probs t.csv --prob-column score",
+            "calib report cal.bin --calibration fit.csv --test t.csv -o page.html",
+        ] {
+            std::fs::remove_file(place.path().join("new.bin")).ok();
+            std::fs::remove_file(place.path().join("page.html")).ok();
+            let run = place.run(line);
+            let warned = run.stderr.matches(words).count();
+            assert!(run.code == 0 && warned == 1, "{line}: {words} {warned} times in {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn few_events_recommend_no_method() {
+    let rows: String =
+        (0..500).map(|i| format!("{:.3},{}\n", f64::from(i) / 500.0, u8::from(i * 7919 % 500 < i))).collect();
+    let few =
+        |n: i32, label: i32| (0..n).map(|i| format!("0.{:02},{label}\n", i % 90 + 5)).collect::<String>();
+    let table = |rows: &str| format!("score,label\n{rows}");
+    let place = Workplace::new()
+        .with("cal.csv", table(&rows))
+        .with("two.csv", table("0.02,0\n0.02,0\n"))
+        .with("one.csv", table(&few(60, 1)))
+        .with("nine.csv", table(&(few(300, 0) + &few(9, 1))));
+    for (line, events) in [
+        ("calib compare cal.csv --test two.csv", "0 of 2 rows have the rarer outcome"),
+        ("calib compare cal.csv --test one.csv", "0 of 60 rows have"),
+        ("calib compare nine.csv", "9 of 309 rows have"),
+    ] {
+        let run = place.ok(line);
+        let says = run.stdout.contains(&format!("leave it uncalibrated: {events}"));
+        assert!(
+            says && !run.stdout.contains("0.0004, ") && !run.stderr.contains("next: calib fit"),
+            "{}{}",
+            run.stdout,
+            run.stderr
+        );
+    }
+    assert!(place.ok("calib compare cal.csv").stdout.contains(" ["));
+}
+
+#[test]
+fn probabilities_of_two_classes_that_rounding_took_out_are_told_as_that() {
+    let rows = [[-2.2e-16, 1.000_000_000_000_000_2], [0.5, 0.5], [0.75, 0.25]];
+    let place = Workplace::new()
+        .with("p.npy", f64s(&[60, 2], (0..20).flat_map(|_| rows.concat())).bytes())
+        .with("l.npy", labels("<i4", &[1, 0, 1].repeat(20)).bytes());
+    refused(
+        &place,
+        "calib fit --scores p.npy --labels l.npy -o new.bin",
+        &["rounding took the score out of [0, 1]"],
+    );
+}
+
+#[test]
+fn margins_far_from_zero_are_not_called_reversed() {
+    let rows: String = (0..200).map(|i| format!("{},{}\n", 1000 + i, u8::from(i > 120))).collect();
+    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    let line = "calib fit --margins t.csv --method temperature -o new.bin";
+    refused(&place, line, &["or the scores lie too far to one side"]);
+}
+
+#[test]
+fn a_file_without_an_end_that_is_no_table_has_a_hint_of_its_own() {
+    let place = place();
+    for line in
+        ["calib decide cal.bin --actions /dev/zero --counter 1 -o new.bin", "calib fleet cal.bin /dev/zero"]
+    {
+        let run = place.run(line);
+        assert!(
+            run.code == 3 && run.stderr.contains("is this the file that is meant?"),
+            "{line}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn sets_that_leave_a_class_out_are_warned_of() {
+    // Class 2 is rare, and never the likeliest.
+    let row = |i: u32| {
+        let (first, rare) = (0.7 + f64::from(i % 20) / 100.0, 0.02 + f64::from(i % 7) / 1000.0);
+        let label = if i % 40 == 0 { 2 } else { u32::from(i % 9 == 0) };
+        format!("{first:.4},{:.4},{rare:.4},{label}\n", 1.0 - first - rare)
+    };
+    let table = format!("p0,p1,p2,label\n{}", (0..2000).map(row).collect::<String>());
+    let place = Workplace::new().with("t.csv", table);
+    let run = place.run("calib sets --probs t.csv -o new.bin --fail-on-warning --quiet");
+    assert_eq!(run.code, 6, "{}", run.stderr);
+    for words in [
+        "warning: The guarantee is for all classes together, and does not hold for class",
+        "class 2 is in the sets of 0 of its 50 rows",
+        "--by-class",
+    ] {
+        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+    let by_class = place.run("calib sets --probs t.csv -o by.bin --by-class --fail-on-warning");
+    assert_eq!(by_class.code, 0, "{}", by_class.stderr);
+}
+
+#[test]
+fn rows_of_one_of_several_classes_are_told_as_that() {
+    let rows: String = (0..300)
+        .map(|i| format!("0.5,{:.3},{:.3},0\n", 0.2 + f64::from(i) / 1000.0, 0.3 - f64::from(i) / 1000.0))
+        .collect();
+    let place = Workplace::new().with("t.csv", format!("p0,p1,p2,label\n{rows}"));
+    let run = place.ok("calib fit --probs t.csv -o new.bin");
+    assert!(
+        run.stderr
+            .contains("warning: All labels of t.csv are 0: nothing is learned about the other classes."),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_a_plan_says_next_gives_what_it_promised() {
+    let run = Workplace::new().ok("calib plan --n 1000");
+    assert!(run.stderr.contains("next: calib fit CALIBRATION --method umd --bins B\n"), "{}", run.stderr);
+    let rows: String = (0..1000).map(|i| format!("{},{}\n", f64::from(i) / 1000.0, i % 2)).collect();
+    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
+    let fit = place.ok("calib fit t.csv --method umd --bins 5 -o new.bin");
+    let stated = fit.stderr.split("is within ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let planned = run.stdout.contains("5       200     0.0849");
+    assert!(planned && stated.parse::<f64>().unwrap() <= 0.0849, "{}", fit.stderr);
+    let run = place.run("calib fit t.csv --weight-column score -o new.bin");
+    assert!(run.code == 2 && run.stderr.contains("--method platt or --method isotonic"), "{}", run.stderr);
 }

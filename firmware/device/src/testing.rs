@@ -104,7 +104,7 @@ pub(crate) fn deciding_artifact() -> Aligned {
     let form = |values| TableForm::Steps(StepTable::new(&[], values).unwrap());
     let table = |values| Some(Table { form: form(values), epsilon: None });
     let tables = [table(&[0.3]), table(&[0.8]), None];
-    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: None };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
     let parts = DecisionParts {
         thresholds: &[0.5],
@@ -121,7 +121,7 @@ pub(crate) fn deciding_artifact() -> Aligned {
 pub(crate) fn artifact_with_an_empty_bin(decides: bool) -> Aligned {
     let steps = StepTable::new(&[0.2, 0.7], &[0.05, 0.45, 0.9]).unwrap();
     let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];
-    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: None };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
     let parts = DecisionParts {
         thresholds: &[0.5],
@@ -171,7 +171,7 @@ pub(crate) fn top_label_code_artifact() -> Aligned {
 pub(crate) fn margin_artifact() -> Aligned {
     let steps = MarginTable::new(&[-2.5, 3.0], &[0.05, 0.4, 0.9]).unwrap();
     let tables = [Some(Table { form: TableForm::MarginSteps(steps), epsilon: None })];
-    let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: false };
+    let action = |name, alarm| Action { name, alarm, abstain: false, if_sure: None };
     let actions = [action("leave", false), action("act", true)];
     let parts = DecisionParts {
         thresholds: &[0.5],

@@ -154,7 +154,10 @@ entries! {
     }
 
     fn decision(rule: &DecisionRule<'_>, outcome: &Outcome) -> (u8, bool) {
-        (rule.decide(outcome), rule.is_raised_by(outcome))
+        {
+            let action = rule.decide(outcome, || None);
+            (action, rule.is_raised_by(outcome, action))
+        }
     }
 
     /// What the firmware's library calls, of whatever calibrator there is in the slot.

@@ -280,7 +280,7 @@ fn calibrator(calibrator: &Calibrator<'_>) {
 
 fn decision(rule: &DecisionRule<'_>) {
     let outcome = from(Outcome::Uncalibrated(Uncalibrated::Class));
-    keep((rule.decide(&outcome), rule.is_raised_by(&outcome), rule.action_at(any())));
+    keep((rule.decide(&outcome, || any()), rule.is_raised_by(&outcome, any()), rule.action_at(any())));
     keep((rule.thresholds(), rule.intervals(), rule.uncalibrated(), rule.action_count()));
     keep(rule.action(any()));
     rule.actions().for_each(keep);

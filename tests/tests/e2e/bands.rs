@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use calib_core::decision::SureBy;
 use calib_core::wire::{RequestBody, Scores as Asked};
 use calib_core::{Score, ScoreEncoding};
 use calib_host::binary::{Blend, Isotonic, ScalingMethod};
 use calib_host::dataset::{Dataset, Rows, Scores};
+use calib_host::decide::{Actions, Cost, CostedAction, Rule};
 use calib_host::job::{FitOptions, TableWidth, fit};
 use calib_host::{BinaryMethod, ScoreKind, StoredArtifact};
 use calib_tests::{Board, around_band_edges};
@@ -20,6 +22,22 @@ const SCORES: usize = 5000;
 const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point: 0 };
 
+/// Above 0.3 it treats if the band at the score is above, too, and asks if it is not; below it waits.
+fn rule() -> (Actions, Rule) {
+    let action = |name: &str, if_sure| CostedAction {
+        name: name.into(),
+        positive: Cost::default(),
+        negative: Cost::default(),
+        start_up: Cost::default(),
+        alarm: if_sure == Some(SureBy::Band),
+        abstain: name == "ask",
+        if_sure,
+    };
+    let actions = vec![action("wait", None), action("ask", None), action("treat", Some(SureBy::Band))];
+    let actions = Actions::new(actions, None).and_then(|actions| actions.with_unsure(None)).unwrap();
+    (actions, Rule::stated(&[(0, 0.0, 0.3), (2, 0.3, 1.0)]).unwrap())
+}
+
 /// Artifacts with a band: a function, steps, a blend and a table of two values, over every kind of score.
 pub(crate) fn all() -> Vec<(String, StoredArtifact)> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(53);
@@ -30,7 +48,11 @@ pub(crate) fn all() -> Vec<(String, StoredArtifact)> {
     let margins: Vec<f32> = scores.iter().map(|score| (8.0 * score - 5.0).max(-3.0) + 0.0).collect();
     let of = |scores: Scores<'_>, method: BinaryMethod, width: TableWidth| {
         let data = Dataset::new(scores, Rows::new(&labels)).unwrap();
-        let options = FitOptions::default().method(method).band(true).table(width).classifier(ID);
+        let mut options = FitOptions::default().method(method).band(true).table(width).classifier(ID);
+        // Half of them decide by it.
+        if width == TableWidth::F32 {
+            options = options.decision(rule());
+        }
         let fitted = fit(&data, &options).unwrap().artifact;
         let encoding = fitted.artifact().header().encoding;
         (format!("band beside {method:?} of {encoding}, {width:?}"), fitted)
@@ -88,6 +110,21 @@ fn host_and_device_agree(board: Board) {
             [band.lo, band.hi].map(f32::to_bits)
         });
         let bands: BTreeSet<[u32; 2]> = bits.collect();
+        if let Some(rule) = stored.artifact().decision() {
+            let threshold = rule.thresholds()[0];
+            let mut taken = [0; 3];
+            for answer in &sent.predictions {
+                let (prob, band) = (answer.outcome.calibrated().unwrap().prob, answer.band().unwrap());
+                let expected = if prob <= threshold { 0 } else { 1 + usize::from(band.lo > threshold) };
+                assert_eq!(
+                    (answer.action, answer.alarm),
+                    (Some(expected as u8), expected == 2),
+                    "{answer:?}"
+                );
+                taken[expected] += 1;
+            }
+            assert!(taken.iter().all(|&times| times > 20), "{}: {taken:?}", deployed.what);
+        }
         assert!(bands.len() > 10, "{}: {} bands", deployed.what, bands.len());
         println!("{}: {} bands, {} questions", deployed.what, bands.len(), sent.predictions.len());
     }

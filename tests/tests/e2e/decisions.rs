@@ -26,7 +26,7 @@ fn actions() -> Actions {
         start_up: Cost::default(),
         alarm,
         abstain: name == "ask",
-        if_sure: false,
+        if_sure: None,
     };
     let all = [
         ("wait", 100.0, 0.0, false),

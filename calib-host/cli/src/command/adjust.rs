@@ -172,7 +172,7 @@ fn intervals(bins: &[AdjustedBin]) -> Vec<String> {
     let line = |(index, bin): (usize, &AdjustedBin)| {
         let (value, interval) = (bin.value, bin.interval);
         let remark = if is_wide(bin) { ", wide" } else { "" };
-        format!("  bin {}: {value:.4} in {interval:.4}{remark}", index + 1)
+        format!("  bin {}: {} in {interval:.4}{remark}", index + 1, shown(4, value.into()))
     };
     let mut lines: Vec<String> = bins.iter().enumerate().map(line).take(SHOWN_BINS).collect();
     if !lines.is_empty() {

@@ -9,6 +9,7 @@ use calib_fit::artifact::number_of;
 use calib_fit::assess::{Bootstrap, IntervalKind};
 use calib_fit::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_fit::data::RowsDigest;
+use calib_fit::job::Finding;
 use calib_fit::stats::Clusters;
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::{Place, write_file};
@@ -183,6 +184,7 @@ impl Bins {
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
             let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
+            doubts.extend(Finding::of_points(&data).iter().map(|doubt| crate::error::sentence(doubt, path)));
             doubts.extend(question_independence(&data, clusters.as_ref()));
             Ok::<_, Error>(TestPoints { points, clusters })
         };

@@ -45,7 +45,7 @@ const STARTER_IS_ALONE: [&str; 10] = [
 /// Find the cheapest action for every probability, and what it costs.
 ///
 /// The costs file is TOML: a table `[[action]]` with name, positive (what it costs if the event happens), negative
-/// (if not), alarm (true or false), and if wanted abstain, if_sure (only where the evidence suffices), start_up (the cost of using it at all), above and up_to (an
+/// (if not), alarm (true or false), and if wanted abstain, if_sure (true: only where the evidence suffices; "band": only where the band at the score does), start_up (the cost of using it at all), above and up_to (an
 /// interval of probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take
 /// without a probability, and cases the number of decisions over which start-up costs are spread.
 ///

@@ -86,6 +86,11 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
      bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
      among M candidates each has alpha / M";
 
+/// What stands in a suggested command for rows, and for bins.
+const ROWS: &str = "CALIBRATION: labelled rows that the classifier was not fitted to";
+const WITH_BINS: &str =
+    "CALIBRATION: labelled rows that the classifier was not fitted to; B: a number of bins of the table";
+
 impl Run for PlanCommand {
     fn run(self, cx: &Context) -> Result<(), Error> {
         if self.validation.validation {
@@ -117,7 +122,9 @@ impl Run for PlanCommand {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((given.planned()?, "CALIBRATION: labelled rows that the classifier was not fitted to"))
+        let planned = given.planned()?;
+        let names_bins = planned.iter().any(|word| word == "B");
+        Some((planned, if names_bins { WITH_BINS } else { ROWS }))
     }
 }
 

@@ -74,6 +74,8 @@ enum PlotName {
     Margins,
     /// The calibrated probability of every margin.
     Map,
+    /// The band around the calibration curve, over the scores.
+    Band,
     /// The reliability diagram of one class against the rest, before and after.
     ClassWise,
     /// The shares of the calibration and test rows in the calibrator's bins.
@@ -207,6 +209,7 @@ impl PlotCommand {
             PlotName::Distribution => (Figure::Distribution, NO_SPREAD),
             PlotName::Margins => (Figure::Margins, NO_MARGINS),
             PlotName::Map => (Figure::Map, NO_MARGINS),
+            PlotName::Band => (Figure::Band, "there is no such plot: the artifact has no band"),
             PlotName::ClassWise => (
                 Figure::ClassWise(class),
                 "there is no such plot: it takes an artifact that gives every class a probability, and one of its classes",

@@ -8,7 +8,7 @@ use calib_fit::sets::ConformityScore;
 use clap::Args;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::headings::{GUARANTEES, METHOD};
@@ -57,13 +57,16 @@ impl Run for Sets {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.rule.parent()?;
         let rows = self.rule.rows(self.source.or(None), (None, None), parent.as_ref(), cx)?;
-        let doubt = rows.doubt();
-        cx.warn(doubt.as_slice())?;
+        let mut doubts = rows.doubts();
+        cx.warn(&doubts)?;
         let target = self.rule.target(parent.as_ref(), &rows, cx)?;
         let found = sets(&rows.data, &self.options(), &target)
             .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
+        let missed = found.summary.doubt().map(|doubt| doubt.with_names(option));
+        cx.warn(missed.as_slice())?;
         let show = |output: &Path, err: &mut dyn Write| show::sets(&found, output, err);
-        self.rule.write((&found.artifact, &found.summary), doubt.as_slice(), show, cx)
+        doubts.extend(missed);
+        self.rule.write((&found.artifact, &found.summary), &doubts, show, cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {

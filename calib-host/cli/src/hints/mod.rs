@@ -161,6 +161,10 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::NotAName(_) => "write an empty cell where nobody knows the name; or another name, if this is one".into(),
         Problem::Thousands(text) => of_thousands(text),
         Problem::NotANumber(text) if are_thousands(text) => of_thousands(text),
+        Problem::NotANumber(text) if with_commas(text).is_some_and(|text| are_thousands(&text)) => {
+            let number = with_commas(text).unwrap_or_default().replace(',', "");
+            format!("write {number} for {text}: no sign separates thousands")
+        }
         Problem::TextAfterQuote { .. } if place.row == Some(Row::Line(1)) => {
             "separate fields by a comma, a semicolon, a tab or | (R: write.csv; NumPy: delimiter=\",\"); or write each quote in a field twice"
                 .into()
@@ -360,6 +364,10 @@ fn of_format(problem: &Problem) -> Option<String> {
             "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()
         }
         Problem::Codec(_) => "compress them with snappy, lz4, zstd or gzip".into(),
+        // No table is refused below.
+        Problem::FileTooLarge { max } if *max < 1 << 30 => {
+            "is this the file that is meant? No file of this kind is as large".into()
+        }
         Problem::FileTooLarge { .. } => {
             "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
         }
@@ -392,6 +400,12 @@ fn is_integer(dtype: &str) -> bool {
 }
 
 /// What to do about a number whose comma may separate thousands.
+/// The same number with commas for the other signs that separate thousands; `None` if it has none of these.
+fn with_commas(text: &str) -> Option<String> {
+    const SIGNS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}', '_'];
+    text.contains(SIGNS).then(|| text.replace(',', ".").replace(SIGNS, ","))
+}
+
 fn of_thousands(text: &str) -> String {
     let thousands = text.replace(',', "");
     match text.matches(',').count() {

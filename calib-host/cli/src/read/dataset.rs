@@ -136,14 +136,15 @@ impl Labelled {
 
     /// What is doubtful about the file of scores.
     pub(crate) fn doubt(&self) -> Option<String> {
-        Finding::of_scores(&self.data).map(|doubt| self.sentence(&doubt))
+        let doubt = Finding::of_scores(&self.data).or_else(|| Finding::of_classes_as_scores(&self.data));
+        doubt.map(|doubt| self.sentence(&doubt))
     }
 
-    /// What is doubtful about the file of scores, and then about the rows: that they do not look independent.
+    /// What is doubtful about the file of scores, and then about the rows: that scores do not order them, that they do not look independent.
     pub(crate) fn doubts(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
         let repeats = self.data.repeats().ok().flatten().map(Finding::Dependence);
-        self.doubt().into_iter().chain(repeats.map(|doubt| self.sentence(&doubt))).collect()
+        Finding::of_rows(&self.data).iter().chain(&repeats).map(|doubt| self.sentence(doubt)).collect()
     }
 
     fn sentence(&self, finding: &Finding) -> String {

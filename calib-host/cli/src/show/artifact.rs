@@ -7,10 +7,10 @@ use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction,
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, PointsFacts, SetsFacts, encoding_of_keys, points, promise, rule_sentences, score_edges,
-    score_of_key, scores_in_words, shortest, size_in_words, table_label,
+    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, points, promise,
+    rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
-use calib_fit::stats::decimals;
+use calib_fit::stats::{decimals, places};
 use serde_json::{Value, json};
 
 use super::form::{ShownTable, direct_table, in_steps, within};
@@ -156,28 +156,10 @@ fn ranges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<([Option<f64>; 2]
     Some(between(&score_edges(artifact, table)?).zip(bins.intervals()).collect())
 }
 
-/// The pieces of the score in which a band has the same ends, and these.
-pub(super) fn band_pieces(artifact: &Artifact<'_>) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
-    let band = artifact.band()?;
-    let mut edges = [band.lower().edges(), band.upper().edges()].concat();
-    edges.sort_unstable();
-    edges.dedup();
-    // Below the first edge the sides have their first values, as at key 0 of any kind of score.
-    let at: Vec<_> = [0].iter().chain(&edges).map(|&key| band.at_key(key)).collect();
-    let edges: Vec<f64> = edges.iter().map(|&key| score_of_key(artifact, key)).collect();
-    Some(between(&edges).zip(at).collect())
-}
-
 /// The same as JSON, with alpha; null without a band.
 pub(super) fn band_json(artifact: &Artifact<'_>) -> Value {
-    let Some((band, pieces)) = artifact.band().zip(band_pieces(artifact)) else { return Value::Null };
+    let Some((band, pieces)) = artifact.band().zip(band_steps(artifact)) else { return Value::Null };
     json!({"alpha": band.alpha(), "steps": pieces.iter().map(range_json).collect::<Vec<_>>()})
-}
-
-/// The pieces between edges: from which score, or code, to below which.
-fn between(edges: &[f64]) -> impl Iterator<Item = [Option<f64>; 2]> + '_ {
-    let edges = || edges.iter().copied().map(Some);
-    [None].into_iter().chain(edges()).zip(edges().chain([None])).map(Into::into)
 }
 
 /// The same as JSON; null without such ranges.
@@ -224,22 +206,26 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         writeln!(out, "  {row:>4}  {line}{mark}")?;
     }
     for (row, (scores, ProbInterval { lo, hi })) in ranges(artifact, index).iter().flatten().enumerate() {
-        writeln!(
-            out,
-            "  range {row:>2}  scores {}: event rate {lo:.4} to {hi:.4}",
-            scores_in_words(*scores)
-        )?;
+        let ends = ends_in_words(*lo, *hi);
+        writeln!(out, "  range {row:>2}  scores {}: event rate {ends}", scores_in_words(*scores))?;
     }
-    let pieces = band_pieces(artifact).unwrap_or_default();
+    let pieces = band_steps(artifact).unwrap_or_default();
     for (at, (scores, ProbInterval { lo, hi })) in pieces.iter().enumerate() {
         if pieces.len() > 2 * SHOWN + 1 && at == SHOWN {
             writeln!(out, "  band      ({} more: --json lists them)", pieces.len() - 2 * SHOWN)?;
         }
         if at < SHOWN || pieces.len() <= 2 * SHOWN + 1 || at >= pieces.len() - SHOWN {
-            writeln!(out, "  band      scores {}: probability {lo:.4} to {hi:.4}", scores_in_words(*scores))?;
+            let ends = ends_in_words(*lo, *hi);
+            writeln!(out, "  band      scores {}: probability {ends}", scores_in_words(*scores))?;
         }
     }
     Ok(())
+}
+
+/// Both ends of an interval, with as many decimals as the upper one needs.
+fn ends_in_words(lo: f32, hi: f32) -> String {
+    let places = places(4, &[hi.into()]);
+    format!("{lo:.places$} to {hi:.places$}")
 }
 
 /// How many steps of a long table, or of a band, are shown at each end.

@@ -5,15 +5,15 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, Promise, VacuousBins, cluster_rows, number_of, points, points_for_a_useful_epsilon,
-    promise, size_in_words,
+    MonitorFacts, Promise, VacuousBins, band_steps, cluster_rows, number_of, points,
+    points_for_a_useful_epsilon, promise, size_in_words,
 };
-use calib_fit::binary::{Bin, Model, ScalingModel};
+use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
-use calib_fit::stats::{percent_of_success, shown};
+use calib_fit::stats::{percent_of_success, places, shown};
 use serde_json::{Value, json};
 
-use super::artifact::{band_json, band_pieces, ranges_json};
+use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
 use crate::out::shown_path;
@@ -138,23 +138,38 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
         1 => String::new(),
         _ => format!(" of {}", fit.table_name(index)),
     };
-    let mut lines = vec![format!(
-        "blend{of}: {}. Its steps differ from it by at most {:.4}.",
-        weights.join(", "),
-        steps.stated_within()
-    )];
+    let mut lines = vec![format!("blend{of}: {}{}", weights.join(", "), within_in_words(steps))];
     if let Some(gain) = steps.gain.filter(|_| fit.tables().len() == 1) {
-        let by = format!("{:+.5}, with a standard error of {:.5}", gain.change, gain.standard_error);
-        lines.push(if gain.is_sure() {
-            format!("In cross-validation the Brier score changes by {by}.")
-        } else {
+        let places = places(5, &[gain.change]);
+        let by =
+            format!("{:+.places$}, with a standard error of {:.places$}", gain.change, gain.standard_error);
+        let than = |how: &str| {
             format!(
-                "It is not significantly better than the unchanged scores: in cross-validation the Brier score changes by {by}. --method none \
-                 leaves the scores unchanged."
+                "It is {how} than the unchanged scores: in cross-validation the Brier score changes by {by}. --method none leaves the scores \
+                 unchanged."
             )
+        };
+        lines.push(match (gain.is_sure(), gain.is_loss()) {
+            (true, _) => format!("In cross-validation the Brier score changes by {by}."),
+            (_, true) => than("significantly worse"),
+            _ => than("not significantly better"),
         });
     }
     lines
+}
+
+/// How far the steps are from what was blended; nothing if they are it. If the calibration scores have most of them, how far they are there.
+fn within_in_words(steps: &TabulatedModel) -> String {
+    let everywhere = steps.stated_within();
+    match steps.within_seen.filter(|within| *within < steps.within / 2.0) {
+        _ if steps.within == 0.0 => String::new(),
+        Some(within) => format!(
+            ". Between the lowest and the highest calibration score its steps differ from it by at most {}, and elsewhere by at most \
+             {everywhere:.4}.",
+            shown(4, within)
+        ),
+        None => format!(". Its steps differ from it by at most {everywhere:.4}."),
+    }
 }
 
 /// What is to be said of bins in which next to nothing happened.
@@ -194,20 +209,25 @@ fn score_intervals(artifact: &Artifact<'_>) -> Option<String> {
         || (0..found.count()).filter_map(|table| found.table(table)).flat_map(|ranges| ranges.intervals());
     let width = || intervals().map(|interval| interval.hi - interval.lo);
     let (narrowest, widest) = (width().reduce(f32::min)?, width().reduce(f32::max)?);
+    let (narrowest, widest) = (shown(3, narrowest.into()), shown(3, widest.into()));
+    if intervals().count() == 1 {
+        return Some(format!("The interval of the 1 score range is {widest} wide."));
+    }
+    let wide = if narrowest == widest { widest } else { format!("{narrowest} to {widest}") };
     Some(format!(
-        "The intervals of the {} are {narrowest:.3} to {widest:.3} wide. `calib inspect` lists them.",
+        "The intervals of the {} are {wide} wide. `calib inspect` lists them.",
         number_of(intervals().count() as u64, "score range")
     ))
 }
 
 /// Where the band is narrowest, and how wide it is if it is wrong about the curve.
 fn band_line(artifact: &Artifact<'_>) -> Option<String> {
-    let widths = band_pieces(artifact)?.into_iter().map(|(_, interval)| interval.hi - interval.lo);
+    let widths = band_steps(artifact)?.into_iter().map(|(_, interval)| interval.hi - interval.lo);
     Some(format!(
-        "The band has {} and is {:.3} wide where it is narrowest. If the probability may fall by 0.05 from a score to a higher one, it is \
+        "The band has {} and is {} wide where it is narrowest. If the probability may fall by 0.05 from a score to a higher one, it is \
          0.05 wider on each side. `calib inspect` lists it.",
         number_of(widths.len() as u64, "step"),
-        widths.reduce(f32::min)?
+        shown(3, widths.reduce(f32::min)?.into())
     ))
 }
 

@@ -22,7 +22,9 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
     }
     let aims = found.points.aims();
     if let Some((one, other)) = aims.sensitivity.zip(aims.specificity) {
-        writeln!(out, "  both hold together with {:.4} confidence", one.confidence * other.confidence)?;
+        // Rounded down, but for what products of decimal fractions miss.
+        let both = (1e4 * one.confidence * other.confidence + 1e-6).floor() / 100.0;
+        writeln!(out, "  both hold together with {both} % confidence")?;
     }
     if found.points.sharing() == Sharing::Common {
         writeln!(out, "  the groups share the threshold, and what is promised holds for each of them")?;

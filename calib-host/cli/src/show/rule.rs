@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use calib_core::decision::SureBy;
 use calib_core::{Artifact, DecisionRule};
 use calib_fit::artifact::rule_sentences;
 use serde_json::{Value, json};
@@ -22,8 +23,11 @@ pub(crate) fn print_rule(out: &mut dyn Write, rule: &DecisionRule<'_>) -> io::Re
         let action = rule.action(*index);
         let alarm = if action.is_some_and(|action| action.alarm) { "  alarm" } else { "" };
         let abstain = if action.is_some_and(|action| action.abstain) { "  abstains" } else { "" };
-        let if_sure =
-            if action.is_some_and(|action| action.if_sure) { "  if the evidence suffices" } else { "" };
+        let if_sure = match action.and_then(|action| action.if_sure) {
+            None => "",
+            Some(SureBy::Interval) => "  if the evidence suffices",
+            Some(SureBy::Band) => "  if the band at the score suffices",
+        };
         writeln!(out, "  {interval:<28} {}{alarm}{abstain}{if_sure}", name(*index))?;
     }
     Ok(())
@@ -38,7 +42,11 @@ pub(crate) fn rule_json(rule: &DecisionRule<'_>) -> Value {
                 "name": action.name,
                 "alarm": action.alarm,
                 "abstain": action.abstain,
-                "if_sure": action.if_sure,
+                "if_sure": match action.if_sure {
+                    None => json!(false),
+                    Some(SureBy::Interval) => json!(true),
+                    Some(SureBy::Band) => json!("band"),
+                },
             })
         })
         .collect();

@@ -22,14 +22,6 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     for (class, &covered) in summary.coverage.iter().enumerate().take(SHOWN) {
         writeln!(out, "  on these calibration rows class {class} is in the set in {}", counted(covered))?;
     }
-    if !summary.missed_classes.is_empty() {
-        let missed: Vec<String> = summary.missed_classes.iter().map(ToString::to_string).collect();
-        writeln!(
-            out,
-            "  warning: what is promised does not hold for class {}: use --by-class",
-            missed.join(", ")
-        )?;
-    }
     let unseen: Vec<String> = summary.unseen_classes.iter().map(ToString::to_string).collect();
     if !unseen.is_empty() {
         writeln!(out, "  no calibration row is of class {}: nothing was learned of it", unseen.join(", "))?;

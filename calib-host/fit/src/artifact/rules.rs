@@ -38,7 +38,7 @@ pub enum RuleError {
     },
     /// There are more groups than a code has values, or a name is too long or no plain text.
     #[error(
-        "{0} is too many groups or no such name: a name has 1 to 24 bytes of plain text, and there are at most 255"
+        "{0} is no name of a group, or there are too many groups: a name has 1 to 24 bytes of plain text, and there are at most 255"
     )]
     Names(String),
     /// More calibration points than the format counts.

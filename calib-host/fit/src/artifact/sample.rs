@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, WriteError};
 
-use crate::binary::Bin;
+use crate::binary::{Bin, TabulatedModel};
 use crate::data::{RowsDigest, RowsHash, RowsSketch};
 use crate::fit::Fit;
 use crate::intervals::Intervals;
@@ -122,14 +122,21 @@ impl SampleFacts {
         let largest = |share: fn(Spread) -> f64| spreads().map(share).fold(f64::NAN, f64::max) as f32;
         let pure =
             || tables().flat_map(|table| table.model.bins()).filter(|bin| is_pure(bin)).map(|bin| bin.n);
+        // Steps of functions rest on no points of their own.
+        let steps = || {
+            tables().filter_map(|table| table.model.tabulated()).map(TabulatedModel::extremes).sum::<usize>()
+        };
         let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         Self {
             rows,
             tied: largest(|spread| spread.tied),
             heaviest: largest(|spread| spread.heaviest),
-            pure_bins: narrow(pure().count() as u64),
+            pure_bins: narrow((pure().count() + steps()) as u64),
             // Weights are no numbers of points.
-            fewest_in_pure: pure().min().map_or(Some(0), |n| u32::try_from(n).ok()).filter(|_| !fit.weighted),
+            fewest_in_pure: match pure().min() {
+                None => Some(0).filter(|_| steps() == 0),
+                Some(n) => u32::try_from(n).ok().filter(|_| !fit.weighted),
+            },
             positives: fit.positives,
             ranges: ClassRanges::of(fit, beside),
         }

@@ -1,7 +1,7 @@
 //! Where the bins or score ranges of a table end, as scores.
 
 use calib_core::artifact::{HeaderFlags, TableForm};
-use calib_core::{Artifact, BinFlags, Margin, ScoreEncoding};
+use calib_core::{Artifact, BinFlags, Margin, ProbInterval, ScoreEncoding};
 
 use super::vacuous::values;
 
@@ -49,12 +49,35 @@ fn edges_of_keys(artifact: &Artifact<'_>, keys: impl Iterator<Item = u32>) -> Ve
 
 /// From which score on, and below which, in words.
 pub fn scores_in_words(scores: [Option<f64>; 2]) -> String {
+    /// The least score above 0: an edge there has 0 below it.
+    const LEAST: f64 = 1e-45;
     match scores {
+        [None, Some(LEAST)] => "up to 0".into(),
+        [Some(LEAST), Some(below)] => format!("above 0 to {below}"),
+        [Some(LEAST), None] => "above 0".into(),
         [None, None] => "all".into(),
         [None, Some(below)] => format!("below {below}"),
         [Some(from), None] => format!("from {from}"),
         [Some(from), Some(below)] => format!("{from} to {below}"),
     }
+}
+
+/// The pieces of the score in which a [band](calib_core::artifact::Band) has the same ends: from which score, or code, to below which, and the
+/// ends. `None` without a band.
+pub fn band_steps(artifact: &Artifact<'_>) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
+    let band = artifact.band()?;
+    let mut edges = [band.lower().edges(), band.upper().edges()].concat();
+    edges.sort_unstable();
+    edges.dedup();
+    // Below the first edge the sides have their first values, as at key 0 of any kind of score.
+    let at: Vec<_> = [0].iter().chain(&edges).map(|&key| band.at_key(key)).collect();
+    Some(between(&edges_of_keys(artifact, edges.into_iter())).zip(at).collect())
+}
+
+/// The pieces between edges: from which score, or code, to below which.
+pub fn between(edges: &[f64]) -> impl Iterator<Item = [Option<f64>; 2]> + '_ {
+    let edges = || edges.iter().copied().map(Some);
+    [None].into_iter().chain(edges()).zip(edges().chain([None])).map(Into::into)
 }
 
 /// What the key of an edge stands for, in the user's scores or codes.

@@ -410,7 +410,7 @@ impl fmt::Display for Flaw {
                 f,
                 "No calibrated probability is above {}: an alarm that the firmware raises from one half up stays silent. A \
                  decision rule in the artifact sets another threshold.",
-                shown(4, (*highest).into())
+                if *highest == 0.0 { "0".to_owned() } else { shown(4, (*highest).into()) }
             ),
         }
     }
@@ -418,7 +418,7 @@ impl fmt::Display for Flaw {
 
 #[cfg(test)]
 mod tests {
-    use calib_core::decision::DecisionParts;
+    use calib_core::decision::{DecisionParts, SureBy};
 
     use super::*;
     use crate::artifact::{StoredArtifact, artifact_bytes, written};
@@ -537,7 +537,12 @@ mod tests {
         let data = BinaryData::new(scores, labels).unwrap();
         let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
         let plain = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
-        let action = |name, if_sure: bool| Action { name, alarm: false, abstain: !if_sure, if_sure };
+        let action = |name, if_sure: bool| Action {
+            name,
+            alarm: false,
+            abstain: !if_sure,
+            if_sure: if_sure.then_some(SureBy::Interval),
+        };
         let held_back = |threshold: f32, if_sure: bool| {
             let parts = DecisionParts {
                 thresholds: &[threshold],

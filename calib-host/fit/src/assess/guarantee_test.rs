@@ -8,7 +8,7 @@ use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::artifact::{score_edges, scores_in_words};
-use crate::stats::{Interval, clopper_pearson};
+use crate::stats::{Interval, clopper_pearson, shown};
 
 /// The error that each test of evidence makes at most, were nothing wrong: one in a hundred.
 pub(super) const LEVEL: f64 = 0.01;
@@ -90,9 +90,9 @@ impl RangeTest {
             PromiseOnRows::NotTested => "not tested",
             _ => "not refuted",
         };
-        let interval = format!("[{:.4}, {:.4}]", self.interval.lo, self.interval.hi);
+        let interval = format!("{:.4}", self.interval);
         let [n, hits] = [self.n, self.hits].map(|count| count.to_string());
-        [bin, scores, n, hits, format!("{:.4}", self.rate), interval, promise.into()]
+        [bin, scores, n, hits, shown(4, self.rate), interval, promise.into()]
     }
 }
 

@@ -12,7 +12,7 @@ use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::artifact::table_steps;
 use crate::data::Overlap;
-use crate::stats::{Interval, percent_of_success, places};
+use crate::stats::{Interval, percent_of_success, places, shown};
 
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -232,8 +232,11 @@ impl Verdict {
 /// The different probabilities of a calibrator, in words.
 fn of_values(Values { count, lo, hi }: Values) -> String {
     match count {
-        1 => format!("The calibrator has one probability for all scores, {lo:.4}."),
-        _ => format!("The calibrator has {count} different probabilities, from {lo:.4} to {hi:.4}."),
+        1 => format!("The calibrator has one probability for all scores, {}.", shown(4, lo)),
+        _ => {
+            let (lo, hi) = (shown(4, lo), shown(4, hi));
+            format!("The calibrator has {count} different probabilities, from {lo} to {hi}.")
+        }
     }
 }
 
@@ -301,11 +304,13 @@ fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (
         (PromiseOnRows::NotRefuted, _) => match (unseen, of_ranges) {
             (Some(unseen), true) => format!(
                 "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a score range whose event rate is \
-                 less than {unseen:.2} outside its interval would go unseen in 9 of 10 cases."
+                 less than {} outside its interval would go unseen in 9 of 10 cases.",
+                shown(2, unseen)
             ),
             (Some(unseen), false) => format!(
                 "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a bin whose event rate differs \
-                 from its probability by less than {unseen:.2} would go unseen in 9 of 10 cases."
+                 from its probability by less than {} would go unseen in 9 of 10 cases.",
+                shown(2, unseen)
             ),
             (None, _) => {
                 format!("These {rows} rows cannot tell whether the guarantee holds: they are too few to refute it.")

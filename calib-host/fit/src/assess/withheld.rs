@@ -1,5 +1,6 @@
 //! Where the evidence does not suffice for an action of a decision rule.
 
+use calib_core::decision::SureBy;
 use calib_core::{Artifact, BinFlags, Calibrated, Outcome};
 
 /// The bins of an artifact in which its rule holds an action back, because the bin's evidence does not suffice for it.
@@ -27,14 +28,17 @@ pub(super) fn withheld(artifact: &Artifact<'_>) -> Option<Withheld> {
                 continue;
             }
             let asked = rule.action_at(prob);
-            if !rule.action(asked).is_some_and(|action| action.if_sure) {
-                continue;
+            match rule.action(asked).and_then(|action| action.if_sure) {
+                Some(SureBy::Interval) => {}
+                // A band is evidence of a score, not of a bin.
+                Some(SureBy::Band) if artifact.band().is_none() => {}
+                _ => continue,
             }
             let (epsilon, interval) = (found.epsilon, tables.interval(table, bin));
             let flags = BinFlags::NONE;
             let outcome = Outcome::Calibrated(Calibrated { prob, bin, epsilon, flags, interval });
             counts.of += 1;
-            counts.bins += u64::from(rule.decide(&outcome) != asked);
+            counts.bins += u64::from(rule.decide(&outcome, || None) != asked);
         }
     }
     Some(counts)

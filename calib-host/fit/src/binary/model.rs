@@ -66,6 +66,14 @@ impl Model {
         }
     }
 
+    /// The function in steps that are no bins, if it is one.
+    pub(crate) fn tabulated(&self) -> Option<&TabulatedModel> {
+        match self {
+            Self::Tabulated(model) => Some(model),
+            _ => None,
+        }
+    }
+
     /// The number of bins, knots or steps that the table on the device has; 0 for a scaling function.
     pub(crate) fn len(&self) -> usize {
         match self {

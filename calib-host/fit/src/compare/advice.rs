@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use super::compared::{CompareOptions, ComparedMethod};
 use super::data::{Claim, CompareData};
+use crate::artifact::number_of;
+use crate::assess::FEWEST_EVENTS;
 use crate::guarantee::{ClassPlan, Plan};
 
 /// The name of the method to take, if one is, with the reason.
@@ -11,6 +13,18 @@ pub(super) struct Advice {
     pub(super) recommendation: Option<String>,
     pub(super) reason: String,
     pub(super) unmet: Option<Unmet>,
+}
+
+impl Advice {
+    /// Rows of which so few have the rarer outcome do not tell which method is better.
+    pub(super) fn of_few_events(events: u64, rows: usize) -> Self {
+        let have = if events == 1 { "has" } else { "have" };
+        let reason = format!(
+            "{events} of {} {have} the rarer outcome, and from {FEWEST_EVENTS} on there are intervals and a recommendation",
+            number_of(rows as u64, "row")
+        );
+        Self { recommendation: None, reason, unmet: None }
+    }
 }
 
 /// What an epsilon takes that no method that was compared guarantees.

@@ -128,6 +128,20 @@ impl CompareData {
         Ok(Self { points: Points::Vectors { vectors: vectors.part(&order), labels, claim }, units })
     }
 
+    /// How many rows have the rarer outcome: the rarer label, or of a predicted class the rarer of right and wrong; `None` if all classes
+    /// count.
+    pub(super) fn fewer_events(&self) -> Option<u64> {
+        let hits = match &self.points {
+            Points::Binary(_, points) => points.iter().filter(|(_, label)| *label).count(),
+            Points::Vectors { vectors, labels, claim: Claim::TopLabel } => {
+                let rows = vectors.top_labels().zip(labels);
+                rows.filter(|(top, label)| i64::from(top.class) == **label).count()
+            }
+            Points::Vectors { .. } => return None,
+        };
+        Some(hits.min(self.len() - hits) as u64)
+    }
+
     /// The digest of the rows: equal for the same rows in any order.
     pub fn rows_digest(&self) -> RowsDigest {
         match &self.points {

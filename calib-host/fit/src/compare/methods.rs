@@ -6,7 +6,7 @@ use super::advice::{Advice, Unmet, advise};
 use super::compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, Split};
 use super::data::{Claim, CompareData, Contender};
 use super::judge::{Candidate, HeldOut, Judge};
-use crate::assess::{Bootstrap, EstimateWithInterval, ProperScore};
+use crate::assess::{Bootstrap, EstimateWithInterval, FEWEST_EVENTS, ProperScore};
 use crate::stats::{Units, deal};
 
 /// The result of a comparison.
@@ -95,7 +95,15 @@ pub fn compare_methods(
     let (mut fits, failed) = judge.candidates(contenders);
     let judged = test.unwrap_or(points);
     let as_they_are = judged.losses_as_they_are(options.score);
-    let uncalibrated = with_intervals(&as_they_are, &mut fits, &judged.units, &options.bootstrap);
+    let mut uncalibrated = with_intervals(&as_they_are, &mut fits, &judged.units, &options.bootstrap);
+    let few = judged.fewer_events().filter(|&events| events < FEWEST_EVENTS);
+    if few.is_some() {
+        // Resamples know too little of so few.
+        uncalibrated.interval = None;
+        for Candidate { compared, .. } in &mut fits {
+            (compared.loss.interval, compared.change.interval) = (None, None);
+        }
+    }
     fits.sort_by(|a, b| {
         let (a, b) = (&a.compared, &b.compared);
         a.loss.value.total_cmp(&b.loss.value).then_with(|| a.name.cmp(&b.name))
@@ -103,7 +111,10 @@ pub fn compare_methods(
     let reference = fits.iter().position(|fit| fit.compared.will_do()).unwrap_or(0);
     with_differences(&mut fits, reference, &judged.units);
     let methods: Vec<ComparedMethod> = fits.into_iter().map(|c| c.compared).collect();
-    let Advice { recommendation, reason, unmet } = advise(&methods, points, candidates, options);
+    let Advice { recommendation, reason, unmet } = match few {
+        Some(events) if !methods.is_empty() => Advice::of_few_events(events, judged.len()),
+        _ => advise(&methods, points, candidates, options),
+    };
     MethodComparison {
         n: points.len(),
         clusters: points.has_clusters().then(|| points.units()),

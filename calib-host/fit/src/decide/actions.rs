@@ -1,7 +1,8 @@
 //! The actions to choose from.
 
 use calib_core::DecisionRule;
-use serde::Serialize;
+use calib_core::decision::SureBy;
+use serde::{Serialize, Serializer};
 
 use super::cost::Cost;
 
@@ -20,8 +21,18 @@ pub struct CostedAction {
     pub alarm: bool,
     /// Whether it leaves the decision to somebody else.
     pub abstain: bool,
-    /// Whether it is only taken where the evidence suffices: where every probability that the guarantee allows leads to it (Chow 1970).
-    pub if_sure: bool,
+    /// The evidence that it asks for: it is only taken where every probability that this evidence allows leads to it (Chow 1970).
+    #[serde(serialize_with = "if_sure")]
+    pub if_sure: Option<SureBy>,
+}
+
+/// Writes `if_sure` as a costs file has it.
+fn if_sure<S: Serializer>(by: &Option<SureBy>, serializer: S) -> Result<S::Ok, S::Error> {
+    match by {
+        None => serializer.serialize_bool(false),
+        Some(SureBy::Interval) => serializer.serialize_bool(true),
+        Some(SureBy::Band) => serializer.serialize_str("band"),
+    }
 }
 
 /// Two or more actions with different names, and what to do without a probability.
@@ -118,6 +129,11 @@ impl Actions {
         Ok(Self { actions, uncalibrated, unsure: None })
     }
 
+    /// Whether an action asks for the band at a score.
+    pub fn ask_for_band(&self) -> bool {
+        self.actions.iter().any(|action| action.if_sure == Some(SureBy::Band))
+    }
+
     /// States which action is taken where the evidence does not suffice for one that asks for it; if it is not said, it is the one that
     /// abstains, or else the one without a probability.
     ///
@@ -125,8 +141,8 @@ impl Actions {
     ///
     /// If there is no such action, it asks for evidence itself, no other asks for some, or nothing is said and it is not clear.
     pub fn with_unsure(self, name: Option<&str>) -> Result<Self, ActionsError> {
-        let asks = self.actions.iter().any(|action| action.if_sure);
-        let stands_in = |&index: &usize| asks && !self.actions[index].if_sure;
+        let asks = self.actions.iter().any(|action| action.if_sure.is_some());
+        let stands_in = |&index: &usize| asks && self.actions[index].if_sure.is_none();
         let unsure = match name {
             Some(name) => {
                 let named = self.actions.iter().position(|action| action.name == name).filter(stands_in);
@@ -182,27 +198,28 @@ pub(super) mod tests {
             start_up: cost(start_up),
             alarm: i == 0,
             abstain: false,
-            if_sure: false,
+            if_sure: None,
         };
         Actions::new(costs.iter().enumerate().map(action).collect(), None).unwrap()
     }
 
     #[test]
     fn what_to_do_without_evidence_is_stated_or_clear() {
-        let three = |flags: [(bool, bool); 3], stated: Option<&str>| {
+        let three = |flags: [(Option<SureBy>, bool); 3], stated: Option<&str>| {
             let mut all = actions(&[(0, 0, 0); 3]).actions;
             for (action, (if_sure, abstain)) in all.iter_mut().zip(flags) {
                 (action.if_sure, action.abstain) = (if_sure, abstain);
             }
             Actions::new(all, Some("0")).unwrap().with_unsure(stated).map(|actions| actions.unsure)
         };
-        let (no, sure, abstain) = ((false, false), (true, false), (false, true));
+        let by = Some(SureBy::Band);
+        let (no, sure, abstain) = ((None, false), (by, false), (None, true));
         assert_eq!(three([no, no, abstain], None), Ok(None));
         assert_eq!(three([no, sure, abstain], None), Ok(Some(2)));
         assert_eq!(three([no, sure, no], None), Ok(Some(0)));
         assert_eq!(three([no, sure, no], Some("2")), Ok(Some(2)));
         assert_eq!(three([sure, no, no], None), Err(ActionsError::Unsure));
-        assert_eq!(three([no, no, (true, true)], None), Err(ActionsError::Unsure));
+        assert_eq!(three([no, no, (by, true)], None), Err(ActionsError::Unsure));
         for (flags, name) in [([no, sure, no], "1"), ([no, sure, no], "x"), ([no, no, no], "1")] {
             assert_eq!(three(flags, Some(name)), Err(ActionsError::UnknownUnsure(name.into())));
         }

@@ -26,7 +26,7 @@ use crate::artifact::{StoredArtifact, written};
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
-///         if_sure: false,
+///         if_sure: None,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.

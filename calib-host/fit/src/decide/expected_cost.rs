@@ -66,7 +66,7 @@ impl Validation {
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
-///         if_sure: false,
+///         if_sure: None,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.
@@ -100,7 +100,7 @@ pub fn expected_cost(actions: &Actions, rule: &Rule, probs: &ProbDistribution) -
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
-///         if_sure: false,
+///         if_sure: None,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.
@@ -166,7 +166,7 @@ fn bernstein(counts: &[(f64, u64)], (least, most): (f64, f64), delta: f64) -> In
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
-///         if_sure: false,
+///         if_sure: None,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.

@@ -39,7 +39,7 @@ pub struct Chosen {
 ///         start_up: Cost::default(),
 ///         alarm: false,
 ///         abstain: false,
-///         if_sure: false,
+///         if_sure: None,
 ///     })
 /// };
 /// // A missed patient costs 9, a needless treatment 1.

@@ -279,6 +279,10 @@ impl Fit {
         {
             table.model = Model::unchanged(self.scores);
             self.method = Method::Unchanged;
+            // Of a function there are no steps.
+            let of_steps = |word: &&str| ["steps=", "within="].iter().any(|name| word.starts_with(name));
+            let words = self.parameters.split(' ').filter(|word| !of_steps(word));
+            self.parameters = words.collect::<Vec<_>>().join(" ");
         }
         self
     }

@@ -81,7 +81,7 @@ pub struct Decided {
 /// let action = |name: &str, positive, negative| {
 ///     let (positive, negative) = (Cost::new(positive).unwrap(), Cost::new(negative).unwrap());
 ///     let start_up = Cost::default();
-///     CostedAction { name: name.into(), positive, negative, start_up, alarm: false, abstain: false, if_sure: false }
+///     CostedAction { name: name.into(), positive, negative, start_up, alarm: false, abstain: false, if_sure: None }
 /// };
 /// // A missed patient costs 9, a needless treatment 1.
 /// let actions = Actions::new(vec![action("wait", 9.0, 0.0), action("treat", 0.0, 1.0)], Some("treat"))?;
@@ -185,7 +185,7 @@ fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<Th
 ///
 /// # Errors
 ///
-/// If it has no probabilities, or would be larger than the format allows.
+/// If it has no probabilities, or no band and an action asks for it, or would be larger than the format allows.
 pub fn with_rule(
     stored: &StoredArtifact,
     decided: &Decided,
@@ -194,6 +194,11 @@ pub fn with_rule(
     if stored.artifact().header().method.has_no_calibrator() {
         return Err(JobError::Mismatch(
             "the artifact has thresholds or sets alone, and no probabilities to decide by",
+        ));
+    }
+    if decided.actions.ask_for_band() && stored.artifact().band().is_none() {
+        return Err(JobError::Mismatch(
+            "an action asks for the band at a score (`if_sure = \"band\"`), and the artifact has no band",
         ));
     }
     let bytes = with_decision(stored, &decided.actions, &decided.rule, counter)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::assess::{Evidence, Flaw, Prediction};
+use crate::assess::{Evidence, Flaw, Prediction, evidence_of_fit};
 use crate::data::{BinaryData, Overlap, Repeats, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
 use crate::error::FitError;
@@ -27,6 +27,8 @@ pub enum Finding {
     ScoresAreLabels,
     /// Every score is 0 or 1, as the class that was predicted is.
     ScoresAreClasses,
+    /// All rows of several classes are of this one.
+    OneClass(i64),
     /// The rows do not look independent.
     Dependence(Repeats),
     /// The rows speak against the artifact.
@@ -59,21 +61,49 @@ impl Finding {
 
     /// Looks whether scores are labels, or classes that were predicted.
     pub fn of_classes_as_scores(data: &Dataset) -> Option<Self> {
-        let found = |are_labels| if are_labels { Self::ScoresAreLabels } else { Self::ScoresAreClasses };
         match data.content() {
             Content::Points(points)
                 if points.kind() == ScoreKind::Probability && data.encoding().is_none() =>
             {
-                points.classes_as_scores().map(found)
+                points.classes_as_scores().map(Self::of_classes)
             }
             Content::Vectors(vectors, labels) if vectors.kind() == VectorKind::Probs => {
                 let are_classes = vectors.rows().all(|row| row.iter().all(|prob| [0.0, 1.0].contains(prob)));
                 let are_labels =
                     || vectors.top_labels().zip(labels).all(|(top, label)| i64::from(top.class) == *label);
-                are_classes.then(|| found(are_labels()))
+                are_classes.then(|| Self::of_classes(are_labels()))
             }
             _ => None,
         }
+    }
+
+    /// Looks at scores by themselves and beside their labels, before anything is fitted to them or judged by them.
+    pub fn of_rows(data: &Dataset) -> Vec<Self> {
+        let scores = Self::of_scores(data).or_else(|| Self::of_classes_as_scores(data));
+        let order = match data.content() {
+            Content::Points(points) => Self::of_order(points),
+            _ => None,
+        };
+        scores.into_iter().chain(order).collect()
+    }
+
+    /// Looks whether predictions of one score are labels or classes, and whether they order the rows.
+    pub fn of_points(points: &BinaryData) -> Vec<Self> {
+        let classes = match points.kind() {
+            ScoreKind::Probability => points.classes_as_scores().map(Self::of_classes),
+            ScoreKind::Margin => None,
+        };
+        classes.into_iter().chain(Self::of_order(points)).collect()
+    }
+
+    /// Whether high scores are rather of the other class, or order the rows no better than chance.
+    pub(crate) fn of_order(points: &BinaryData) -> Option<Self> {
+        // Only points on a disk could fail to be read.
+        evidence_of_fit(points).ok().flatten().map(Self::Evidence)
+    }
+
+    fn of_classes(are_labels: bool) -> Self {
+        if are_labels { Self::ScoresAreLabels } else { Self::ScoresAreClasses }
     }
 
     /// Looks whether predictions repeat each other, unless it is known which belong together.
@@ -132,6 +162,9 @@ impl Finding {
             Self::ScoresAreClasses => {
                 "Every score of `data` is 0 or 1: are these predicted classes? Calibration needs probabilities, as predict_proba gives them."
                     .into()
+            }
+            Self::OneClass(class) => {
+                format!("All labels of `data` are {class}: nothing is learned about the other classes.")
             }
             Self::Dependence(noticed) => format!("{noticed} Then name the patient with `clusters`."),
             Self::Evidence(evidence) => evidence.to_string(),

@@ -7,7 +7,7 @@ use super::error::JobError;
 use super::facts::Written;
 use super::rows::codes;
 use super::target::Target;
-use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, rule_sentences};
+use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, number_of, rule_sentences};
 use crate::data::{BinaryData, VectorKind};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
@@ -67,6 +67,26 @@ pub struct SetSummary {
     pub rows_needed: Option<u64>,
     /// What the device does, in sentences.
     pub sentences: Vec<String>,
+}
+
+impl SetSummary {
+    /// That sets leave some classes out more often than is guaranteed for all together; `None` if there is no such class.
+    ///
+    /// The way out is named as the field of [`SetOptions`].
+    pub fn doubt(&self) -> Option<OptionsError> {
+        let missed = self.missed_classes.iter().map(|&class| (self.coverage[class], class));
+        let share = |of: &Share| of.count as f64 / of.n as f64;
+        let (least, worst) = missed.min_by(|a, b| share(&a.0).total_cmp(&share(&b.0)))?;
+        let missed: Vec<String> = self.missed_classes.iter().map(ToString::to_string).collect();
+        let class = if missed.len() == 1 { "class" } else { "classes" };
+        Some(OptionsError::new(format!(
+            "The guarantee is for all classes together, and does not hold for {class} {}: class {worst} is in the sets of {} of its {}. \
+             `by_class` guarantees it for each class.",
+            missed.join(", "),
+            least.count,
+            number_of(least.n, "row")
+        )))
+    }
 }
 
 impl Default for SetOptions {

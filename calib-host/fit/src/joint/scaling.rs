@@ -59,7 +59,7 @@ impl VectorScalingMethod {
     /// alone: the result depends neither on the order of the data nor on the number of threads. The last bits of sums may
     /// depend on the processor, whose widest instructions multiply matrices.
     ///
-    /// Where the features do not vary, or by the rounding of an `f32` alone, an unregularised `W` stays the identity. It is
+    /// Where the features do not vary, or by the rounding of an `f32` alone, an unregularized `W` stays the identity. It is
     /// otherwise unique up to the same row added to all of its rows and the same number to all
     /// intercepts, which no probability depends on: the fit has columns that sum to one, and intercepts that sum to zero.
     ///

@@ -1,11 +1,14 @@
 //! The file that says which actions there are and what they cost.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
+use calib_core::decision::SureBy;
 pub use calib_fit::decide::Costs;
 use calib_fit::decide::{Actions, ActionsError, Cost, CostedAction, Rule, RuleError};
-use serde::Deserialize;
+use serde::de::{self, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::files::{CostsError, FileError, Place, Problem, Row, read_limited};
@@ -32,11 +35,35 @@ struct Entry {
     alarm: bool,
     #[serde(default)]
     abstain: bool,
-    #[serde(default)]
-    if_sure: bool,
+    #[serde(default, deserialize_with = "if_sure")]
+    if_sure: Option<SureBy>,
     start_up: Option<Spanned<f64>>,
     above: Option<f64>,
     up_to: Option<f64>,
+}
+
+/// Reads `if_sure`.
+fn if_sure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SureBy>, D::Error> {
+    struct By;
+    impl Visitor<'_> for By {
+        type Value = Option<SureBy>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("true, false or \"band\"")
+        }
+
+        fn visit_bool<E: de::Error>(self, is_sure: bool) -> Result<Self::Value, E> {
+            Ok(is_sure.then_some(SureBy::Interval))
+        }
+
+        fn visit_str<E: de::Error>(self, by: &str) -> Result<Self::Value, E> {
+            match by {
+                "band" => Ok(Some(SureBy::Band)),
+                other => Err(E::invalid_value(Unexpected::Str(other), &self)),
+            }
+        }
+    }
+    deserializer.deserialize_any(By)
 }
 
 /// A text and its file, for the places of errors.
@@ -68,6 +95,7 @@ struct Text<'a> {
 ///
 /// With `if_sure = true` an action is only taken where everything that the guarantee allows leads to it; elsewhere it is the action that
 /// `unsure = "refer"` names before the first `[[action]]`, by default the one that abstains, or else the one without a probability.
+/// `if_sure = "band"` asks for what the band at the score allows, in place of the interval of the bin or of the range of the score.
 ///
 /// Every action may also state the interval of probabilities `(above, up_to]` in which it is taken, 0 and 1 if not said.
 ///

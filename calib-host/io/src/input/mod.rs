@@ -88,7 +88,7 @@ pub use matrix_chunks::MatrixChunks;
 pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group};
 pub use projection::ColumnUse;
 pub use shown::Shown;
-pub use similar_names::similar_names;
+pub use similar_names::{similar_names, stand_in};
 pub use sniff::column_aliases::likely_column;
 pub use sniff::commas::are_thousands;
 pub use sniff::options::{TableNote, TableOptions, Tell};

@@ -9,7 +9,7 @@ use super::cell::{Span, TableCell, word};
 use super::column::Column;
 use super::column_kind::ColumnKind;
 use super::rows::Rows;
-use super::similar_names::similar_names;
+use super::similar_names::{similar_names, stand_in};
 use super::sniff::column_aliases::{self, NotFound};
 use super::sniff::dialect::FirstLine;
 use super::sniff::labels::labels_of_two;
@@ -233,6 +233,17 @@ impl Table {
         {
             let file = self.file.file.clone();
             self.reading.options.note(&TableNote::SimilarNames { file, column: name.into(), names: pair });
+        }
+        if self.is_whole()
+            && let Some((often, rows)) = stand_in(&names.values)
+        {
+            let (file, of) = (self.file.file.clone(), names.values.len());
+            self.reading.options.note(&TableNote::StandIn {
+                file,
+                column: name.into(),
+                name: often,
+                rows: [rows, of],
+            });
         }
         Ok(names)
     }

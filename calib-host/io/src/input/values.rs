@@ -216,7 +216,7 @@ impl Values {
         part!(F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 Bool)
     }
 
-    /// The second of every two values, if both are always floats in `[0, 1]` that sum to one, or no numbers.
+    /// The second of every two values, if both are always floats in `[0, 1]`, but for rounding, that sum to one, or no numbers.
     pub(super) fn second_of_two_probs(&self) -> Option<Self> {
         /// As far as half-precision floats round.
         const TOLERANCE: f64 = 2e-3;
@@ -225,7 +225,8 @@ impl Values {
         }
         let are_probs = |row: usize| {
             let [first, second] = [2 * row, 2 * row + 1].map(|place| self.number(place));
-            let is_prob = |value: f64| (0.0..=1.0).contains(&value);
+            // Rounding may take one out of [0, 1], which is told of the score.
+            let is_prob = |value: f64| (-1e-6..=1.000_001).contains(&value);
             first.is_nan() && second.is_nan()
                 || is_prob(first) && is_prob(second) && (first + second - 1.0).abs() <= TOLERANCE
         };

@@ -1,5 +1,8 @@
 //! The plots of a report, and what is said of them.
 
+use calib_core::predict::Output;
+use calib_core::{Artifact, Margin, ProbInterval, QuantizedScore, Score};
+use calib_fit::artifact::band_steps;
 use calib_fit::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, CalibratedRows, Prediction, PredictionKind,
     ReliabilityBin, Roc, Validity, cells,
@@ -236,6 +239,63 @@ pub(super) fn of_margins(test: &CalibratedRows) -> Option<[Plot; 2]> {
         BOTH[1..].to_vec(),
     );
     Some([plots::margins(histogram, ends, &counts), plots::map(map, ends, &points)])
+}
+
+/// The band over the scores, with the calibrated probability and the event rates of the test rows; `None` if the artifact has no band.
+pub(super) fn band(artifact: &Artifact<'_>, test: &CalibratedRows) -> Option<Plot> {
+    let alpha = artifact.band()?.alpha();
+    let encoding = artifact.header().encoding;
+    // The rows have what a code stands for.
+    let score = |score: f64| match encoding.code_range() {
+        Some((lowest, _)) => {
+            let key = (score - f64::from(lowest)) as u16;
+            QuantizedScore::from_key(encoding, key).map_or(score, |code| code.dequantized().into())
+        }
+        None => score,
+    };
+    let steps: Vec<([Option<f64>; 2], ProbInterval)> =
+        band_steps(artifact)?.into_iter().map(|(ends, at)| (ends.map(|end| end.map(score)), at)).collect();
+    let scores = (0..test.before.len()).map(|row| match &test.margins {
+        Some(margins) => f64::from(margins[row]) + 0.0,
+        None => test.before[row].prob,
+    });
+    let mut points: Vec<(f64, f64, bool)> =
+        scores.zip(&test.after).map(|(score, row)| (score, row.prob, row.hit)).collect();
+    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+    let of_margins = test.margins.is_some();
+    let axis = match of_margins {
+        true => {
+            let (lo, hi) = usual(&points.iter().map(|point| (point.0, point.1)).collect::<Vec<_>>());
+            Axis::new("margin", lo, hi)
+        }
+        false => Axis::probs("score", largest(&test.before)),
+    };
+    let at = |score: f64| match encoding.code_range() {
+        Some(_) => Some(plots::band_at(&steps, score)),
+        None if of_margins => artifact.band_at(&Output::Margin(Margin::new(score as f32).ok()?)),
+        None => artifact.band_at(&Output::Score(Score::new(score as f32).ok()?)),
+    };
+    let is_inside = |point: &&(f64, f64, bool)| at(point.0).is_some_and(|band| band.contains(point.1 as f32));
+    let inside = points.iter().filter(is_inside).count();
+    let inside = match inside {
+        all if all == points.len() => "all test rows".to_owned(),
+        some => format!("{some} of {} test rows", points.len()),
+    };
+    let caption = format!(
+        "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the shaded area for every \
+         score simultaneously, if a higher score never means a lower probability. The calibrated probability lies in it for {inside}. \
+         The dashed line connects the event rates of the test rows in at most {} ranges with about equally many rows. The average over a \
+         range, and chance, can put a rate outside of the area.",
+        percent_of_success(alpha),
+        plots::RANGES,
+    );
+    let legend = vec![
+        ("band", "the band: where the probability of an event lies"),
+        ("after", "the calibrated probability"),
+        ("before", "event rates of the test rows"),
+    ];
+    let words = Words { id: "band", title: "The band around the calibration curve", caption, legend };
+    Some(plots::band(words, axis, &steps, &points))
 }
 
 /// The margins that one in a hundred points is below, and above, a little apart if they are the same.

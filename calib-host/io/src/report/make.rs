@@ -12,7 +12,7 @@ use calib_fit::assess::{
 };
 use calib_fit::decide::ReportedRule;
 use calib_fit::job::{AssessOptions as JobOptions, AssessedBeforeAfter, Compared, assess_calibrated};
-use calib_fit::stats::Clusters;
+use calib_fit::stats::{Clusters, shown};
 
 use super::classes::{ClassWiseSummary, most_frequent};
 use super::data::{CalibratorSummary, Labels, Origin, REPORT_SCHEMA, Report, ReportOptions};
@@ -114,6 +114,7 @@ pub fn report(
     let mut plots: Vec<Plot> = both.into_iter().collect();
     plots.extend(sides.iter().map(|&side| figures::reliability(side, &metrics, options)));
     plots.extend(figures::of_margins(test).into_iter().flatten());
+    plots.extend(figures::band(artifact, test));
     plots.extend(drawn.iter().filter_map(|&class| figures::of_class(class, &metrics)));
     plots.extend([ValidityKind::Marginal, ValidityKind::Conditional].map(|kind| validities.plot(kind)));
     plots.extend(figures::roc(test));
@@ -214,6 +215,8 @@ pub enum Figure {
     Margins,
     /// The calibrated probability of every margin.
     Map,
+    /// The band over the scores, if the artifact has one.
+    Band,
     /// The reliability diagram of one class against the rest, before and after.
     ClassWise(u16),
     /// The shares of the calibration and test rows in the calibrator's bins.
@@ -255,6 +258,7 @@ pub fn plot(
         Figure::BeforeAndAfter => Some(figures::before_and_after(&metrics(), options)),
         Figure::Margins => figures::of_margins(test).map(|[margins, _]| margins),
         Figure::Map => figures::of_margins(test).map(|[_, map]| map),
+        Figure::Band => figures::band(artifact, test),
         Figure::ReliabilityBefore => Some(figures::reliability(Side::Before, &metrics(), options)),
         Figure::Reliability => Some(figures::reliability(Side::After, &metrics(), options)),
         Figure::Class(class) => figures::of_class(class, &metrics()),
@@ -286,7 +290,7 @@ fn steps(artifact: &Artifact<'_>) -> Vec<[String; 2]> {
     const MOST: usize = 32;
     let steps = if artifact.tables().count() == 1 { table_steps(artifact, 0) } else { Vec::new() };
     let few = Some(steps).filter(|steps| steps.len() <= MOST).unwrap_or_default();
-    few.into_iter().map(|(scores, value)| [scores_in_words(scores), format!("{value:.4}")]).collect()
+    few.into_iter().map(|(scores, value)| [scores_in_words(scores), shown(4, value.into())]).collect()
 }
 
 fn summary(artifact: &Artifact<'_>) -> CalibratorSummary {

@@ -1,5 +1,7 @@
 //! The plots of a report, each with the table that it is drawn from.
 
+use calib_core::ProbInterval;
+use calib_fit::artifact::{scores_in_words, shortest};
 use calib_fit::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 use calib_fit::stats::places;
 use serde::Serialize;
@@ -265,6 +267,57 @@ pub(super) fn map(words: Words<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)])
     let rows = (0..=20).filter_map(|i| points.get(i * (points.len() - 1) / 20));
     let rows = rows.map(|&(margin, prob)| vec![number(margin), number(prob)]).collect();
     finish(&chart, words, vec!["margin", "probability"], rows)
+}
+
+/// In at most so many ranges event rates are drawn beside a band.
+pub(super) const RANGES: usize = 15;
+
+/// The band at a score.
+pub(super) fn band_at(steps: &[([Option<f64>; 2], ProbInterval)], score: f64) -> ProbInterval {
+    let above = steps.partition_point(|(ends, _)| ends[0].is_none_or(|from| from <= score));
+    steps[above.saturating_sub(1)].1
+}
+
+/// A band over the score, with the calibrated probability and the event rates of rows in ascending order of score: score, probability, label.
+pub(super) fn band(
+    words: Words<'_>,
+    axis: Axis,
+    steps: &[([Option<f64>; 2], ProbInterval)],
+    points: &[(f64, f64, bool)],
+) -> Plot {
+    let ends = [axis.lo, axis.hi];
+    let mut chart = Chart::new(axis, Axis::unit("probability of an event"));
+    let side = |of: fn(&ProbInterval) -> f32| {
+        let level = |(scores, at): &([Option<f64>; 2], ProbInterval)| {
+            [scores[0].unwrap_or(ends[0]), scores[1].unwrap_or(ends[1])]
+                .map(|score| (score, f64::from(of(at))))
+        };
+        steps.iter().flat_map(level).collect::<Vec<_>>()
+    };
+    chart.area("band", side(|at| at.lo).into_iter().chain(side(|at| at.hi).into_iter().rev()));
+    let inside: Vec<_> = points.iter().filter(|point| (ends[0]..=ends[1]).contains(&point.0)).collect();
+    let rates: Vec<(f64, f64)> = inside
+        .chunks(inside.len().div_ceil(RANGES).max(1))
+        .map(|rows| {
+            let n = rows.len() as f64;
+            let hits = rows.iter().filter(|point| point.2).count();
+            (rows.iter().map(|point| point.0).sum::<f64>() / n, hits as f64 / n)
+        })
+        .collect();
+    let step = inside.len().div_ceil(DRAWN_POINTS).max(1);
+    let last = inside.len().saturating_sub(1);
+    let drawn = inside.iter().enumerate().filter(|(at, _)| at % step == 0 || *at == last);
+    chart.line("after", drawn.map(|(_, point)| (point.0, point.1)));
+    chart.line("before", rates.iter().copied());
+    rates.iter().for_each(|&(score, rate)| chart.mark("before", Mark::Circle, score, rate));
+    let row = |(scores, at): &([Option<f64>; 2], ProbInterval)| {
+        vec![
+            scores_in_words(scores.map(|end| end.map(|end| end as f32).map(shortest))),
+            number(at.lo.into()),
+            number(at.hi.into()),
+        ]
+    };
+    finish(&chart, words, vec!["scores", "at least", "at most"], steps.iter().map(row).collect())
 }
 
 /// A bin of an artifact: its probability, and how many rows of both data sets fall into it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import clusters_of, floats_of, hits_of, labels_of, names_of, numbers_of, scores_of
-from ._calibrator import Calibrator
+from ._calibrator import CalibrationWarning, Calibrator
 from ._native import DataError, Dataset, UsageError, write_file
 
 
@@ -63,6 +64,8 @@ class Made(dict[str, Any]):
         found.artifact = b"" if artifact is None else artifact.to_bytes()
         if doubts is not None:
             found["warnings"] = doubts
+            for doubt in doubts:
+                warnings.warn(doubt, CalibrationWarning, stacklevel=3)
         return found
 
     @property
@@ -167,7 +170,7 @@ def sets(
     4
     """
     data = _dataset(scores, y, kind, calibrator=calibrator, codes=score_encoding)
-    made = _native.sets(
+    artifact, facts, doubt = _native.sets(
         data,
         None if calibrator is None else calibrator._artifact,
         counter=counter,
@@ -178,7 +181,7 @@ def sets(
         never_empty=never_empty,
         class_score=class_score,
     )
-    return PredictionSets._of(made)
+    return PredictionSets._of((artifact, facts), data.doubts() + ([] if doubt is None else [doubt]))
 
 
 def adjust(
@@ -253,7 +256,7 @@ def decide(
 ) -> Decision:
     """The cheapest action for every probability, and what it costs.
 
-    Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``. ``scores`` are calibrated probabilities,
+    Each of the ``actions`` has the keys of ``[[action]]`` in the costs file of ``calib decide``, such as ``"if_sure": "band"``. ``scores`` are calibrated probabilities,
     NaN where there is none, or what ``calibrator`` takes: its artifact is then returned with the rule, and with its own counter unless
     ``counter`` says how new the result is. Labels tell the actual cost.
     How well calibrated the probabilities are is known from ``validation``, a pair of scores and labels, or else from the rows.

@@ -147,7 +147,7 @@ def sets(
     confidence: float | None,
     never_empty: bool,
     class_score: str | None,
-) -> tuple[Artifact, str]: ...
+) -> tuple[Artifact, str, str | None]: ...
 def threshold(
     data: Dataset,
     parent: Artifact | None,

@@ -103,7 +103,7 @@ fn tell<P: OutputPin>(
         MonitorAction::Alarm => *prediction,
         MonitorAction::Uncalibrated => {
             let rule = slot.artifact().and_then(|artifact| artifact.decision());
-            let action = rule.map(|rule| rule.decide(&ALARMED));
+            let action = rule.map(|rule| rule.decide(&ALARMED, || None));
             let first = Ranked { outcome: ALARMED, ..prediction.first };
             Prediction { first, action, verdict: None, set: None, ..*prediction }
         }

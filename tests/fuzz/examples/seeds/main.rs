@@ -139,7 +139,7 @@ fn decision() -> Vec<u8> {
     let mut header = header(Method::Isotonic, Reduction::Binary);
     header.bins = 2;
     let steps = StepTable::new(&[0.5], &[0.1, 0.9]).unwrap();
-    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: None };
     let actions = [action("wait", false, false), action("ask", false, true), action("act", true, false)];
     let mut buf = [0; 1024];
     let mut writer = ArtifactWriter::new(&mut buf);

@@ -77,7 +77,7 @@ fn thresholds() -> Vec<(String, StoredArtifact)> {
 
 fn deciding() -> (String, StoredArtifact) {
     let form = TableForm::Steps(StepTable::new(&[0.2, 0.7], &[0.05, 0.45, 0.9]).unwrap());
-    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: false };
+    let action = |name, alarm, abstain| Action { name, alarm, abstain, if_sure: None };
     let actions = [action("leave", false, false), action("ask", false, true), action("act", true, false)];
     let parts = DecisionParts {
         thresholds: &[0.25, 0.5],

@@ -6,8 +6,8 @@ use calib_core::predict::Output;
 use calib_core::score::CodeVector;
 use calib_core::wire::{Answer, Beside, Question, ReplyBody, RequestBody, Scores};
 use calib_core::{
-    AlarmRule, Artifact, Calibrator, Logits, Margin, Outcome, Probs, QuantizedScore, Score, ScoreEncoding,
-    Uncalibrated,
+    AlarmRule, Artifact, Calibrator, Logits, Margin, Outcome, ProbInterval, Probs, QuantizedScore, Score,
+    ScoreEncoding, Uncalibrated,
 };
 use calib_tests::{around_band_edges, expected};
 use rand::{Rng, RngExt, SeedableRng};
@@ -71,18 +71,26 @@ fn kind_of(scores: &Scores) -> u32 {
     }
 }
 
-/// What `calib_band_...` writes: no error and the band, or an error and what was there before.
-fn band(words: &mut Vec<u32>, artifact: &Artifact<'_>, scores: &Scores) {
-    const NO_BAND: i32 = -30;
+/// The band at a score; `None` if the artifact has none.
+fn band_at(artifact: &Artifact<'_>, scores: &Scores) -> Option<ProbInterval> {
     let output = match scores {
         Scores::Score(value) => Output::Score(Score::new(*value).unwrap()),
         Scores::Margin(value) => Output::Margin(Margin::new(*value).unwrap()),
         Scores::Code(key) => {
             Output::Code(QuantizedScore::from_key(artifact.header().encoding, *key).unwrap())
         }
-        _ => return,
+        _ => return None,
     };
-    let (error, floats) = match (artifact.band(), artifact.band_at(&output)) {
+    artifact.band_at(&output)
+}
+
+/// What `calib_band_...` writes: no error and the band, or an error and what was there before.
+fn band(words: &mut Vec<u32>, artifact: &Artifact<'_>, scores: &Scores) {
+    const NO_BAND: i32 = -30;
+    if !matches!(scores, Scores::Score(_) | Scores::Margin(_) | Scores::Code(_)) {
+        return;
+    }
+    let (error, floats) = match (artifact.band(), band_at(artifact, scores)) {
         (Some(band), Some(at)) => (0, [at.lo, at.hi, band.alpha()]),
         _ => (NO_BAND, [2.0, 3.0, 4.0]),
     };
@@ -270,7 +278,7 @@ fn answer(artifact: &Artifact<'_>, question: &Question) -> Vec<u32> {
         }
         words[at + 13] = set.is_some().into();
         if is_first {
-            rules(&mut words[at + 14..], artifact, outcome, verdict, set);
+            rules(&mut words[at + 14..], (artifact, &question.scores), outcome, verdict, set);
         }
     }
     words.extend(probs.iter().map(|prob| prob.to_bits()));
@@ -303,7 +311,7 @@ fn result(words: &mut Vec<u32>, class: u16, outcome: &Outcome) {
 /// Action, verdict and alarm.
 fn rules(
     words: &mut [u32],
-    artifact: &Artifact<'_>,
+    (artifact, scores): (&Artifact<'_>, &Scores),
     outcome: &Outcome,
     verdict: Option<Verdict>,
     set: Option<ClassSet>,
@@ -319,7 +327,8 @@ fn rules(
         words[2] = (set.len() == 1).into();
     }
     if let Some(rule) = artifact.decision() {
-        (words[0], words[2]) = (rule.decide(outcome).into(), (!rule.is_raised_by(outcome)).into());
+        let action = rule.decide(outcome, || band_at(artifact, scores));
+        (words[0], words[2]) = (action.into(), (!rule.is_raised_by(outcome, action)).into());
     }
 }
 

@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,7 +51,8 @@ struct Definition {
 }
 
 impl Definition {
-    fn of(rows: &[(f64, bool)], alpha: f64) -> Self {
+    /// The unions of cells as ranges of rows.
+    fn unions(rows: &[(f64, bool)]) -> Vec<Range<usize>> {
         let n = rows.len();
         let parts = ((1.5 * (n as f64).sqrt()).floor() as usize).clamp(5, 400);
         let boundaries: Vec<usize> = (1..n).filter(|&at| rows[at - 1].0 < rows[at].0).collect();
@@ -64,7 +67,7 @@ impl Definition {
             let step = (length / 4).max(1);
             for start in 0..=cells - length {
                 if start % step == 0 || start == cells - length {
-                    family.push((cuts[start], cuts[start + length]));
+                    family.push(cuts[start]..cuts[start + length]);
                 }
             }
             if length == cells {
@@ -72,11 +75,17 @@ impl Definition {
             }
             length = (length + 1).max((1.5 * length as f64).ceil() as usize).min(cells);
         }
+        family
+    }
+
+    fn of(rows: &[(f64, bool)], alpha: f64) -> Self {
+        let family = Self::unions(rows);
         let a = alpha / (2 * family.len()) as f64;
-        let union = |&(start, end): &(usize, usize)| {
-            let m = (end - start) as u64;
-            let k = rows[start..end].iter().filter(|row| row.1).count() as u64;
-            (rows[start].0, rows[end - 1].0, lower_end(k, m, a), 1.0 - lower_end(m - k, m, a))
+        let union = |union: &Range<usize>| {
+            let rows = &rows[union.clone()];
+            let m = rows.len() as u64;
+            let k = rows.iter().filter(|row| row.1).count() as u64;
+            (rows[0].0, rows[rows.len() - 1].0, lower_end(k, m, a), 1.0 - lower_end(m - k, m, a))
         };
         Self { unions: family.iter().map(union).collect() }
     }
@@ -214,55 +223,77 @@ fn a_curve_that_falls_is_refused() {
     assert!(matches!(Band::fit(&data(&rows), 1.0), Err(FitError::Alpha(_))));
 }
 
-/// The probability that the band fails, or is refused, from all labels that there are. Scores are 0, 1, .. so many times each, and
-/// `curves` are the probabilities of each.
-fn failure(times: &[usize], alpha: f64, curves: &[Vec<f64>]) -> Vec<f64> {
-    let scores: Vec<usize> = times.iter().enumerate().flat_map(|(at, &times)| vec![at; times]).collect();
-    let mut failed = vec![0.0; curves.len()];
-    for labels in 0u32..1 << scores.len() {
-        let label = |at: usize| labels >> at & 1 == 1;
-        let rows: Vec<_> = scores.iter().enumerate().map(|(at, &s)| (s as f64 / 16.0, label(at))).collect();
+/// Probabilities are counted in parts of so many, so that all that follows is exact.
+const PARTS: u128 = 64;
+
+/// A curve: the probability of each score, in [`PARTS`].
+type Curve = Vec<u128>;
+
+/// The rows of scores 0, 1, .. so many times each, with every label that there is.
+fn all_labels(times: &[usize]) -> impl Iterator<Item = Vec<(f64, bool)>> {
+    let scores: Vec<f64> =
+        times.iter().enumerate().flat_map(|(at, &times)| vec![at as f64 / 16.0; times]).collect();
+    (0u32..1 << scores.len()).map(move |labels| {
+        scores.iter().enumerate().map(|(at, &score)| (score, labels >> at & 1 == 1)).collect()
+    })
+}
+
+/// The probability that the band fails, or is refused, in parts of `PARTS` to the power of the number of rows: from all labels that there are.
+/// Scores are 0, 1, .. so many times each.
+fn failure(times: &[usize], alpha: f64, curves: &[Curve]) -> Vec<u128> {
+    let mut failed = vec![0; curves.len()];
+    for rows in all_labels(times) {
         let band = whole(&rows, alpha);
-        let holds = |curve: &Vec<f64>| {
+        let holds = |curve: &Curve| {
             let Ok(band) = &band else { return false };
             curve.iter().enumerate().all(|(at, &p)| {
-                let interval = band.at(at as f64 / 16.0);
+                // Both are floats without an error.
+                let (interval, p) = (band.at(at as f64 / 16.0), p as f64 / PARTS as f64);
                 interval.lo <= p && p <= interval.hi
             })
         };
         for (failed, curve) in failed.iter_mut().zip(curves).filter(|(_, curve)| !holds(curve)) {
-            let mass =
-                |(at, &score): (usize, &usize)| if label(at) { curve[score] } else { 1.0 - curve[score] };
-            *failed += scores.iter().enumerate().map(mass).product::<f64>();
+            let parts = |&(score, label): &(f64, bool)| {
+                let p = curve[(16.0 * score) as usize];
+                if label { p } else { PARTS - p }
+            };
+            *failed += rows.iter().map(parts).product::<u128>();
         }
     }
     failed
 }
 
 /// Curves that do not fall, with values from a grid.
-fn curves(scores: usize, grid: &[f64]) -> Vec<Vec<f64>> {
+fn curves(scores: usize, grid: &[u128]) -> Vec<Curve> {
     if scores == 0 {
-        return vec![Vec::new()];
+        return vec![Curve::new()];
     }
-    let longer = |curve: Vec<f64>| {
-        let least = curve.last().copied().unwrap_or(0.0);
+    let longer = |curve: Curve| {
+        let least = curve.last().copied().unwrap_or(0);
         let rises = grid.iter().copied().filter(move |&p| p >= least);
         rises.map(move |p| curve.iter().copied().chain([p]).collect()).collect::<Vec<_>>()
     };
     curves(scores - 1, grid).into_iter().flat_map(longer).collect()
 }
 
+/// Demands that no curve that does not fall makes the band of these ties fail more often than stated, in whole numbers; returns how often the
+/// worst one does, as a share of alpha.
+fn holds_for_all_labels(times: &[usize], tenths: u32, grid: &[u128]) -> f64 {
+    let curves = curves(times.len(), grid);
+    let worst = failure(times, f64::from(tenths) / 10.0, &curves).into_iter().max().unwrap();
+    let all = PARTS.pow(times.iter().sum::<usize>() as u32);
+    assert!(10 * worst <= u128::from(tenths) * all, "{times:?} at {tenths} tenths: {worst} of {all}");
+    10.0 * worst as f64 / all as f64 / f64::from(tenths)
+}
+
 /// No curve of a grid that does not fall makes the band fail more often than stated, whatever the ties.
 #[test]
 fn bands_hold_for_all_labels_of_few_rows() {
-    let grid = [0.01, 0.1, 0.3, 0.5, 0.8, 0.97];
+    let grid = [0, 1, 6, 19, 32, 51, 62, 64];
     let mut largest = 0.0f64;
     for times in [&[1; 8][..], &[1; 6], &[2, 2, 2, 2], &[5, 1, 1], &[3, 4, 3], &[9], &[1, 8], &[1, 1, 6, 1]] {
-        let curves = curves(times.len(), &grid);
-        for alpha in [0.1, 0.5, 0.9] {
-            let worst = failure(times, alpha, &curves).into_iter().fold(0.0, f64::max);
-            assert!(worst <= alpha, "{times:?} at {alpha}: {worst}");
-            largest = largest.max(worst / alpha);
+        for tenths in [1, 5, 9] {
+            largest = largest.max(holds_for_all_labels(times, tenths, &grid));
         }
     }
     assert!(largest > 0.1, "bands of few rows never fail: {largest}");
@@ -273,12 +304,65 @@ fn bands_hold_for_all_labels_of_few_rows() {
 #[ignore = "a minute"]
 fn bands_hold_for_all_labels_of_twelve_rows() {
     for times in [&[1; 12][..], &[2; 6], &[3; 4], &[6, 3, 1, 1, 1], &[1, 1, 1, 3, 6]] {
-        let grid: &[f64] =
-            if times.len() > 8 { &[0.05, 0.5, 0.9] } else { &[0.01, 0.1, 0.3, 0.5, 0.8, 0.97] };
-        let curves = curves(times.len(), grid);
-        for alpha in [0.1, 0.5, 0.9] {
-            let worst = failure(times, alpha, &curves).into_iter().fold(0.0, f64::max);
-            assert!(worst <= alpha, "{times:?} at {alpha}: {worst}");
+        let grid: &[u128] = if times.len() > 8 { &[3, 32, 58] } else { &[1, 6, 19, 32, 51, 62] };
+        for tenths in [1, 5, 9] {
+            holds_for_all_labels(times, tenths, grid);
         }
     }
+}
+
+/// Whether the lower end of `k` positives among `m` rows is above, at or below a probability, by the definition in whole numbers: at the end the
+/// tail of the binomial distribution is the level, `a.0` of `a.1`.
+fn lower_end_against(k: u128, m: u128, a: (u128, u128), p: u128) -> Ordering {
+    match k {
+        0 => return 0.cmp(&p),
+        1 => return (a.0 * PARTS).cmp(&(p * a.1 * m)),
+        _ => {}
+    }
+    let (mut ways, mut tail) = (1, 0);
+    for j in 0..=m {
+        if j >= k {
+            tail += ways * p.pow(j as u32) * (PARTS - p).pow((m - j) as u32);
+        }
+        ways = ways * (m - j) / (j + 1);
+    }
+    (a.0 * PARTS.pow(m as u32)).cmp(&(tail * a.1))
+}
+
+/// The ends of bands lie on the side of each probability on which exact fractions put them, for all labels of few rows.
+#[test]
+fn ends_lie_where_exact_fractions_put_them() {
+    let (mut compared, mut inside) = (0, 0);
+    for (times, tenths) in
+        [(&[1; 9][..], 1), (&[2, 1, 3, 2], 5), (&[4, 1, 1, 3], 1), (&[1, 6, 1], 9), (&[8], 2)]
+    {
+        let scores = all_labels(times).next().unwrap();
+        let unions = Definition::unions(&scores);
+        // Half of alpha is shared among the unions.
+        let a = (tenths, 20 * unions.len() as u128);
+        let against = |k: usize, m: usize| {
+            (0..=PARTS).map(|p| lower_end_against(k as u128, m as u128, a, p)).collect::<Vec<_>>()
+        };
+        let against: Vec<Vec<_>> =
+            (0..=scores.len()).map(|m| (0..=m).map(|k| against(k, m)).collect()).collect();
+        for rows in all_labels(times) {
+            let Ok(band) = whole(&rows, tenths as f64 / 10.0) else { continue };
+            let positives = |union: &Range<usize>| rows[union.clone()].iter().filter(|row| row.1).count();
+            for (at, p) in (0..times.len()).flat_map(|at| (0..=PARTS).map(move |p| (at as f64 / 16.0, p))) {
+                // Where the highest lower end is, and the lowest upper one, which is that of the negatives turned round.
+                let mut is_above = [false; 2];
+                for union in &unions {
+                    let (k, m) = (positives(union), union.len());
+                    is_above[0] |= rows[union.end - 1].0 <= at && against[m][k][p as usize].is_gt();
+                    is_above[1] |=
+                        rows[union.start].0 >= at && against[m][m - k][(PARTS - p) as usize].is_gt();
+                }
+                let (found, p) = (band.at(at), p as f64 / PARTS as f64);
+                assert_eq!([found.lo > p, found.hi < p], is_above, "{rows:?} at {at}: {found:?}, {p}");
+                compared += 1;
+                inside += u32::from(is_above == [false; 2]);
+            }
+        }
+    }
+    assert!(compared > 100_000 && inside > compared / 4 && inside < compared, "{inside} of {compared}");
 }

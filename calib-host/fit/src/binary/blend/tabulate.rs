@@ -11,6 +11,9 @@ const RISE: f64 = 1.0 / 4096.0;
 /// The most by which a value in `[0, 1]` moves when it becomes an `f32`.
 const ROUNDING: f64 = 1.0 / (1u64 << 25) as f64;
 
+/// What a value differs from 0 or 1 by if only candidates with no weight to speak of say something else.
+const NOTHING: f64 = 1e-12;
+
 /// The squared error of the steps is at most this part of what the least estimate costs: a parameter or two.
 const PART: f64 = 1.0 / 20.0;
 
@@ -24,6 +27,8 @@ pub struct TabulatedModel {
     pub values: Vec<f64>,
     /// The largest difference between a value and the function, anywhere.
     pub within: f64,
+    /// The same between the lowest and the highest score of a point; `None` if no points decided where the steps are.
+    pub within_seen: Option<f64>,
     /// What was blended, the weightiest first; nothing for the function of one method.
     pub weights: Vec<BlendWeight>,
     /// What it gains over the scores as they are, on points that the functions were not fitted to.
@@ -47,8 +52,10 @@ impl TabulatedModel {
         let at = |score: f32| function(score.into());
         let values = || turn.into_iter().chain([lowest, highest]).map(at);
         let range = values().fold(0.0, f64::max) - values().fold(1.0, f64::min);
-        let mut model = in_steps(&divided(&at, turn.into_iter(), kind, RISE * range), steps);
+        let mut model =
+            in_steps(&divided(&at, turn.into_iter().collect(), kind, &|_| RISE * range), steps, 0.0);
         model.within += ROUNDING;
+        model.within_seen = None;
         model
     }
 
@@ -60,6 +67,11 @@ impl TabulatedModel {
     /// The largest difference as it is stated, with four decimals: rounded up, so that it holds.
     pub fn stated_within(&self) -> f64 {
         (self.within * 1e4).ceil() / 1e4
+    }
+
+    /// How many of the values are exactly 0 or 1.
+    pub(crate) fn extremes(&self) -> usize {
+        self.values.iter().filter(|&&value| [0.0, 1.0].contains(&(value as f32))).count()
     }
 
     /// What it is made of, as parameters of a fit.
@@ -78,10 +90,15 @@ struct Cell {
     hi: f64,
     /// How many points have such scores.
     n: u64,
+    /// Whether it is below all points, or above them.
+    is_unseen: bool,
 }
 
 /// Tabulates the weighted mean of the parts' functions in so many steps, from the fewest on until the steps cost little beside what
 /// any estimate costs: `2 squared_error / n`, the squared error of a logistic function.
+///
+/// Steps are equal in value. If even the most of them cost more, as when all events are rare and nearly all of the function's rise is at
+/// scores of no point, the steps at such scores are twice as high as with equal steps, and the others are lower.
 pub(super) fn tabulate(
     parts: &[Part],
     points: &(impl Points + ?Sized),
@@ -90,22 +107,38 @@ pub(super) fn tabulate(
     squared_error: f64,
 ) -> Result<TabulatedModel, FitError> {
     let (n, _) = points.totals();
-    let cells = cells(parts, points, kind)?;
     let little = PART * 2.0 * squared_error / n as f64;
-    let mut steps = fewest;
-    loop {
-        let mut model = in_steps(&cells, steps);
-        let cost = cells
-            .iter()
-            .map(|cell| cell.n as f64 * (model.prob(cell.start) - cell.middle()).powi(2))
-            .sum::<f64>();
-        if steps == most || cost / n as f64 <= little {
-            model.weights =
-                parts.iter().map(|part| BlendWeight { name: part.name, weight: part.weight }).collect();
-            return Ok(model);
+    let costs_little = |model: &TabulatedModel, cells: &[Cell]| {
+        let cost = |cell: &Cell| cell.n as f64 * (model.prob(cell.start) - cell.middle()).powi(2);
+        cells.iter().map(cost).sum::<f64>() / n as f64 <= little
+    };
+    let from_the_fewest = |cells: &[Cell], unseen: f64| {
+        let mut steps = fewest;
+        loop {
+            let model = in_steps(cells, steps, unseen / steps as f64);
+            let is_near = costs_little(&model, cells);
+            if steps == most || is_near {
+                return (model, is_near);
+            }
+            steps = (steps + steps / 2).min(most);
         }
-        steps = (steps + steps / 2).min(most);
+    };
+    let (mut model, is_near) = from_the_fewest(&cells_of(parts, points, kind, None)?, 0.0);
+    if !is_near {
+        model = from_the_fewest(&cells_of(parts, points, kind, seen(points)?)?, 2.0).0;
     }
+    // Of a candidate that counts for next to nothing nothing is left.
+    for value in &mut model.values {
+        *value = if *value < NOTHING {
+            0.0
+        } else if *value > 1.0 - NOTHING {
+            1.0
+        } else {
+            *value
+        };
+    }
+    model.weights = parts.iter().map(|part| BlendWeight { name: part.name, weight: part.weight }).collect();
+    Ok(model)
 }
 
 impl Cell {
@@ -114,17 +147,43 @@ impl Cell {
     }
 }
 
-/// The blended function in cells, with the points of each.
-fn cells(parts: &[Part], points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Vec<Cell>, FitError> {
+/// The lowest and the highest score of points, as an `f32` holds them.
+fn seen(points: &(impl Points + ?Sized)) -> Result<Option<(f32, f32)>, FitError> {
+    let ranges = points.ranges()?.into_iter().flatten();
+    let range = ranges.reduce(|(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
+    Ok(range.map(|(lo, hi)| (lo as f32, hi as f32)))
+}
+
+/// The blended function in cells, with the points of each: between the scores that were `seen` the finer, the less the function rises
+/// there.
+fn cells_of(
+    parts: &[Part],
+    points: &(impl Points + ?Sized),
+    kind: ScoreKind,
+    seen: Option<(f32, f32)>,
+) -> Result<Vec<Cell>, FitError> {
     let prob =
         |score: f32| parts.iter().map(|part| part.weight * part.function.prob(score.into())).sum::<f64>();
     let jumps = parts.iter().flat_map(|part| part.function.edges()).map(|&edge| edge as f32);
-    let mut cells = divided(&prob, jumps, kind, RISE);
+    let mut starts: Vec<f32> = jumps.collect();
+    let mut fine = None;
+    if let Some((lo, hi)) = seen {
+        starts.extend([lo, hi.next_up()]);
+        let within = stretches(starts.clone(), (lo, hi)).into_iter();
+        let rises = within.map(|(start, end)| (prob(end) - prob(start)).abs());
+        fine = Some((lo, hi, RISE * rises.sum::<f64>().max(RISE)));
+    }
+    let rise = |start: f32| match fine {
+        Some((lo, hi, rise)) if (lo..=hi).contains(&start) => rise,
+        _ => RISE,
+    };
+    let mut cells = divided(&prob, starts, kind, &rise);
     let edges: Vec<f64> = cells.iter().skip(1).map(|cell: &Cell| cell.start).collect();
-    let below = points.below(&edges)?.into_iter().chain([points.totals()]);
+    let (all, _) = points.totals();
+    let below = points.below(&edges)?.into_iter().map(|(below, _)| below).chain([all]);
     let mut before = 0;
-    for (cell, (below, _)) in cells.iter_mut().zip(below) {
-        cell.n = below - before;
+    for (cell, below) in cells.iter_mut().zip(below) {
+        (cell.n, cell.is_unseen) = (below - before, below == 0 || before == all);
         before = below;
     }
     Ok(cells)
@@ -139,24 +198,24 @@ fn ends(kind: ScoreKind) -> (f32, f32) {
 }
 
 /// A function in cells from the lowest score of a kind to the highest, which jumps or turns at no other scores than these. In a cell
-/// it rises or falls by at most `rise`.
-fn divided(
-    prob: &dyn Fn(f32) -> f64,
-    at: impl Iterator<Item = f32>,
-    kind: ScoreKind,
-    rise: f64,
-) -> Vec<Cell> {
-    let (lowest, highest) = ends(kind);
+/// it rises or falls by at most the `rise` of the stretch that it is in.
+fn divided(prob: &dyn Fn(f32) -> f64, at: Vec<f32>, kind: ScoreKind, rise: &dyn Fn(f32) -> f64) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (start, end) in stretches(at, ends(kind)) {
+        divide((start, prob(start)), (end, prob(end)), prob, rise(start), &mut cells);
+    }
+    cells
+}
+
+/// The stretches between two scores that begin at the first of them and at each of `at`: the first and the last score of each.
+fn stretches(at: Vec<f32>, (lowest, highest): (f32, f32)) -> Vec<(f32, f32)> {
     // No edge is -0.0.
-    let mut starts: Vec<f32> = at.map(|at| at + 0.0).chain([lowest]).collect();
+    let mut starts: Vec<f32> = at.into_iter().map(|at| at + 0.0).chain([lowest]).collect();
+    starts.retain(|start| (lowest..=highest).contains(start));
     starts.sort_by(f32::total_cmp);
     starts.dedup();
     let ends = starts[1..].iter().map(|start| start.next_down()).chain([highest]);
-    let mut cells = Vec::new();
-    for (start, end) in starts.iter().copied().zip(ends) {
-        divide((start, prob(start)), (end, prob(end)), prob, rise, &mut cells);
-    }
-    cells
+    starts.iter().copied().zip(ends).collect()
 }
 
 /// Divides a stretch on which the function neither jumps nor turns until it hardly rises or falls.
@@ -171,10 +230,10 @@ fn divide(
     if (at_end - at_start).abs() <= rise || middle == start {
         let (lo, hi) = (at_start.min(at_end), at_start.max(at_end));
         if middle == start && end > start && hi - lo > rise {
-            cells.push(Cell { start: start.into(), lo: at_start, hi: at_start, n: 0 });
-            cells.push(Cell { start: end.into(), lo: at_end, hi: at_end, n: 0 });
+            cells.push(Cell { start: start.into(), lo: at_start, hi: at_start, n: 0, is_unseen: false });
+            cells.push(Cell { start: end.into(), lo: at_end, hi: at_end, n: 0, is_unseen: false });
         } else {
-            cells.push(Cell { start: start.into(), lo, hi, n: 0 });
+            cells.push(Cell { start: start.into(), lo, hi, n: 0, is_unseen: false });
         }
         return;
     }
@@ -196,15 +255,15 @@ fn between(lo: f32, hi: f32) -> f32 {
     f32::from_bits(if bits < 0 { i32::MIN.wrapping_sub(bits) } else { bits }.cast_unsigned())
 }
 
-/// The cells in at most so many steps, with the least difference that they allow.
-fn in_steps(cells: &[Cell], steps: usize) -> TabulatedModel {
+/// The cells in at most so many steps, with the least difference that they allow; where no point is, it may be as large as `unseen`.
+fn in_steps(cells: &[Cell], steps: usize, unseen: f64) -> TabulatedModel {
     let (mut too_narrow, mut width) = (0.0, 1.0);
-    // Far below what an f32 near 1 tells apart.
-    while width - too_narrow > 1e-7 {
+    // Far below what an f32 near 1 tells apart, and below what tells rare events apart.
+    while width - too_narrow > f64::min(1e-7, 1e-3 * width) && width > 1e-12 {
         let middle = f64::midpoint(too_narrow, width);
-        if runs(cells, middle).len() <= steps { width = middle } else { too_narrow = middle }
+        if runs(cells, middle, unseen).len() <= steps { width = middle } else { too_narrow = middle }
     }
-    let runs = runs(cells, width);
+    let runs = runs(cells, width, unseen);
     let middle = |run: &&[Cell]| {
         let (lo, hi) = range(run);
         f64::midpoint(lo, hi)
@@ -213,10 +272,12 @@ fn in_steps(cells: &[Cell], steps: usize) -> TabulatedModel {
         let (lo, hi) = range(run);
         (hi - lo) / 2.0
     };
+    let seen = runs.iter().filter(|run| run.iter().any(|cell| !cell.is_unseen));
     TabulatedModel {
         edges: runs.iter().skip(1).map(|run| run[0].start).collect(),
         values: runs.iter().map(middle).collect(),
         within: runs.iter().map(within).fold(0.0, f64::max),
+        within_seen: Some(seen.map(within).fold(0.0, f64::max)),
         weights: Vec::new(),
         gain: None,
     }
@@ -227,15 +288,17 @@ fn range(cells: &[Cell]) -> (f64, f64) {
     cells.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), cell| (lo.min(cell.lo), hi.max(cell.hi)))
 }
 
-/// The longest runs of cells whose values are within a width, from the first on.
-fn runs(cells: &[Cell], width: f64) -> Vec<&[Cell]> {
+/// The longest runs of cells whose values are within a width, or where no point is within `unseen`, from the first on.
+fn runs(cells: &[Cell], width: f64, unseen: f64) -> Vec<&[Cell]> {
     let mut runs = Vec::new();
     let mut rest = cells;
     while let Some(first) = rest.first() {
         let (mut lo, mut hi) = (first.lo, first.hi);
+        let mut is_unseen = first.is_unseen;
         let fits = |cell: &&Cell| {
             (lo, hi) = (lo.min(cell.lo), hi.max(cell.hi));
-            hi - lo <= width
+            is_unseen &= cell.is_unseen;
+            hi - lo <= if is_unseen { width.max(unseen) } else { width }
         };
         let len = 1 + rest[1..].iter().take_while(fits).count();
         let (run, others) = rest.split_at(len);
@@ -311,9 +374,46 @@ mod tests {
             }
             let more = tabulate(&parts, &groups[..], kind, (2 * steps, 2 * steps), 0.1).unwrap();
             prop_assert!(more.within <= model.within);
-            // Steps are equal in value: so many cover what the function rises, up to its jumps.
+            // Steps are equal in value where points are, and twice as high elsewhere: so many cover what the function rises, up to its
+            // jumps.
             let jumps = parts.iter().map(|part| part.function.edges().len()).sum::<usize>();
-            prop_assert!(model.within <= 0.5 / (steps.saturating_sub(jumps).max(1)) as f64 + 0.5 * RISE + 1e-6);
+            let least = 1.0 / (steps.saturating_sub(jumps + 2).max(1)) as f64;
+            prop_assert!(model.within_seen.unwrap() <= 0.5 * least + 0.5 * RISE + 1e-6);
+            prop_assert!(model.within <= least + 0.5 * RISE + 1e-6);
+        }
+    }
+
+    /// Nearly all of the function's rise is at scores of no point: the steps are where the points are.
+    #[test]
+    fn rare_events_have_their_steps_where_the_scores_are() {
+        let drawn = |n: u64, lo: f64, hi: f64| -> Vec<Group> {
+            let score = |i: u64| f64::from((lo * (hi / lo).powf((i as f64 + 0.5) / n as f64)) as f32);
+            let is_event = |i: u64| ((i * 7919 % n) as f64 + 0.5) / (n as f64) < score(i);
+            group((0..n).map(|i| (score(i), 1, u64::from(is_event(i)))).collect())
+        };
+        for (n, lo, hi) in
+            [(30_000, 1e-6, 2e-3), (3_000, 1e-4, 0.05), (600, 1e-3, 0.03), (100_000, 1e-7, 1e-4)]
+        {
+            let groups = drawn(n, lo, hi);
+            let parts = [Part {
+                name: "none",
+                weight: 1.0,
+                function: Shape::Unchanged.fit(&groups[..], ScoreKind::Probability).unwrap().unwrap(),
+            }];
+            let (_, events) = groups.totals();
+            let rate = events as f64 / n as f64;
+            let model = tabulate(&parts, &groups[..], ScoreKind::Probability, (64, 256), rate).unwrap();
+            let reached: std::collections::BTreeSet<u64> =
+                groups.iter().map(|group| model.prob(group.score).to_bits()).collect();
+            assert!(
+                model.values.len() <= 256 && reached.len() >= 16,
+                "{n}: {} of {}",
+                reached.len(),
+                model.values.len()
+            );
+            let far =
+                groups.iter().map(|group| (model.prob(group.score) - group.score).abs()).fold(0.0, f64::max);
+            assert!(far <= model.within_seen.unwrap() + 1e-9 && far < hi / 30.0, "{n}: {far}");
         }
     }
 }

@@ -42,6 +42,11 @@ impl Gain {
     pub fn is_sure(&self) -> bool {
         self.change + 1.96 * self.standard_error < 0.0
     }
+
+    /// Whether the blend is worse beyond what chance explains.
+    pub fn is_loss(&self) -> bool {
+        self.change - 1.96 * self.standard_error > 0.0
+    }
 }
 
 /// A method that may be blended.

@@ -85,6 +85,9 @@ pub fn assess(
         _ => {}
     }
     found.findings.extend(Finding::of_classes_as_scores(data));
+    if let (None, Content::Points(points)) = (stored, data.content()) {
+        found.findings.extend(Finding::of_order(points));
+    }
     Ok(found)
 }
 
@@ -152,7 +155,12 @@ pub fn assess_predictions(
         uncalibrated: *uncalibrated,
         groups: groups.as_ref().map(|groups| by_group(rows, *kind, groups, (options, &metrics))),
     });
-    let findings = Finding::of_predictions(rows, clusters.as_ref()).into_iter().collect();
+    let mut findings: Vec<Finding> = Finding::of_predictions(rows, clusters.as_ref()).into_iter().collect();
+    if is_binary {
+        let (probs, hits) = rows.iter().map(|row| (row.prob, row.hit)).unzip();
+        // Without rows there is nothing to ask.
+        findings.extend(BinaryData::new(probs, hits).iter().flat_map(Finding::of_points));
+    }
     Ok(Assessed::new(options, Some(figures), (None, clusters.as_ref()), findings))
 }
 

@@ -16,5 +16,12 @@ pub(super) fn findings_of(data: &Dataset) -> Result<Vec<Finding>, FitError> {
         _ => None,
     };
     let kind = Finding::of_classes_as_scores(data).or(kind);
-    Ok(kind.into_iter().chain(data.repeats()?.map(Finding::Dependence)).collect())
+    let one_class = match data.content() {
+        Content::Vectors(_, labels) => {
+            labels.first().filter(|first| labels.iter().all(|label| label == *first))
+        }
+        _ => None,
+    };
+    let findings = one_class.map(|&class| Finding::OneClass(class)).into_iter().chain(kind);
+    Ok(findings.chain(data.repeats()?.map(Finding::Dependence)).collect())
 }

@@ -362,8 +362,8 @@ fn no_bins_for_weights(method: &MethodChoice) -> OptionsError {
             "`epsilon` is for one score of class 1, a row for every point, and `method=umd`"
         }
         _ => {
-            "of weighted or rounded scores no bins are chosen, and umd needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` \
-             says how many keep a guarantee within 0.1"
+            "a blend is of rows that count the same, with scores that are not rounded: name a method, such as `method=platt` or \
+             `method=isotonic`"
         }
     })
 }
@@ -400,6 +400,12 @@ impl FitOptions {
     fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
         let artifact = StoredArtifact::from_bytes(bytes).expect("just written");
         let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
+        if actions.ask_for_band() && artifact.artifact().band().is_none() {
+            return Err(OptionsError::new(
+                "an action asks for the band at a score (if_sure = \"band\"), and no band is stored: `band` stores one",
+            )
+            .into());
+        }
         let bytes = with_decision(&artifact, actions, rule, None).map_err(CompileError::from)?;
         Ok(StoredArtifact::from_bytes(&bytes).expect("just written"))
     }

@@ -117,6 +117,17 @@ pub enum TableNote {
         /// The names.
         names: [String; 2],
     },
+    /// One of many names is in most rows, and may stand for rows without a name.
+    StandIn {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+        /// The name.
+        name: String,
+        /// How many rows have it, and how many there are.
+        rows: [usize; 2],
+    },
     /// Another sign than a comma separates the fields of a text table.
     Separator {
         /// The file.
@@ -216,6 +227,12 @@ impl fmt::Display for TableNote {
                 file.display(),
                 quoted(one),
                 quoted(other)
+            ),
+            Self::StandIn { file, column, name, rows: [rows, of] } => write!(
+                f,
+                "{}, column {column}: {rows} of {of} rows have the name {}: does it stand for rows without a name? They are taken for one",
+                file.display(),
+                quoted(name)
             ),
             Self::DecimalCommas { file } => {
                 write!(f, "{}: commas in numbers are read as decimal commas: 0,5 is 0.5", file.display())

@@ -90,7 +90,7 @@ fn actions() -> Result<Actions> {
             start_up: Cost::default(),
             alarm: false,
             abstain,
-            if_sure: false,
+            if_sure: None,
         })
     };
     let all = [("wait", 10.0, 0.0, false), ("ask", 1.0, 1.0, true), ("act", 0.0, 1.5, false)];
