@@ -52,7 +52,8 @@ proptest! {
     ) {
         let (scores, labels): (Vec<f32>, Vec<i64>) =
             rows.iter().map(|&(k, label)| (f32::from(k) / 40.0, i64::from(label))).unzip();
-        let (of_fit, labels_of_fit) = self::rows(500, 3);
+        // Of scores that the others do not have: else some would be the fit's rows.
+        let (of_fit, labels_of_fit) = self::rows(499, 3);
         let of_fit = BinaryData::from_device_classes(&of_fit, &labels_of_fit).unwrap();
         for method in [BinaryMethod::Isotonic(Isotonic::default()), BinaryMethod::Umd(Umd::new(bins))] {
             let stored = artifact_of(&of_fit, &method);

@@ -110,13 +110,15 @@ fn a_rule_asks_the_band_at_the_score() {
 fn a_band_is_drawn() {
     let place = place();
     place.ok("calib fit --method beta --scores cal.csv -o cal.bin");
-    place.ok("calib report cal.bin --calibration cal.csv --test test.csv --bootstrap 20 -o page.html");
+    place.ok(
+        "calib report cal.bin --calibration cal.csv --test test.csv --same-rows --bootstrap 20 -o page.html",
+    );
     let page = place.text("page.html");
     let rows = "The calibrated probability lies in it for all test rows.";
     assert!(page.contains("The band around the calibration curve") && page.contains(rows));
     assert!(page.contains("the band: where the probability of an event lies"));
-    place.says("calib plot band cal.bin --test test.csv -o band.svg");
-    place.says("calib plot band cal.bin --test test.csv -o band.png");
+    place.says("calib plot band cal.bin --test test.csv --same-rows -o band.svg");
+    place.says("calib plot band cal.bin --test test.csv --same-rows -o band.png");
     assert!(place.path().join("band.png").metadata().unwrap().len() > 5000);
     let svg = place.text("band.svg");
     let (_, polygon) = svg.split_once("<polygon class=\"band\" points=\"").unwrap();

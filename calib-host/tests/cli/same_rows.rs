@@ -2,7 +2,7 @@
 
 use calib_core::artifact::ArtifactWriter;
 use calib_host::StoredArtifact;
-use calib_host::artifact::{SAMPLE_SECTION, identity};
+use calib_host::artifact::{SAMPLE_SECTION, SKETCH_SECTION, identity};
 
 use crate::data::{CLASSES, UMD_FIT, binary, csv, matrix};
 use crate::decide::COSTS;
@@ -109,21 +109,30 @@ fn a_report_says_so_first() {
 #[test]
 fn an_older_artifact_is_known_by_the_files() {
     let place = place();
-    let stored = StoredArtifact::from_bytes(&place.bytes("cal.bin")).unwrap();
-    let mut space = vec![0; 1 << 14];
-    let mut writer = ArtifactWriter::new(&mut space);
-    let (samples, others): (Vec<_>, Vec<_>) =
-        stored.sections().partition(|(kind, ..)| *kind == SAMPLE_SECTION);
-    assert_eq!(samples.len(), 1);
-    for (kind, mandatory, payload) in others {
-        writer.section(kind, mandatory, payload).unwrap();
-    }
-    let older = writer.finish(identity).unwrap().to_vec();
+    let older = without_section(&place.bytes("cal.bin"), SAMPLE_SECTION);
     let place = place.with("older.bin", older);
     assert!(place.inspect("older.bin")["sample"].is_null());
     place.says("calib assess older.bin --scores cal.csv");
     place.ok("calib assess older.bin --scores turned.jsonl");
+    // Without a sketch all rows are known, and some are not.
+    let plain = without_section(&place.bytes("cal.bin"), SKETCH_SECTION);
+    let place = place.with("plain.bin", plain);
+    place.says("calib assess plain.bin --scores turned.jsonl");
+    place.ok("calib assess plain.bin --scores other.csv");
     said!();
+}
+
+/// An artifact without its section of this kind, which it has.
+pub(crate) fn without_section(artifact: &[u8], left_out: u16) -> Vec<u8> {
+    let stored = StoredArtifact::from_bytes(artifact).unwrap();
+    let mut space = vec![0; artifact.len()];
+    let mut writer = ArtifactWriter::new(&mut space);
+    let (found, others): (Vec<_>, Vec<_>) = stored.sections().partition(|(kind, ..)| *kind == left_out);
+    assert_eq!(found.len(), 1);
+    for (kind, mandatory, payload) in others {
+        writer.section(kind, mandatory, payload).unwrap();
+    }
+    writer.finish(identity).unwrap().to_vec()
 }
 
 #[test]

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use calib_host::StoredArtifact;
+use calib_host::artifact::SKETCH_SECTION;
 use serde_json::json;
 
 use crate::data::{Json, binary, csv, noise};
+use crate::same_rows::without_section;
 use crate::workplace::Workplace;
 
 /// Rows by score, each with its number and that of positives, as a database groups them.
@@ -53,9 +56,11 @@ pub(crate) fn named_buckets(sql: &str) -> Vec<f64> {
     list.split(',').map(|number| number.trim().parse().unwrap()).collect()
 }
 
-/// An artifact without what names the rows: CRC and identity, the hash of the files, and the hash of the rows.
+/// An artifact without what names the rows: CRC and identity, the hash of the files, the hash of the rows, and their sketch.
 pub(crate) fn without_hashes(place: &Workplace, name: &str) -> Vec<u8> {
-    let (mut bytes, inspected) = (place.bytes(name), place.inspect(name));
+    let (bytes, inspected) = (place.bytes(name), place.inspect(name));
+    let has_sketch = StoredArtifact::from_bytes(&bytes).unwrap().sketch().is_some();
+    let mut bytes = if has_sketch { without_section(&bytes, SKETCH_SECTION) } else { bytes };
     bytes[12..24].fill(0);
     for hash in [&inspected["provenance"]["data_sha256"], &inspected["sample"]["rows"]] {
         let hash = hash.text();

@@ -322,7 +322,7 @@ fn a_rule_takes_the_place_of_thresholds_and_a_report_says_them() {
     place.says("calib decide t.bin --actions costs.toml -o d.bin");
     let inspected = place.json("calib inspect d.bin --json");
     assert!(inspected["operating_points"].is_null() && !inspected["decision"].is_null());
-    place.ok("calib report t.bin --calibration rows.csv --test test.csv -o page.html");
+    place.ok("calib report t.bin --calibration rows.csv --test test.csv --same-rows -o page.html");
     let page = place.text("page.html");
     assert!(
         page.contains("The device raises at a score of") && page.contains("at least 95 % of class 1"),

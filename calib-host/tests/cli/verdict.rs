@@ -1,6 +1,7 @@
 //! What `calib assess` says first: the verdict of a report.
 
-use crate::data::{Json, csv, matrix_place, noise};
+use crate::data::{CLASSES, Json, csv, matrix, matrix_place, noise};
+use crate::npy::{f32s, labels};
 use crate::workplace::Workplace;
 
 /// The rows of a model that exaggerates: what is said with `score` comes true with its square.
@@ -54,6 +55,10 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
 #[test]
 fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
     let (place, _) = matrix_place(900);
+    let test = matrix(3001);
+    let place = place
+        .with("test_logits.npy", f32s(&[3001, CLASSES], test.logits).bytes())
+        .with("test_labels.npy", labels("<i8", &test.labels).bytes());
     for (options, promise) in [
         ("umd --reduction top-label --points-per-bin 50", "kept"),
         ("umd --reduction class-wise --points-per-bin 50", "not-tested"),
@@ -61,17 +66,18 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
     ] {
         let data = "--logits val_logits.npy --labels val_labels.npy";
         place.ok(&format!("calib fit --method {options} {data} -o m.bin --force"));
-        let json = place.json(&format!("calib assess m.bin {data} --same-rows --json"));
+        let data = "--logits test_logits.npy --labels test_labels.npy";
+        let json = place.json(&format!("calib assess m.bin {data} --json"));
         let verdict = &json["verdict"];
         assert_eq!(verdict["promise"], promise, "{options}");
         let report = place.json(
-            "calib report m.bin --logits --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
-             --test-labels val_labels.npy --same-rows --json",
+            "calib report m.bin --logits --calibration val_logits.npy --calibration-labels val_labels.npy --test test_logits.npy \
+             --test-labels test_labels.npy --json",
         );
         for key in ["probabilities", "promise"] {
             assert_eq!(verdict[key], report["verdict"][key], "{options}");
         }
-        let words = place.ok(&format!("calib assess m.bin {data} --same-rows")).stdout;
+        let words = place.ok(&format!("calib assess m.bin {data}")).stdout;
         assert!(words.starts_with("Calibration makes ") || words.starts_with("The test rows "), "{words}");
     }
 }

@@ -48,7 +48,6 @@ pub struct Verdict {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<RangeTest>,
     /// That the calibrator was fitted to test rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Overlap>,
     /// All of it in sentences.
     pub sentences: Vec<String>,
@@ -171,8 +170,9 @@ impl Verdict {
             for range in &mut self.ranges {
                 range.promise = PromiseOnRows::NotTested;
             }
-            let sentence = "These rows do not test the guarantee: the calibrator was fitted to some of them.";
-            self.sentences[1] = sentence.into();
+            let some = if overlap.is_most() { "them" } else { "some of them" };
+            self.sentences[1] =
+                format!("These rows do not test the guarantee: the calibrator was fitted to {some}.");
         }
         self.overlap = Some(overlap);
         self.sentences.insert(0, overlap.warning());
