@@ -12,7 +12,8 @@ use calib_fit::job::{AssessOptions, AssessedBeforeAfter, AssessedFigures, FitOpt
 
 /// Scores of an overconfident classifier: a score of s is right in s^2 of the cases. `step` draws other rows.
 fn rows(step: usize) -> Result<Dataset, Box<dyn Error>> {
-    let scores: Vec<f32> = (0..5_000).map(|row| (row * step % 5_000) as f32 / 5_000.0).collect();
+    let score = |row: usize| ((row * step % 5_000) as f32 + step as f32 / 100.0) / 5_000.0;
+    let scores: Vec<f32> = (0..5_000).map(score).collect();
     let is_right = |(row, &score): (usize, &f32)| (row * 61 % 5_000) as f32 / 5_000.0 < score * score;
     let labels: Vec<i64> = scores.iter().enumerate().map(|row| i64::from(is_right(row))).collect();
     Ok(Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?)

@@ -84,11 +84,11 @@ impl ReportRequest {
 /// use calib_fit::{BinaryData, Dataset};
 /// use calib_io::report::{Origin, ReportRequest, report_of};
 ///
-/// let rows = |n: u32| -> Result<Dataset, calib_fit::data::DataError> {
-///     let scores = (0..n).map(|i| f64::from(i) / f64::from(n)).collect();
+/// let rows = |n: u32, shift: f64| -> Result<Dataset, calib_fit::data::DataError> {
+///     let scores = (0..n).map(|i| (f64::from(i) + shift) / f64::from(n)).collect();
 ///     Ok(BinaryData::new(scores, (0..n).map(|i| i % 40 < i * 40 / n / 2).collect())?.on_device().into())
 /// };
-/// let (calibration, test) = (rows(4000)?, rows(1000)?);
+/// let (calibration, test) = (rows(4000, 0.25)?, rows(1000, 0.5)?);
 /// let fitted = fit(&calibration, &FitOptions::default())?;
 /// let mut how = ReportRequest::default();
 /// how.bootstrap = Some(100);
