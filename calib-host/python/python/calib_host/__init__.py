@@ -12,7 +12,7 @@ Fit a calibrator to held-out scores, see what is guaranteed, and write the bytes
 >>> bool(low < 0.1 < 0.7 < high)
 True
 >>> round(calibrator.guarantee.epsilon, 4)
-0.1488
+0.1163
 """
 
 from importlib import import_module
