@@ -173,7 +173,7 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
         ACTIONS, scores[1000:], labels[1000:], calibrator=calibrator, uncalibrated="refer", counter=9
     )
     assert counted.artifact == (tmp_path / "out.bin").read_bytes() != found.artifact
-    with pytest.raises(DataError, match="fitted to.*same_rows continues"):
+    with pytest.raises(DataError, match=r"fitted to(.|\n)*same_rows continues"):
         calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator)
     assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labelled_rows"]
     # Without a calibrator scores are probabilities.

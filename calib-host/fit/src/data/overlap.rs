@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::rows_digest::{MOST, RowsSketch};
+use super::rows_digest::{MOST, RowsDigest, RowsSketch};
 
 /// That test rows are calibration rows, all of them or some.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -22,6 +22,27 @@ const MOST_OF_A_ROW: u64 = 1000;
 
 /// How much each row counts for that is in both: nobody knows beforehand how many rows are shared, and how rare equal rows are.
 const BETS: [f64; 5] = [1.0 / 16.0, 0.25, 1.0, 4.0, 16.0];
+
+impl RowsDigest {
+    /// Returns what rows have in common with these: `None` if it is no more than independent rows of the same distribution may have in
+    /// common.
+    ///
+    /// ```
+    /// use calib_fit::data::RowsDigest;
+    ///
+    /// let of = |rows: std::ops::Range<u16>| RowsDigest::of_scores(rows.map(|i| (f32::from(i) / 1024.0, i % 3 == 0, 1)));
+    /// assert!(of(0..600).overlap(&of(0..600)).unwrap().is_exact());
+    /// assert_eq!(of(0..600).overlap(&of(0..400)).unwrap().to_string(), "nearly all of these rows are rows");
+    /// assert_eq!(of(0..600).overlap(&of(300..900)).unwrap().to_string(), "about 50% of these rows are rows");
+    /// assert_eq!(of(0..500).overlap(&of(500..1000)), None);
+    /// ```
+    pub fn overlap(&self, others: &Self) -> Option<Overlap> {
+        match self.hash == others.hash {
+            true => Some(Overlap::exact()),
+            false => self.sketch.overlap(&others.sketch),
+        }
+    }
+}
 
 impl Overlap {
     /// That both are the same rows.

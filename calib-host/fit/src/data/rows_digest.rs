@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::AddAssign;
 
-use super::overlap::Overlap;
 use super::rows_hash::RowsHash;
 
 /// What tells a multiset of rows again, whatever their order: the hash of all, and a sketch of the least hashes of different rows.
@@ -70,25 +69,6 @@ impl RowsDigest {
         self.sketch.rows += count;
         if count > 0 {
             self.sketch.add(row.low(), count);
-        }
-    }
-
-    /// Returns what rows have in common with these: `None` if it is no more than independent rows of the same distribution may have in
-    /// common.
-    ///
-    /// ```
-    /// use calib_fit::data::RowsDigest;
-    ///
-    /// let of = |rows: std::ops::Range<u16>| RowsDigest::of_scores(rows.map(|i| (f32::from(i) / 1024.0, i % 3 == 0, 1)));
-    /// assert!(of(0..600).overlap(&of(0..600)).unwrap().is_exact());
-    /// assert_eq!(of(0..600).overlap(&of(0..400)).unwrap().to_string(), "nearly all of these rows are rows");
-    /// assert_eq!(of(0..600).overlap(&of(300..900)).unwrap().to_string(), "about 50% of these rows are rows");
-    /// assert_eq!(of(0..500).overlap(&of(500..1000)), None);
-    /// ```
-    pub fn overlap(&self, others: &Self) -> Option<Overlap> {
-        match self.hash == others.hash {
-            true => Some(Overlap::exact()),
-            false => self.sketch.overlap(&others.sketch),
         }
     }
 }
