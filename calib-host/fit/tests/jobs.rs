@@ -212,7 +212,7 @@ fn an_estimated_prevalence_has_an_interval() {
         // Of every 40 rows 4 like the positives, and 36 like the negatives.
         let like = |i: usize| {
             let share = (i / 40) as f64 / 25.0;
-            if i % 10 == 0 { share.sqrt() } else { 1.0 - (1.0 - share).sqrt() }
+            if i.is_multiple_of(10) { share.sqrt() } else { 1.0 - (1.0 - share).sqrt() }
         };
         let rows = rows_of(&mut (0..1000).map(like));
         let made = adjust(&before, &options, Some(&rows)).unwrap();

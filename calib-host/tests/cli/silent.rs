@@ -951,7 +951,7 @@ fn sets_that_leave_a_class_out_are_warned_of() {
     // Class 2 is rare, and never the likeliest.
     let row = |i: u32| {
         let (first, rare) = (0.7 + f64::from(i % 20) / 100.0, 0.02 + f64::from(i % 7) / 1000.0);
-        let label = if i % 40 == 0 { 2 } else { u32::from(i % 9 == 0) };
+        let label = if i.is_multiple_of(40) { 2 } else { u32::from(i.is_multiple_of(9)) };
         format!("{first:.4},{:.4},{rare:.4},{label}\n", 1.0 - first - rare)
     };
     let table = format!("p0,p1,p2,label\n{}", (0..2000).map(row).collect::<String>());

@@ -76,7 +76,7 @@ mod tests {
     /// of the intercepts.
     fn differences(model: &VectorScalingModel, inverse_t: f64) -> [Vec<f64>; 3] {
         let classes = model.classes();
-        let on_diagonal = |i: usize| model.weights.len() == classes || i % (classes + 1) == 0;
+        let on_diagonal = |i: usize| model.weights.len() == classes || i.is_multiple_of(classes + 1);
         let of = |wanted: bool, one: f64| {
             let weights = model.weights.iter().enumerate().filter(|&(i, _)| on_diagonal(i) == wanted);
             weights.map(|(_, weight)| weight / inverse_t - one).collect()
