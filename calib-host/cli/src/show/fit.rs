@@ -69,6 +69,7 @@ impl<'a> ShownFit<'a> {
         lines.extend(
             fit.tables().iter().enumerate().flat_map(|(index, table)| blended(fit, index, table.as_ref())),
         );
+        lines.extend(together(fit));
         lines.extend(in_steps(artifact));
         lines.extend(promise.short_lines());
         lines.extend(few_events(fit));
@@ -136,6 +137,7 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
         .collect();
     let of = match fit.tables().len() {
         1 => String::new(),
+        _ if table.is_some_and(FittedTable::is_of_all_tables) => return Vec::new(),
         _ => format!(" of {}", fit.table_name(index)),
     };
     let mut lines = vec![format!("blend{of}: {}{}", weights.join(", "), within_in_words(steps))];
@@ -156,6 +158,20 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
         });
     }
     lines
+}
+
+/// The classes that have a table of all classes, with the number of their own rows.
+fn together(fit: &calib_fit::Fit) -> Option<String> {
+    let tables = fit.tables().iter().enumerate();
+    let classes: Vec<String> = tables
+        .filter_map(|(index, table)| Some((index, table.as_ref().filter(|table| table.is_of_all_tables())?)))
+        .map(|(index, table)| format!("{} ({})", fit.table_name(index), table.n()))
+        .collect();
+    let more = classes.len().saturating_sub(SHOWN);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    let shown = classes.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    (!classes.is_empty())
+        .then(|| format!("predicted too rarely for a separate table, calibrated with the rows of all classes: {shown}{more}"))
 }
 
 /// How far the steps are from what was blended; nothing if they are it. If the calibration scores have most of them, how far they are there.
@@ -279,6 +295,9 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
             let weights: serde_json::Map<_, _> =
                 steps.weights.iter().map(|part| (part.name.to_owned(), json!(part.weight))).collect();
             let mut value = json!({"edges": steps.edges, "values": steps.values, "within": steps.within});
+            if table.is_of_all_tables() {
+                value["of_all_classes"] = true.into();
+            }
             if !weights.is_empty() {
                 value["weights"] = weights.into();
                 value["gain"] = steps

@@ -125,6 +125,11 @@ impl Fit {
 }
 
 impl FittedTable {
+    /// Whether it was fitted to the points of all tables, because its own are too few.
+    pub fn is_of_all_tables(&self) -> bool {
+        matches!(&self.model, Model::Tabulated(table) if table.of_all_tables)
+    }
+
     /// A model with what is guaranteed: exactly where that is possible, otherwise by its paper's theorem, whose epsilon this is.
     pub(crate) fn new(
         model: Model,

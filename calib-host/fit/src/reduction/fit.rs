@@ -10,7 +10,7 @@ use crate::data::TopLabelData;
 use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
-use crate::points::Points;
+use crate::points::{Points, group};
 use crate::stop;
 
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
@@ -73,8 +73,12 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let stated = stated_alpha(alpha);
     let promise = Promise::of(problems, options, stated);
     let shared = shared(problems, &methods)?;
+    let together = together(problems, &methods, options)?;
     let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
         stop::check();
+        if let Some(model) = together.as_ref().filter(|_| method.is_none() && problems.table_len(table) > 0) {
+            return Ok(Ok(FittedTable::bare(model.clone(), problems.table_len(table) as u64)));
+        }
         let fitted = fit_table(problems, table, method.as_ref(), (options, &shared))?;
         Ok(fitted.map(|(method, model)| {
             let n = problems.table_len(table) as u64;
@@ -101,6 +105,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     }
     let is_exact = options.method.facts().has_exact_intervals();
     let epsilon = tables.iter().flatten().filter_map(|table| table.epsilon).reduce(f64::max);
+    let parameters = parameters(options, alpha, &tables);
     Ok(Fit {
         method: options.method.method(),
         reduction: problems.reduction(),
@@ -115,12 +120,18 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             epsilon,
         }),
         papers: promise.map(|promise| promise.theorem),
-        parameters: format!("alpha={alpha} {}", options.parameters()).trim_end().into(),
+        parameters,
         scores: problems.scores(),
         compact: false,
         weighted: false,
         groups: problems.names().to_vec(),
     })
+}
+
+fn parameters(options: &ReductionOptions, alpha: f64, tables: &[Option<FittedTable>]) -> String {
+    let together = tables.iter().flatten().filter(|table| table.is_of_all_tables()).count();
+    let together = if together == 0 { String::new() } else { format!(" of-all-classes={together}") };
+    format!("alpha={alpha} {}{together}", options.parameters()).trim_end().into()
 }
 
 /// What may be guaranteed for the tables of a reduction.
@@ -163,6 +174,25 @@ fn shared(problems: &Problems, methods: &[Option<BinaryMethod>]) -> Result<Vec<S
     };
     let tables: Vec<_> = methods.par_iter().enumerate().filter_map(folds).collect::<Result<_, _>>()?;
     if tables.len() < 2 { Ok(Vec::new()) } else { Blend::shared(&tables, problems.scores()) }
+}
+
+/// What classes get that are predicted too seldom for a table of their own: the blend of all classes' points. Scores of predicted classes mean
+/// alike, so that this is nearer to their truth than scores that nobody calibrated.
+fn together(
+    problems: &Problems,
+    methods: &[Option<BinaryMethod>],
+    options: &ReductionOptions,
+) -> Result<Option<Model>, FitError> {
+    let (BinaryMethod::Blend(blend), Reduction::TopLabel) = (options.method, problems.reduction()) else {
+        return Ok(None);
+    };
+    let is_short = |(table, method): (usize, &Option<_>)| method.is_none() && problems.table_len(table) > 0;
+    if problems.len() < options.fewest_points() || !methods.iter().enumerate().any(is_short) {
+        return Ok(None);
+    }
+    let points = (0..problems.tables()).flat_map(|table| problems.groups(table));
+    let points = group(points.map(|group| (group.score, group.n, group.positives)).collect());
+    blend.fit_all_together(&points[..], problems.scores()).map(Some)
 }
 
 /// Fits one problem, with the method that its number of points allows.
@@ -321,5 +351,47 @@ mod tests {
         }
         assert!(weight > 0.2 && together < 0.8 * alone, "{weight} {together} {alone}");
         assert!(shared(9) < 0.05, "{:?}", of(9).weights);
+    }
+
+    /// A class with few predictions gets the table of all classes, which is nearer to the truth than its scores; one that is never predicted
+    /// stays uncalibrated, and so does everything if all rows together are too few.
+    #[test]
+    fn classes_of_few_predictions_have_the_table_of_all() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut fitted = |predicted: &[u16]| {
+            let scores: Vec<f64> = predicted.iter().map(|_| f64::from(rng.random::<f32>())).collect();
+            let drawn = predicted.iter().zip(&scores);
+            let labels: Vec<i64> = drawn
+                .map(|(&class, score)| if rng.random_bool(score * score) { class.into() } else { 3 })
+                .collect();
+            let data = TopLabelData::new(predicted.to_vec(), scores, &labels, 4).unwrap();
+            let method = BinaryMethod::Blend(Blend::new(0));
+            fit_top_label(&data, &ReductionOptions { method, points_per_bin: Some(50) }, 0.1)
+        };
+        let error = |prob: &dyn Fn(f64) -> f64| {
+            let scores = (1..100).map(|s| f64::from(s) / 100.0);
+            scores.map(|s| (prob(s) - s * s).powi(2)).sum::<f64>()
+        };
+        let of_few = |fit: &Fit, class: usize| {
+            let table = fit.tables[class].as_ref().unwrap();
+            assert!(table.is_of_all_tables() && table.epsilon().is_none());
+            let Model::Tabulated(steps) = table.model() else { panic!("{table:?}") };
+            let steps = steps.clone();
+            (table.n(), error(&|score| steps.prob(score)))
+        };
+        let fit = fitted(&[vec![0; 400], vec![1; 20], vec![2; 1]].concat()).unwrap();
+        for (class, rows) in [(1, 20), (2, 1)] {
+            let (n, far) = of_few(&fit, class);
+            assert!(n == rows && far < 0.2 * error(&|score| score), "{class}: {n} {far}");
+        }
+        assert!(!fit.tables[0].as_ref().unwrap().is_of_all_tables() && fit.tables[3].is_none());
+        assert_eq!(fit.unfitted.iter().map(|one| one.table).collect::<Vec<_>>(), [3]);
+        assert!(fit.parameters.ends_with(" of-all-classes=2"), "{}", fit.parameters);
+        let fit = fitted(&[vec![0; 40], vec![1; 30]].concat()).unwrap();
+        assert_eq!((of_few(&fit, 0).0, of_few(&fit, 1).0), (40, 30));
+        assert_eq!(
+            fitted(&[vec![0; 20], vec![1; 20]].concat()),
+            Err(FitError::NoClass { most: 20, needed: 50 })
+        );
     }
 }

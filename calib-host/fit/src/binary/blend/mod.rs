@@ -78,6 +78,19 @@ impl Blend {
         self.tabulated(points, kind, shared, STEPS_OF_SEVERAL)
     }
 
+    /// One table for all that have too few points of their own, fitted to the points of all tables.
+    pub(crate) fn fit_all_together(
+        self,
+        points: &(impl Points + ?Sized),
+        kind: ScoreKind,
+    ) -> Result<Model, FitError> {
+        let mut model = self.tabulated(points, kind, &[], STEPS_OF_SEVERAL)?;
+        if let Model::Tabulated(table) = &mut model {
+            table.of_all_tables = true;
+        }
+        Ok(model)
+    }
+
     fn tabulated(
         self,
         points: &(impl Points + ?Sized),

@@ -36,6 +36,8 @@ pub struct TabulatedModel {
     pub weights: Vec<BlendWeight>,
     /// What it gains over the scores as they are, on points that the functions were not fitted to.
     pub gain: Option<Gain>,
+    /// Whether it was fitted to the points of all tables, because its own are too few.
+    pub of_all_tables: bool,
 }
 
 impl TabulatedModel {
@@ -291,6 +293,7 @@ fn in_steps(cells: &[Cell], steps: usize, unseen: f64) -> TabulatedModel {
         within_seen: Some(seen.map(within).fold(0.0, f64::max)),
         weights: Vec::new(),
         gain: None,
+        of_all_tables: false,
     }
 }
 
