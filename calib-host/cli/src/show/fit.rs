@@ -165,13 +165,14 @@ fn together(fit: &calib_fit::Fit) -> Option<String> {
     let tables = fit.tables().iter().enumerate();
     let classes: Vec<String> = tables
         .filter_map(|(index, table)| Some((index, table.as_ref().filter(|table| table.is_of_all_tables())?)))
-        .map(|(index, table)| format!("{} ({})", fit.table_name(index), table.n()))
+        .map(|(index, table)| format!("{} ({})", fit.table_name(index), number_of(table.n(), "row")))
         .collect();
     let more = classes.len().saturating_sub(SHOWN);
     let more = if more == 0 { String::new() } else { format!("; and {more} more") };
     let shown = classes.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    (!classes.is_empty())
-        .then(|| format!("predicted too rarely for a separate table, calibrated with the rows of all classes: {shown}{more}"))
+    (!classes.is_empty()).then(|| {
+        format!("Calibrated with the rows of all classes, because predicted too rarely: {shown}{more}")
+    })
 }
 
 /// How far the steps are from what was blended; nothing if they are it. If the calibration scores have most of them, how far they are there.
