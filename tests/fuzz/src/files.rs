@@ -114,7 +114,7 @@ fn in_chunks(source: &Source) {
     match (told(collected()), told(whole())) {
         (Some(chunks), Some(whole)) => {
             assert_eq!(chunks.len(), whole.len());
-            assert_eq!(chunks.rows_hash(), whole.rows_hash());
+            assert_eq!(chunks.rows_digest(), whole.rows_digest());
         }
         (chunks, whole) => assert_eq!(chunks.is_some(), whole.is_some(), "in chunks, and as a whole"),
     }
