@@ -28,7 +28,7 @@ def ranges_of(calibrator, rows):
 
 
 def experiment(name, model, split, methods, *, with_costs=False):
-    """The record of a split: each method's losses, whether it made the scores surely worse, and what the default's intervals met."""
+    """The record of a split: each method's losses, whether it made the scores significantly worse, and what the default's intervals met."""
     features, labels = _rows(name)
     seed = zlib.crc32(f"{name} {model} {split}".encode())
     order = np.random.default_rng(seed).permutation(len(labels))

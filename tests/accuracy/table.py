@@ -102,7 +102,7 @@ class League:
             "log-loss win rate",
             "Brier score, in 0.0001",
             "log-loss, in 0.001",
-            "surely worse",
+            "significantly worse",
             "bytes",
             "instructions",
         ]
@@ -214,14 +214,14 @@ def criteria(league, truths):
     unfitted = f", but not {', '.join(never)}" if never else ""
     found = [
         (not never, f"Each method can be fitted somewhere{unfitted}."),
-        (league.rank <= 2, f"The default is number {league.rank} of {len(league.names)} by its Brier win rate; it is to be first or second."),
+        (league.rank <= 2, f"The default is number {league.rank} of {len(league.names)} by its Brier win rate; first or second is required."),
         (
             league.worse[DEFAULT] <= MOST_WORSE,
-            f"The default makes {100 * league.worse[DEFAULT]:.1f}% of the experiments surely worse; at most 5% are allowed.",
+            f"The default makes {100 * league.worse[DEFAULT]:.1f}% of the experiments significantly worse; at most 5% are allowed.",
         ),
         (
             truths.held >= LEAST_HOLD,
-            f"All intervals hold in {100 * truths.held:.1f}% of the draws from known curves; at least 90% are to.",
+            f"All intervals hold in {100 * truths.held:.1f}% of the draws from known curves; at least 90% are required.",
         ),
         (
             league.refuted <= 1 - LEAST_HOLD,
@@ -230,7 +230,7 @@ def criteria(league, truths):
     ]
     if np.isfinite(truths.band):
         found.append(
-            (truths.band >= LEAST_HOLD, f"The band holds at every score in {100 * truths.band:.1f}% of the draws from rising curves; at least 90% are to.")
+            (truths.band >= LEAST_HOLD, f"The band holds at every score in {100 * truths.band:.1f}% of the draws from rising curves; at least 90% are required.")
         )
     for n in truths.rows:
         behind = dict(truths.behind[n])
@@ -240,12 +240,12 @@ def criteria(league, truths):
             (ours <= BEHIND[n], f"With {n} rows the default's squared error is {ours:.2f} times the best method's; at most {BEHIND[n]} is allowed.")
         )
         found.append(
-            (ours < behind[nearest], f"With {n} rows the nearest single method is {nearest} with {behind[nearest]:.2f}; the default is to be below it.")
+            (ours < behind[nearest], f"With {n} rows the nearest single method is {nearest} with {behind[nearest]:.2f}; the default must be below it.")
         )
     if len(truths.rows) > 1:
         rising = truths.rising()
         where = "; ".join(f"{curve} at {', '.join(map(str, rows))}" for curve, rows in rising.items())
-        found.append((not rising, f"The default's error rises with the rows for {len(rising)} of {len(truths.curves)} curves{f' ({where})' if where else ''}; it is never to."))
+        found.append((not rising, f"The default's error rises with the rows for {len(rising)} of {len(truths.curves)} curves{f' ({where})' if where else ''}; it never may."))
     return found
 
 
