@@ -3,6 +3,7 @@
 use calib_core::ClassifierId;
 use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::{CountersRefusal, UpdateRefusal};
+use calib_fit::artifact::number_of;
 use calib_io::device::probe::{AccessError, FlashError, Rejection};
 use calib_io::device::serial::DeviceError;
 
@@ -24,7 +25,7 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
             "is this the right port and baud rate, and does the device run calib's firmware?".into()
         }
         DeviceError::Silent { damaged, .. } => {
-            format!("{damaged} damaged frames came: check the baud rate and the cable")
+            format!("{} came: check the baud rate and the cable", number_of(*damaged, "damaged frame"))
         }
         DeviceError::Echo => {
             "is a device behind the adapter, with receiving and sending lines not joined? switch off the echo of an RS-485 adapter, if it can".into()

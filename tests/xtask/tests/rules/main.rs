@@ -6,7 +6,9 @@
 //!    sentences of the libraries.
 //! 4. Rooms and commands do not grow unseen: `tests/rooms.toml` has their numbers.
 //! 5. What an addition may touch is stated in CONTRIBUTING.md.
+//! 6. Pages, help and messages gain no long sentence and no word that has a plain English one in its place.
 
+mod english;
 mod imports;
 mod public;
 mod rooms;
@@ -276,6 +278,8 @@ fn what_is_counted_has_not_grown() {
         ("reaches", count_lines(lines(&files, "calib-host/python/src/"), reaches_into_the_command)),
         ("json", count_lines(cli(), |line| line.contains("json!"))),
         ("sentences", count_lines(libraries, names_an_option)),
+        ("long-sentences", english::long_sentences(&files)),
+        ("odd-words", english::words(&files)),
     ])));
 }
 

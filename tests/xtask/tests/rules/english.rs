@@ -1,0 +1,141 @@
+//! How pages, help and messages are written: sentences that are too long, and words that have a plain English one in their place.
+
+use std::collections::BTreeMap;
+
+use xtask::count::{self, Files};
+
+/// More words than these are too many for a sentence.
+const MOST_WORDS: usize = 30;
+
+/// Words that readers look up in vain, and British spellings.
+const WORDS: [&str; 44] = [
+    "anew",
+    "artefact",
+    "artefacts",
+    "behaviour",
+    "beyond chance",
+    "but for",
+    "came true",
+    "catalogue",
+    "centre",
+    "colour",
+    "colours",
+    "in force",
+    "is said to be",
+    "is told",
+    "are told",
+    "is void",
+    "labelled",
+    "licence",
+    "licences",
+    "mend",
+    "mended",
+    "mends",
+    "modelled",
+    "neighbour",
+    "neighbours",
+    "normalise",
+    "normalised",
+    "of before",
+    "of its own",
+    "of their own",
+    "promise",
+    "promised",
+    "promises",
+    "quantised",
+    "randomised",
+    "seldom",
+    "somebody",
+    "the very same",
+    "too good to be true",
+    "turned round",
+    "unlabelled",
+    "was fitted to nothing",
+    "what became of",
+    "whoever",
+];
+
+/// The sentences of a page's prose, without code and tables; of the reference its help, which is all code.
+fn sentences(path: &str, page: &str) -> Vec<String> {
+    let is_help = path.ends_with("reference.md");
+    let mut is_code = false;
+    let mut prose = String::new();
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+            prose += "\n\n";
+        } else if is_code != is_help || line.starts_with(['|', '#']) || line.trim().is_empty() {
+            prose += "\n\n";
+        } else {
+            let line = line.trim_start();
+            let begins_anew = line.starts_with(['-', '*'])
+                || line.split_once(". ").is_some_and(|(n, _)| n.parse::<u32>().is_ok());
+            prose += if begins_anew { "\n\n" } else { " " };
+            prose += line;
+        }
+    }
+    let ended = prose.replace(". ", ".\n\n").replace("? ", "?\n\n").replace(": ", ":\n\n");
+    ended
+        .split("\n\n")
+        .map(|sentence| sentence.trim().to_owned())
+        .filter(|sentence| !sentence.is_empty())
+        .collect()
+}
+
+fn is_long(sentence: &str) -> bool {
+    sentence.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() > MOST_WORDS
+}
+
+/// How many of the words a text has.
+fn words_in(text: &str) -> usize {
+    let separated = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
+    let text: String = text.chars().map(separated).collect();
+    let text = format!(" {} ", text.split_whitespace().collect::<Vec<_>>().join(" "));
+    WORDS.iter().map(|word| text.matches(&format!(" {word} ")).count()).sum()
+}
+
+/// What is between the quotes of a line.
+fn quoted(line: &str) -> String {
+    line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ")
+}
+
+fn pages(files: &Files) -> impl Iterator<Item = (&String, Vec<String>)> {
+    let is_page = |path: &str| path.starts_with("docs/src/") || !path.contains('/');
+    let pages = files.iter().filter(move |(path, _)| path.ends_with(".md") && is_page(path));
+    pages.map(|(path, page)| (path, sentences(path, page)))
+}
+
+/// Long sentences of each page.
+pub(crate) fn long_sentences(files: &Files) -> BTreeMap<String, usize> {
+    pages(files)
+        .map(|(path, all)| (path.clone(), all.iter().filter(|sentence| is_long(sentence)).count()))
+        .collect()
+}
+
+/// Words of each page, and of the messages in each package.
+pub(crate) fn words(files: &Files) -> BTreeMap<String, usize> {
+    let mut found: BTreeMap<String, usize> = pages(files)
+        .map(|(path, all)| (path.clone(), all.iter().map(|sentence| words_in(sentence)).sum()))
+        .collect();
+    for package in ["calib-host/cli/src", "calib-host/fit/src", "calib-host/io/src"] {
+        let code = files.iter().filter(|(path, _)| path.starts_with(package) && path.ends_with(".rs"));
+        let lines = code.flat_map(|(_, text)| count::code(text));
+        found.insert(package.to_owned(), lines.map(|(_, line)| words_in(&quoted(line))).sum());
+    }
+    found
+}
+
+#[test]
+fn long_sentences_and_odd_words_are_found() {
+    let long = "one two three four five six seven eight nine ten ".repeat(3);
+    let page = format!(
+        "# A {long}\n\n{long}eleven\nends. Here it begins anew.\n- {long}\n\n```sh\n{long}x y\n```\n| {long} x |\n"
+    );
+    let of = |path: &str, text: &str| Files::from([(path.to_owned(), text.to_owned())]);
+    assert_eq!(long_sentences(&of("docs/src/x.md", &page)).values().sum::<usize>(), 1);
+    assert_eq!(words(&of("docs/src/x.md", &page))["docs/src/x.md"], 1);
+    let help = format!("Not help.\n\n```text\n{long}ten and one.\n```\n");
+    assert_eq!(long_sentences(&of("docs/src/reference.md", &help)).values().sum::<usize>(), 1);
+    let message = "fn f() {\n    g(\"is told, but for whoever\", somebody, \"a calibrator\");\n}\n";
+    assert_eq!(words(&of("calib-host/cli/src/x.rs", message))["calib-host/cli/src"], 3);
+}
