@@ -74,7 +74,7 @@ pub struct RangeTest {
 
 impl RangeTest {
     /// What the columns of [`RangeTest::cells`] are.
-    pub const COLUMNS: [&str; 7] = ["bin", "scores", "rows", "came true", "rate", "guaranteed", "these rows"];
+    pub const COLUMNS: [&str; 7] = ["bin", "scores", "rows", "events", "rate", "guaranteed", "these rows"];
 
     /// The bin in words, a cell for each column.
     pub fn cells(&self) -> [String; 7] {

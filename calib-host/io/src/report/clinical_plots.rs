@@ -16,7 +16,7 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
     let corp = &found.corp;
     let largest = corp.curve.iter().map(|step| step.hi.max(step.value)).fold(0.0, f64::max);
     let mut chart =
-        Chart::new(Axis::probs("probability", largest), Axis::probs("fraction that came true", largest));
+        Chart::new(Axis::probs("predicted probability", largest), Axis::probs("observed frequency", largest));
     let lower = corp.band.iter().map(|point| (point.prob, point.lo));
     chart.area("band", lower.chain(corp.band.iter().rev().map(|point| (point.prob, point.hi))));
     chart.diagonal();
@@ -46,7 +46,7 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
         let CorpStep { lo, hi, n, positives, value, .. } = *step;
         vec![number(lo), number(hi), n.to_string(), positives.to_string(), number(value)]
     };
-    let columns = vec!["from", "to", "rows", "came true", "fraction"];
+    let columns = vec!["from", "to", "rows", "events", "observed frequency"];
     let rows = corp.curve.iter().map(row).collect();
     Some(finish(&chart, Words { id: &id, title: &title, caption, legend }, columns, rows))
 }

@@ -41,7 +41,7 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
     }
     let ece = &assessment.conf_ece;
     let caption = format!(
-        "In every bin, the fraction that came true against the mean probability, with a {percent} % interval of the bin; on \
+        "For each bin, the observed frequency against the mean predicted probability, with a {percent} % interval of the bin; on \
          the diagonal is perfect. Calibration error {}, debiased {}.{crosses}",
         number(ece.value),
         number(ece.debiased.unwrap_or(f64::NAN))
@@ -54,7 +54,7 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
 pub(super) fn before_and_after(metrics: &BeforeAfter, options: &AssessOptions<'_>) -> Plot {
     let percent = percent_of_success(options.alpha);
     let caption = format!(
-        "What came true against what was said: on the diagonal is perfect. Bands are the exact {percent} % intervals of the bins; \
+        "The observed frequency against the mean predicted probability: on the diagonal is perfect. Bands are the exact {percent} % intervals of the bins; \
          bins of fewer than {} rows have a whisker and no line. {}",
         plots::FEW,
         errors(&metrics.before, &metrics.after)
@@ -146,7 +146,7 @@ impl Validities {
             ValidityKind::Marginal => (
                 "validity-marginal",
                 "Marginal validity",
-                "The share of predictions whose bin is within epsilon of the fraction that came true. Higher is better; \
+                "The share of predictions whose bin is within epsilon of the observed frequency. Higher is better; \
                  the area above a curve is its calibration error.",
             ),
             ValidityKind::Conditional => (

@@ -55,9 +55,9 @@ pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin]
 /// the shares of predictions of the last one.
 pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
     let largest = largest(series);
-    let y = Axis::probs("fraction that came true", largest);
+    let y = Axis::probs("observed frequency", largest);
     let end = y.hi;
-    let mut chart = Chart::new(Axis::probs("mean probability", largest), y);
+    let mut chart = Chart::new(Axis::probs("mean predicted probability", largest), y);
     let last = series.last().map_or(&[][..], |last| last.1);
     let n: u64 = last.iter().map(|bin| bin.n).sum();
     for bin in last {
@@ -79,7 +79,8 @@ pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[Reliabili
 /// A reliability diagram with its bins in a table.
 fn table(chart: &Chart, words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
     let top_label = series.last().is_some_and(|last| last.1.iter().any(|bin| bin.top_label.is_some()));
-    let mut columns = vec!["", "bin", "predictions", "came true", "mean probability", "fraction", "interval"];
+    let mut columns =
+        vec!["", "bin", "predictions", "events", "mean probability", "observed frequency", "interval"];
     columns.extend(top_label.then_some("top-label"));
     let row = |class: &str, bin: &ReliabilityBin| {
         let mut row = vec![
