@@ -92,7 +92,7 @@ pub(crate) struct Bins {
     /// Seed of everything random.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
-    /// Draw both bounds against the Brier score into this SVG file.
+    /// SVG file for a plot of both bounds against the Brier score.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     svg: Option<PathBuf>,
     /// Replace an existing SVG file.

@@ -31,8 +31,8 @@ use crate::tables::arguments;
 /// instructions. Bytes are without intervals of score ranges and without a band.
 ///
 /// Every row is calibrated by fits to other rows only, with the device's arithmetic. Guarantee and size are those of a
-/// fit to all calibration rows. Raw scores are not probabilities. For them, the entry `uncalibrated` gives every row
-/// the share of label 1 among the test rows.
+/// fit to all calibration rows. Raw scores are not probabilities. For them, `uncalibrated` gives every row the share of
+/// label 1 among the evaluated rows.
 #[derive(Args)]
 pub(crate) struct Compare {
     /// Table with scores of class 1 in [0, 1] and labels.

@@ -40,12 +40,13 @@ pub(crate) struct FleetCommand {
     /// per bin. You can leave out labelled and positives.
     #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"], help_heading = DATA)]
     counters: Vec<PathBuf>,
-    /// Write the counts of a device with this name that has counted nothing, as a template of the file.
+    /// Name of a device that has counted nothing: write its counts, as a template of the file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output", help_heading = OUTPUT)]
     new: Option<String>,
     /// Log of devices to verify: compute every answer again; a difference is an error that names the line.
     ///
-    /// JSON, an object per line: what was counted in which order, and what the device answered. The book has its form.
+    /// JSON, an object per line: what was counted in which order, and what the device answered. The documentation
+    /// describes the form.
     #[arg(long, value_name = "LOG", conflicts_with_all = ["counters", "new", "csv", "alpha"], help_heading = OUTPUT)]
     verify: Option<PathBuf>,
     /// Output file for the counts of --new.
@@ -60,7 +61,7 @@ pub(crate) struct FleetCommand {
     /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
-    /// Probability with which the intervals of the shares of outcomes do not cover all bins of a table.
+    /// Accepted probability that the intervals of the shares of outcomes do not cover all bins of a table.
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// Print JSON on standard output.
