@@ -47,16 +47,17 @@ const STARTER_IS_ALONE: [&str; 10] = [
 /// The costs file is TOML. A table `[[action]]` has name, positive (cost if the event happens), negative (cost if not)
 /// and alarm (true or false).
 ///
-/// An action may also have abstain, if_sure, start_up, above and up_to. With if_sure = true the action needs sufficient
-/// evidence, and with if_sure = "band" the band at the score must suffice. start_up is the cost of using the action at
-/// all. above and up_to are an interval of probabilities, which replaces Bayes' rule.
+/// An action may also have abstain, if_sure, start_up, above and up_to. With if_sure = true, calib takes the action
+/// only if the whole interval of the bin leads to it. With if_sure = "band", the whole band at the score must lead to
+/// it. start_up is the cost of using the action at all. above and up_to are an interval of probabilities, which
+/// replaces Bayes' rule.
 ///
 /// Before the actions, uncalibrated names the action for rows without a probability. cases is the number of decisions
 /// over which start-up costs are spread.
 ///
 /// Without --probs, --scores or --margins, calib prints only the thresholds. With them, it also prints the expected
 /// cost and the ROC curve, which need no labels. Labeled data that the calibrator was not fitted to (--validation) show
-/// by how much both may differ from the truth.
+/// how much they may differ from the truth.
 #[derive(Args)]
 pub(crate) struct Decide {
     /// Artifact that calibrates --scores, and that the rule is stored in.

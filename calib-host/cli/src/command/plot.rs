@@ -193,7 +193,7 @@ impl PlotCommand {
         }
     }
 
-    /// Plot to draw.
+    /// What to draw, and why there may be none.
     fn figure(&self) -> (Figure, &'static str) {
         let class = self.class.unwrap_or_default();
         match self.plot {
