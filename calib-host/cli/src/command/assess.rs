@@ -18,8 +18,8 @@ use crate::show;
 
 /// Evaluate probabilities before and after calibration.
 ///
-/// Use data that served neither training nor calibration: a table that `calib apply` wrote, the output of a model, or
-/// the output of a model before and after an artifact.
+/// Use data used for neither training nor calibration. calib accepts a table that `calib apply` wrote, a model's
+/// unchanged output, or a model's output before and after an artifact.
 #[derive(Args)]
 pub(crate) struct Assess {
     #[command(flatten)]

@@ -21,8 +21,8 @@ use crate::run::Run;
 
 /// Write an HTML report about a calibrator.
 ///
-/// The report shows whether the calibrator helps, what is guaranteed, the quality before and after on test data, plots,
-/// warnings, and the origin of the calibrator.
+/// The report shows whether the calibrator helps, what is guaranteed, and how good it is before and after on test data.
+/// It also has plots, warnings, and the origin of the calibrator.
 #[derive(Args)]
 pub(crate) struct ReportCommand {
     #[command(flatten)]

@@ -27,13 +27,13 @@ pub(crate) struct ScoreSource {
     margins: Option<PathBuf>,
     /// Logits of several classes: an array.
     ///
-    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table
+    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Or a table
     /// with a column for each class, such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
     /// Probabilities of several classes: an array.
     ///
-    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a
+    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Or a
     /// table with a column for each class, such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,

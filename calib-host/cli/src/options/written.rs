@@ -13,7 +13,7 @@ use crate::error::Error;
 /// What a fit states, and how it is written.
 #[derive(Args)]
 pub(crate) struct WrittenOptions {
-    /// Accepted probability that the guarantee fails.
+    /// Accepted failure probability.
     ///
     /// The guarantee fails with at most this probability over the draw of the calibration rows.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = METHOD)]
