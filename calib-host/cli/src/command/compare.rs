@@ -97,7 +97,7 @@ pub(crate) struct Compare {
     /// Number of folds; each is calibrated by fits to the others.
     #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000), help_heading = GUARANTEES, hide_short_help = true)]
     folds: u16,
-    /// Number of times to assign the rows to folds again.
+    /// Number of times to assign the rows to folds.
     #[arg(long, default_value_t = 3, value_name = "R", value_parser = count::<u16>(1..=1000), help_heading = GUARANTEES, hide_short_help = true)]
     repeats: u16,
     /// Number of bootstrap resamples for the 95% intervals.

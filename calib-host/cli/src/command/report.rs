@@ -33,7 +33,7 @@ pub(crate) struct ReportCommand {
     /// Labels of these scores, if not in the same table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
-    /// Number of bootstrap resamples; by default 1000, or fewer from 100,000 test rows on, but at least 100.
+    /// Number of bootstrap resamples; by default 1,000, or fewer from 100,000 test rows on, but at least 100.
     #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
     /// Costs file as for `calib decide`: adds the costs of decisions to the table of decisions. Start-up costs do not

@@ -21,9 +21,8 @@ use crate::show;
 /// Prediction sets: all classes that conform well enough, with a stated probability that the true class is among them.
 ///
 /// Use rows that no part of the scores was fitted to: not a temperature, not a calibrator, not the choice of a method.
-/// On average over the draw of the rows, the set of a new row contains the true class with a probability of at least 1
-/// - alpha. With --confidence, at least 1 - alpha of all new rows have such a set, with this confidence over the draw
-/// of the rows.
+/// On average over the draw of the rows, the set of a new row contains the true class with probability at least 1 -
+/// alpha. With --confidence, at least 1 - alpha of all new rows have such a set, with that confidence over the draw.
 ///
 /// With too few rows every class is in every set. This is a result, not an error.
 #[derive(Args)]
