@@ -48,7 +48,7 @@ pub(crate) struct MethodOptions {
     /// Scaling function under scaling-binning, platt by default.
     #[arg(long, value_parser = named::<ScalingName>(), help_heading = DETAILS, hide_short_help = true)]
     scaling: Option<ScalingName>,
-    /// Range in which fixed-width has its bins of equal width; the outer bins extend beyond it.
+    /// Range of raw scores in which fixed-width has its bins of equal width; the outer bins extend beyond it.
     ///
     /// For scores as integer codes, the default is the range of the codes.
     #[arg(long, value_name = "LO,HI", value_parser = parse_range, allow_hyphen_values = true, help_heading = DETAILS, hide_short_help = true)]
