@@ -18,7 +18,7 @@ use crate::show;
 
 /// Evaluate probabilities before and after calibration.
 ///
-/// Use data used for neither training nor calibration. calib accepts a table that `calib apply` wrote, a model's
+/// Pass data used for neither training nor calibration. calib accepts a table that `calib apply` wrote, a model's
 /// unchanged output, or a model's output before and after an artifact.
 #[derive(Args)]
 pub(crate) struct Assess {
