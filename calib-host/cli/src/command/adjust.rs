@@ -27,42 +27,48 @@ const WIDE: f64 = 0.2;
 /// How many bins are shown one by one.
 const SHOWN_BINS: usize = 32;
 
-/// Make a binary calibrator for another prevalence.
+/// Adjust a binary calibrator to another prevalence.
 ///
-/// For where the disease is rarer or more frequent than among the calibration points.
+/// Use it if the disease is rarer or more frequent than among the calibration rows.
 ///
-/// Every probability, interval and epsilon is changed by Bayes' rule; the device takes no longer. That is right only if scores are
-/// distributed among the positives as before, and among the negatives, too (label shift): the same disease, patients and sensor,
-/// at another frequency.
+/// Bayes' rule changes every probability, interval and epsilon. The device needs no more time. The result is right only
+/// under label shift: scores are distributed as before among the positives, and as before among the negatives. That
+/// means the same disease, patients and sensor, at another frequency.
 #[derive(Args)]
 #[command(group = ArgGroup::new("OtherScores").multiple(true))]
 #[command(mut_arg("counter", |arg| arg.hide_short_help(false)))]
 pub(crate) struct Adjust {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
-    /// The share of class 1 where the device will be used.
+    /// Share of class 1 where the device will be used.
     #[arg(long, value_name = "P", value_parser = parse_share, required_unless_present = "estimate_from", help_heading = METHOD)]
     prevalence: Option<f64>,
-    /// The share of class 1 in the population of the calibration points. Without it the share among them is taken, with an exact
-    /// interval: not where cases and controls were sampled to fixed numbers.
+    /// Share of class 1 in the population of the calibration rows.
+    ///
+    /// By default, calib uses the share among the calibration rows, with an exact interval. That is wrong if cases and
+    /// controls were sampled to fixed numbers.
     #[arg(long, value_name = "P0", value_parser = parse_share, help_heading = METHOD, hide_short_help = true)]
     calibration_prevalence: Option<f64>,
-    /// The probability with which the interval of the calibration prevalence may fail; the alpha of the promise grows by it.
+    /// Accepted probability that the interval of the calibration prevalence fails; the alpha of the guarantee grows by
+    /// it.
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, conflicts_with = "calibration_prevalence", help_heading = GUARANTEES, hide_short_help = true)]
     prevalence_alpha: f64,
-    /// Scores or margins from the new place, without labels: the prevalence is estimated from them, and nothing is promised.
+    /// Scores or raw scores from the new place, without labels: calib estimates the prevalence from them and gives no
+    /// guarantee.
     #[arg(long, value_name = "FILE", conflicts_with = "prevalence", group = "OtherScores", help_heading = DATA)]
     estimate_from: Option<PathBuf>,
-    /// Scores or margins that monitors on the device compare with, without labels: from the new place, one of each patient. Without them the
-    /// calibrator has no monitors, as scores at another prevalence are no draws from those of the calibration.
+    /// Scores or raw scores that monitors on the device compare with, without labels.
+    ///
+    /// Pass scores from the new place, one of each patient. Without them the calibrator has no monitors, as scores at
+    /// another prevalence are not draws from those of the calibration.
     #[arg(long, requires = "monitor_bins", value_name = "FILE", group = "OtherScores", help_heading = DEVICE, hide_short_help = true)]
     monitor_scores: Option<PathBuf>,
     #[command(flatten)]
     monitors: MonitorOptions,
-    /// The column of scores or margins in these files.
+    /// Column of scores or raw scores in these files.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", requires = "OtherScores", help_heading = DATA)]
     score_column: String,
-    /// The seed of the random words that a randomised artifact needs.
+    /// Seed of the random words that a randomized artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]

@@ -31,48 +31,63 @@ use crate::show::{AppliedColumns, action_words};
 
 /// Calibrate scores as the device does, and write a table.
 ///
-/// Bit by bit what the device answers, as a table of the format that the output's name says.
+/// The results are bit-identical to those of the device. The extension of the output specifies the format of the table.
 #[derive(Args)]
 pub(crate) struct Apply {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
-    /// Scores of class 1 in [0, 1]: a table.
+    /// Table with scores of class 1 in [0, 1].
     ///
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
-    /// The column of scores or margins in a table, or of integer codes for an artifact over codes; in an NPZ archive the array of scores,
-    /// logits or probabilities. Of several classes in a table the columns of all, separated by commas, as in `p0..p9`.
+    /// Column of scores or raw scores in a table, or of integer codes for an artifact over codes.
+    ///
+    /// In an NPZ archive: the array of scores, logits or probabilities. For several classes in a table: all columns,
+    /// separated by commas, as in `p0..p9`.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// Where to write: the columns of a table of scores, then prob, bin, epsilon and flags. For a matrix, class, prob, bin,
-    /// epsilon and flags of the predicted class; the same with _1 to _K of the first K classes; or the predicted class,
-    /// prob_0 to the last class's, and flags, as the artifact's reduction says. Columns of a table of
-    /// scores that a CSV table cannot hold (lists, objects, arrays of another length or of more than one dimension) are left
-    /// out, and standard error names them. What is uncalibrated is empty, and flags
-    /// says so. An artifact with intervals adds lo and hi, one of Venn-Abers p0 and p1, a randomised one the word that was drawn,
-    /// one with a decision rule the action, of the predicted class where there are several, one with thresholds the verdict, and one
-    /// with prediction sets the classes in the set, separated by spaces, and their number. The extension says the format: .csv,
-    /// .jsonl, .parquet, .arrow or .npy. Columns keep the type that the file has; text stays text, but for the scores. An
-    /// NPY file holds the probabilities alone, as f32 of shape (n,), or (n, k) of several ranks or classes, NaN for what is
-    /// uncalibrated. `-` is standard output, as CSV if --format says nothing else.
+    /// Output file: the rows with their probabilities.
+    ///
+    /// For a table of scores, the output has its columns, then prob, bin, epsilon and flags.
+    ///
+    /// For a matrix, the columns depend on the artifact's reduction. They are class, prob, bin, epsilon and flags of
+    /// the predicted class, or the same with _1 to _K for the top-K classes. Or they are the predicted class, prob_0 to
+    /// prob of the last class, and flags.
+    ///
+    /// What is uncalibrated is empty, and flags states it.
+    ///
+    /// An artifact with intervals adds lo and hi. A Venn-Abers artifact adds p0 and p1, and a randomized artifact the
+    /// word that was drawn. A decision rule adds the action, of the predicted class if there are several classes.
+    /// Thresholds add the verdict. Prediction sets add the classes in the set, separated by spaces, and their number.
+    ///
+    /// The extension specifies the format: .csv, .jsonl, .parquet, .arrow or .npy. `-` is standard output, as CSV
+    /// unless --format specifies another format.
+    ///
+    /// Columns keep the type of the input file; text stays text, except for the scores. A CSV table cannot hold some
+    /// columns: lists, objects, arrays of another length or of more than one dimension. calib leaves these columns out
+    /// and names them on standard error.
+    ///
+    /// An NPY file has only the probabilities, as f32 of shape (n,), or (n, k) for several ranks or classes. What is
+    /// uncalibrated is NaN.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
-    /// The format, if the output's extension does not tell.
+    /// Format, if the output's extension does not specify it.
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "parquet", "arrow", "npy"], help_heading = OUTPUT)]
     format: Option<String>,
-    /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, where each class has its own.
+    /// Add bin_0, epsilon_0 and so on to the probabilities of all classes, if each class has a separate bin and
+    /// epsilon.
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     evidence: bool,
-    /// The column of groups, for an artifact with tables or thresholds for each group.
+    /// Column of groups, for an artifact with tables or thresholds for each group.
     #[arg(long, value_name = "NAME", help_heading = ROWS)]
     group_column: Option<String>,
     /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
-    /// The seed of the random words that a randomised artifact needs, one a row.
+    /// Seed of the random words that a randomized artifact needs, one per row.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// Print what was written as JSON on standard output.

@@ -16,40 +16,43 @@ use crate::read::{Assessed, NamedArtifact, Read};
 use crate::run::Run;
 use crate::show;
 
-/// Measure how good probabilities are, before and after.
+/// Evaluate probabilities before and after calibration.
 ///
-/// On data used for neither training nor calibration: of a table that `calib apply` wrote, of a model as it is, or of a model before and after an
-/// artifact.
+/// Pass data used for neither training nor calibration. calib accepts a table that `calib apply` wrote, a model's
+/// unchanged output, or a model's output before and after an artifact.
 #[derive(Args)]
 pub(crate) struct Assess {
     #[command(flatten)]
     assessed: AssessedOptions,
     #[command(flatten)]
     clinical: ClinicalArgs,
-    /// How probabilities are grouped for calibration errors. Group by the calibrator's bins or by value only if the model is
-    /// known to be binned.
+    /// Grouping of probabilities for calibration errors.
+    ///
+    /// Group by the calibrator's bins or by value only if the model is known to be binned.
     #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING", help_heading = METHOD, hide_short_help = true)]
     binning: BinningScheme,
-    /// The number of bins of equal width or mass.
+    /// Number of bins of equal width or mass.
     #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = METHOD)]
     bins: u32,
-    /// Group by this column of bin indices instead: for probabilities that come from a binned calibrator.
+    /// Column of bin indices to group by instead: for probabilities that come from a binned calibrator.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"], help_heading = METHOD, hide_short_help = true)]
     bin_column: Option<String>,
-    /// The norm of lp_ce, at least 1.
+    /// Norm of lp_ce, at least 1.
     #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_norm, help_heading = METHOD, hide_short_help = true)]
     norm: f64,
-    /// Assess the K most probable classes of every row, too: for a matrix.
+    /// Also assess the K most probable classes of every row: for a matrix.
     #[arg(long, value_name = "K", value_parser = count::<u16>(1..), help_heading = METHOD, hide_short_help = true)]
     top_k: Option<u16>,
-    /// Give bootstrap intervals from this many resamples.
+    /// Number of resamples for bootstrap intervals; without it there are none.
     #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
-    /// Correct the bootstrap intervals for bias and acceleration; without this they are percentiles. Calibration errors keep
-    /// percentiles, moved to where the estimate is: their bias is too large for this correction. So does vus.
+    /// Correct the bootstrap intervals for bias and acceleration; without this flag they are percentiles.
+    ///
+    /// Calibration errors keep percentiles, moved to where the estimate is: their bias is too large for this
+    /// correction. vus also keeps percentiles.
     #[arg(long, requires = "bootstrap", help_heading = GUARANTEES, hide_short_help = true)]
     bca: bool,
-    /// The seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomised artifact needs.
+    /// Seed of the bootstrap, of the tuples that vus draws, and of the random words that a randomized artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     /// One minus the coverage of the intervals.

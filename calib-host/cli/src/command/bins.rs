@@ -25,18 +25,20 @@ use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count
 use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
 use crate::run::Run;
 
-/// Choose the number of bins by the data.
+/// Choose the number of bins from the data.
 ///
-/// Squared error against what can be said about the calibration error (Kumar et al. 2019, figure 17).
+/// The command compares squared error with bounds on the calibration error (Kumar et al. 2019, figure 17).
 ///
-/// Fits uniform-mass binning with each number of bins and judges it on test data: the Brier score, and the upper end of the
-/// one-sided interval of the calibration error (the root of the mean squared deviation), from the plugin estimate and from the
-/// debiased one. The bounds hold all together except with probability alpha, each at alpha divided by how many numbers are tried, as
-/// far as a normal approximation does; a guarantee they are not.
+/// It fits uniform-mass binning with each number of bins and evaluates it on test data. It computes the Brier score and
+/// two upper bounds on the calibration error, the root of the mean squared deviation. Each bound is the upper end of a
+/// one-sided interval: one from the plugin estimate, one from the debiased estimate.
+///
+/// All bounds hold simultaneously except with probability alpha. Each has alpha divided by the number of bin counts
+/// that are tried. This holds as far as a normal approximation does; the bounds are not a guarantee.
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("ScoreSource").required(true).multiple(false))]
 pub(crate) struct Bins {
-    /// Scores of class 1 in [0, 1], and labels: a table.
+    /// Table with scores of class 1 in [0, 1] and labels.
     ///
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
@@ -50,45 +52,47 @@ pub(crate) struct Bins {
     /// Labels, if not in the table: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// Test data, in the same columns; without it a random half of the points, and fits are to the other half.
+    /// Test data, in the same columns; by default a random half of the rows, and calib fits to the other half.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     test: Option<PathBuf>,
-    /// The labels of the test data, if not in its table.
+    /// Labels of the test data, if not in its table.
     #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA)]
     test_labels: Option<PathBuf>,
     #[command(flatten)]
     same_rows: SameRows,
-    /// The column of scores in a table.
+    /// Column of scores in a table.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// The column of labels in a table.
+    /// Column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     cluster_column: ClusterColumn,
-    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    /// Clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or
+    /// `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
-    /// The clusters of the test data, if not in its table.
+    /// Clusters of the test data, if not in its table.
     #[arg(long, value_name = "FILE", requires = "test", help_heading = ROWS, hide_short_help = true)]
     test_clusters: Option<PathBuf>,
-    /// The numbers of bins to try, separated by commas; by default those of 2 to 100 for which there are points.
+    /// Numbers of bins to try, separated by commas; by default all from 2 to 100 for which there are enough rows.
     #[arg(long, alias = "n-bins", value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536), help_heading = METHOD)]
     bins: Vec<u32>,
-    /// The largest calibration error that will do: names the number of bins with the least squared error whose bound is not
-    /// above it.
+    /// Largest acceptable calibration error.
+    ///
+    /// calib names the number of bins with the least squared error among those whose bound is not above it.
     #[arg(long, value_name = "E", value_parser = parse_error, help_heading = METHOD)]
     at_most: Option<f64>,
-    /// The probability with which any of the bounds may fail.
+    /// Accepted probability that any of the bounds fails.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
-    /// The number of bootstrap resamples.
+    /// Number of bootstrap resamples.
     #[arg(long, default_value_t = 200, value_name = "N", value_parser = count::<u32>(2..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
-    /// The seed of everything random.
+    /// Seed of everything random.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
-    /// Draw both bounds against the Brier score into this SVG file.
+    /// SVG file for a plot of both bounds against the Brier score.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     svg: Option<PathBuf>,
     /// Replace an existing SVG file.

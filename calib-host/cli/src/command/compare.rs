@@ -24,16 +24,18 @@ use crate::tables::arguments;
 
 /// Compare calibration methods, and recommend one, or none.
 ///
-/// Methods are compared by repeated cross-validation or on test data. calib looks at those that are at most one standard error of the paired
-/// difference behind the best, and significantly better than the unchanged scores. It recommends the default of `calib fit` if that is
-/// among them, or else the method with the fewest instructions. Bytes are without intervals of score ranges and without a band.
+/// calib compares methods by repeated cross-validation or on test data. A candidate must be at most one standard error
+/// of the paired difference behind the best. It must also be significantly better than the unchanged scores.
 ///
-/// Every point is calibrated by fits to other points only, with the device's arithmetic. Guarantee and size are those of a
-/// fit to all calibration points. Margins are no probabilities: what is called uncalibrated then gives every point the share of
-/// label 1 among those that are judged.
+/// calib recommends the default of `calib fit` if that is a candidate, or else the candidate with the fewest
+/// instructions. Bytes are without intervals of score ranges and without a band.
+///
+/// Every row is calibrated by fits to other rows only, with the device's arithmetic. Guarantee and size are those of a
+/// fit to all calibration rows. Raw scores are not probabilities. For them, `uncalibrated` gives every row the share of
+/// label 1 among the evaluated rows.
 #[derive(Args)]
 pub(crate) struct Compare {
-    /// Scores of class 1 in [0, 1], and labels: a table.
+    /// Table with scores of class 1 in [0, 1] and labels.
     ///
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
@@ -43,24 +45,25 @@ pub(crate) struct Compare {
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// The column of scores or margins in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores or raw scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// The column of labels in a table.
+    /// Column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     cluster_column: ClusterColumn,
-    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    /// Clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or
+    /// `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
-    /// Judge the methods on this file, of the same kind, in place of cross-validation.
+    /// Test file of the same kind, which replaces cross-validation.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"], help_heading = DATA)]
     test: Option<PathBuf>,
-    /// The labels of the test file, if not in its table.
+    /// Labels of the test file, if not in its table.
     #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA)]
     test_labels: Option<PathBuf>,
-    /// The clusters of the test file, if not in its table.
+    /// Clusters of the test file, if not in its table.
     #[arg(
         long,
         value_name = "FILE",
@@ -73,31 +76,34 @@ pub(crate) struct Compare {
     same_rows: SameRows,
     #[command(flatten)]
     choice: MethodChoice,
-    /// Of a matrix, which probabilities are judged.
+    /// Probabilities of a matrix to evaluate.
     #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = METHOD)]
     claim: Option<Claim>,
-    /// The proper scoring rule to rank by. For all classes the log-loss is that of the true class, and the Brier score the
-    /// sum over classes. Class-wise probabilities need not sum to one, so that their log-loss is not proper: they are left
-    /// out there.
+    /// Proper scoring rule to rank by.
+    ///
+    /// For all classes the log-loss is that of the true class, and the Brier score is the sum over classes. Class-wise
+    /// probabilities need not sum to one, so their log-loss is not proper. The log-loss ranking leaves them out.
     #[arg(long, value_parser = named::<ProperScore>(), default_value = "brier", help_heading = METHOD)]
     metric: ProperScore,
-    /// The widest guarantee that will do: others are ranked, but not recommended. Where none will do, what it takes is told, and
-    /// what to take without it.
+    /// Recommend only methods with a guarantee of at most E.
+    ///
+    /// calib ranks the other methods, but does not recommend them. If no method has such a guarantee, calib prints what
+    /// one needs, and what it recommends without it.
     #[arg(long, value_name = "E", value_parser = any_number, help_heading = METHOD)]
     epsilon: Option<f64>,
-    /// The failure probability of guarantees.
+    /// Accepted probability that a guarantee fails.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
-    /// The number of parts of the data; each is calibrated by fits to the others.
+    /// Number of folds; each is calibrated by fits to the others.
     #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000), help_heading = GUARANTEES, hide_short_help = true)]
     folds: u16,
-    /// How often the points are dealt out anew.
+    /// Number of times to assign the rows to folds.
     #[arg(long, default_value_t = 3, value_name = "R", value_parser = count::<u16>(1..=1000), help_heading = GUARANTEES, hide_short_help = true)]
     repeats: u16,
-    /// The number of bootstrap resamples for the 95 % intervals.
+    /// Number of bootstrap resamples for the 95% intervals.
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: u32,
-    /// The seed of everything random.
+    /// Seed of everything random.
     #[arg(
         long,
         default_value_t = 0,

@@ -42,65 +42,74 @@ const STARTER_IS_ALONE: [&str; 10] = [
     "json",
 ];
 
-/// Find the cheapest action for every probability, and what it costs.
+/// Find the cheapest action for every probability, and its cost.
 ///
-/// The costs file is TOML: a table `[[action]]` with name, positive (what it costs if the event happens), negative
-/// (if not), alarm (true or false), and if wanted abstain, if_sure (true: only where the evidence suffices; "band": only where the band at the score does), start_up (the cost of using it at all), above and up_to (an
-/// interval of probabilities, in place of Bayes' rule). In front of the actions, uncalibrated names the action to take
-/// without a probability, and cases the number of decisions over which start-up costs are spread.
+/// The costs file is TOML. A table `[[action]]` has name, positive (cost if the event happens), negative (cost if not)
+/// and alarm (true or false).
 ///
-/// Without --probs, --scores or --margins only the thresholds are printed. With them, also the expected cost and the ROC curve:
-/// labels are not needed. How far they may be off follows from labelled data that the calibrator was not fitted to
-/// (--validation).
+/// An action may also have abstain, if_sure, start_up, above and up_to. With if_sure = true, calib takes the action
+/// only if the whole interval of the bin leads to it. With if_sure = "band", the whole band at the score must lead to
+/// it. start_up is the cost of using the action at all. above and up_to are an interval of probabilities, which
+/// replaces Bayes' rule.
+///
+/// Before the actions, uncalibrated names the action for rows without a probability. cases is the number of decisions
+/// over which start-up costs are spread.
+///
+/// Without --probs, --scores or --margins, calib prints only the thresholds. With them, it also prints the expected
+/// cost and the ROC curve, which need no labels. Labeled data that the calibrator was not fitted to (--validation) show
+/// how much they may differ from the truth.
 #[derive(Args)]
 pub(crate) struct Decide {
-    /// An artifact to calibrate --scores with, and to put the rule into.
+    /// Artifact that calibrates --scores, and that the rule is stored in.
     artifact: Option<PathBuf>,
-    /// The costs file.
+    /// Costs file.
     #[arg(long, value_name = "FILE", required_unless_present = "starter", help_heading = DATA)]
     actions: Option<PathBuf>,
-    /// Write a costs file to begin with, and nothing else: three actions, and what every key means.
+    /// Write a costs file to start with, and nothing else: three actions, with a comment on every key.
     #[arg(long, value_name = "FILE", conflicts_with_all = STARTER_IS_ALONE, help_heading = DATA)]
     starter: Option<PathBuf>,
-    /// A table of calibrated probabilities, such as `calib apply` writes; empty ones are uncalibrated.
+    /// Table of calibrated probabilities, such as `calib apply` writes; an empty probability is uncalibrated.
     #[arg(long, value_name = "FILE", conflicts_with = "scores", help_heading = DATA)]
     probs: Option<PathBuf>,
-    /// Scores of class 1, to be calibrated with the artifact.
+    /// Scores of class 1, which the artifact calibrates.
     #[arg(long, value_name = "FILE", requires = "artifact", help_heading = DATA)]
     scores: Option<PathBuf>,
-    /// Margins of class 1, scores of any size, to be calibrated with the artifact.
+    /// Raw scores of class 1, of any size, which the artifact calibrates.
     #[arg(long, value_name = "FILE", requires = "artifact", conflicts_with_all = ["probs", "scores"], help_heading = DATA)]
     margins: Option<PathBuf>,
-    /// The column of probabilities.
+    /// Column of probabilities.
     #[arg(long, default_value = "prob", value_name = "NAME", help_heading = DATA, hide_short_help = true)]
     prob_column: String,
-    /// The column of scores or margins.
+    /// Column of scores or raw scores.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// The rows are labelled, in this column: print the actual cost, too. The labels of --validation are called the same, or
-    /// label.
+    /// Column of labels: also print the actual cost.
+    ///
+    /// The labels of --validation have the same name, or the name label.
     #[arg(long, value_name = "NAME", help_heading = DATA)]
     label_column: Option<String>,
-    /// The rows are labelled, in this file: a NumPy array of integers, or a table.
+    /// Labels of the rows, in a separate file: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// Labelled rows, in columns called as those of the others, to tell how well calibrated the probabilities are. Not those
-    /// that the calibrator was fitted to. Without it the rows themselves are used, if they are labelled.
+    /// Labeled rows to measure how well calibrated the probabilities are, with the same column names.
+    ///
+    /// The calibrator must not be fitted to these rows. By default, calib uses the input rows, if they are labeled.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     validation: Option<PathBuf>,
-    /// The probability with which the interval of the expected cost may fail.
+    /// Accepted probability that the interval of the expected cost fails.
     #[arg(long, default_value_t = 0.1, value_name = "DELTA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     delta: f64,
-    /// The seed of the random words that a randomised artifact needs, one a row.
+    /// Seed of the random words that a randomized artifact needs, one per row.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
     same_rows: SameRows,
-    /// How new the artifact with the rule is; that of the artifact if it is not given. A device that holds a signed one with this counter
-    /// refuses another one.
+    /// Rollback counter of the artifact with the rule; by default that of the artifact.
+    ///
+    /// A device that holds a signed artifact with this counter refuses another one.
     #[arg(long, value_name = "N", value_parser = count::<u32>(..), requires = "output", help_heading = DEVICE, hide_short_help = true)]
     counter: Option<u32>,
-    /// Where to write the artifact with the rule.
+    /// Output file for the artifact with the rule.
     #[arg(short, long, value_name = "FILE", requires = "artifact", help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Replace an existing output.

@@ -15,29 +15,34 @@ use crate::options::headings::OUTPUT;
 use crate::out::is_standard_output;
 use crate::run::Run;
 
-/// Write an artifact as source code, to be built into a firmware.
+/// Export an artifact as source code for a firmware.
 ///
-/// In C: `#include "cal.h"`, which needs no library, and call what the example in its first comment calls; for a new calibrator the
-/// firmware is built anew. In Rust: `include!("cal.rs")` with calib-core among the dependencies, or put the artifact itself into
-/// flash and parse it, which takes new calibrators without a build.
+/// In C: use `#include "cal.h"`, which needs no library, and call what the example in its first comment calls. For a
+/// new calibrator, build the firmware again.
+///
+/// In Rust: use `include!("cal.rs")` with calib-core among the dependencies. Or put the artifact itself into flash and
+/// parse it; then a new calibrator needs no build.
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
-    /// The form, if the output's extension does not tell: `c` (.h, .hpp), a header in C99 that needs no library but the
-    /// compiler's own; `rust` (.rs, .in), tables for `include!`, which need calib-core; `bin` (.bin, .cal), the artifact as it is.
-    /// `c` and `rust` take every method and reduction with tables, such as `calib fit --table steps` makes of a scaling function, and
-    /// `rust` also the function, each with the intervals of bins or score ranges. Neither takes calibrators of whole vectors, and a rule
-    /// for decisions is left out.
+    /// Form of the output, if the output's extension does not specify it.
+    ///
+    /// `c` (.h, .hpp) is a header in C99 that needs only the compiler's own library. `rust` (.rs, .in) is a set of
+    /// tables for `include!`, which need calib-core. `bin` (.bin, .cal) is the unchanged artifact.
+    ///
+    /// `c` and `rust` support every method and reduction with tables, such as `calib fit --table steps` makes of a
+    /// scaling function. `rust` also supports the function itself. Both include the intervals of bins or score ranges.
+    /// Neither supports vector calibrators, and both leave out a rule for decisions.
     #[arg(long, help_heading = OUTPUT)]
     format: Option<SourceForm>,
-    /// The name that the source code defines, or that what it defines starts with.
+    /// Name that the source code defines, or prefix of the names that it defines.
     #[arg(long, default_value = "calib", help_heading = OUTPUT, hide_short_help = true)]
     name: String,
-    /// The file to write.
+    /// Output file.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
-    /// Overwrite the file if it exists.
+    /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.

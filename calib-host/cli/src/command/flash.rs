@@ -29,30 +29,35 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Write a calibrator or a program to a chip through a probe.
 ///
-/// A calibrator goes into the slot that is not in force, as if the device had installed it itself; only that slot's sectors
-/// are erased. Everything written is read back, and the sectors on either side are compared with what they were. Then the
-/// device is reset, and says itself whether it uses the calibrator: through the probe, or over its serial port with --port.
+/// A calibrator goes into the slot that is not active, as if the device had installed it itself. Only that slot's
+/// sectors are erased. calib reads back everything that it wrote, and compares the sectors on either side with their
+/// earlier content.
+///
+/// Then calib resets the device. The device itself reports whether it uses the calibrator: through the probe, or over
+/// its serial port with --port.
 #[derive(Args)]
 pub(crate) struct Flash {
-    /// The artifact.
+    /// Artifact.
     #[arg(required_unless_present = "firmware", conflicts_with = "firmware")]
     artifact: Option<PathBuf>,
-    /// Write this program instead: an ELF file. Slots that it does not cover stay as they are.
+    /// ELF file of a program to write instead.
+    ///
+    /// Slots that it does not cover stay unchanged.
     #[arg(long, value_name = "ELF", help_heading = DATA)]
     firmware: Option<PathBuf>,
-    /// The chip, as probe-rs calls it, such as nRF52840_xxAA.
+    /// Chip, as probe-rs calls it, such as nRF52840_xxAA.
     #[arg(long, value_name = "NAME", help_heading = DATA)]
     chip: String,
     #[command(flatten)]
     probe: ProbeOptions,
-    /// Ask the device over this serial port whether it uses the calibrator, such as /dev/ttyACM0.
+    /// Serial port, such as /dev/ttyACM0, to ask the device whether it uses the calibrator.
     #[cfg(feature = "serial")]
     #[arg(long, value_name = "PORT", help_heading = DATA)]
     port: Option<String>,
     #[cfg(feature = "serial")]
     #[command(flatten)]
     line: LineOptions,
-    /// Do not wait for the device to say whether it uses the calibrator.
+    /// Do not wait for the device to report whether it uses the calibrator.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     no_verdict: bool,
     /// Show what would be erased, and stop.

@@ -22,44 +22,46 @@ use crate::show::{ShownFleet, verified};
 
 /// Add up what the monitors of many devices counted.
 ///
-/// All devices have the calibrator that is given, which was fitted with --monitor. Whether scores still come from where the
-/// reference scores did, and whether outcomes are as frequent as promised, is told from all counters together, and for each device
-/// alone. An alarm is a warning.
+/// All devices have the calibrator that you pass, which was fitted with --monitor. calib tests whether scores still
+/// come from where the reference scores did, and whether outcomes are as frequent as predicted. It tests all counts
+/// together, and each device separately. An alert is a warning.
 ///
-/// Which devices are given, and when they are asked, must not depend on what they counted: the most suspicious ones alone are always
-/// suspicious. A device that is lost or replaced keeps its last counters in the sum.
+/// Which devices you pass, and when you query them, must not depend on what they counted: the most suspicious devices
+/// only would always look suspicious. A device that is lost or replaced keeps its last counts in the sum.
 #[derive(Args)]
 pub(crate) struct FleetCommand {
-    /// The calibrator that all devices have.
+    /// Calibrator that all devices have.
     #[arg(value_name = "ARTIFACT", help_heading = DATA)]
     calibrator: PathBuf,
-    /// The counters: JSON, an object for each device.
+    /// Counts: JSON, an object for each device.
     ///
-    /// With the members calib_counters (1), device (its name), calibrator (the identity), and tables: a list with an object for each table,
-    /// or null, of predictions, labelled and positives, a number for each bin. The last two may be left out.
+    /// The members are calib_counters (1), device (its name), calibrator (the identity) and tables. tables is a list
+    /// with an object for each table, or null. An object has predictions, labelled and positives, each with a number
+    /// per bin. You can leave out labelled and positives.
     #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"], help_heading = DATA)]
     counters: Vec<PathBuf>,
-    /// Write the counters of a device of this name that has counted nothing, for the form of the file.
+    /// Name of a device that has counted nothing: write its counts, as a template of the file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["counters", "csv", "json"], requires = "output", help_heading = OUTPUT)]
     new: Option<String>,
-    /// Work every answer of the devices in this log out again; a difference is an error that names the line.
+    /// Log of devices to verify: compute every answer again; a difference is an error that names the line.
     ///
-    /// JSON, an object a line: what was counted in which order, and what the device answered. The book has its form.
+    /// JSON, an object per line: what was counted in which order, and what the device answered. The documentation
+    /// describes the form.
     #[arg(long, value_name = "LOG", conflicts_with_all = ["counters", "new", "csv", "alpha"], help_heading = OUTPUT)]
     verify: Option<PathBuf>,
-    /// Where the counters of --new go.
+    /// Output file for the counts of --new.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: Option<PathBuf>,
-    /// Write the outcomes of every bin, of all devices together, as CSV.
+    /// CSV file for the outcomes of every bin, of all devices together.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     csv: Option<PathBuf>,
-    /// Write a page that can be handed over: what the monitors say in words and plots, device by device.
+    /// HTML report to write: what the monitors report in words and plots, device by device.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "verify"], help_heading = OUTPUT)]
     html: Option<PathBuf>,
     /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
-    /// The intervals of the shares of outcomes cover all bins of a table except with this probability.
+    /// Accepted probability that the intervals of the shares of outcomes do not cover all bins of a table.
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
     /// Print JSON on standard output.

@@ -12,10 +12,10 @@ use crate::options::headings::OUTPUT;
 use crate::run::Run;
 use crate::show::{Warnings, artifact_json, print_artifact};
 
-/// Check an artifact and show what it holds.
+/// Check an artifact and show its content.
 #[derive(Args)]
 pub(crate) struct Inspect {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
     /// Print JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]

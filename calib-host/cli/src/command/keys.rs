@@ -15,16 +15,17 @@ use crate::options::headings::{DATA, OUTPUT};
 use crate::out::shown_path;
 use crate::run::Run;
 
-/// Make a pair of keys to sign artifacts with.
+/// Make a key pair to sign artifacts.
 ///
-/// A private one to sign artifacts with, a public one to build into devices.
+/// The private key signs artifacts. The public key is built into devices.
 ///
-/// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub, both in PEM as OpenSSL
-/// reads and writes them (Ed25519). Whoever has the private key can install calibrators on every device that trusts it.
+/// The private key goes to FILE, readable by its owner only, and the public key to FILE.pub. Both are in PEM, as
+/// OpenSSL reads and writes them (Ed25519). Anyone who has the private key can install calibrators on every device that
+/// trusts it.
 #[derive(Args)]
 #[command(next_help_heading = OUTPUT)]
 pub(crate) struct Keygen {
-    /// Where to write the private key.
+    /// Output file for the private key.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace existing keys. Devices that trust the old one accept nothing signed with the new one.
@@ -37,17 +38,19 @@ pub(crate) struct Keygen {
 
 /// Sign an artifact.
 ///
-/// The signature covers every byte of the artifact: header, tables, counter and identity. A device that was built with the
-/// public key accepts no other artifacts. The artifact needs a counter (`calib fit --counter`) above that of every one that was
-/// signed before, because a device with a key refuses lower ones and others of the same counter.
+/// The signature covers every byte of the artifact: header, tables, counter and identity. A device that was built with
+/// the public key accepts no other artifacts.
+///
+/// The artifact needs a higher counter (`calib fit --counter`) than every artifact signed before. A device with a key
+/// refuses lower counters, and other artifacts with the same counter.
 #[derive(Args)]
 pub(crate) struct Sign {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
-    /// The private key.
+    /// Private key.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
-    /// Where to write the signed artifact.
+    /// Output file for the signed artifact.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
     /// Replace an existing output.
@@ -63,9 +66,9 @@ pub(crate) struct Sign {
 /// Exits with 1 if a device would refuse it.
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
-    /// The public key.
+    /// Public key.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
     /// Print JSON on standard output.

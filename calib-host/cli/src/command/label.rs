@@ -20,26 +20,28 @@ use crate::options::headings::{DATA, DEVICE, OUTPUT};
 use crate::run::Run;
 use crate::show::{counter_warnings, counters_json};
 
-/// Tell a device what became of its predictions, when it is known.
+/// Report known outcomes of predictions to a device.
 ///
-/// Its monitor then notices if outcomes are more or less frequent than was promised. A table has a row for each prediction, with the
-/// columns class and bin as `calib monitor` shows them, and label: 1 if the event happened, or, with several classes, if the prediction was
-/// right. A column group has the code of the group that was asked with, if the calibrator has groups.
+/// Its monitor then detects outcomes that are more or less frequent than predicted. The table has a row for each
+/// prediction. Its columns are class and bin, as `calib monitor` shows them, and label. label is 1 if the event
+/// happened or, with several classes, if the prediction was right. If the calibrator has groups, a column group has the
+/// code of the group that the device was given.
 ///
-/// Tell each outcome once, and all of them alike: when the time to follow a prediction up is over, the same for both outcomes, and whatever
-/// the score was. Outcomes of predictions that the device has not counted are refused, and so are those of another calibrator. A device
-/// that accepts signed calibrators alone takes outcomes only if its firmware was built to.
+/// Report each outcome once, and treat all outcomes alike. Report when the follow-up time of a prediction is over, the
+/// same time for both outcomes, for any score. The device refuses outcomes of predictions that it has not counted, and
+/// outcomes of another calibrator. A device that accepts only signed calibrators accepts outcomes only if its firmware
+/// was built for it.
 #[derive(Args)]
 pub(crate) struct Label {
-    /// The outcomes: a table with the columns class, bin and label.
+    /// Table of outcomes, with the columns class, bin and label.
     #[arg(value_name = "OUTCOMES", required_unless_present = "reset", help_heading = DATA)]
     outcomes: Option<PathBuf>,
     #[command(flatten)]
     line: SerialLine,
-    /// The calibrator that made the predictions, as 16 hexadecimal digits; the one in force if it is not given.
+    /// Calibrator that made the predictions, as 16 hexadecimal digits; by default the active one.
     #[arg(long, value_name = "ID", value_parser = parse_identity, help_heading = DEVICE, hide_short_help = true)]
     made_by: Option<Identity>,
-    /// Set all counters back instead, and alarms with them.
+    /// Reset all counts and alerts instead.
     #[arg(long, conflicts_with = "outcomes", help_heading = OUTPUT)]
     reset: bool,
     /// Print JSON on standard output.

@@ -27,54 +27,56 @@ use crate::show::{counter_words, counters_json, device_json, slots_json};
 /// How long a look at the log waits for bytes.
 const LOG_PAUSE: Duration = Duration::from_millis(50);
 
-/// Show what a device sends and logs, a line each.
+/// Show what a device sends and logs, one line each.
 ///
-/// Until it is interrupted.
+/// The command runs until you interrupt it.
 ///
-/// With --watch the device is also asked what its monitors say: whether predictions and outcomes are still like the calibration.
+/// With --watch calib also queries the monitors of the device: whether predictions and outcomes are still like the
+/// calibration.
 ///
-/// With --fleet-log what the device predicts and what its monitors say becomes a log from which anybody can work every alarm out again, with
-/// `calib fleet --verify`. It begins with a device that has counted nothing, and ends with an error where the device counted what did not come by
-/// here, such as predictions that another line was told, or outcomes.
+/// With --fleet-log calib writes a log of what the device predicts and what its monitors report. Anyone can verify
+/// every alert in it with `calib fleet --verify`. The log starts with a device that has counted nothing. It ends with
+/// an error if the device counted what calib did not see. Examples are outcomes, or predictions that the device
+/// returned on another serial link.
 ///
-/// Results go to standard output. With --elf the device's log is decoded and shown, too: in JSON lines on standard output,
-/// beside CSV on standard error.
+/// Results go to standard output. With --elf calib also decodes and shows the device's log. With JSON lines the log
+/// goes to standard output, with CSV to standard error.
 #[derive(Args)]
 pub(crate) struct Monitor {
     #[command(flatten)]
     line: SerialLine,
-    /// The form of the lines.
+    /// Form of the lines.
     #[arg(long, value_enum, default_value_t = LineForm::Csv, help_heading = OUTPUT)]
     format: LineForm,
-    /// End after so many lines on standard output.
+    /// Number of lines on standard output after which the command ends.
     #[arg(long, value_name = "N", value_parser = count::<u64>(..), help_heading = OUTPUT)]
     lines: Option<u64>,
-    /// Ask so often, in seconds, what the device's monitors say: of each table in turn, on standard error beside CSV.
+    /// Seconds between queries of the device's monitors: of each table in turn, on standard error beside CSV.
     #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = OUTPUT)]
     watch: Option<f64>,
-    /// Write a log for `calib fleet --verify` to this file, of every prediction by its bin and of what the monitors say.
+    /// Log file for `calib fleet --verify`: every prediction by its bin, and what the monitors report.
     #[arg(long, value_name = "FILE", requires_all = ["watch", "calibrator"], help_heading = OUTPUT)]
     fleet_log: Option<PathBuf>,
-    /// The calibrator that the device has, for its log.
+    /// Calibrator that the device has, for its log.
     #[arg(long, value_name = "ARTIFACT", requires = "fleet_log", help_heading = DATA)]
     calibrator: Option<PathBuf>,
-    /// The name of the device in its log; that of the file if it is not given.
+    /// Name of the device in its log; by default the name of the file.
     #[arg(long, value_name = "NAME", requires = "fleet_log", help_heading = OUTPUT, hide_short_help = true)]
     name: Option<String>,
     /// Replace an existing log.
     #[arg(long, requires = "fleet_log", help_heading = OUTPUT)]
     force: bool,
-    /// The device's program, an ELF file, to decode its log with.
+    /// ELF file of the device's program, to decode its log with.
     #[arg(long, value_name = "ELF", help_heading = DEVICE)]
     elf: Option<PathBuf>,
-    /// The serial port that carries the log.
+    /// Serial port that carries the log.
     #[arg(long, value_name = "PORT", requires = "elf", help_heading = DEVICE)]
     log_port: Option<String>,
-    /// Read the log through the debug probe of this chip, over RTT.
+    /// Chip on a debug probe, to read the log over RTT.
     #[cfg(feature = "probe")]
     #[arg(long, value_name = "NAME", requires = "elf", conflicts_with = "log_port", help_heading = DEVICE)]
     log_chip: Option<String>,
-    /// The probe, if there are several: vendor:product:serial number.
+    /// Debug probe, if there are several: vendor:product:serial number.
     #[cfg(feature = "probe")]
     #[arg(long, value_name = "PROBE", requires = "log_chip", help_heading = DEVICE, hide_short_help = true)]
     probe: Option<String>,
@@ -82,9 +84,9 @@ pub(crate) struct Monitor {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum LineForm {
-    /// A header, then a line for each prediction.
+    /// Write a header, then a line for each prediction.
     Csv,
-    /// A JSON object for everything that comes.
+    /// Write a JSON object for everything that the device sends.
     Json,
 }
 

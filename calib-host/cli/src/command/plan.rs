@@ -21,48 +21,50 @@ use crate::run::Run;
 /// What `calib fit` chooses bins for.
 const WIDE_EPSILON: f64 = 0.1;
 
-/// Plan how many points, bins or rows are needed.
+/// Plan the number of rows or bins that you need.
 ///
-/// A calibration set: of points, bins, points per bin and epsilon, give two, and the others are answered.
+/// For a calibration set, give two of rows, bins, rows per bin and epsilon; calib computes the others.
 ///
-/// --n and --epsilon give the most bins, --bins and --epsilon the fewest points, --points-per-bin and --epsilon the most
-/// bins with that many points each. --n alone gives a table of epsilon over bins, --epsilon alone one of the points that it takes.
+/// --n and --epsilon give the largest number of bins. --bins and --epsilon give the smallest number of rows.
+/// --points-per-bin and --epsilon give the largest number of bins with that many rows each. --n without other options
+/// prints a table of epsilon over bins. --epsilon without other options prints a table of the rows that it needs.
 ///
-/// --sensitivity and --specificity give the points that a threshold takes (`calib threshold`).
+/// --sensitivity and --specificity give the rows that a threshold needs (`calib threshold`).
 ///
-/// With --reduction the points are those of all classes, and --points-per-bin is what `calib fit` takes: two of --n,
-/// --points-per-bin and --epsilon answer the third.
+/// With --reduction the rows are those of all classes, and --points-per-bin has the meaning of `calib fit`. Two of --n,
+/// --points-per-bin and --epsilon give the third.
 #[derive(Args)]
 pub(crate) struct PlanCommand {
-    /// The number of calibration points.
+    /// Number of calibration rows.
     #[arg(long, value_name = "N", value_parser = count::<u64>(2..1 << 53), help_heading = DATA)]
     n: Option<u64>,
-    /// The probability with which the guarantee may fail.
+    /// Accepted probability that the guarantee fails.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
-    /// The number of bins.
+    /// Number of bins.
     #[arg(long, value_name = "B", value_parser = count::<u64>(1..=65_536), help_heading = METHOD)]
     bins: Option<u64>,
-    /// The calibration points per bin.
+    /// Calibration rows per bin.
     #[arg(long, value_name = "K", value_parser = count::<u64>(2..1 << 53), help_heading = METHOD)]
     points_per_bin: Option<u64>,
-    /// The largest deviation that is acceptable.
+    /// Largest acceptable deviation.
     #[arg(long, value_name = "E", value_parser = parse_epsilon, help_heading = METHOD)]
     epsilon: Option<f64>,
-    /// Plan for the predictions of several classes, or for each of them.
+    /// Reduction: plan for the predictions of several classes, or for each class.
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["bins", "svg"], help_heading = METHOD)]
     reduction: Option<PlannedReduction>,
-    /// The number of classes, for --reduction class-wise.
+    /// Number of classes, for --reduction class-wise.
     #[arg(long, value_name = "L", requires = "reduction", value_parser = count::<u64>(2..=65_535), help_heading = METHOD, hide_short_help = true)]
     classes: Option<u64>,
     #[command(flatten)]
     validation: ValidationArgs,
     #[command(flatten)]
     thresholds: PlannedThresholds,
-    /// The share of label 1 in the population, in (0, 1): for --validation, and for the rows of --sensitivity and --specificity.
+    /// Share of label 1 in the population, in (0, 1): for --validation, and for the rows of --sensitivity and
+    /// --specificity.
     #[arg(long, value_name = "P", value_parser = parse_prevalence, help_heading = METHOD)]
     prevalence: Option<f64>,
-    /// Draw epsilon against the number of bins into this SVG file.
+    /// SVG file for a plot of epsilon against the number of bins.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     svg: Option<PathBuf>,
     /// Replace an existing SVG file.
@@ -75,9 +77,9 @@ pub(crate) struct PlanCommand {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum PlannedReduction {
-    /// A table per predicted class.
+    /// One table per predicted class.
     TopLabel,
-    /// A table per class.
+    /// One table per class.
     ClassWise,
 }
 

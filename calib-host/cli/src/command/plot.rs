@@ -18,33 +18,33 @@ use crate::options::{ReportedOptions, count};
 use crate::read::{Labelled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
-/// Draw one of the plots of a report as SVG or PNG.
+/// Draw one plot of a report as SVG or PNG.
 #[derive(Args)]
 pub(crate) struct PlotCommand {
-    /// What to draw.
+    /// Plot to draw.
     #[arg(value_enum)]
     plot: PlotName,
     #[command(flatten)]
     data: ReportedOptions,
-    /// The class of a class's diagram.
+    /// Class of the diagram of one class.
     #[arg(long, value_name = "K", value_parser = count::<u16>(..), required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
     class: Option<u16>,
-    /// The scores that the artifact was fitted to, for the occupancy.
+    /// Scores that the artifact was fitted to, for the occupancy.
     #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA)]
     calibration: Option<PathBuf>,
-    /// Their labels, if not in the same table.
+    /// Labels of these scores, if not in the same table.
     #[arg(long, value_name = "FILE", requires = "calibration", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
-    /// Where to write the file.
+    /// Output file.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
-    /// The format; without it PNG if the name ends so, otherwise SVG.
+    /// Format; by default PNG if the name ends in .png, otherwise SVG.
     #[arg(long, value_enum, help_heading = OUTPUT)]
     format: Option<FormatName>,
-    /// How many pixels of a PNG image make one of the SVG's 360 in width.
+    /// Number of pixels of a PNG image for each of the SVG's 360 in width.
     #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = parse_scale, help_heading = OUTPUT, hide_short_help = true)]
     scale: f32,
-    /// Replace an existing file.
+    /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.
@@ -54,49 +54,49 @@ pub(crate) struct PlotCommand {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum PlotName {
-    /// The reliability diagrams before and after calibration in one, with bands.
+    /// Reliability diagrams before and after calibration in one plot, with bands.
     BeforeAndAfter,
-    /// The reliability diagram after calibration.
+    /// Reliability diagram after calibration.
     Reliability,
-    /// The reliability diagram before calibration.
+    /// Reliability diagram before calibration.
     ReliabilityBefore,
-    /// The reliability diagrams of one predicted class, before and after.
+    /// Reliability diagrams of one predicted class, before and after calibration.
     Class,
-    /// The share of predictions whose bin is within epsilon.
+    /// Share of predictions whose bin is within epsilon.
     Validity,
-    /// Whether every bin is within epsilon.
+    /// Check that every bin is within epsilon.
     ValidityConditional,
-    /// The ROC curves and the convex hull.
+    /// ROC curves and the convex hull.
     Roc,
-    /// The distributions of scores and probabilities; of the latter alone where scores are margins.
+    /// Distributions of scores and probabilities; for raw scores only of probabilities.
     Distribution,
-    /// The distribution of margins.
+    /// Distribution of raw scores.
     Margins,
-    /// The calibrated probability of every margin.
+    /// Calibrated probability of every raw score.
     Map,
     /// The band around the calibration curve, over the scores.
     Band,
-    /// The reliability diagram of one class against the rest, before and after.
+    /// One-vs-rest reliability diagram of one class, before and after calibration.
     ClassWise,
-    /// The shares of the calibration and test rows in the calibrator's bins.
+    /// Shares of the calibration and test rows in the calibrator's bins.
     Occupancy,
-    /// The recalibration diagram on the simplex, for three classes.
+    /// Recalibration diagram on the simplex, for three classes.
     Simplex,
-    /// The CORP reliability curve with its consistency band, before calibration; binary rows only.
+    /// CORP reliability curve with its consistency band, before calibration; binary rows only.
     CorpBefore,
-    /// The same after calibration.
+    /// CORP reliability curve after calibration; binary rows only.
     Corp,
-    /// The decision curves before and after, of treating all and none; binary rows only.
+    /// Decision curves before and after calibration, of treating all and of treating none; binary rows only.
     DecisionCurve,
-    /// The distribution of the calibrated probabilities by outcome; binary rows only.
+    /// Distribution of the calibrated probabilities by outcome; binary rows only.
     Outcomes,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum FormatName {
-    /// A vector image with light and dark colours.
+    /// Vector image with light and dark colors.
     Svg,
-    /// Pixels in light colours; the same bytes on every machine.
+    /// Pixels in light colors; the same bytes on every machine.
     Png,
 }
 

@@ -16,15 +16,15 @@ use crate::options::SerialLine;
 use crate::options::headings::OUTPUT;
 use crate::run::Run;
 
-/// Send a calibrator to a device over a serial line.
+/// Send a calibrator to a device over a serial link.
 ///
 /// The device installs it.
 ///
-/// The device goes on answering with the calibrator that it has until the new one is completely in flash and was read
-/// back. If anything fails on the way, push again: it goes on where it stopped.
+/// The device keeps using its current calibrator until the new one is completely in flash and was read back. If
+/// anything fails on the way, push again: the command continues where it stopped.
 #[derive(Args)]
 pub(crate) struct Push {
-    /// The artifact.
+    /// Artifact.
     artifact: PathBuf,
     #[command(flatten)]
     line: SerialLine,

@@ -21,29 +21,31 @@ use crate::show::ShownRecalibration;
 /// Of intervals that nobody is shown.
 const ANY_ALPHA: f64 = 0.05;
 
-/// Give a calibrator new values from outcomes that devices counted.
+/// Update a calibrator with outcomes that devices counted.
 ///
-/// Edges and monitors are those of the calibrator, and a bin's value is the share of its outcomes that were positive, with an exact
-/// interval. Which outcomes were told, and when, must depend neither on the label nor on what predicts it within the bin. The counters must
-/// not be read for what they show.
+/// Edges and monitors are those of the calibrator. The value of a bin is the share of its outcomes that were positive,
+/// with an exact interval.
+///
+/// Which outcomes are reported, and when, must depend neither on the label nor on what predicts the label within the
+/// bin. Do not choose the time of reading the counts by what they show.
 #[derive(Args)]
 pub(crate) struct Recalibrate {
-    /// The calibrator that devices counted with.
+    /// Calibrator that devices counted with.
     #[arg(value_name = "ARTIFACT", help_heading = DATA)]
     calibrator: PathBuf,
-    /// The counters: JSON files, as `calib status --counters` writes them and `calib fleet` accepts them.
+    /// Counts: JSON files, as `calib status --counters` writes them and `calib fleet` accepts them.
     #[arg(value_name = "COUNTERS", required = true, help_heading = DATA)]
     counters: Vec<PathBuf>,
-    /// Earlier counters of the same devices: only what was counted since is used.
+    /// Earlier counts of the same devices: calib uses only what was counted since.
     ///
-    /// If an alarm about outcomes is why there is to be another calibrator, give the counters at the time of that alarm: the outcomes that
-    /// raised it would be chosen by what they say.
+    /// If an alert about outcomes is the reason for the new calibrator, give the counts at the time of that alert. The
+    /// outcomes that raised it would otherwise be selected by what they show.
     #[arg(long, value_name = "COUNTERS", num_args = 1.., help_heading = DATA)]
     since: Vec<PathBuf>,
-    /// The probability, over the draw of the outcomes, with which the guarantee may fail.
+    /// Accepted probability, over the draw of the outcomes, that the guarantee fails.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = GUARANTEES)]
     alpha: f64,
-    /// The sum of the alphas of earlier calibrations in the field: at least what the calibrator and those before it spent.
+    /// Sum of the alphas of earlier calibrations in the field: at least what the calibrator and earlier ones spent.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES)]
     alpha_spent: f64,
     #[command(flatten)]

@@ -19,44 +19,46 @@ use crate::options::{ReportedOptions, count};
 use crate::read::{Labelled, NamedArtifact};
 use crate::run::Run;
 
-/// Write a page about a calibrator that can be handed over.
+/// Write an HTML report about a calibrator.
 ///
-/// Whether it helps, what is guaranteed, how good it is before and after on test data, plots, warnings, and where it comes from.
+/// The report shows whether the calibrator helps, what is guaranteed, and how good it is before and after on test data.
+/// It also has plots, warnings, and the origin of the calibrator.
 #[derive(Args)]
 pub(crate) struct ReportCommand {
     #[command(flatten)]
     data: ReportedOptions,
-    /// The scores that the artifact was fitted to, as for --test.
+    /// Scores that the artifact was fitted to, as for --test.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration: PathBuf,
-    /// Their labels, if not in the same table.
+    /// Labels of these scores, if not in the same table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibration_labels: Option<PathBuf>,
-    /// The number of bootstrap resamples; without it 1000, or fewer from 100 000 test rows on, but 100 at least.
+    /// Number of bootstrap resamples; by default 1,000, or fewer from 100,000 test rows on, but at least 100.
     #[arg(long, value_name = "N", value_parser = count::<u32>(1..=100_000), help_heading = GUARANTEES, hide_short_help = true)]
     bootstrap: Option<u32>,
-    /// A costs file as of `calib decide`: adds what decisions cost to the table of decisions. Start-up costs do not count.
+    /// Costs file as for `calib decide`: adds the costs of decisions to the table of decisions. Start-up costs do not
+    /// count.
     #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
-    /// At most so many classes get diagrams of their own, those with the most rows.
+    /// Largest number of classes with separate diagrams; calib selects the classes with the most rows.
     #[arg(long, default_value_t = 12, value_name = "N", value_parser = count::<usize>(..), help_heading = OUTPUT, hide_short_help = true)]
     drawn_classes: usize,
-    /// The title of the page.
+    /// Title of the report.
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     title: Option<String>,
-    /// The model that the scores come from, for the head of the page.
+    /// Model that the scores come from, for the head of the report.
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     model: Option<String>,
-    /// The date, for the head of the page. Nothing is dated by itself, so that the same command gives the same page.
+    /// Date for the head of the report. calib adds no date on its own, so that the same command gives the same report.
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     date: Option<String>,
-    /// A note for the head of the page: purpose, author, data.
+    /// Note for the head of the report: purpose, author, data.
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     note: Option<String>,
-    /// Where to write the page.
+    /// Output file for the report.
     #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = OUTPUT)]
     output: Option<PathBuf>,
-    /// Replace an existing page.
+    /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print the report as JSON on standard output; `calib_io::report::REPORT_KEYS` documents its names.

@@ -16,33 +16,39 @@ use crate::options::{RuleOptions, ScoreSource, named, parse_alpha, parse_share};
 use crate::run::Run;
 use crate::show;
 
-/// Find sets of classes that hold the true one.
+/// Find sets of classes that contain the true class.
 ///
-/// Prediction sets: all classes that conform well enough, with a stated probability that the true one is among them.
+/// Prediction sets: all classes that conform well enough, with a stated probability that the true class is among them.
 ///
-/// The rows must be others than those that anything inside the scores was fitted to: a temperature, a calibrator, the choice of a
-/// method. On average over their draw the set of a new row then contains the true class with a probability of at least 1 - alpha, and
-/// with --confidence in at least that share of all new rows. Where the rows are too few every class is in every set, which is an
-/// answer and no error.
+/// Use rows that no part of the scores was fitted to: not a temperature, not a calibrator, not the choice of a method.
+/// On average over the draw of the rows, the set of a new row contains the true class with probability at least 1 -
+/// alpha. With --confidence, at least 1 - alpha of all new rows have such a set, with that confidence over the draw.
+///
+/// With too few rows every class is in every set. This is a result, not an error.
 #[derive(Args)]
 pub(crate) struct Sets {
     #[command(flatten)]
     source: ScoreSource,
-    /// What is compared: the class's own probability, or its logit less the largest other one, which takes no exponential. Codes of
-    /// logits take margin.
+    /// Score of a class that is compared.
+    ///
+    /// It is the class's probability, or its logit minus the largest other logit, which needs no exponential. Codes of
+    /// logits need margin.
     #[arg(long, value_name = "NAME", value_parser = named::<ConformityScore>(), help_heading = METHOD)]
     class_score: Option<ConformityScore>,
-    /// The probability that the true class is not in the set.
+    /// Accepted probability that the true class is not in the set.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
-    /// For the rows of every class, rather than for all rows taken together. The default with two classes: taken together, the frequent class
-    /// alone can meet what is promised.
+    /// Give the guarantee for the rows of every class, not only for all rows together.
+    ///
+    /// This is the default with two classes: for all rows together, the frequent class could meet the guarantee on its
+    /// own.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = METHOD)]
     by_class: Option<bool>,
-    /// The confidence over the draw of the rows that at most alpha of all new rows are missed (training-conditional coverage).
+    /// Confidence over the draw of the rows that at most alpha of all new rows are missed (training-conditional
+    /// coverage).
     #[arg(long, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: Option<f64>,
-    /// The predicted class is always in the set: coverage only grows by that.
+    /// Add the predicted class to every set: coverage can only grow.
     #[arg(long, help_heading = METHOD, hide_short_help = true)]
     never_empty: bool,
     #[command(flatten)]

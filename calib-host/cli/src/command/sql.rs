@@ -17,52 +17,55 @@ use crate::options::{EncodingOptions, MethodOptions, SCORE_COLUMN, count, named}
 use crate::read::{Counted, Opened};
 use crate::run::Run;
 
-/// Print the SQL that counts scores where they are.
+/// Print SQL that counts scores in a database.
 ///
-/// Scores need not leave the database that holds them. What pass 1 counts tells which few of them matter, and pass 2 counts those: with both
-/// answers `calib fit --passes` writes the calibrator that all rows would have given, byte for byte but for their hash. For umd,
-/// fixed-width and isotonic regression; of integer codes one pass is enough, for any method that does not draw rows.
+/// Scores need not leave the database that holds them. The counts of pass 1 show which few scores matter, and pass 2
+/// counts those. From both answers `calib fit --passes` writes the calibrator that all rows would have given, byte for
+/// byte except for their hash.
 ///
-/// Rows without a score, with NaN, with a score that is out of range or with a label other than 0 and 1 are counted, and refused by what reads the
-/// answer.
+/// Two passes work for umd, fixed-width and isotonic regression. For integer codes one pass is enough, for any method
+/// that does not draw rows.
+///
+/// The queries count invalid rows: without a score, with NaN, with a score out of range, or with a label other than 0
+/// and 1. The command that reads the answer rejects these rows.
 #[derive(Args)]
 pub(crate) struct Sql {
-    /// The engine that is asked.
+    /// Database engine.
     #[arg(long, value_parser = named::<Dialect>(), help_heading = DATA)]
     dialect: Dialect,
-    /// The table, or a query in parentheses.
+    /// Table, or a query in parentheses.
     #[arg(long, value_name = "TABLE", help_heading = DATA)]
     from: String,
-    /// The answer to pass 1: pass 2 is printed.
+    /// Answer to pass 1: calib then prints pass 2.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pass1: Option<PathBuf>,
-    /// The column of scores.
+    /// Column of scores.
     #[arg(long = "score-column", default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     from_score: String,
-    /// The column of labels, numbers 0 or 1.
+    /// Column of labels, numbers 0 or 1.
     #[arg(long = "label-column", default_value = "label", value_name = "NAME", help_heading = DATA)]
     from_label: String,
-    /// A column of groups, for a table of each, as --group-column of the fit.
+    /// Column of groups, for a table of each group, as --group-column of `calib fit`.
     ///
-    /// Both passes then count by group, and their answers have a column of this name. Groups are taken as text without white space around
-    /// it; rows without one are counted, and refused by what reads the answer.
+    /// Both passes then count by group, and their answers have a column of this name. Groups are text without white
+    /// space around it. The queries count rows without a group, and the command that reads the answer rejects them.
     #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
-    /// The scores are margins, of any size.
+    /// Treat the scores as raw scores, of any size.
     #[arg(long = "margins", help_heading = DATA)]
     are_margins: bool,
-    /// So many buckets to a margin of 1: a power of two.
+    /// Number of buckets per raw score of 1: a power of two.
     ///
-    /// The answer to pass 1 has a row for each that is not empty: as few as a database gives away in one piece, as many as keep pass 2
-    /// short.
+    /// The answer to pass 1 has a row for each bucket that is not empty. Choose few buckets if the database returns few
+    /// rows at once, and many to keep pass 2 short.
     #[arg(long, default_value_t = 1024.0, value_name = "K", requires = "are_margins", help_heading = DATA, hide_short_help = true)]
     per_unit: f64,
     /// Do not count how often scores repeat, for which pass 1 groups by score.
     ///
-    /// The calibrator then does not tell, and is the same apart from that.
+    /// The calibrator then does not state it, and is otherwise the same.
     #[arg(long, help_heading = DATA, hide_short_help = true)]
     skip_ties: bool,
-    /// As --monitor-bins of the fit, whose buckets pass 2 then reads, too.
+    /// Number of monitor bins, as --monitor-bins of `calib fit`; pass 2 then also reads their buckets.
     #[arg(long, value_name = "B", value_parser = count::<u16>(2..), help_heading = DEVICE, hide_short_help = true)]
     monitor_bins: Option<u16>,
     #[command(flatten)]

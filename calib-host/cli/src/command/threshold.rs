@@ -17,17 +17,19 @@ use crate::read::ScoresAre;
 use crate::run::Run;
 use crate::show;
 
-/// Find a threshold that promises a sensitivity or specificity.
+/// Find a threshold that guarantees a sensitivity or specificity.
 ///
-/// A threshold of the score, which is written as an artifact.
+/// The command writes a threshold of the score as an artifact.
 ///
-/// The promise needs no calibrated probability and few rows: 59 of class 1 are enough for 95 % of class 1 with 95 % confidence. It
-/// holds for new rows that are drawn as these were, one per patient, whatever the distribution of the scores. With both a sensitivity
-/// and a specificity there may be two thresholds, and scores in between are referred.
+/// The guarantee needs no calibrated probability and few rows: 59 of class 1 are enough for 95% of class 1 with 95%
+/// confidence. It holds for new rows that are drawn as these rows were, one per patient, for any distribution of the
+/// scores.
+///
+/// With both a sensitivity and a specificity there may be two thresholds, and scores in between are referred.
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("ScoreSource").required(true).multiple(false))]
 pub(crate) struct ThresholdCommand {
-    /// Scores of class 1 in [0, 1], and labels: a table.
+    /// Table with scores of class 1 in [0, 1] and labels.
     ///
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
@@ -35,37 +37,39 @@ pub(crate) struct ThresholdCommand {
     /// Scores of class 1 of a binary classifier, in [0, 1], with labels.
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
-    /// Margins of class 1 of a binary classifier: scores of any size.
+    /// Raw scores of class 1 of a binary classifier, of any size.
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     margins: Option<PathBuf>,
     #[command(flatten)]
     cluster_column: ClusterColumn,
-    /// The clusters, if not in the table of scores.
+    /// Clusters, if not in the table of scores.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
-    /// The seed of the row that is drawn from each cluster.
+    /// Seed of the row that is drawn from each cluster.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
-    /// The share of class 1 that is raised, or at least not cleared.
+    /// Sensitivity: the share of class 1 that raises the alarm, or is at least not cleared.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     sensitivity: Option<f64>,
-    /// The share of class 0 that is not raised.
+    /// Specificity: the share of class 0 that does not raise the alarm.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     specificity: Option<f64>,
-    /// The confidence of each of the two, over the draw of the rows.
+    /// Confidence of each of the two, over the draw of the rows.
     #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: f64,
-    /// A column of groups, such as the sex or the site: each has thresholds of its own, and the promise holds for all of them
-    /// together.
+    /// Column of groups, such as the sex or the site.
+    ///
+    /// Each group has separate thresholds, and the guarantee holds for all groups simultaneously.
     #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
-    /// The groups have one threshold, with which the promise holds for each of them.
+    /// Use one threshold for all groups, with which the guarantee holds for each group.
     #[arg(long, requires = "group_column", help_heading = ROWS, hide_short_help = true)]
     common_threshold: bool,
-    /// The share of class 1 where the device is used: what can be promised of the predictive values there.
+    /// Share of class 1 where the device is used: calib then prints what it can guarantee of the predictive values
+    /// there.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     prevalence: Option<f64>,
-    /// A score between two thresholds raises the alarm, too.
+    /// Raise the alarm also for a score between two thresholds.
     #[arg(long, help_heading = METHOD, hide_short_help = true)]
     refer_raises: bool,
     #[command(flatten)]

@@ -17,11 +17,11 @@ use crate::error::Error;
 /// Probabilities with what came true, or scores before and after an artifact.
 #[derive(Args)]
 pub(crate) struct AssessedOptions {
-    /// An artifact: the scores are assessed before and after it, on the same rows.
+    /// Artifact. The scores are assessed before and after it, on the same rows.
     ///
-    /// It may be left out: a first file that is no artifact is the table of scores.
+    /// You can leave it out. If the first file is not an artifact, it is the table of scores.
     pub(crate) artifact: Option<PathBuf>,
-    /// Scores of class 1 in [0, 1], and labels: a table.
+    /// Table with scores of class 1 in [0, 1] and labels.
     ///
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "AssessedSource", help_heading = DATA)]
@@ -30,13 +30,13 @@ pub(crate) struct AssessedOptions {
     pub(crate) source: AssessedSource,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
-    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     pub(crate) score_column: String,
-    /// The column of probabilities. Rows where it is empty are uncalibrated: they are counted and left out.
+    /// Column of probabilities. Rows with an empty probability are uncalibrated: they are counted and left out.
     #[arg(long, default_value = "prob", value_name = "NAME", help_heading = DATA, hide_short_help = true)]
     pub(crate) prob_column: String,
-    /// The column of labels.
+    /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     pub(crate) label_column: String,
     /// Labels, if not in the table: a NumPy array of integers, or a table.
@@ -48,10 +48,10 @@ pub(crate) struct AssessedOptions {
     pub(crate) group_column: GroupColumn,
     #[command(flatten)]
     pub(crate) counted: CountedRows,
-    /// The clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    /// Clusters, if not in the table: a NumPy array of integers, or a table with --cluster-column or `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     pub(crate) clusters: Option<PathBuf>,
-    /// The column of predicted classes: the probabilities are then those of the predictions being right.
+    /// Column of predicted classes: each probability is then that of the prediction being right.
     #[arg(long, value_name = "NAME", help_heading = DATA, hide_short_help = true)]
     pub(crate) class_column: Option<String>,
 }
@@ -89,14 +89,16 @@ fn is_artifact(path: &Path) -> bool {
 #[command(next_help_heading = DATA)]
 #[group(multiple = false)]
 pub(crate) struct AssessedSource {
-    /// A table of probabilities, such as `calib apply` writes, in any format; or probabilities of a multi-class
-    /// classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. As any one input, `-` is standard input.
+    /// Table of probabilities, such as `calib apply` writes, in any format.
+    ///
+    /// Or probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. For
+    /// any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) probs: Option<PathBuf>,
     /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
     #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
-    /// Margins of class 1, scores of any size: with an artifact that takes such, in a file as for --scores.
+    /// Raw scores of class 1, in a file as for --scores. The artifact must accept raw scores.
     #[arg(long, value_name = "FILE")]
     pub(crate) margins: Option<PathBuf>,
     /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.

@@ -16,11 +16,12 @@ use crate::error::Error;
 /// How new an artifact is, and where it goes.
 #[derive(Args)]
 pub(crate) struct ChildOptions {
-    /// How new the artifact is: a device refuses one with a lower counter than the one it holds. Needed where it is made from another
-    /// artifact.
+    /// Rollback counter: a device refuses an artifact with a lower counter than the one it holds.
+    ///
+    /// Required if the artifact is made from another artifact.
     #[arg(long, value_name = "N", value_parser = count::<u32>(..), help_heading = DEVICE, hide_short_help = true)]
     counter: Option<u32>,
-    /// Where to write the artifact.
+    /// Output file for the artifact.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
     /// Replace an existing output.

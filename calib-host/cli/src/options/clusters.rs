@@ -16,11 +16,11 @@ const CLUSTER_COLUMN: &str = "cluster";
 /// Which rows belong together.
 #[derive(Args)]
 pub(crate) struct ClusterColumn {
-    /// The column that tells which rows belong together.
+    /// Column of clusters: which rows belong together.
     ///
-    /// Such as the patient whom a recording is of. The rows of a patient are
-    /// not independent, and guarantees and intervals hold for independent ones: a calibrator is then fitted to one row of each
-    /// patient, drawn with the seed, and whole patients are resampled and dealt out to folds.
+    /// An example is the patient of each recording. Guarantees and intervals hold for independent rows, and the rows of
+    /// one patient are not independent. So calib fits a calibrator to one row of each patient, drawn with the seed. It
+    /// resamples whole patients and assigns whole patients to folds.
     #[arg(long, value_name = "NAME", help_heading = ROWS)]
     cluster_column: Option<String>,
 }

@@ -11,11 +11,14 @@ use crate::error::Error;
 #[derive(Args)]
 #[command(next_help_heading = "Scores as integers")]
 pub(crate) struct EncodingOptions {
-    /// The integers that scores are on the device: their type (u8, i8, u16 or i16), scale and zero point.
+    /// Integers that the scores are on the device: type (u8, i8, u16 or i16), scale and zero point.
     ///
-    /// The column of scores or margins, or the matrix of probabilities, then holds integer codes, which stand for scale * (code - zero
-    /// point). The scale is a number, or a fraction such as 1/256. For TFLite's int8 softmax: i8,1/256,-128. The device looks codes up
-    /// without floating point. A matrix needs --reduction confidence or top-label, and may be columns of a table.
+    /// The column of scores or raw scores, or the matrix of probabilities, then holds integer codes. A code stands for
+    /// scale * (code - zero point). The scale is a number, or a fraction such as 1/256. For TFLite's int8 softmax:
+    /// i8,1/256,-128.
+    ///
+    /// The device looks codes up without floating point. A matrix needs --reduction confidence or top-label, and may be
+    /// columns of a table.
     #[arg(long, value_name = "TYPE,SCALE,ZERO", value_parser = parse_encoding, hide_short_help = true)]
     score_encoding: Option<Encoding>,
 }

@@ -14,20 +14,20 @@ use super::parse::{count, named, named_among};
 #[derive(Args)]
 #[command(next_help_heading = METHOD)]
 pub(crate) struct MethodChoice {
-    /// Which methods, separated by commas.
+    /// Methods to compare, separated by commas.
     #[arg(long, value_parser = choice(), value_delimiter = ',', default_value = "all", value_name = "NAMES")]
     methods: Vec<Option<ContenderName>>,
-    /// The reductions under which binary methods are applied to a matrix, separated by commas: class-wise and normalized, or
-    /// confidence and top-label with --claim top-label.
+    /// Reductions that apply binary methods to a matrix, separated by commas: class-wise and normalized, or confidence
+    /// and top-label with --claim top-label.
     #[arg(long, value_parser = reduction(), value_delimiter = ',', value_name = "NAMES", hide_short_help = true)]
     reductions: Option<Vec<ReductionName>>,
-    /// The number of bins of methods that have one: 10 without a matrix.
+    /// Number of bins of methods that have one: 10 without a matrix.
     #[arg(long, value_name = "B", value_parser = count::<usize>(1..=65_536))]
     bins: Option<usize>,
-    /// The calibration points per bin under a reduction: 50 without --bins.
+    /// Calibration rows per bin under a reduction: 50 without --bins.
     #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = count::<usize>(2..), hide_short_help = true)]
     points_per_bin: Option<usize>,
-    /// The scores of the predicted class that confidence and top-label are tried with, separated by commas: both for --logits with
+    /// Scores of the predicted class to try with confidence and top-label, separated by commas: both for --logits with
     /// --claim top-label.
     #[arg(long, value_parser = named::<ClassScore>(), value_delimiter = ',', value_name = "SCORES", hide_short_help = true)]
     class_scores: Option<Vec<ClassScore>>,

@@ -8,11 +8,13 @@ use super::headings::ROWS;
 #[derive(Args)]
 #[command(next_help_heading = ROWS)]
 pub(crate) struct CountedRows {
-    /// The column that says how many points a row is, for a table aggregated by score or probability, with --positives-column in place of a
-    /// column of labels: as if there were a row for every point.
+    /// Column with the number of observations of each row, for a table aggregated by score or probability.
+    ///
+    /// --positives-column then replaces the column of labels. The result is as if the table had a row for every
+    /// observation.
     #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column"], hide_short_help = true)]
     count_column: Option<String>,
-    /// The column that says how many of a row's points have label 1, beside --count-column.
+    /// Column with the number of observations of each row that have label 1, with --count-column.
     #[arg(long, value_name = "NAME", requires = "count_column", conflicts_with_all = ["labels", "label_column"], hide_short_help = true)]
     positives_column: Option<String>,
 }

@@ -7,11 +7,11 @@ use super::headings::ROWS;
 /// Which group every row is of.
 #[derive(Args)]
 pub(crate) struct GroupColumn {
-    /// The column that tells of which group every row is.
+    /// Column of groups: report every metric by group.
     ///
-    /// Such as the sex, an age band or the site: every metric by group, with
-    /// intervals that hold together, the largest differences, and a test of "all groups are equally calibrated". For tables of
-    /// binary scores and for probabilities.
+    /// Examples are the sex, an age band or the site. calib reports every metric by group with intervals that hold
+    /// simultaneously, the largest differences, and a test of "all groups are equally calibrated". For tables of binary
+    /// scores and for probabilities.
     #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
 }

@@ -12,7 +12,7 @@ use super::parse::count;
 /// The line to a device.
 #[derive(Args)]
 pub(crate) struct SerialLine {
-    /// The serial port, such as /dev/ttyACM0.
+    /// Serial port, such as /dev/ttyACM0.
     #[arg(long, value_name = "PORT", help_heading = DATA)]
     pub(crate) port: String,
     #[command(flatten)]
@@ -23,13 +23,13 @@ pub(crate) struct SerialLine {
 #[derive(Args)]
 #[command(next_help_heading = DEVICE)]
 pub(crate) struct LineOptions {
-    /// Bits a second.
+    /// Bits per second.
     #[arg(long, default_value_t = 115_200, value_name = "N", value_parser = count::<u32>(..), hide_short_help = true)]
     baud: u32,
-    /// How long to wait for a reply, in seconds, before asking again.
+    /// Time to wait for a reply, in seconds, before asking again.
     #[arg(long, default_value_t = 5.0, value_name = "S", value_parser = parse_seconds, hide_short_help = true)]
     timeout: f64,
-    /// How often to ask.
+    /// Number of times to ask.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = count::<u32>(1..), hide_short_help = true)]
     tries: u32,
 }

@@ -16,57 +16,68 @@ const WHICH_REDUCTION: &str = "How a problem with several classes becomes binary
 /// Which method, with which parameters.
 #[derive(Args)]
 pub(crate) struct MethodOptions {
-    /// The calibration method: see `calib help methods`.
+    /// Calibration method: see `calib help methods`.
     #[arg(long, value_parser = named::<MethodName>(), ignore_case = true, hide_possible_values = true, long_help = listing::<MethodName>(WHICH_METHOD), help_heading = METHOD)]
     method: Option<MethodName>,
-    /// The number of bins; of each table of a reduction.
+    /// Number of bins; of each table of a reduction.
     #[arg(long, value_name = "B", value_parser = count::<usize>(..), conflicts_with = "points_per_bin", help_heading = METHOD)]
     bins: Option<usize>,
-    /// As many bins as keep the guarantee within E.
+    /// Use as many bins as keep the guarantee within E.
     ///
-    /// At most 15, of umd. Without it and without --method a blend is fitted, with intervals of score ranges.
+    /// At most 15 bins, of umd. Without --epsilon and --method, calib fits a blend, with intervals of score ranges.
     #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "points_per_bin"], help_heading = METHOD)]
     epsilon: Option<f64>,
-    /// The calibration points per bin.
+    /// Calibration rows per bin.
     ///
-    /// The number of bins follows from the data, with a reduction for each of its tables.
-    /// A class (or rank) with fewer points stays uncalibrated. A binary problem with fewer is an error.
+    /// The number of bins follows from the data, with a reduction for each of its tables. A class (or rank) with fewer
+    /// rows stays uncalibrated. A binary problem with fewer rows is an error.
     #[arg(long, value_name = "K", value_parser = count::<usize>(..), help_heading = METHOD, hide_short_help = true)]
     points_per_bin: Option<usize>,
-    /// The largest number of bins of isotonic regression, or of regions of multiclass-irp; fewer are found by recursive partitioning.
+    /// Largest number of bins of isotonic regression, or of regions of multiclass-irp; recursive partitioning finds
+    /// fewer.
     #[arg(long, value_name = "B", value_parser = count::<usize>(1..=65_536), help_heading = DETAILS, hide_short_help = true)]
     max_bins: Option<usize>,
-    /// Laplace smoothing of isotonic regression: (positives + A) / (n + 2 A), with A = 0 by default. Of the regions of
-    /// multiclass-irp: (points of a class + A) / (n + classes A), with A = 1 by default, or `paper` for the values of its authors'
-    /// code, (mean + 0.05) / 1.05, which sum to more than one.
+    /// Laplace smoothing.
+    ///
+    /// Isotonic regression: (positives + A) / (n + 2 A), with A = 0 by default.
+    ///
+    /// Regions of multiclass-irp: (rows of a class + A) / (n + classes A), with A = 1 by default. `paper` gives the
+    /// values of its authors' code, (mean + 0.05) / 1.05, which sum to more than one.
     #[arg(long, value_name = "A", value_parser = parse_smoothing, help_heading = DETAILS, hide_short_help = true)]
     smoothing: Option<Smoothing>,
-    /// The scaling function under scaling-binning, platt by default.
+    /// Scaling function under scaling-binning, platt by default.
     #[arg(long, value_parser = named::<ScalingName>(), help_heading = DETAILS, hide_short_help = true)]
     scaling: Option<ScalingName>,
-    /// The margins between which fixed-width has its bins of equal width; the outer ones reach beyond. Where scores are codes, the
-    /// range of the codes if nothing else is said.
+    /// Range of raw scores in which fixed-width has its bins of equal width; the outer bins extend beyond it.
+    ///
+    /// For scores as integer codes, the default is the range of the codes.
     #[arg(long, value_name = "LO,HI", value_parser = parse_range, allow_hyphen_values = true, help_heading = DETAILS, hide_short_help = true)]
     range: Option<(f32, f32)>,
-    /// What a scaling function is fitted to, on its own or under scaling-binning: the log-loss by default.
+    /// Loss that a scaling function is fitted to, with or without scaling-binning: the log-loss by default.
     #[arg(long, value_parser = named::<Loss>(), help_heading = DETAILS, hide_short_help = true)]
     loss: Option<Loss>,
-    /// The seed of whatever is drawn at random: ties, sample splits, the rows of clusters. It is recorded in the artifact.
+    /// Seed of all random draws: ties, sample splits, the rows of clusters. The artifact records it.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
-    /// Scale log-probabilities although the matrix is of logits; without it logits are scaled as they are.
+    /// Scale log-probabilities although the matrix has logits; by default logits are scaled unchanged.
     #[arg(long, help_heading = WHOLE_VECTORS, hide_short_help = true)]
     log_probs: bool,
-    /// The penalty of off-diagonal weights of matrix scaling (0 by default) and of Dirichlet calibration (0.1): LAMBDA
-    /// times their mean square; and of intercepts: MU times their mean square, LAMBDA by default.
+    /// Penalty of weights and intercepts.
+    ///
+    /// LAMBDA is the penalty of off-diagonal weights, times their mean square: of matrix scaling (0 by default) and of
+    /// Dirichlet calibration (0.1). MU is the penalty of intercepts, times their mean square: LAMBDA by default.
     #[arg(long, value_name = "LAMBDA[,MU]", value_parser = parse_odir, conflicts_with = "folds", help_heading = WHOLE_VECTORS, hide_short_help = true)]
     odir: Option<(f64, Option<f64>)>,
-    /// Cross-validate with so many parts: the penalties of matrix scaling and Dirichlet calibration, and the number of
-    /// regions of multiclass-irp. Parts are drawn with --seed.
+    /// Number of folds for cross-validation.
+    ///
+    /// It selects the penalties of matrix scaling and Dirichlet calibration, and the number of regions of
+    /// multiclass-irp. Folds are drawn with --seed.
     #[arg(long, value_name = "PARTS", value_parser = count::<usize>(..), help_heading = WHOLE_VECTORS, hide_short_help = true)]
     folds: Option<usize>,
-    /// The depth of Sierpinski binning, or the number of steps from 0 to 1 of grid-style binning. Of multiclass-irp: split at the points
-    /// of the simplex whose entries are multiples of 1/STEPS, not next to calibration points.
+    /// Depth of Sierpinski binning, or number of steps from 0 to 1 of grid-style binning.
+    ///
+    /// With multiclass-irp, calib splits at the points of the simplex whose entries are multiples of 1/STEPS, not next
+    /// to calibration rows.
     #[arg(long, value_name = "STEPS", value_parser = count::<u16>(..), help_heading = WHOLE_VECTORS, hide_short_help = true)]
     resolution: Option<u16>,
 }
@@ -74,14 +85,15 @@ pub(crate) struct MethodOptions {
 /// How a multi-class problem becomes binary ones.
 #[derive(Args)]
 pub(crate) struct ReductionOption {
-    /// Of several classes: which probability is fitted.
+    /// Probability to fit with several classes.
     #[arg(long, value_parser = named::<ReductionName>(), value_name = "NAME", hide_possible_values = true, long_help = listing::<ReductionName>(WHICH_REDUCTION), help_heading = METHOD)]
     reduction: Option<ReductionName>,
-    /// The number of first classes that top-k-label and top-k-confidence give, at most 16.
+    /// Number of top classes that top-k-label and top-k-confidence give, at most 16.
     #[arg(long, value_name = "K", value_parser = count::<u16>(1..=16), help_heading = METHOD, hide_short_help = true)]
     k: Option<u16>,
-    /// What the score of a predicted class is, under confidence and top-label. `margin` takes --logits, and the device then
-    /// computes no softmax; for integer codes of logits there is no other.
+    /// Score of the predicted class, under confidence and top-label.
+    ///
+    /// `margin` needs --logits, and the device then computes no softmax. Integer codes of logits need `margin`.
     #[arg(long, value_parser = named::<ClassScore>(), value_name = "SCORE", default_value = "softmax", help_heading = METHOD, hide_short_help = true)]
     class_score: ClassScore,
 }

@@ -14,26 +14,33 @@ use crate::error::Error;
 #[derive(Args)]
 #[command(next_help_heading = DEVICE)]
 pub(crate) struct MonitorOptions {
-    /// Store what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
-    /// calibration: 4 bytes a bin, and about 36 more. Their bins are those of umd; any other method needs --monitor-bins.
+    /// Store what monitors on the device need to detect changed scores or outcomes.
     ///
-    /// Nothing is wrong while every prediction is a fresh and independent draw from the population of the calibration scores:
-    /// repeated readings of one patient are not, and raise alarms.
+    /// Monitors compare scores and outcomes with those of the calibration. They need 4 bytes per bin, and about 36
+    /// more. Their bins are those of umd; any other method needs --monitor-bins.
+    ///
+    /// Monitors assume that every prediction is a new and independent draw from the population of the calibration
+    /// scores. Repeated readings of one patient are not, and raise alerts.
     #[arg(long, hide_short_help = true)]
     monitor: bool,
-    /// Bins of the monitors' own, of so many calibration scores each; their number is set without a look at the labels.
+    /// Number of separate bins for the monitors, each with equally many calibration scores. Choose the number without
+    /// looking at the labels.
     #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..), hide_short_help = true)]
     monitor_bins: Option<u16>,
-    /// How rare false alarms of a device are, whatever the number of its tables. With a probability of at most 1/SHIFT it says at any time,
-    /// wrongly, that scores come from another distribution, and with at most 1/PROMISE that a guarantee that holds is broken. On average,
-    /// once in CHANGE predictions or less often it says wrongly that scores have changed. Devices with the same calibrator raise false
-    /// alarms together.
+    /// Bounds on false alerts of a device, for any number of tables.
+    ///
+    /// The probability that the device at any time wrongly reports scores from another distribution is at most 1/SHIFT.
+    /// The probability that it at any time wrongly reports a guarantee that holds as broken is at most 1/PROMISE. False
+    /// alerts of a change are on average at least CHANGE predictions apart. Devices with the same calibrator raise
+    /// false alerts together.
     #[arg(long, requires = "monitor", default_value = DEFAULT_RARITY, value_name = "SHIFT,CHANGE,PROMISE", value_parser = parse_rarity, hide_short_help = true)]
     monitor_rarity: Rarity,
-    /// What a device does on an alarm of a shift or of the promise, until it is told to count anew. A device that cannot do it refuses
-    /// the calibrator.
+    /// Action of a device on an alert of a shift or of the guarantee, until you reset its counts.
     ///
-    /// An alarm of a change is told alone: one comes every CHANGE predictions of --monitor-rarity with nothing wrong.
+    /// A device that does not support the action refuses the calibrator.
+    ///
+    /// Alerts of a change are only reported and never trigger this action. With nothing wrong, they are on average at
+    /// least CHANGE predictions of --monitor-rarity apart.
     #[arg(long, requires = "monitor", value_parser = named::<AlarmAction>(), default_value = "flag", value_name = "ACTION", hide_short_help = true)]
     monitor_action: AlarmAction,
 }

@@ -10,7 +10,7 @@ use super::headings::DATA;
 #[derive(Args)]
 #[command(next_help_heading = DATA)]
 pub(crate) struct PassOptions {
-    /// What a database counted: the answer to pass 1, and the answer to pass 2 if pass 1 left anything open.
+    /// Counts from a database: the answer to pass 1, and the answer to pass 2 if pass 1 left anything open.
     ///
     /// `calib sql` prints the queries of both passes. The fit is that of all rows.
     #[arg(long, value_name = "FILE", num_args = 1..=2, group = "ScoreSource", hide_short_help = true)]

@@ -14,17 +14,19 @@ use crate::error::Error;
 /// What thresholds are to promise.
 #[derive(Args)]
 pub(crate) struct PlannedThresholds {
-    /// Plan a threshold instead: how many points of class 1 it takes so that at least this share of class 1 is raised. With
-    /// --prevalence also the rows.
+    /// Plan a threshold: the number of class 1 rows needed so that at least this share of class 1 raises the alarm.
+    ///
+    /// With --prevalence, calib also computes the number of all rows.
     #[arg(long, value_name = "P", value_parser = parse_share, conflicts_with_all = PLAN, help_heading = METHOD)]
     sensitivity: Option<f64>,
-    /// Likewise the points of class 0 so that at least this share of class 0 is not raised.
+    /// Plan a threshold: the number of class 0 rows needed so that at least this share of class 0 raises no alarm.
     #[arg(long, value_name = "P", value_parser = parse_share, conflicts_with_all = PLAN, help_heading = METHOD)]
     specificity: Option<f64>,
-    /// The confidence of each of the two, and that so many rows have enough points.
+    /// Confidence of each of the two, and confidence that the computed number of all rows has enough rows of the class.
     #[arg(long, default_value_t = 0.95, value_name = "C", value_parser = parse_share, help_heading = GUARANTEES)]
     confidence: f64,
-    /// Among how many groups with thresholds of their own the failure probability is divided; each takes so many points.
+    /// Number of groups with separate thresholds, among which the failure probability is divided; each group needs this
+    /// many rows.
     #[arg(long, default_value_t = 1, value_name = "G", value_parser = count::<u64>(1..=255), help_heading = METHOD, hide_short_help = true)]
     groups: u64,
 }

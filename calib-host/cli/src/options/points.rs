@@ -14,15 +14,19 @@ type Counts = (Column<f64>, Column<f64>);
 #[derive(Args)]
 #[command(next_help_heading = ROWS)]
 pub(crate) struct PointOptions {
-    /// The column of weights, beside the scores, whole numbers or not: only their ratios count, down to a billionth of the
-    /// largest for a million rows. For isotonic, platt, beta and temperature, without any guarantee.
+    /// Column of weights, beside the scores.
+    ///
+    /// Weights need not be whole numbers. Only their ratios count, down to a billionth of the largest for a million
+    /// rows. For isotonic, platt, beta and temperature, without any guarantee.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     weight_column: Option<String>,
-    /// The column that says how many points a row is, for a table aggregated by score, with --positives-column in place of a
-    /// column of labels: exactly as if there were a row for every point, and guarantees hold.
+    /// Column with the number of observations of each row, for a table aggregated by score.
+    ///
+    /// --positives-column then replaces the column of labels. The fit is exactly as if the table had a row for every
+    /// observation, and guarantees hold.
     #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column", "weight_column"], hide_short_help = true)]
     count_column: Option<String>,
-    /// The column that says how many of a row's points have label 1, beside --count-column.
+    /// Column with the number of observations of each row that have label 1, with --count-column.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["labels", "label_column"], hide_short_help = true)]
     positives_column: Option<String>,
 }

@@ -10,16 +10,17 @@ use crate::error::Error;
 #[derive(Args)]
 #[command(next_help_heading = DEVICE)]
 pub(crate) struct ProbeOptions {
-    /// The probe, if there are several: vendor:product:serial number.
+    /// Debug probe, if there are several: vendor:product:serial number.
     #[arg(long, value_name = "PROBE", hide_short_help = true)]
     probe: Option<String>,
-    /// The address of the first of the two slots. Known for the chips that calib has a board crate for.
+    /// Address of the first of the two slots. Known for the chips that calib has a board crate for.
     #[arg(long, value_name = "ADDR", value_parser = parse_addr, hide_short_help = true)]
     slot_addr: Option<u64>,
-    /// The length of either slot in bytes.
+    /// Length of each slot in bytes.
     #[arg(long, value_name = "BYTES", value_parser = parse_addr, hide_short_help = true)]
     slot_len: Option<u64>,
-    /// Where in its memory the device leaves its report, `__calib_report_start` of its program. Known for the same chips.
+    /// Address of the report in the memory of the device, `__calib_report_start` of its program. Known for the same
+    /// chips.
     #[arg(long, value_name = "ADDR", value_parser = parse_addr, hide_short_help = true)]
     report_addr: Option<u64>,
 }

@@ -20,20 +20,22 @@ use crate::read::{ColumnNames, For, Labelled, NamedArtifact, RowFiles, ScoresAre
 /// An artifact, and rows that it is judged on.
 #[derive(Args)]
 pub(crate) struct ReportedOptions {
-    /// The artifact.
+    /// Artifact.
     pub(crate) artifact: PathBuf,
-    /// Scores of rows used for neither training nor calibration: scores of class 1 for a binary artifact, otherwise a matrix. As integer codes for
-    /// an artifact over those.
+    /// Scores of rows used for neither training nor calibration.
+    ///
+    /// A binary artifact needs scores of class 1, any other artifact a matrix. An artifact over integer codes needs
+    /// codes.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) test: PathBuf,
-    /// Their labels, if not in the same table.
+    /// Labels of the test rows, if not in the same table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) test_labels: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster_column: ClusterColumn,
     #[command(flatten)]
     pub(crate) group_column: GroupColumn,
-    /// The clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
+    /// Clusters of the test rows, if not in the same table: a NumPy array of integers, or a table with --cluster-column
     /// or `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     pub(crate) test_clusters: Option<PathBuf>,
@@ -41,23 +43,25 @@ pub(crate) struct ReportedOptions {
     pub(crate) same_rows: SameRows,
     #[command(flatten)]
     pub(crate) clinical: ClinicalArgs,
-    /// The matrices hold logits. Without this and --probs a matrix is what the artifact takes, if it takes logits alone; otherwise
+    /// Read the matrices as logits.
+    ///
+    /// Without --logits and --probs, an artifact that accepts only logits reads logits. Otherwise, the matrix has
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
     #[arg(long, conflicts_with = "probs", help_heading = DATA)]
     logits: bool,
-    /// The matrices hold probabilities, or integer codes of such for an artifact over those.
+    /// Read the matrices as probabilities, or as integer codes of probabilities for an artifact over such codes.
     #[arg(long, help_heading = DATA)]
     probs: bool,
-    /// The column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     pub(crate) score_column: String,
-    /// The column of labels in a table.
+    /// Column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     pub(crate) label_column: String,
-    /// The number of bins of equal width of calibration errors and reliability diagrams.
+    /// Number of equal-width bins of calibration errors and reliability diagrams.
     #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = METHOD)]
     bins: u32,
-    /// The seed of the bootstrap, and of the random words that a randomised artifact needs.
+    /// Seed of the bootstrap, and of the random words that a randomized artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) seed: u64,
     /// One minus the coverage of the intervals.

@@ -26,19 +26,21 @@ pub(crate) struct RuleOptions {
     /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// The column of scores or margins in a table; in an NPZ archive the array. For codes of several classes in a table the columns of
-    /// all, in their order, separated by commas.
+    /// Column of scores or raw scores in a table; in an NPZ archive the array.
+    ///
+    /// For codes of several classes in a table: all columns, in the order of the classes, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// The column of labels in a table.
+    /// Column of labels in a table.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
-    /// A calibrator for such scores, which the result goes beside. Without one the device has no probabilities.
+    /// Calibrator for these scores: the result is stored beside it. Without a calibrator the device has no
+    /// probabilities.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibrator: Option<PathBuf>,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artifact.
+    /// Classifier that the scores come from, as 16 hex digits: a device with another classifier refuses the artifact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]

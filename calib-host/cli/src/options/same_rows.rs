@@ -12,7 +12,9 @@ use crate::error::Error;
 /// Whether rows that something was fitted to may be judged all the same.
 #[derive(Args)]
 pub(crate) struct SameRows {
-    /// Continue although most of the rows are those of the fit. Every figure is then optimistically biased, and calib warns about it.
+    /// Continue although most of the rows are those of the fit.
+    ///
+    /// Every figure is then optimistically biased, and calib warns about it.
     #[arg(long, help_heading = ROWS, hide_short_help = true)]
     same_rows: bool,
 }

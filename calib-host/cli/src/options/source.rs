@@ -15,26 +15,26 @@ use crate::read::ScoresAre;
 pub(crate) struct ScoreSource {
     /// Scores of class 1 in [0, 1]: a table or array.
     ///
-    /// Of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array of shape (n,), or of shape (n, 2) as
-    /// predict_proba gives it. As any one input, `-` is standard input.
+    /// Scores of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array. The array
+    /// has shape (n,), or (n, 2) as predict_proba returns it. For any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
-    /// Margins of class 1: scores of any size.
+    /// Raw scores of class 1, of any size.
     ///
-    /// Of a binary classifier, such as logits, distances, or what a decision function
-    /// gives. In a file as for --scores, of which the column is --score-column, too. With --score-encoding codes of such.
+    /// Raw scores of a binary classifier are logits, distances or values of a decision function. The file is as for
+    /// --scores, and its column is also --score-column. With --score-encoding, the file has codes of raw scores.
     #[arg(long, value_name = "FILE")]
     margins: Option<PathBuf>,
     /// Logits of several classes: an array.
     ///
-    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
-    /// such as p0 to p9.
+    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Or a table
+    /// with a column for each class, such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     logits: Option<PathBuf>,
     /// Probabilities of several classes: an array.
     ///
-    /// Of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive; or a table with a column for each class,
-    /// such as p0 to p9.
+    /// Probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. Or a
+    /// table with a column for each class, such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
 }

@@ -14,20 +14,22 @@ use crate::error::Error;
 /// The standard errors that a validation is to reach.
 #[derive(Args)]
 pub(crate) struct ValidationArgs {
-    /// Plan a validation instead: how many rows the area under the ROC curve, the calibration slope and calibration in the large take,
-    /// given what is expected of the model (--prevalence, --auc) and the standard errors that are wanted.
+    /// Plan a validation: the number of rows that it needs.
+    ///
+    /// calib computes the rows for the area under the ROC curve, the calibration slope and calibration in the large.
+    /// State what you expect of the model (--prevalence, --auc) and the standard errors that you want.
     #[arg(long, requires_all = ["prevalence", "auc"], conflicts_with_all = ["n", "bins", "points_per_bin", "epsilon", "reduction", "svg"], help_heading = METHOD)]
     pub(crate) validation: bool,
-    /// The area under the ROC curve that is expected, for --validation.
+    /// Expected area under the ROC curve, for --validation.
     #[arg(long, value_name = "AREA", requires = "validation", value_parser = parse_auc, help_heading = METHOD, hide_short_help = true)]
     auc: Option<f64>,
-    /// The standard error of the area that is wanted.
+    /// Standard error that you want for the area.
     #[arg(long, default_value_t = 0.025, value_name = "SE", value_parser = parse_se, help_heading = GUARANTEES, hide_short_help = true)]
     se_auc: f64,
-    /// The standard error of the calibration slope that is wanted.
+    /// Standard error that you want for the calibration slope.
     #[arg(long, default_value_t = 0.1, value_name = "SE", value_parser = parse_se, help_heading = GUARANTEES, hide_short_help = true)]
     se_slope: f64,
-    /// The standard error of calibration in the large that is wanted.
+    /// Standard error that you want for calibration in the large.
     #[arg(long, default_value_t = 0.1, value_name = "SE", value_parser = parse_se, help_heading = GUARANTEES, hide_short_help = true)]
     se_intercept: f64,
 }

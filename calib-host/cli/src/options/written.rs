@@ -13,44 +13,47 @@ use crate::error::Error;
 /// What a fit states, and how it is written.
 #[derive(Args)]
 pub(crate) struct WrittenOptions {
-    /// May fail with this probability.
+    /// Accepted failure probability.
     ///
-    /// The probability, over the draw of the points, with which the guarantee may fail.
+    /// The guarantee fails with at most this probability over the draw of the calibration rows.
     #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = any_number, help_heading = METHOD)]
     pub(crate) alpha: f64,
-    /// How the guarantee's epsilon follows from the labels.
+    /// Bound that gives the guarantee's epsilon from the labels.
     #[arg(long, value_parser = named::<GuaranteeBound>(), default_value = "exact", value_name = "NAME", help_heading = GUARANTEES, hide_short_help = true)]
     bound: GuaranteeBound,
-    /// Among how many choices of method and bins this one was chosen by these labels, as `calib compare` and `calib bins` say:
-    /// the guarantee is then for alpha / M, so that it holds for any of them.
+    /// Number of choices of method and bins among which these labels selected this one.
+    ///
+    /// `calib compare` and `calib bins` print it. The guarantee is then for alpha / M, so that it holds for any of
+    /// them.
     #[arg(long, default_value_t = 1, value_name = "M", value_parser = count::<u32>(1..), help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) candidates: u32,
-    /// The sum of the alphas of earlier calibrations in the field, which the promise then tells.
+    /// Sum of the alphas of earlier calibrations in the field, which the guarantee then states.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
     /// Leave out the exact intervals of score ranges.
     ///
-    /// Without this flag every method without a separate guarantee has them, at 12 bytes a range, and the device returns the interval of the
-    /// score's range.
+    /// Without this flag every method without a separate guarantee has them, at 12 bytes per range. The device then
+    /// returns the interval of the score's range.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     no_intervals: bool,
-    /// Store a band around the calibration curve of one score, also if there are fewer than 500 rows.
+    /// Store a band around the calibration curve of one score, also for fewer than 500 rows.
     ///
-    /// The band holds for every score simultaneously, if a higher score never means a lower probability. It takes at most 536 bytes. From 500
-    /// rows on it is stored beside the intervals by default.
+    /// The band holds for every score simultaneously, if a higher score never means a lower probability. It needs at
+    /// most 536 bytes. From 500 rows on calib stores it beside the intervals by default.
     #[arg(long, help_heading = DEVICE, hide_short_help = true)]
     band: bool,
     /// Leave out the band.
     #[arg(long, conflicts_with = "band", help_heading = DEVICE, hide_short_help = true)]
     no_band: bool,
-    /// The form of the artifact's tables.
+    /// Form of the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
-    /// The classifier that the scores come from, as 16 hex digits: a device with another one refuses the artifact.
+    /// Classifier that the scores come from, as 16 hex digits: a device with another classifier refuses the artifact.
     #[arg(long, value_name = "HEX", value_parser = parse_classifier, help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
-    /// How new the calibrator is: a device refuses one with a lower counter than the one it holds. Raise it when older
-    /// calibrators must not come back.
+    /// Rollback counter: a device refuses a calibrator with a lower counter than the one it holds.
+    ///
+    /// Raise the counter if older calibrators must not come back.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = count::<u32>(..), help_heading = DEVICE, hide_short_help = true)]
     pub(crate) counter: u32,
     #[command(flatten)]

@@ -19,7 +19,8 @@ use crate::run::Run;
 
 /// Check what firmware and devices need, and what is missing.
 ///
-/// What is needed to build firmware and to reach devices, and what to do about what is missing.
+/// The command checks what you need to build firmware and to reach devices. It prints what to do about anything
+/// missing.
 #[derive(Args)]
 pub(crate) struct Doctor {
     #[cfg(feature = "serial")]

@@ -15,7 +15,7 @@ use crate::options::headings::DATA;
 /// A device that is asked what it is.
 #[derive(Args)]
 pub(super) struct DevicePort {
-    /// A serial port with a device, such as /dev/ttyACM0: it is asked which version of the protocol it speaks.
+    /// Serial port with a device, such as /dev/ttyACM0: calib asks which version of the protocol it speaks.
     #[arg(long, value_name = "PORT", help_heading = DATA)]
     port: Option<String>,
     #[command(flatten)]

@@ -50,16 +50,19 @@ pub(crate) struct FitCommand {
     /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// The column of scores in a table.
+    /// Column of scores in a table.
     ///
-    /// Or of margins; in an NPZ archive the array of scores, logits or probabilities. Of several classes in a table the columns of all, in
-    /// their order, separated by commas; `p0..p9` are all from p0 to p9. Without it columns with a usual name are found, such as y_prob,
-    /// or of several classes p0 to p9, and that is told.
+    /// It is also the column of raw scores, or in an NPZ archive the array of scores, logits or probabilities. For
+    /// several classes in a table: all columns, in the order of the classes, separated by commas; `p0..p9` are all from
+    /// p0 to p9.
+    ///
+    /// By default, calib also finds and reports columns with a usual name, such as y_prob, or p0 to p9 for several
+    /// classes.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// The column of labels in a table.
+    /// Column of labels in a table.
     ///
-    /// Without it a column with a usual name is found, such as y_true, and that is told.
+    /// By default, calib also finds and reports a column with a usual name, such as y_true.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
@@ -68,13 +71,14 @@ pub(crate) struct FitCommand {
     reduction: ReductionOption,
     #[command(flatten)]
     cluster_column: ClusterColumn,
-    /// The clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or `cluster`.
+    /// Clusters, if not in the table of scores: a NumPy array of integers, or a table with --cluster-column or
+    /// `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
-    /// A column of groups: a table of numbers for each.
+    /// Column of groups: fit a separate table for each group.
     ///
-    /// Such as the sex or the site, of a table of scores or codes or of what `calib sql` counted: each has a table of its own,
-    /// and the guarantee holds for the bins of all of them together. The device is then told the group with every score.
+    /// Examples are the sex or the site. It is a column of a table of scores or codes, or of what `calib sql` counted.
+    /// The guarantee holds for the bins of all tables simultaneously. The device then needs the group with every score.
     #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     #[command(flatten)]
@@ -83,8 +87,10 @@ pub(crate) struct FitCommand {
     codes: EncodingOptions,
     #[command(flatten)]
     written: WrittenOptions,
-    /// Scores or margins that the monitors compare with in place of those of the calibration, without labels: where the device will be used,
-    /// one of each patient. Their bins are of these scores, as --monitor-bins says how many.
+    /// Scores or raw scores that the monitors compare with, instead of those of the calibration.
+    ///
+    /// Pass scores from where the device will be used, one of each patient, without labels. --monitor-bins sets the
+    /// number of bins of these scores.
     #[arg(
         long,
         requires = "monitor_bins",
@@ -93,10 +99,10 @@ pub(crate) struct FitCommand {
         hide_short_help = true
     )]
     monitor_scores: Option<PathBuf>,
-    /// A costs file (see `calib help decide`): the rule of its actions goes into the artifact.
+    /// Costs file (see `calib help decide`): the rule of its actions goes into the artifact.
     #[arg(long, value_name = "FILE", help_heading = DEVICE, hide_short_help = true)]
     actions: Option<PathBuf>,
-    /// Where to write; of data.csv to data.cal if not said.
+    /// Output file; by default data.cal for data.csv.
     ///
     /// `-` is standard output.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]

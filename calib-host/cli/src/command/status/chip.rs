@@ -16,7 +16,7 @@ use crate::show::slot_json;
 /// A chip on a debug probe.
 #[derive(Args)]
 pub(super) struct ChipStatus {
-    /// The chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
+    /// Chip on a debug probe, as probe-rs calls it, such as nRF52840_xxAA.
     #[arg(long, value_name = "NAME", help_heading = DATA)]
     pub(super) chip: Option<String>,
     #[command(flatten)]

@@ -12,16 +12,16 @@ use crate::error::Error;
 use crate::options::headings::OUTPUT;
 use crate::run::Run;
 
-/// Show what a device is and what its slots hold.
+/// Show the identity and the slots of a device.
 ///
-/// Over its serial port, or through a debug probe.
+/// It uses the device's serial port, or a debug probe.
 ///
-/// Over the line it also tells what the device's monitors say, if its calibrator was fitted with --monitor: whether scores still come
-/// from where the reference scores did, whether they have changed, and whether outcomes are as frequent as promised. An alarm is a
-/// warning.
+/// Over the serial link it also shows what the device's monitors report, if its calibrator was fitted with --monitor.
+/// They test whether scores still come from where the reference scores did, whether scores have changed, and whether
+/// outcomes are as frequent as predicted. An alert is a warning.
 ///
-/// Exits with 5 if the device may have fallen back to an older calibrator, because a slot with what may be a newer one is of no
-/// use.
+/// The command exits with 5 if the device may have fallen back to an older calibrator: a slot with what may be a newer
+/// calibrator is unusable.
 #[derive(Args)]
 pub(crate) struct Status {
     #[cfg(feature = "serial")]

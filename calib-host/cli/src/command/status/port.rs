@@ -21,15 +21,15 @@ use crate::show::{
 /// A device on a serial port, and what becomes of its counters.
 #[derive(Args)]
 pub(super) struct PortStatus {
-    /// The serial port, such as /dev/ttyACM0.
+    /// Serial port, such as /dev/ttyACM0.
     #[arg(long, value_name = "PORT", help_heading = DATA)]
     pub(super) port: Option<String>,
     #[command(flatten)]
     line: LineOptions,
-    /// Write what the device counted to this file, for `calib fleet`: JSON.
+    /// JSON file for what the device counted, for `calib fleet`.
     #[arg(long, value_name = "FILE", requires = "port", help_heading = OUTPUT)]
     counters: Option<PathBuf>,
-    /// The name of the device in that file; that of the file if it is not given.
+    /// Name of the device in that file; by default the name of the file.
     #[arg(long, value_name = "NAME", requires = "counters", help_heading = OUTPUT, hide_short_help = true)]
     name: Option<String>,
     /// Replace an existing output.
