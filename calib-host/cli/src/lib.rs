@@ -43,10 +43,10 @@ struct Cli {
     /// Show no progress and no summary on standard error.
     #[arg(long, global = true)]
     quiet: bool,
-    /// Exit with 6 if there was a warning; what the command writes is written all the same.
+    /// Exit with 6 if there was a warning; outputs are still written.
     #[arg(long, global = true)]
     fail_on_warning: bool,
-    /// Whether help and usage errors are in colour. `auto`: on a terminal, unless NO_COLOR is set.
+    /// Color of help and usage errors. `auto`: on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     color: ColorChoice,
     #[command(subcommand)]

@@ -42,10 +42,10 @@ fn positive_label() -> Arg {
         .allow_hyphen_values(true)
         .help_heading("What rows are")
         .hide_short_help(true)
-        .help("The label that is class 1, where labels are not 0 and 1")
+        .help("Label that is class 1, if labels are not 0 and 1")
         .long_help(
-            "The label that is class 1, where labels are not 0 and 1, such as 2 of 1 and 2, 1 of -1 and 1, or case of case and control. \
-             The other one is class 0; a third one is an error",
+            "Label that is class 1, if labels are not 0 and 1. Examples are 2 of 1 and 2, 1 of -1 and 1, or case of case and control. \
+             The other label is class 0; a third label is an error",
         )
 }
 
@@ -58,7 +58,7 @@ fn drop_missing() -> Arg {
         .help("Leave out rows that lack a score or a label")
         .long_help(
             "Leave out rows that lack a score or a label, or a value in another column that the command reads: where it is empty, NaN, NA, \
-             null or the like. Their number is told",
+             null or the like. calib reports how many",
         )
 }
 

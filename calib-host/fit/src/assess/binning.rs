@@ -40,7 +40,7 @@ pub enum BinningScheme {
 names!(BinningScheme, "binning":
     EqualWidth "equal-width" "Bins of equal width",
     EqualMass "equal-mass" "Bins of about equal numbers of predictions: edge b of B is the prediction after floor(b n / B) of them; ties are never split",
-    EqualMassKumar "equal-mass-kumar" "The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and edges are midway between neighbours",
+    EqualMassKumar "equal-mass-kumar" "The same as the package of Kumar et al. 2019 cuts: the first n mod B bins hold one prediction more than the others, and edges are midway between neighboring predictions",
     ByValue "by-value" "Equal probabilities together",
     ByBin "by-bin" "The bins of the artifact",
 );

@@ -100,7 +100,8 @@ fn quoted(line: &str) -> String {
 }
 
 fn pages(files: &Files) -> impl Iterator<Item = (&String, Vec<String>)> {
-    let is_page = |path: &str| path.starts_with("docs/src/") || !path.contains('/') || path.ends_with("README.md");
+    let is_page =
+        |path: &str| path.starts_with("docs/src/") || !path.contains('/') || path.ends_with("README.md");
     let pages = files.iter().filter(move |(path, _)| path.ends_with(".md") && is_page(path));
     pages.map(|(path, page)| (path, sentences(path, page)))
 }
