@@ -159,7 +159,7 @@ impl FitError {
     }
 }
 
-/// So many of a thing with the verb.
+/// A number of things with the verb.
 fn are(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing} is") } else { format!("{count} {thing}s are") }
 }

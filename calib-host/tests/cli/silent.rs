@@ -798,14 +798,25 @@ fn what_nobody_asked_for_keeps_the_order_of_rare_events() {
 
 #[test]
 fn steps_that_are_exactly_0_or_1_are_told() {
-    let rows: String =
-        (0..700).map(|i| format!("{},{}\n", f64::from(i) / 700.0, u8::from(i > 350))).collect();
-    let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
-    let run = place.ok("calib fit --method isotonic t.csv -o new.bin");
+    let of = |rows: i32| {
+        let row = |i| format!("{},{}\n", f64::from(i) / f64::from(rows), u8::from(i > rows / 2));
+        let rows: String = (0..rows).map(row).collect();
+        Workplace::new().with("t.csv", format!("score,label\n{rows}"))
+    };
+    let place = of(7000);
+    let run = place.ok("calib fit t.csv -o new.bin");
+    assert!(run.stderr.contains("blend: isotonic 100%\n"), "{}", run.stderr);
     assert!(
         run.stderr.contains(
-            "2 bins have the values 0 or 1, from as few as 349 points: this does not show that the other outcome never happens"
+            "2 bins have the values 0 or 1: this does not show that the other outcome never happens"
         ),
+        "{}",
+        run.stderr
+    );
+    let place = of(700);
+    let run = place.ok("calib fit --method isotonic t.csv -o new.bin");
+    assert!(
+        run.stderr.contains("2 bins have the values 0 or 1, from as few as 349 points: this does not show"),
         "{}",
         run.stderr
     );
@@ -831,9 +842,13 @@ fn few_rows_are_told_as_what_they_are() {
         "{}",
         run.stderr
     );
-    let place = of("0.2,0\n0.8,1\n0.5,0\n");
-    let run = place.ok("calib fit --method none t.csv -o new.bin");
-    assert!(!run.stderr.contains("Steps of"), "{}", run.stderr);
+    let place = of("0.08,0\n0.23,1\n0.25,0\n");
+    let run = place.ok("calib fit t.csv -o new.bin");
+    assert!(
+        run.stderr.contains("3 points, none (binary)") && !run.stderr.contains("Steps of"),
+        "{}",
+        run.stderr
+    );
     assert!(!place.ok("calib inspect new.bin").stdout.contains("steps="));
 }
 

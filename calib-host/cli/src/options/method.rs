@@ -30,7 +30,7 @@ pub(crate) struct MethodOptions {
     /// Calibration rows per bin.
     ///
     /// The number of bins follows from the data, with a reduction for each of its tables. A class (or rank) with fewer
-    /// rows stays uncalibrated. A binary problem with fewer rows is an error.
+    /// rows stays uncalibrated. With a top-label blend, such a class gets the blend of all classes. A binary problem with fewer rows is an error.
     #[arg(long, value_name = "K", value_parser = count::<usize>(..), help_heading = METHOD, hide_short_help = true)]
     points_per_bin: Option<usize>,
     /// Largest number of bins of isotonic regression, or of regions of multiclass-irp; recursive partitioning finds

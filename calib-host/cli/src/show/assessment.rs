@@ -116,7 +116,7 @@ pub(crate) fn before_after(out: &mut impl Write, both: &BeforeAfter, uncalibrate
             };
             row(&format!("  {name} debiased"), before, after, change)?;
         }
-        if let (Some(before), Some(after)) = (by_chance(&before), by_chance(&after)) {
+        if let (Some(before), Some(after)) = (before.chance(), after.chance()) {
             let change = EstimateWithInterval { value: after.value - before.value, interval: None };
             row(&format!("  {name} by chance"), before, after, Some(change))?;
         }
@@ -239,7 +239,10 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
 
 fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     if assessment.conf_ece.by_chance.is_some() {
-        writeln!(out, "by chance: calibrated probabilities of this many rows exceed it in 5% of cases")?;
+        writeln!(
+            out,
+            "by chance: calibrated probabilities of this many rows exceed it in about 5% of cases"
+        )?;
     }
     let CEmpEstimate { bound, alpha, .. } = assessment.c_emp;
     let percent = percent_of_success(alpha);
@@ -300,11 +303,6 @@ fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
     Some(EstimateWithInterval { value, interval: estimate.debiased_interval })
 }
 
-/// What calibrated predictions exceed seldom.
-fn by_chance(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
-    Some(EstimateWithInterval { value: estimate.by_chance?, interval: None })
-}
-
 fn line(out: &mut dyn Write, name: &str, estimate: EstimateWithInterval) -> io::Result<()> {
     writeln!(out, "{name:<NAME$} {estimate:.6}")
 }
@@ -312,7 +310,7 @@ fn line(out: &mut dyn Write, name: &str, estimate: EstimateWithInterval) -> io::
 fn binned_line(out: &mut dyn Write, name: &str, estimate: &BinnedEstimate) -> io::Result<()> {
     let debiased = debiased(estimate).map_or(String::new(), |debiased| format!(", debiased {debiased:.6}"));
     let by_chance =
-        by_chance(estimate).map_or(String::new(), |by_chance| format!(", by chance {by_chance:.6}"));
+        estimate.by_chance.map_or(String::new(), |by_chance| format!(", by chance {by_chance:.6}"));
     writeln!(
         out,
         "{name:<NAME$} {:.6}{debiased}{by_chance} ({})",

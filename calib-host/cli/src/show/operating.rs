@@ -22,7 +22,7 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
     }
     let aims = found.points.aims();
     if let Some((one, other)) = aims.sensitivity.zip(aims.specificity) {
-        // Rounded down, but for what products of decimal fractions miss.
+        // Rounded down, except for what products of decimal fractions miss.
         let both = (1e4 * one.confidence * other.confidence + 1e-6).floor() / 100.0;
         writeln!(out, "  both hold together with {both} % confidence")?;
     }

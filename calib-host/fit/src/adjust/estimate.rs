@@ -183,9 +183,9 @@ mod tests {
         }
     }
 
-    /// As the test above, with 1000 sets for every cell: for a release build.
+    /// As the test above, with 1000 sets for every cell.
     #[test]
-    #[ignore = "minutes; says how often the interval holds, and how wide it is"]
+    #[ignore = "20 s; prints how often the interval holds"]
     fn the_interval_holds_the_prevalence_in_every_cell() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
         for (n, new) in [(500, 2000), (500, 200), (5000, 2000)] {
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// In how many of so many sets the interval holds the prevalence.
+    /// In how many sets the interval holds the prevalence, and how many sets were drawn.
     fn coverage(
         (n, from): (usize, f64),
         (new, to): (usize, f64),

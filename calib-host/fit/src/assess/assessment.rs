@@ -127,9 +127,14 @@ impl BinnedEstimate {
         }
     }
 
-    /// With what calibrated predictions in these groups exceed seldom, unless rows belong together.
+    /// With what calibrated predictions in these groups rarely exceed, unless rows belong together.
     fn beside_chance(self, cells: &[Cell], are_rows: bool) -> Self {
         Self { by_chance: are_rows.then(|| chance_error(cells)), ..self }
+    }
+
+    /// The estimate that calibrated predictions exceed in about 5 % of cases, without an interval.
+    pub fn chance(&self) -> Option<EstimateWithInterval> {
+        Some(EstimateWithInterval { value: self.by_chance?, interval: None })
     }
 
     /// The plugin estimate.

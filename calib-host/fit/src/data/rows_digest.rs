@@ -25,19 +25,19 @@ pub struct RowsSketch {
     least: BTreeMap<u64, u64>,
     /// Rows with a hash from here on are not in the sketch; nothing is known of them but their number.
     limit: u64,
-    /// So many of the lowest bits of the hashes, and of the limit, are not known and zero.
+    /// The number of the lowest bits of the hashes, and of the limit, that are not known and zero.
     unknown_bits: u32,
     /// The number of all rows.
     rows: u64,
 }
 
-/// So many different rows are in a sketch that is made of rows.
+/// The most different rows in a sketch that is made of rows.
 const IN_MEMORY: usize = 1024;
 
-/// Of these a file keeps so many.
+/// The most of these that a file keeps.
 pub(crate) const STORED: usize = 64;
 
-/// A file keeps so many bits of a hash.
+/// The bits of a hash that a file keeps.
 const STORED_BITS: u32 = 24;
 
 /// A row that a file says occurs so often occurs so often or more.
@@ -115,7 +115,7 @@ impl RowsSketch {
         }
     }
 
-    /// Forgets all but so many of the rows.
+    /// Forgets all rows except the `most` with the least hashes.
     fn keep(&mut self, most: usize) {
         while self.least.len() > most {
             if let Some((hash, _)) = self.least.pop_last() {

@@ -10,7 +10,7 @@ use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
 use crate::stats::{CLIP, End, minimise, softmax};
 
-/// From so many rows on, and so many for each parameter, a part of the rows finds where to start: every 16th.
+/// From this many rows on, and this many for each parameter, every 16th row serves to find where to start.
 const MANY_ROWS: usize = 1 << 16;
 const MANY_ROWS_PER_PARAMETER: usize = 1000;
 const PART: usize = 16;

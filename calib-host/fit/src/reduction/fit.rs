@@ -43,7 +43,8 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
 /// `(0, 1)` is the failure probability of the guarantee over all of them.
 ///
 /// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
-/// function has no finite optimum stays uncalibrated. The result does not depend on the order of the rows.
+/// function has no finite optimum stays uncalibrated. With a [`Blend`] of predicted classes, one with too few points gets the blend of all
+/// points together, unless it has none or all are too few. The result does not depend on the order of the rows.
 ///
 /// ```
 /// use calib_core::artifact::Reduction;
@@ -176,8 +177,8 @@ fn shared(problems: &Problems, methods: &[Option<BinaryMethod>]) -> Result<Vec<S
     if tables.len() < 2 { Ok(Vec::new()) } else { Blend::shared(&tables, problems.scores()) }
 }
 
-/// What classes get that are predicted too seldom for a table of their own: the blend of all classes' points. Scores of predicted classes mean
-/// alike, so that this is nearer to their truth than scores that nobody calibrated.
+/// The table of classes that have too few points for a separate one: the blend of the points of all classes. Scores of predicted classes mean
+/// alike: on held-out rows this is nearer to the truth than uncalibrated scores.
 fn together(
     problems: &Problems,
     methods: &[Option<BinaryMethod>],

@@ -36,7 +36,7 @@ pub(super) const METRICS: [Metric; 10] = [
         |a| debiased(&a.conf_ece),
         |c| Some(c.conf_ece_debiased),
     ),
-    metric("conf_ece by chance", CHANCE, |a| by_chance(&a.conf_ece), |_| None),
+    metric("conf_ece by chance", CHANCE, |a| a.conf_ece.chance(), |_| None),
     metric("conf_mce", "largest deviation of a bin", |a| Some(a.conf_mce.plugin()), |c| Some(c.conf_mce)),
 ];
 
@@ -49,7 +49,7 @@ pub(super) const TOP_LABEL_METRICS: [Metric; 5] = [
         |a| debiased(a.tl_ece.as_ref()?),
         |c| c.tl_ece_debiased,
     ),
-    metric("tl_ece by chance", CHANCE, |a| by_chance(a.tl_ece.as_ref()?), |_| None),
+    metric("tl_ece by chance", CHANCE, |a| a.tl_ece.as_ref()?.chance(), |_| None),
     metric("tl_mce", "largest deviation of a bin of a class", |a| Some(a.tl_mce?.plugin()), |c| c.tl_mce),
     metric(
         "tl_mce_bin",
@@ -59,11 +59,7 @@ pub(super) const TOP_LABEL_METRICS: [Metric; 5] = [
     ),
 ];
 
-const CHANCE: &str = "what calibrated probabilities of this many rows exceed in 5% of cases";
-
-fn by_chance(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
-    Some(EstimateWithInterval { value: estimate.by_chance?, interval: None })
-}
+const CHANCE: &str = "what calibrated probabilities of this many rows exceed in about 5% of cases";
 
 fn debiased(estimate: &BinnedEstimate) -> Option<EstimateWithInterval> {
     Some(EstimateWithInterval { value: estimate.debiased?, interval: estimate.debiased_interval })

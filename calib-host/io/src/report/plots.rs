@@ -270,7 +270,7 @@ pub(super) fn map(words: Words<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)])
     finish(&chart, words, vec!["margin", "probability"], rows)
 }
 
-/// In at most so many ranges event rates are drawn beside a band.
+/// The most ranges whose event rates are drawn beside a band.
 pub(super) const RANGES: usize = 15;
 
 /// The band at a score.

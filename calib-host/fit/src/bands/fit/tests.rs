@@ -229,7 +229,7 @@ const PARTS: u128 = 64;
 /// A curve: the probability of each score, in [`PARTS`].
 type Curve = Vec<u128>;
 
-/// The rows of scores 0, 1, .. so many times each, with every label that there is.
+/// The rows of scores 0, 1, .., each this many times, with all possible labels.
 fn all_labels(times: &[usize]) -> impl Iterator<Item = Vec<(f64, bool)>> {
     let scores: Vec<f64> =
         times.iter().enumerate().flat_map(|(at, &times)| vec![at as f64 / 16.0; times]).collect();
@@ -239,7 +239,7 @@ fn all_labels(times: &[usize]) -> impl Iterator<Item = Vec<(f64, bool)>> {
 }
 
 /// The probability that the band fails, or is refused, in parts of `PARTS` to the power of the number of rows: from all labels that there are.
-/// Scores are 0, 1, .. so many times each.
+/// Scores are 0, 1, .., each this many times.
 fn failure(times: &[usize], alpha: f64, curves: &[Curve]) -> Vec<u128> {
     let mut failed = vec![0; curves.len()];
     for rows in all_labels(times) {
