@@ -24,7 +24,7 @@ fn words(name: &str, is_64_bits: bool) -> usize {
 }
 
 fn number(text: &str) -> usize {
-    text.split_whitespace().next().unwrap().parse().unwrap()
+    text.split_whitespace().next().unwrap().replace(',', "").parse().unwrap()
 }
 
 /// The states that a program has, and the words that it gives for each.

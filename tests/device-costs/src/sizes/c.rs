@@ -94,7 +94,7 @@ fn compare_readme(measured: &[[u64; 2]]) -> Result<()> {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let &["", name, zero, four, ""] = &cells[..] else { bail!("{row} is no row of three cells") };
         let bytes =
-            |cell: &str| cell.replace(' ', "").parse::<u64>().with_context(|| format!("{cell} is no number"));
+            |cell: &str| cell.replace(',', "").parse::<u64>().with_context(|| format!("{cell} is no number"));
         let stated = [bytes(zero)?, bytes(four)?];
         let is_near =
             |(&stated, &measured): (&u64, &u64)| (stated as f64 / measured as f64 - 1.0).abs() <= NEAR;
@@ -112,11 +112,11 @@ fn compare_readme(measured: &[[u64; 2]]) -> Result<()> {
     Ok(())
 }
 
-/// A number with a space between thousands, as the README has them.
+/// A number with a comma between thousands, as the README has them.
 fn in_thousands(bytes: u64) -> String {
     match bytes {
         0..=999 => bytes.to_string(),
-        _ => format!("{} {:03}", bytes / 1000, bytes % 1000),
+        _ => format!("{},{:03}", bytes / 1000, bytes % 1000),
     }
 }
 
