@@ -393,17 +393,17 @@
 #define CALIB_ERROR_UNCOMMITTED -44
 
 /**
- * The artifact's counter is below that of the calibrator in force.
+ * The artifact's rollback counter is below that of the active calibrator.
  */
 #define CALIB_ERROR_DOWNGRADE -45
 
 /**
- * The artifact has no counter, which a device with a trusted key demands.
+ * The artifact has no rollback counter, which a device with a trusted key requires.
  */
 #define CALIB_ERROR_NO_COUNTER -46
 
 /**
- * The artifact's counter is that of another one in the slots.
+ * The artifact's rollback counter is that of another artifact in the slots.
  */
 #define CALIB_ERROR_SAME_COUNTER -47
 
@@ -413,7 +413,7 @@
 #define CALIB_ERROR_RELOAD -48
 
 /**
- * The calibrator in force cannot be made sure of, or the device's installations are used up.
+ * The active calibrator cannot be made permanent, or the device's installations are used up.
  */
 #define CALIB_ERROR_WORN -49
 
@@ -670,8 +670,8 @@
 #define CALIB_NO_SLOT 255
 
 /**
- * How far apart predictions may be whose outcomes are told in any order. An outcome is refused once that of a prediction is known that came so
- * many later.
+ * How far apart predictions may be whose outcomes are reported in any order. An outcome is rejected once the outcome of a prediction that
+ * came this many later is known.
  */
 #define CALIB_TOLD_WINDOW 256
 
@@ -732,7 +732,7 @@ typedef struct {
      */
     calib_monitors_t *monitors;
     /**
-     * A random word, uniform and independent of the scores, for a randomised calibrator.
+     * A random word, uniform and independent of the scores, for a randomized calibrator.
      */
     uint32_t word;
     /**
@@ -834,7 +834,7 @@ typedef struct {
 
 /**
  * The band at a score. If a higher score never means a lower probability, the probability of an event lies in the band for every score
- * simultaneously; the calibration rows contradict this with probability at most `alpha`.
+ * simultaneously. This fails with probability at most `alpha` over the labels of the calibration set.
  */
 typedef struct {
     /**
@@ -884,7 +884,7 @@ typedef struct {
      */
     float epsilon;
     /**
-     * The difference between neighbouring codes' scores; 0 of floats.
+     * The difference between neighboring codes' scores; 0 of floats.
      */
     float scale;
     /**
@@ -960,12 +960,12 @@ typedef struct {
  */
 typedef struct {
     /**
-     * Handed to the callback as it is; may be null.
+     * Passed to the callback unchanged; may be null.
      */
     void *context;
     /**
      * Classifies `count` finite features: writes one number, or one for each class, to `output`. A classifier that cannot returns
-     * anything but 0; the alarm is then raised, and the host is told that the output was not a number.
+     * anything but 0; the alarm is then raised, and the device reports to the host that the output was not a number.
      */
     int32_t (*classify)(void *context, const float *features, size_t count, float *output, size_t output_len);
     /**
@@ -1106,12 +1106,12 @@ typedef struct {
      */
     const uint8_t *key;
     /**
-     * What counts the predictions, open; null counts nothing. The device begins with the calibrator in force. With a `key` outcomes are not
-     * taken over the line, as whoever forges them can silence a monitor: tell them with `calib_monitors_tell`.
+     * What counts the predictions, open; null counts nothing. The device begins with the active calibrator. With a `key`, outcomes are not
+     * accepted over the serial link, as anyone who forges them can silence a monitor: report them with `calib_monitors_tell`.
      */
     calib_monitors_t *monitors;
     /**
-     * Where a calibrator has no rule of its own: a probability at or above this threshold raises the alarm.
+     * If a calibrator has no rule: a probability at or above this threshold raises the alarm.
      */
     float alarm_threshold;
     /**
@@ -1141,8 +1141,8 @@ typedef struct {
      */
     uint32_t len_bytes;
     /**
-     * After how many predictions all is saved, at least 1, and sooner after a start; an outcome is saved at once. What was counted since is
-     * lost with the power, and neither looked at nor told before. With 1, whoever switches the power cannot choose what is counted.
+     * After how many predictions all is saved, at least 1, and sooner after a start; an outcome is saved at once. A power cut loses what was
+     * counted since, which was neither evaluated nor reported before. With 1, anyone who switches the power cannot choose what is counted.
      */
     uint32_t every;
     /**
@@ -1331,7 +1331,7 @@ typedef struct {
      */
     uint8_t in_force;
     /**
-     * The slot that may hold a newer calibrator than the one in force and is of no use, or `CALIB_NO_SLOT`.
+     * The slot that may hold a newer calibrator than the active one and cannot be used, or `CALIB_NO_SLOT`.
      */
     uint8_t passed_over;
     /**
@@ -1349,7 +1349,7 @@ extern "C" {
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_score(const calib_calibrator_t *calibrator,
                           float score,
@@ -1361,7 +1361,7 @@ int32_t calib_apply_score(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_margin(const calib_calibrator_t *calibrator,
                            float margin,
@@ -1373,7 +1373,7 @@ int32_t calib_apply_margin(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_code(const calib_calibrator_t *calibrator,
                          int32_t integer_code,
@@ -1385,7 +1385,7 @@ int32_t calib_apply_code(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_logits(const calib_calibrator_t *calibrator,
                            const float *logits,
@@ -1398,7 +1398,7 @@ int32_t calib_apply_logits(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_probs(const calib_calibrator_t *calibrator,
                           const float *probs,
@@ -1411,7 +1411,7 @@ int32_t calib_apply_probs(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_keys(const calib_calibrator_t *calibrator,
                          const uint16_t *keys,
@@ -1424,7 +1424,7 @@ int32_t calib_apply_keys(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_i8(const calib_calibrator_t *calibrator,
                        const int8_t *codes,
@@ -1438,7 +1438,7 @@ int32_t calib_apply_i8(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_u8(const calib_calibrator_t *calibrator,
                        const uint8_t *codes,
@@ -1453,7 +1453,7 @@ int32_t calib_apply_u8(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_all_logits(const calib_calibrator_t *calibrator,
                                const float *logits,
@@ -1468,7 +1468,7 @@ int32_t calib_apply_all_logits(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_all_probs(const calib_calibrator_t *calibrator,
                               const float *vector,
@@ -1484,7 +1484,7 @@ int32_t calib_apply_all_probs(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_top_k_logits(const calib_calibrator_t *calibrator,
                                  const float *logits,
@@ -1498,7 +1498,7 @@ int32_t calib_apply_top_k_logits(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
                                 const float *probs,
@@ -1513,7 +1513,7 @@ int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_band_score(const calib_calibrator_t *calibrator,
                          float score,
@@ -1524,7 +1524,7 @@ int32_t calib_band_score(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_band_margin(const calib_calibrator_t *calibrator,
                           float margin,
@@ -1535,7 +1535,7 @@ int32_t calib_band_margin(const calib_calibrator_t *calibrator,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_band_code(const calib_calibrator_t *calibrator,
                         int32_t integer_code,
@@ -1546,11 +1546,11 @@ int32_t calib_band_code(const calib_calibrator_t *calibrator,
  *
  * `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
  * 8 bytes of the classifier's identity, which the artifact must name if it names one; null accepts every artifact.
- * No signature is looked at: whoever writes this memory could write another program, too. `calib_store_load` looks at them.
+ * No signature is checked: anyone who can write this memory could also write another program. `calib_store_load` checks signatures.
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_open(calib_calibrator_t *calibrator,
                    const uint8_t *bytes,
@@ -1567,14 +1567,14 @@ int32_t calib_open(calib_calibrator_t *calibrator,
 int32_t calib_info(const calib_calibrator_t *calibrator, calib_info_t *info);
 
 /**
- * Joins the parts of a device, raises the alarm, and loads the calibrator in force.
+ * Joins the parts of a device, raises the alarm, and loads the active calibrator.
  *
  * `staged` and `loaded` have room for `buffer_words` words each, at least `CALIB_BUFFER_WORDS`: one receives a new calibrator while the
  * one in the other is used. It is no error if there is no calibrator: the device answers "uncalibrated", and its alarm stays raised.
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_device_open(calib_device_t *device,
                           const calib_device_config_t *config,
@@ -1583,11 +1583,11 @@ int32_t calib_device_open(calib_device_t *device,
                           size_t buffer_words);
 
 /**
- * Takes bytes from the serial line until a request is complete, and answers it.
+ * Reads bytes from the serial link until a request is complete, and answers it.
  *
- * `taken` is set to how many of the `len` bytes were looked at, `reply_len` to the length of the reply that is to be sent, 0 if no
- * request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. What is not a
- * frame is passed over. An installation erases and writes a slot within this
+ * `taken` is set to how many of the `len` bytes were read. `reply_len` is set to the length of the reply that is to be sent, or to 0 if
+ * no request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. Bytes that are not a
+ * frame are skipped. An installation erases and writes a slot within this
  * call, and the counters of monitors may be saved: it takes as long as the flash's callbacks do.
  *
  * If it returns anything but `CALIB_OK`, nothing is to be sent; after `CALIB_ERROR_ALARM` the device must not go on as if its alarm
@@ -1629,13 +1629,13 @@ const char *calib_error_text(int32_t error);
  * Makes monitors of one table of up to 32 bins: those of a binary calibrator, or of one by confidence.
  *
  * `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
- * They are in memory alone, unless they are saved by `calib_monitors_save`: every start is a test of its own then, and the bound on false
- * alarms that of one start. `calib_monitors_open_kept` holds it over all starts. Counting begins with `calib_monitors_begin`, or with the device
+ * They are only in memory, unless `calib_monitors_save` saves them. Every start is then a separate test, and the bound on false alerts
+ * is that of one start. With `calib_monitors_open_kept` the bound holds over all starts. Counting begins with `calib_monitors_begin`, or with the device
  * that is given the monitors.
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_monitors_open(calib_monitors_t *monitors,
                             uint64_t *counters,
@@ -1679,11 +1679,11 @@ int32_t calib_monitors_open_many_kept(calib_monitors_t *monitors,
                                       const calib_journal_t *journal);
 
 /**
- * Goes on counting for this calibrator if it is the one that was counted for before, by the journal too, and begins anew otherwise.
+ * Continues to count for this calibrator if it is the one that was counted for before, also by the journal. Otherwise restarts at 0.
  *
  * From then on `calib_apply_...` counts each prediction whose `calib_options_t` names the monitors. A calibrator that was fitted
- * without `--monitor`, or that gives several probabilities, gives `CALIB_ERROR_NOT_MONITORED`, one with more tables or bins than there
- * is room for `CALIB_ERROR_ROOM`. A device does this by itself with the calibrator in force.
+ * without `--monitor`, or that gives several probabilities, gives `CALIB_ERROR_NOT_MONITORED`. A calibrator with more tables or bins
+ * than there is room for gives `CALIB_ERROR_ROOM`. A device calls this for the active calibrator.
  *
  * # Safety
  *
@@ -1693,15 +1693,20 @@ int32_t calib_monitors_begin(calib_monitors_t *monitors,
                              const calib_calibrator_t *calibrator);
 
 /**
- * Tells the outcome of a prediction that was counted, once it is known.
+ * Reports the outcome of a prediction that was counted, once it is known.
  *
- * Of the `result` the calibrator's name, the number, the class, the bin and the reason are looked at, of the options the group. `is_positive`
+ * This reads the calibrator's name, the number, the class, the bin and the reason of the `result`, and the group of the options. `is_positive`
  * is 1 if the event happened, or, with several classes, if the predicted class was right; otherwise 0.
  *
- * The same outcome counts once, however often it is told. A result of another calibrator gives `CALIB_ERROR_OTHER_CALIBRATOR`, one of no
- * prediction that was counted `CALIB_ERROR_NO_PREDICTION`, the opposite of an outcome that is known `CALIB_ERROR_TOLD`, and one that comes
- * after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. The bytes of `calib_monitors_save` hold which outcomes were told. A
- * journal does not hold it: after a restart a result from before it gives `CALIB_ERROR_RESTARTED`, and counts no more.
+ * The same outcome counts once, however often it is reported. Errors:
+ *
+ * - `CALIB_ERROR_OTHER_CALIBRATOR`: the result is of another calibrator;
+ * - `CALIB_ERROR_NO_PREDICTION`: no prediction with this number was counted;
+ * - `CALIB_ERROR_TOLD`: the opposite outcome is known;
+ * - `CALIB_ERROR_LATE`: an outcome of a prediction that came `CALIB_TOLD_WINDOW` or more later is known;
+ * - `CALIB_ERROR_RESTARTED`: the result is from before a restart, and the journal does not hold which outcomes were reported.
+ *
+ * The bytes of `calib_monitors_save` hold which outcomes were reported.
  *
  * # Safety
  *
@@ -1714,10 +1719,10 @@ int32_t calib_monitors_tell(calib_monitors_t *monitors,
                             uint8_t is_positive);
 
 /**
- * Says what the monitors of a table counted, and works the evidence out: about a million instructions.
+ * Returns what the monitors of a table counted, and computes the evidence: about a million instructions.
  *
- * A binary calibrator, and one by confidence, has the table 0, one by predicted class a table for each; with groups, those of each group
- * follow those of the one before.
+ * A binary calibrator, and one by confidence, has only table 0. A calibrator by predicted class has a table for each class. With groups,
+ * the tables of each group follow those of the group before.
  *
  * # Safety
  *
@@ -1729,7 +1734,7 @@ int32_t calib_monitors_read(calib_monitors_t *monitors,
                             calib_counters_t *counters);
 
 /**
- * Begins to count anew, alarms included.
+ * Restarts all counts at 0, and clears the alerts.
  *
  * # Safety
  *
@@ -1772,7 +1777,7 @@ int32_t calib_monitors_restore(calib_monitors_t *monitors,
  *
  * # Safety
  *
- * Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
  */
 int32_t calib_store_open(calib_store_t *store,
                          const calib_flash_t *flash,
@@ -1783,7 +1788,7 @@ int32_t calib_store_open(calib_store_t *store,
                          size_t buffer_words);
 
 /**
- * Loads the calibrator in force into the store's buffer, checks it there, and opens it.
+ * Loads the active calibrator into the store's buffer, checks it there, and opens it.
  *
  * Calibrators that were loaded before point to the same buffer: from then on they are refused with `CALIB_ERROR_STATE`, also if nothing could be
  * loaded. Other threads do not apply them meanwhile.
@@ -1796,9 +1801,9 @@ int32_t calib_store_load(calib_store_t *store,
                          calib_calibrator_t *calibrator);
 
 /**
- * Checks an artifact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
+ * Checks an artifact of `len` bytes and installs it in the slot that is not active; `receipt` may be null.
  *
- * The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
+ * The power may fail at any moment: the active calibrator is then the old one or the new one. Once this returns `CALIB_OK`, it is
  * the new one. `bytes` starts at a multiple of 4, and has at most `CALIB_BUFFER_BYTES`. The calibrator that was loaded stays usable; `calib_store_load` loads the new
  * one.
  *

@@ -168,7 +168,7 @@ unsafe fn apply_top_k(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_score(
     calibrator: *const calib_calibrator_t,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn calib_apply_score(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_margin(
     calibrator: *const calib_calibrator_t,
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn calib_apply_margin(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_code(
     calibrator: *const calib_calibrator_t,
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn calib_apply_code(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_logits(
     calibrator: *const calib_calibrator_t,
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn calib_apply_logits(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_probs(
     calibrator: *const calib_calibrator_t,
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn calib_apply_probs(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_keys(
     calibrator: *const calib_calibrator_t,
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn calib_apply_keys(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_i8(
     calibrator: *const calib_calibrator_t,
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn calib_apply_i8(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_u8(
     calibrator: *const calib_calibrator_t,
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn calib_apply_u8(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_all_logits(
     calibrator: *const calib_calibrator_t,
@@ -356,7 +356,7 @@ pub unsafe extern "C" fn calib_apply_all_logits(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_all_probs(
     calibrator: *const calib_calibrator_t,
@@ -376,7 +376,7 @@ pub unsafe extern "C" fn calib_apply_all_probs(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_top_k_logits(
     calibrator: *const calib_calibrator_t,
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn calib_apply_top_k_logits(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_apply_top_k_probs(
     calibrator: *const calib_calibrator_t,

@@ -9,7 +9,7 @@ use crate::memory::{Place, Span};
 use crate::vectors::encoding_of_codes;
 
 /// The band at a score. If a higher score never means a lower probability, the probability of an event lies in the band for every score
-/// simultaneously; the calibration rows contradict this with probability at most `alpha`.
+/// simultaneously. This fails with probability at most `alpha` over the labels of the calibration set.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct calib_band_t {
@@ -51,7 +51,7 @@ unsafe fn band(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_band_score(
     calibrator: *const calib_calibrator_t,
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn calib_band_score(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_band_margin(
     calibrator: *const calib_calibrator_t,
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn calib_band_margin(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_band_code(
     calibrator: *const calib_calibrator_t,

@@ -80,7 +80,7 @@ pub struct calib_info_t {
     pub alpha: f32,
     /// The guaranteed bound on the difference between probability and event frequency, of all bins; not a number without a guarantee.
     pub epsilon: f32,
-    /// The difference between neighbouring codes' scores; 0 of floats.
+    /// The difference between neighboring codes' scores; 0 of floats.
     pub scale: f32,
     /// The code of the score 0; 0 of floats.
     pub zero_point: i32,
@@ -200,7 +200,7 @@ impl Opened {
         })
     }
 
-    /// Where the artifact lies: whoever writes there changes the calibrator.
+    /// Where the artifact lies: anyone who writes there changes the calibrator.
     pub(crate) const fn bytes(&self) -> Span {
         self.bytes
     }
@@ -230,11 +230,11 @@ impl Opened {
 ///
 /// `bytes` starts at a multiple of 4, and stays where and what it is while the calibrator is used. `classifier` points to the
 /// 8 bytes of the classifier's identity, which the artifact must name if it names one; null accepts every artifact.
-/// No signature is looked at: whoever writes this memory could write another program, too. `calib_store_load` looks at them.
+/// No signature is checked: anyone who can write this memory could also write another program. `calib_store_load` checks signatures.
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_open(
     calibrator: *mut calib_calibrator_t,

@@ -28,10 +28,10 @@ pub const CALIB_MAX_VALUES: usize = 128;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_classifier_t {
-    /// Handed to the callback as it is; may be null.
+    /// Passed to the callback unchanged; may be null.
     pub context: *mut c_void,
     /// Classifies `count` finite features: writes one number, or one for each class, to `output`. A classifier that cannot returns
-    /// anything but 0; the alarm is then raised, and the host is told that the output was not a number.
+    /// anything but 0; the alarm is then raised, and the device reports to the host that the output was not a number.
     pub classify: Option<
         unsafe extern "C" fn(
             context: *mut c_void,

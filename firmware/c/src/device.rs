@@ -56,10 +56,10 @@ pub struct calib_device_config_t {
     /// The 32 bytes of the public key with which calibrators must be signed; null accepts every calibrator, and answers questions
     /// about scores from the line.
     pub key: *const u8,
-    /// What counts the predictions, open; null counts nothing. The device begins with the calibrator in force. With a `key` outcomes are not
-    /// taken over the line, as whoever forges them can silence a monitor: tell them with `calib_monitors_tell`.
+    /// What counts the predictions, open; null counts nothing. The device begins with the active calibrator. With a `key`, outcomes are not
+    /// accepted over the serial link, as anyone who forges them can silence a monitor: report them with `calib_monitors_tell`.
     pub monitors: *mut calib_monitors_t,
-    /// Where a calibrator has no rule of its own: a probability at or above this threshold raises the alarm.
+    /// If a calibrator has no rule: a probability at or above this threshold raises the alarm.
     pub alarm_threshold: f32,
     /// Whether a probability below the threshold raises it instead: 0 or 1.
     pub alarm_below: u8,
@@ -69,7 +69,7 @@ pub struct calib_device_config_t {
 
 /// An open device.
 struct OpenDevice {
-    /// Not there only while it is made anew around another calibrator.
+    /// Absent only while it is rebuilt around another calibrator.
     device: Option<Joined>,
     updater: Slots,
     /// The updater's.
@@ -82,7 +82,7 @@ struct OpenDevice {
 type Joined = Device<'static, Own, Board, Board, Board, Watching>;
 type Slots = Updater<'static, Flash, Trusted, { CALIB_BUFFER_BYTES / 4 }>;
 
-/// Joins the parts around the calibrator in force, which is loaded first.
+/// Joins the parts around the active calibrator, which is loaded first.
 ///
 /// # Safety
 ///
@@ -98,7 +98,7 @@ unsafe fn joined(
 }
 
 impl OpenDevice {
-    /// Checks the parts, raises the alarm, and loads the calibrator in force.
+    /// Checks the parts, raises the alarm, and loads the active calibrator.
     ///
     /// # Safety
     ///
@@ -148,7 +148,7 @@ impl OpenDevice {
         [Span::of(device), staged, loaded, monitors, counters]
     }
 
-    /// Loads the calibrator in force.
+    /// Loads the active calibrator.
     // What it needs of the stack is not there while requests are answered.
     #[inline(never)]
     fn reload(&mut self) -> Result<()> {
@@ -191,14 +191,14 @@ unsafe fn named(config: &calib_device_config_t) -> [Span; 4] {
     [Span::of(config.key.cast::<[u8; CALIB_KEY_BYTES]>()), text, monitors, counters]
 }
 
-/// Joins the parts of a device, raises the alarm, and loads the calibrator in force.
+/// Joins the parts of a device, raises the alarm, and loads the active calibrator.
 ///
 /// `staged` and `loaded` have room for `buffer_words` words each, at least `CALIB_BUFFER_WORDS`: one receives a new calibrator while the
 /// one in the other is used. It is no error if there is no calibrator: the device answers "uncalibrated", and its alarm stays raised.
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_device_open(
     device: *mut calib_device_t,
@@ -221,11 +221,11 @@ pub unsafe extern "C" fn calib_device_open(
     code(unsafe { memory::open(device, &[&read, &buffers], make) })
 }
 
-/// Takes bytes from the serial line until a request is complete, and answers it.
+/// Reads bytes from the serial link until a request is complete, and answers it.
 ///
-/// `taken` is set to how many of the `len` bytes were looked at, `reply_len` to the length of the reply that is to be sent, 0 if no
-/// request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. What is not a
-/// frame is passed over. An installation erases and writes a slot within this
+/// `taken` is set to how many of the `len` bytes were read. `reply_len` is set to the length of the reply that is to be sent, or to 0 if
+/// no request is complete yet. `reply` has room for `CALIB_REPLY_BYTES` bytes. Call it again with the rest of the bytes. Bytes that are not a
+/// frame are skipped. An installation erases and writes a slot within this
 /// call, and the counters of monitors may be saved: it takes as long as the flash's callbacks do.
 ///
 /// If it returns anything but `CALIB_OK`, nothing is to be sent; after `CALIB_ERROR_ALARM` the device must not go on as if its alarm

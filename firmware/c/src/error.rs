@@ -54,15 +54,15 @@ pub const CALIB_ERROR_READ_BACK: i32 = -42;
 pub const CALIB_ERROR_TOO_LARGE: i32 = -43;
 /// No installation into the slot was completed.
 pub const CALIB_ERROR_UNCOMMITTED: i32 = -44;
-/// The artifact's counter is below that of the calibrator in force.
+/// The artifact's rollback counter is below that of the active calibrator.
 pub const CALIB_ERROR_DOWNGRADE: i32 = -45;
-/// The artifact has no counter, which a device with a trusted key demands.
+/// The artifact has no rollback counter, which a device with a trusted key requires.
 pub const CALIB_ERROR_NO_COUNTER: i32 = -46;
-/// The artifact's counter is that of another one in the slots.
+/// The artifact's rollback counter is that of another artifact in the slots.
 pub const CALIB_ERROR_SAME_COUNTER: i32 = -47;
 /// The slots are not what they were when the calibrator was loaded: load it again.
 pub const CALIB_ERROR_RELOAD: i32 = -48;
-/// The calibrator in force cannot be made sure of, or the device's installations are used up.
+/// The active calibrator cannot be made permanent, or the device's installations are used up.
 pub const CALIB_ERROR_WORN: i32 = -49;
 /// The artifact changed while it was installed.
 pub const CALIB_ERROR_CHANGED: i32 = -50;

@@ -18,8 +18,8 @@ pub struct calib_journal_t {
     pub offset: u32,
     /// The length of all sectors in bytes: at least 8192, in whole units of 4096 bytes; of longer sectors at least two.
     pub len_bytes: u32,
-    /// After how many predictions all is saved, at least 1, and sooner after a start; an outcome is saved at once. What was counted since is
-    /// lost with the power, and neither looked at nor told before. With 1, whoever switches the power cannot choose what is counted.
+    /// After how many predictions all is saved, at least 1, and sooner after a start; an outcome is saved at once. A power cut loses what was
+    /// counted since, which was neither evaluated nor reported before. With 1, anyone who switches the power cannot choose what is counted.
     pub every: u32,
     /// `CALIB_ERASED_ONES` or `CALIB_ERASED_ZEROS`.
     pub erased: u8,

@@ -111,7 +111,7 @@ pub(crate) unsafe fn room<'a, T>(
     Ok(unsafe { core::slice::from_raw_parts_mut(first.cast_mut().cast(), len) })
 }
 
-/// Puts the same value everywhere into a room: whoever is given it may look at what is there.
+/// Puts the same value everywhere into a buffer: anyone who gets it may read what is there.
 pub(crate) fn filled<T: Copy>(room: &mut [MaybeUninit<T>], value: T) -> &mut [T] {
     room.fill(MaybeUninit::new(value));
     // SAFETY: all values are there.

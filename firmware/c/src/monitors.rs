@@ -63,7 +63,7 @@ impl OpenMonitors {
         unsafe { &*self.counters }
     }
 
-    /// Goes on for this calibrator or begins anew, and sees that there is room for all of its monitors.
+    /// Continues for this calibrator or restarts at 0, and checks that there is room for all of its monitors.
     fn begin_with(&mut self, artifact: &Artifact<'_>) -> Result<()> {
         self.begin(Some(artifact), false);
         let begun = self.has_room(artifact);
@@ -273,13 +273,13 @@ impl Watch for Watching {
 /// Makes monitors of one table of up to 32 bins: those of a binary calibrator, or of one by confidence.
 ///
 /// `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
-/// They are in memory alone, unless they are saved by `calib_monitors_save`: every start is a test of its own then, and the bound on false
-/// alarms that of one start. `calib_monitors_open_kept` holds it over all starts. Counting begins with `calib_monitors_begin`, or with the device
+/// They are only in memory, unless `calib_monitors_save` saves them. Every start is then a separate test, and the bound on false alerts
+/// is that of one start. With `calib_monitors_open_kept` the bound holds over all starts. Counting begins with `calib_monitors_begin`, or with the device
 /// that is given the monitors.
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_monitors_open(
     monitors: *mut calib_monitors_t,
@@ -387,11 +387,11 @@ unsafe fn with_artifact(
     unsafe { memory::work(monitors.cast(), work) }
 }
 
-/// Goes on counting for this calibrator if it is the one that was counted for before, by the journal too, and begins anew otherwise.
+/// Continues to count for this calibrator if it is the one that was counted for before, also by the journal. Otherwise restarts at 0.
 ///
 /// From then on `calib_apply_...` counts each prediction whose `calib_options_t` names the monitors. A calibrator that was fitted
-/// without `--monitor`, or that gives several probabilities, gives `CALIB_ERROR_NOT_MONITORED`, one with more tables or bins than there
-/// is room for `CALIB_ERROR_ROOM`. A device does this by itself with the calibrator in force.
+/// without `--monitor`, or that gives several probabilities, gives `CALIB_ERROR_NOT_MONITORED`. A calibrator with more tables or bins
+/// than there is room for gives `CALIB_ERROR_ROOM`. A device calls this for the active calibrator.
 ///
 /// # Safety
 ///
@@ -405,15 +405,20 @@ pub unsafe extern "C" fn calib_monitors_begin(
     code(unsafe { with_artifact(monitors, calibrator, |opened, artifact, _| opened.begin_with(artifact)) })
 }
 
-/// Tells the outcome of a prediction that was counted, once it is known.
+/// Reports the outcome of a prediction that was counted, once it is known.
 ///
-/// Of the `result` the calibrator's name, the number, the class, the bin and the reason are looked at, of the options the group. `is_positive`
+/// This reads the calibrator's name, the number, the class, the bin and the reason of the `result`, and the group of the options. `is_positive`
 /// is 1 if the event happened, or, with several classes, if the predicted class was right; otherwise 0.
 ///
-/// The same outcome counts once, however often it is told. A result of another calibrator gives `CALIB_ERROR_OTHER_CALIBRATOR`, one of no
-/// prediction that was counted `CALIB_ERROR_NO_PREDICTION`, the opposite of an outcome that is known `CALIB_ERROR_TOLD`, and one that comes
-/// after those of predictions `CALIB_TOLD_WINDOW` later `CALIB_ERROR_LATE`. The bytes of `calib_monitors_save` hold which outcomes were told. A
-/// journal does not hold it: after a restart a result from before it gives `CALIB_ERROR_RESTARTED`, and counts no more.
+/// The same outcome counts once, however often it is reported. Errors:
+///
+/// - `CALIB_ERROR_OTHER_CALIBRATOR`: the result is of another calibrator;
+/// - `CALIB_ERROR_NO_PREDICTION`: no prediction with this number was counted;
+/// - `CALIB_ERROR_TOLD`: the opposite outcome is known;
+/// - `CALIB_ERROR_LATE`: an outcome of a prediction that came `CALIB_TOLD_WINDOW` or more later is known;
+/// - `CALIB_ERROR_RESTARTED`: the result is from before a restart, and the journal does not hold which outcomes were reported.
+///
+/// The bytes of `calib_monitors_save` hold which outcomes were reported.
 ///
 /// # Safety
 ///
@@ -455,10 +460,10 @@ pub unsafe extern "C" fn calib_monitors_tell(
     code(unsafe { with_artifact(monitors, calibrator, tell) })
 }
 
-/// Says what the monitors of a table counted, and works the evidence out: about a million instructions.
+/// Returns what the monitors of a table counted, and computes the evidence: about a million instructions.
 ///
-/// A binary calibrator, and one by confidence, has the table 0, one by predicted class a table for each; with groups, those of each group
-/// follow those of the one before.
+/// A binary calibrator, and one by confidence, has only table 0. A calibrator by predicted class has a table for each class. With groups,
+/// the tables of each group follow those of the group before.
 ///
 /// # Safety
 ///
@@ -482,7 +487,7 @@ pub unsafe extern "C" fn calib_monitors_read(
     code(unsafe { with_artifact(monitors, calibrator, read) })
 }
 
-/// Begins to count anew, alarms included.
+/// Restarts all counts at 0, and clears the alerts.
 ///
 /// # Safety
 ///

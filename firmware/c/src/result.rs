@@ -115,7 +115,7 @@ pub struct calib_result_t {
 pub struct calib_options_t {
     /// The monitors that count the prediction, begun with this calibrator; null counts nothing. They are for one thread at a time.
     pub monitors: *mut calib_monitors_t,
-    /// A random word, uniform and independent of the scores, for a randomised calibrator.
+    /// A random word, uniform and independent of the scores, for a randomized calibrator.
     pub word: u32,
     /// Whether there is a random word: 0 or 1.
     pub has_word: u8,

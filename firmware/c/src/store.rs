@@ -79,7 +79,7 @@ pub struct calib_slots_t {
     pub slots: [calib_slot_t; 2],
     /// The slot whose calibrator was loaded last, or `CALIB_NO_SLOT`.
     pub in_force: u8,
-    /// The slot that may hold a newer calibrator than the one in force and is of no use, or `CALIB_NO_SLOT`.
+    /// The slot that may hold a newer calibrator than the active one and cannot be used, or `CALIB_NO_SLOT`.
     pub passed_over: u8,
     /// Always 0.
     pub reserved: [u8; 2],
@@ -209,7 +209,7 @@ pub(crate) unsafe fn parts(
 ///
 /// # Safety
 ///
-/// Pointers that are neither null nor misaligned point to as many values as is said, which may be read or written as is said.
+/// Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn calib_store_open(
     store: *mut calib_store_t,
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn calib_store_open(
     code(unsafe { memory::open(store, &[&read, &[buffer_span(buffer)]], make) })
 }
 
-/// Loads the calibrator in force into the store's buffer, checks it there, and opens it.
+/// Loads the active calibrator into the store's buffer, checks it there, and opens it.
 ///
 /// Calibrators that were loaded before point to the same buffer: from then on they are refused with `CALIB_ERROR_STATE`, also if nothing could be
 /// loaded. Other threads do not apply them meanwhile.
@@ -273,9 +273,9 @@ pub unsafe extern "C" fn calib_store_load(
     code(unsafe { memory::work(store.cast::<State<OpenStore>>(), load) })
 }
 
-/// Checks an artifact of `len` bytes and installs it in the slot that is not in force; `receipt` may be null.
+/// Checks an artifact of `len` bytes and installs it in the slot that is not active; `receipt` may be null.
 ///
-/// The power may fail at any moment: the calibrator in force is then the old one or the new one. Once this returns `CALIB_OK`, it is
+/// The power may fail at any moment: the active calibrator is then the old one or the new one. Once this returns `CALIB_OK`, it is
 /// the new one. `bytes` starts at a multiple of 4, and has at most `CALIB_BUFFER_BYTES`. The calibrator that was loaded stays usable; `calib_store_load` loads the new
 /// one.
 ///
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn calib_store_install(
         };
         // SAFETY: the caller's.
         let bytes = unsafe { memory::slice(bytes, len) }?;
-        // A slot may be longer than the buffer, and what cannot be loaded would never be in force.
+        // A slot may be longer than the buffer, and what cannot be loaded would never be active.
         if len > CALIB_BUFFER_BYTES {
             return Err(CALIB_ERROR_TOO_LARGE);
         }

@@ -4,8 +4,8 @@ use crate::error::{
     CALIB_ERROR_LATE, CALIB_ERROR_NO_PREDICTION, CALIB_ERROR_RESTARTED, CALIB_ERROR_TOLD, Result,
 };
 
-/// How far apart predictions may be whose outcomes are told in any order. An outcome is refused once that of a prediction is known that came so
-/// many later.
+/// How far apart predictions may be whose outcomes are reported in any order. An outcome is rejected once the outcome of a prediction that
+/// came this many later is known.
 pub const CALIB_TOLD_WINDOW: u32 = 256;
 
 const WORDS: usize = CALIB_TOLD_WINDOW as usize / 32;
@@ -33,7 +33,7 @@ impl ToldOutcomes {
         Self { last, closed: 0, before: 0, known: [0; WORDS], positive: [0; WORDS] }
     }
 
-    /// Takes no outcome of any prediction so far, nor of one up to this number: before the first prediction these are those of before the
+    /// Accepts no outcome of any prediction so far, nor of one up to this number: before the first prediction these are from before the
     /// restart.
     pub(crate) fn anew(&self, skipped: u32) -> Self {
         let before = if self.last == 0 { skipped } else { self.before };
