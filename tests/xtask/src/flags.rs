@@ -130,6 +130,10 @@ xflags::xflags! {
         ///
         /// No message on the console, no request, nothing that axe-core objects to.
         cmd report-check {}
+        /// Draw the pictures of the README and of the book's first steps again.
+        ///
+        /// A test of the command fails if they are stale. `cargo xtask wheel` compares the picture of the page about Python.
+        cmd figures {}
         /// Build the Python package's wheel for this machine's platform, and test it.
         ///
         /// In clean virtual environments, with the oldest and the newest NumPy and scikit-learn that it is for.

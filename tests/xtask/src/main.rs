@@ -62,6 +62,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
             BenchCmd::Device(device) => devices::count(setup, &device),
         },
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
+        XtaskCmd::Figures(_) => report_check::figures(setup),
         XtaskCmd::Notices(_) => notices::notices(),
         XtaskCmd::Wheel(wheel) => wheel::wheel(setup, wheel.all),
         XtaskCmd::Examples(_) => examples::examples(setup),

@@ -1,4 +1,4 @@
-//! `cargo xtask report-check`
+//! `cargo xtask report-check` and `cargo xtask figures`
 
 use anyhow::{Context, Result, ensure};
 use xtask::{cargo, output, root, run};
@@ -22,4 +22,12 @@ pub(crate) fn report_check(setup: Setup) -> Result<()> {
     run(cargo(&root())
         .args(["run", "--quiet", "--locked", "--package", "calib-claims", "--bin", "report-check", "--"])
         .arg(chromium))
+}
+
+/// Draws the pictures of the README and of the book's first steps.
+pub(crate) fn figures(setup: Setup) -> Result<()> {
+    setup.provide(&Needs { programs: &[&CHROMIUM], ..Needs::default() })?;
+    let chromium = CHROMIUM.place().context("Chromium was installed, but is not on the PATH")?;
+    let tests = ["test", "--locked", "--package", "calib-host", "--all-features", "--test", "cli", "picture"];
+    run(cargo(&root()).env("CHROMIUM", chromium).env("UPDATE_BOOK", "1").args(tests))
 }

@@ -1,4 +1,5 @@
-//! How pages, help and messages are written: sentences that are too long, and words that have a plain English one in their place.
+//! How pages, help, messages, doc comments and docstrings are written: sentences that are too long, and words that have a plain English
+//! one in their place.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,10 @@ use xtask::count::{self, Files};
 
 /// More words than these are too many for a sentence.
 const MOST_WORDS: usize = 30;
+
+/// Where doc comments and docstrings are read: the header for C is made of its package's.
+const DOCUMENTED: [&str; 5] =
+    ["calib-core/src", "calib-host/fit/src", "calib-host/io/src", "calib-host/python", "firmware/c/src"];
 
 /// Words that readers look up in vain, and British spellings.
 const WORDS: [&str; 44] = [
@@ -107,17 +112,50 @@ fn pages(files: &Files) -> impl Iterator<Item = (&String, Vec<String>)> {
     pages.map(|(path, page)| (path, sentences(path, page)))
 }
 
-/// Long sentences of each page.
+/// The doc comments of a file in Rust, or the docstrings of one in Python, as a page.
+fn documentation(path: &str, text: &str) -> String {
+    if path.ends_with(".rs") {
+        let doc = |line: &str| {
+            let line = line.trim_start();
+            line.strip_prefix("///").or(line.strip_prefix("//!")).unwrap_or_default().trim().to_owned()
+        };
+        return text.lines().map(doc).collect::<Vec<_>>().join("\n");
+    }
+    let is_prose = |line: &&str| [">>>", "..."].iter().all(|code| !line.trim_start().starts_with(code));
+    let docstrings = text.split("\"\"\"").skip(1).step_by(2);
+    let prose = |text: &str| {
+        let lines = text.lines().map(|line| Some(line).filter(is_prose).unwrap_or_default());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    docstrings.map(prose).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The sentences of the documentation of each package.
+fn documented(files: &Files) -> impl Iterator<Item = (String, Vec<String>)> {
+    DOCUMENTED.into_iter().map(|package| {
+        let is_code =
+            |path: &str| path.starts_with(package) && (path.ends_with(".rs") || path.ends_with(".py"));
+        let code = files.iter().filter(|(path, _)| is_code(path));
+        let all = code.flat_map(|(path, text)| sentences(path, &documentation(path, text)));
+        (format!("documentation of {package}"), all.collect())
+    })
+}
+
+/// Long sentences of each page, and of each package's documentation.
 pub(crate) fn long_sentences(files: &Files) -> BTreeMap<String, usize> {
-    pages(files)
-        .map(|(path, all)| (path.clone(), all.iter().filter(|sentence| is_long(sentence)).count()))
+    let pages = pages(files).map(|(path, all)| (path.clone(), all));
+    pages
+        .chain(documented(files))
+        .map(|(place, all)| (place, all.iter().filter(|sentence| is_long(sentence)).count()))
         .collect()
 }
 
-/// Words of each page, and of the messages in each package.
+/// Words of each page, of each package's documentation, and of the messages in each package.
 pub(crate) fn words(files: &Files) -> BTreeMap<String, usize> {
-    let mut found: BTreeMap<String, usize> = pages(files)
-        .map(|(path, all)| (path.clone(), all.iter().map(|sentence| words_in(sentence)).sum()))
+    let pages = pages(files).map(|(path, all)| (path.clone(), all));
+    let mut found: BTreeMap<String, usize> = pages
+        .chain(documented(files))
+        .map(|(place, all)| (place, all.iter().map(|sentence| words_in(sentence)).sum()))
         .collect();
     for package in ["calib-host/cli/src", "calib-host/fit/src", "calib-host/io/src"] {
         let code = files.iter().filter(|(path, _)| path.starts_with(package) && path.ends_with(".rs"));
@@ -140,4 +178,16 @@ fn long_sentences_and_odd_words_are_found() {
     assert_eq!(long_sentences(&of("docs/src/reference.md", &help)).values().sum::<usize>(), 1);
     let message = "fn f() {\n    g(\"is told, but for \\\n       whoever\", somebody, \"a \\\" seldom\", '\"', anew, \"x\");\n}\n";
     assert_eq!(words(&of("calib-host/cli/src/x.rs", message))["calib-host/cli/src"], 4);
+    let comment = format!(
+        "//! Anew.\n/// {long}\n/// eleven, a neighbour.\n///\n/// ```\n/// {long}x\n/// ```\nfn f() {{}} // anew\n"
+    );
+    let docstring = format!(
+        "def f():\n    \"\"\"Whoever.\n\n    {long}x\n\n    >>> anew\n    \"\"\"\n    anew = \"anew\"\n"
+    );
+    for (place, text, odd) in
+        [("firmware/c/src/x.rs", &comment, 2), ("calib-host/python/python/x.py", &docstring, 1)]
+    {
+        assert_eq!(long_sentences(&of(place, text)).values().sum::<usize>(), 1, "{place}");
+        assert_eq!(words(&of(place, text)).values().sum::<usize>(), odd, "{place}");
+    }
 }

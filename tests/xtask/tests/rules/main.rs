@@ -87,7 +87,7 @@ const IO_SRC: &str = "calib-host/io/src/";
 const CLI_SRC: &str = "calib-host/cli/src/";
 
 fn sources() -> Files {
-    count::tracked(&root(), &[".rs", "Cargo.toml", ".md"]).expect("git lists the files")
+    count::tracked(&root(), &[".rs", ".py", "Cargo.toml", ".md"]).expect("git lists the files")
 }
 
 /// The code of files below a folder: path, line number, line.
