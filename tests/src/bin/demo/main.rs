@@ -50,7 +50,7 @@ fn show(case: &Case) -> Result<()> {
     let Case { name, model, training_rows, calibration, test } = case;
     println!("\n{name}");
     println!(
-        "  data         {training_rows} rows to train on, {} to calibrate on, {} to judge on; seed {SEED}",
+        "  data         {training_rows} training rows, {} calibration rows, {} test rows; seed {SEED}",
         calibration.labels.len(),
         test.labels.len()
     );
@@ -72,7 +72,7 @@ fn show(case: &Case) -> Result<()> {
 
     print_agreement("test rows", &rows.differences, rows.predictions.len())?;
     print_agreement(
-        "bare scores, every edge and its neighbours among them",
+        "bare scores, with every edge and its neighbors",
         &bare.differences,
         bare.predictions.len(),
     )?;
@@ -109,7 +109,7 @@ fn calib(command: &str, arguments: &[&str]) -> Result<()> {
 /// The scores are those that the device computes: the host runs the same code, and the parity below proves it.
 fn write_data(case: &Case, folder: &Path) -> Result<PathBuf> {
     let Rows { features, labels } = &case.calibration;
-    let refused = |refusal| anyhow::anyhow!("the classifier refuses a row: {refusal:?}");
+    let refused = |refusal| anyhow::anyhow!("the classifier rejects a row: {refusal:?}");
     let path = folder.join("calibration.csv");
     let mut writer = csv::Writer::from_path(&path)?;
     writer.write_record(["score", "label"])?;
@@ -146,7 +146,7 @@ fn measure(elf: &Path, slot: &Path, test: &Rows, mut repeat: u16) -> Result<Meas
         match device.request(RequestBody::Measure { features: Clone::clone(&features), repeat })? {
             ReplyBody::Measurement(measurement) => return Ok(measurement),
             ReplyBody::Refused(_) if repeat > 1 => repeat /= 2,
-            reply => bail!("the device does not measure: {reply:?}"),
+            reply => bail!("the device returns no measurement: {reply:?}"),
         }
     }
 }
@@ -154,13 +154,13 @@ fn measure(elf: &Path, slot: &Path, test: &Rows, mut repeat: u16) -> Result<Meas
 fn status(device: &mut Emulator) -> Result<Status> {
     match device.request(RequestBody::Status)? {
         ReplyBody::Status(status) => Ok(status),
-        reply => bail!("the device does not tell its status: {reply:?}"),
+        reply => bail!("the device returns no status: {reply:?}"),
     }
 }
 
 fn print_agreement(what: &str, differences: &[String], count: usize) -> Result<()> {
     println!(
-        "  agreement    {} of {count} {what}: the same bits on host and device",
+        "  agreement    {} of {count} {what}: bit-identical on host and device",
         count - differences.len()
     );
     if let Some(first) = differences.first() {
@@ -210,7 +210,7 @@ fn print_assessment(top_label: bool, predictions: &[calib_core::wire::Answer], t
     if prob.log_loss_clipped > 0 {
         let clipped = prob.log_loss_clipped;
         println!(
-            "    rows with a calibrated probability of 0 for what happened: {clipped}; the log-loss clips it to 2e-16"
+            "    rows with a calibrated probability of 0 for the observed outcome: {clipped}; the log-loss clips it to 2e-16"
         );
     }
     print_verdict(change.brier);
@@ -220,11 +220,11 @@ fn print_assessment(top_label: bool, predictions: &[calib_core::wire::Answer], t
 fn print_verdict(change: EstimateWithInterval) {
     let Interval { lo, hi } = change.interval.expect("the bootstrap gives one");
     let verdict = if hi < 0.0 {
-        "calibrating helps"
+        "calibration helps"
     } else if lo > 0.0 {
-        "calibrating does not help, it harms: these data are too few"
+        "calibration makes the predictions worse: there are too few data"
     } else {
-        "calibrating shows no gain on data this small: `calib fit --method none` leaves the scores as they are, with the same intervals"
+        "calibration makes no significant difference on data this small: `calib fit --method none` keeps the scores, with the same intervals"
     };
     let mean = change.value;
     println!("  verdict      {verdict}: the Brier score changes by {mean:+.4} [{lo:+.4}, {hi:+.4}]");

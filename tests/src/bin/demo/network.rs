@@ -60,15 +60,14 @@ pub(crate) fn show() -> Result<()> {
     let calibration = case.calibration.as_ref().context("there are no rows to calibrate on")?;
     println!("\n{}", case.network.name);
     println!(
-        "  data         {} rows that the network was trained on, {} to calibrate on, {} to judge on",
+        "  data         {} training rows, {} calibration rows, {} test rows",
         case.training_rows,
         calibration.codes.len(),
         case.test.codes.len()
     );
     let elf = build_network_firmware(BOARD, &case.file, case.alarm)?;
     println!(
-        "  network      {} bytes of int8 layers, run by microflow: on {} of {} rows TensorFlow Lite's codes, or it would not \
-         have been built",
+        "  network      {} bytes of int8 layers, run by microflow: {} of {} rows have the codes of TensorFlow Lite, or the build would fail",
         case.network.bytes.len(),
         calibration.codes.len() + case.test.codes.len(),
         calibration.codes.len() + case.test.codes.len(),

@@ -64,11 +64,11 @@ pub(crate) fn show(case: &Case, rows: &Path, elf: &Path, words: [&str; 2], on_de
     let [spared, raised] = counts;
     let [positives, negatives] = words;
     println!(
-        "               on the test rows it raises {raised} {positives}, and spares {spared} {negatives}"
+        "               on the test rows it raises {raised} {positives}, and does not raise {spared} {negatives}"
     );
     let verdict = match raised.interval().hi < 0.95 {
-        true => "the test rows contradict the promise",
-        false => "the test rows agree with the promise",
+        true => "the test rows contradict the guarantee",
+        false => "the test rows agree with the guarantee",
     };
     println!("  verdict      {verdict}: exact 95 % intervals in brackets");
     Ok(())

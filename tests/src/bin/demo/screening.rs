@@ -22,7 +22,7 @@ pub(crate) fn show() -> Result<()> {
     let ill = case.test.labels.iter().filter(|&&label| label == 1).count();
     println!("\nscreening (simulated, so that the true probabilities are known)");
     println!(
-        "  data         {} people to train on, half of them ill; {} to calibrate on, {} to judge on, of whom {ill} are ill; seed {SEED}",
+        "  data         {} people for training, half of them ill; {} for calibration; {} for the test, of whom {ill} are ill; seed {SEED}",
         case.training_rows,
         case.calibration.labels.len(),
         truth.len()
@@ -86,10 +86,10 @@ fn print_ranges(calibrated: &[Calibrated], truth: &[f64]) {
         });
         println!("    {range:>5} {:>8} {said:>12.4} {interval:>22} {mean:>12.4}", people.len());
     }
-    let verdict = if inside == ranges { "every interval holds" } else { "an interval does not hold" };
+    let verdict =
+        if inside == ranges { "every interval holds" } else { "an interval does not contain the true rate" };
     println!(
-        "  verdict      {verdict}: the true rate of {inside} of {ranges} ranges lies in its interval (give or take {STANDARD_ERRORS} standard \
-         errors of the truth's own mean)"
+        "  verdict      {verdict}: the true rate of {inside} of {ranges} ranges lies in its interval (up to {STANDARD_ERRORS} standard errors of the mean true probability)"
     );
 }
 
@@ -104,18 +104,17 @@ fn print_costs(scores: &[Score], calibrated: &[Calibrated], truth: &[f64]) {
     let before = cost(&|i| f64::from(scores[i].get()) >= threshold);
     let after = cost(&|i| f64::from(calibrated[i].prob) >= threshold);
     println!(
-        "  decision     a missed ill person costs {MISSED}, a referred healthy one {REFERRED}: refer from a probability of {threshold:.4} on. In \
-         1000 people"
+        "  decision     a missed ill person costs {MISSED}, a referred healthy one {REFERRED}: refer if the probability is at least {threshold:.4}. Per 1,000 people"
     );
     for (title, cost) in [
         ("by the classifier's score", before),
         ("by the calibrated probability", after),
-        ("by the truth, which nobody has", cost(&|i| truth[i] >= threshold)),
+        ("by the true probability, unknown in practice", cost(&|i| truth[i] >= threshold)),
         ("everybody is referred", cost(&|_| true)),
         ("nobody is referred", cost(&|_| false)),
     ] {
         println!("    {title:<32} {cost:>8.1}");
     }
-    let verdict = if after < before { "calibrating helps" } else { "calibrating does not help" };
-    println!("  verdict      {verdict}: the cost changes by {:+.1} in 1000 people", after - before);
+    let verdict = if after < before { "calibration helps" } else { "calibration does not help" };
+    println!("  verdict      {verdict}: the cost changes by {:+.1} per 1,000 people", after - before);
 }

@@ -62,14 +62,14 @@ fn judge(test: &CodedRows, sets: &PredictionSets, device: &mut Emulator) -> Resu
         sizes[0]
     );
     println!(
-        "               the device decides alone in {alone}, and is right in {alone_right} of them; of the others somebody else decides"
+        "               the device decides in {alone}, and is correct in {alone_right} of them; someone else decides the others"
     );
     let verdict = match covered.interval().hi < 1.0 - sets.aim().alpha {
-        true => "the test rows contradict the promise",
-        false => "the test rows agree with the promise",
+        true => "the test rows contradict the guarantee",
+        false => "the test rows agree with the guarantee",
     };
     println!(
-        "  verdict      {verdict}: exact 95 % intervals in brackets; a set of one class has no promise of its own"
+        "  verdict      {verdict}: exact 95 % intervals in brackets; a set of one class has no separate guarantee"
     );
     Ok(())
 }
