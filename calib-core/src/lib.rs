@@ -1,7 +1,7 @@
 //! Apply calibrated probabilities on a microcontroller.
 //!
 //! A classifier's score of `0.93` is rarely right 93 % of the time. `calib-host` fits a calibrator to
-//! held-out scores and writes it as an *artifact*; this crate checks that artifact once and then maps
+//! held-out scores and writes it as an *artifact*. This crate checks that artifact once and then maps
 //! scores to probabilities with one O(log B) table search, reading the tables where they lie (flash, or a
 //! buffer filled over a serial line).
 //!

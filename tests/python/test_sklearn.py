@@ -94,7 +94,7 @@ def test_with_folds_nothing_is_guaranteed_anywhere(reduction, tmp_path):
     assert frozen.calibrator_.guarantee.epsilon < 1
     calibrator = CalibratedClassifier(GaussianNB(), cv=3, **how).fit(X, y).calibrator_
     assert calibrator.guarantee is None
-    assert calibrator.promise.startswith("Nothing is guaranteed: the scores are by 3 classifiers")
+    assert calibrator.promise.startswith("Nothing is guaranteed: the scores are from 3 classifiers")
     assert calibrator.promise in repr(calibrator)
     calibrator.save(tmp_path / "cal.bin")
     loaded = calib_host.load(tmp_path / "cal.bin")

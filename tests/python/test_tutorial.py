@@ -68,7 +68,7 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     # The int8 network is the model but for its rounding.
     codes, labels = names["codes"][:, 0], names["y_test"]
     assert np.abs((codes.astype(float) + 128) / 256 - names["test"]).max() < 0.1
-    assert names["same"] == names["quantised"] and names["quantised"].encoding.startswith("i8")
-    assert calib_host.load(tmp_path / "codes.bin").predict(codes).tolist() == names["quantised"].predict(codes).tolist()
-    assert ((names["quantised"].predict(codes) - labels) ** 2).mean() < 0.1
+    assert names["same"] == names["quantized"] and names["quantized"].encoding.startswith("i8")
+    assert calib_host.load(tmp_path / "codes.bin").predict(codes).tolist() == names["quantized"].predict(codes).tolist()
+    assert ((names["quantized"].predict(codes) - labels) ** 2).mean() < 0.1
     assert names["taken"].proof.largest_difference < 1e-6

@@ -1,4 +1,4 @@
-//! The names of groups, which have tables or thresholds of their own.
+//! The names of groups, which have tables or separate thresholds.
 
 use core::fmt;
 

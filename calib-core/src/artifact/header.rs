@@ -12,7 +12,7 @@ use crate::score::{MAX_TOP_K, ScoreEncoding};
 
 /// What was fitted, how, on what, and what it guarantees.
 ///
-/// The header is encoded in postcard. It never gets another field: what is new goes into a section of its own.
+/// The header is encoded in postcard. It never gets another field: what is new goes into a separate section.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header<'a> {
@@ -195,7 +195,7 @@ impl HeaderFlags {
     /// [encoding](Header::encoding) is the one of the logits, and the tables' keys are differences.
     pub const CLASS_MARGIN: Self = Self(16);
 
-    /// Each [group](super::Groups) has tables of its own: first those of group 0, as many as the reduction has, then those of the
+    /// Each [group](super::Groups) has separate tables: first those of group 0, as many as the reduction has, then those of the
     /// others.
     pub const GROUPED: Self = Self(32);
     /// The tables are step tables of the method's function of floats, which is no step function.

@@ -25,7 +25,7 @@
 //! | 9 | integer steps | epsilon, `B - 1` u32 edges, `B` values |
 //! | 10 | direct table, optional, beside 9 | for each table 256 bytes: the bin of every 8-bit code; zeros for a table without words |
 //! | 11 | compact steps | epsilon in two halves, the lower first, `B - 1` u16 edges, `B` u16 values in units of 1/32768 |
-//! | 12 | vector scaling | u32 shape: 0 temperature, 1 diagonal, 2 matrix; u32 features: 0 logits, 1 log-probabilities; clip, 0 for logits; weights: 1/T, or `L`, or `L` rows of `L`; `L` intercepts but for shape 0 |
+//! | 12 | vector scaling | u32 shape: 0 temperature, 1 diagonal, 2 matrix; u32 features: 0 logits, 1 log-probabilities; clip, 0 for logits; weights: 1/T, or `L`, or `L` rows of `L`; `L` intercepts except for shape 0 |
 //! | 13 | Sierpinski cells | u32 depth, values |
 //! | 14 | grid cells | u32 resolution, values |
 //! | 15 | projection cells | `C - 1` directions of `L` entries, `C - 1` thresholds, values |
@@ -36,7 +36,7 @@
 //! | 34 | groups, may be absent, mandatory if there | a byte with the number `G`; `G` names, a byte with the length before each |
 //! | 35 | prediction sets, may be absent, mandatory if there | four bytes: the conformity (0 score, 1 margin), flags (1 never empty, 2 by class), 0, 0; alpha; confidence or 0; one pair for all or a pair for each class: u32 rows, u32 key of the least conformity in a set, 0 if every class is in it |
 //! | 36 | monitors, optional, beside tables | four u32, of each table: one in how many lives a shift's alarm may be false, how many predictions are between false alarms of a change, one in how many lives an alarm about the promise may be false; and 1 if bins are the monitors' own; then a ragged pool: for each table the gaps of its `B` bins, or ranges of section 38, and, if bins are their own, `B - 1` edges as keys; no words for a table without a monitor |
-//! | 37 | monitor action, may be absent, mandatory if there, beside 36 | u32: what is done on an alarm of a shift or of the promise, until counting begins anew: 1 the device's alarm stays raised, 2 every prediction is uncalibrated |
+//! | 37 | monitor action, may be absent, mandatory if there, beside 36 | u32: what is done on an alarm of a shift or of the promise, until counting restarts: 1 the device's alarm stays raised, 2 every prediction is uncalibrated |
 //! | 38 | score intervals, optional, beside tables, not with 8 | u32: whose rate the intervals contain, 0 the range's, 1 the calibration scores' in it ([`Rate`]); f32 alpha; then a ragged pool: for each table `B - 1` edges as keys, `B` pairs lo, hi of f32. The bins and intervals of results are these, also beside Venn-Abers, whose p0 and p1 then stay in its table |
 //! | 64 | counter, optional | u32, never lower in a later artifact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a device does from an alarm on, until it counts anew; without one the alarm is only told when somebody asks.
+/// What a device does from an alarm on, until it counts again; without one the alarm is only told when someone asks.
 ///
 /// It is done on an alarm of a shift or of the promise, of any table: the probability that such an alarm is ever false is bounded. An
 /// alarm of a change is not acted on, as one comes every so many predictions with nothing wrong.

@@ -45,7 +45,7 @@ pub struct Alarms {
 
 /// What a monitor counts with: the numbers that a [`Monitors`] section has.
 ///
-/// Every table has tests of its own: of several tables, a device's false alarms are up to as many times as frequent.
+/// Every table has separate tests: of several tables, a device's false alarms are up to as many times as frequent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonitorParts<'p> {
     /// A shift's false alarm in a table has a probability of at most one in this many, at least 2.
@@ -107,7 +107,7 @@ impl<'a> Monitors<'a> {
     /// of tables that are monitored (Bonferroni's inequality), rounded down. Below 2 nothing is known of how rare they are.
     ///
     /// Where a prediction falls into one of the tables, those of a change are not divided. Until any time a table's evidence of a change is on
-    /// average no more than the number of predictions in that table (an e-detector; Shin, Ramdas and Rinaldo), and these numbers add up to the
+    /// average no more than the number of predictions in that table (an e-detector. Shin, Ramdas and Rinaldo), and these numbers add up to the
     /// predictions of the device.
     pub fn rarities_of_device(&self) -> [u32; 3] {
         let tables = u32::try_from(self.monitored()).unwrap_or(u32::MAX).max(1);
@@ -122,19 +122,19 @@ impl<'a> Monitors<'a> {
         Reference::new(self.parts(self.table(table)?)?.0).ok()
     }
 
-    /// Returns the same in no time, for whoever counts and seldom looks: see [`Reference::to_count`].
+    /// Returns the same in no time, for anyone who counts and rarely looks: see [`Reference::to_count`].
     pub fn to_count(&self, table: usize) -> Option<Reference<'a>> {
         Reference::to_count(self.parts(self.table(table)?)?.0).ok()
     }
 
-    /// Returns the bin of a score with this key in a monitor that has bins of its own; `None` if its bins are those of the
+    /// Returns the bin of a score with this key in a monitor that has separate bins. It is `None` if its bins are those of the
     /// calibrator's table, or the table is not monitored.
     pub fn own_bin(&self, table: usize, key: u32) -> Option<usize> {
         let edges = self.own_edges(table)?;
         Some(edges.partition_point(|&edge| edge <= key))
     }
 
-    /// Returns the inner edges of a monitor that has bins of its own, as keys.
+    /// Returns the inner edges of a monitor that has separate bins, as keys.
     pub fn own_edges(&self, table: usize) -> Option<&'a [u32]> {
         let words = self.table(table).filter(|words| self.have_own_bins() && !words.is_empty())?;
         Some(self.parts(words)?.1)
@@ -151,7 +151,7 @@ impl<'a> Monitors<'a> {
         self.words.get(HEAD).map_or(0, |&count| count as usize)
     }
 
-    /// Tells whether the monitors have bins of their own, rather than those of the tables.
+    /// Tells whether the monitors have separate bins, rather than those of the tables.
     pub fn have_own_bins(&self) -> bool {
         self.words.get(3) == Some(&1)
     }

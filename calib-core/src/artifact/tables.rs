@@ -176,7 +176,7 @@ impl<'a> Tables<'a> {
         ranges: &[],
     };
 
-    /// Checks the tables of a header and of so many groups, of which each has tables of its own; 1 without groups. Returns them with the
+    /// Checks the tables of a header and of so many groups, of which each has separate tables; 1 without groups. Returns them with the
     /// rate and the alpha of intervals of ranges of the score, if there are some.
     pub(super) fn parse(
         sections: &Payloads<'a>,
@@ -385,7 +385,7 @@ impl<'a> Tables<'a> {
 
     /// Calibrates a score with a table; [`Outcome::NO_TABLE`] for a class without one, beyond the last table, and for tables over
     /// codes.
-    // Every form has a function of its own: on cores without an FPU every operation on floats is a call, so stack that is taken
+    // Every form has a separate function: on cores without an FPU every operation on floats is a call, so stack that is taken
     // above it counts. A Cortex-M0 (the core without atomics) takes the most stack for floats.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline)]
@@ -437,7 +437,7 @@ impl<'a> Tables<'a> {
         outcome
     }
 
-    /// [`Tables::step`] with a frame of its own.
+    /// [`Tables::step`] with a separate frame.
     #[inline(never)]
     fn step_aside<S: FloatScore>(&self, table: usize, score: S) -> Outcome {
         self.step(table, score)
@@ -667,7 +667,7 @@ impl<'a> Tables<'a> {
         self.score_bins(table)?.interval(bin.into())
     }
 
-    /// Returns the ranges of the score that have intervals of their own, from section 38; `None` if the artifact has no such section, and for
+    /// Returns the ranges of the score that have separate intervals, from section 38; `None` if the artifact has no such section, and for
     /// an uncalibrated class.
     #[inline]
     pub fn score_bins(&self, table: usize) -> Option<ScoreBins<'a>> {
@@ -677,7 +677,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Returns how many bins the results of a table tell apart: ranges of the score that have intervals of their own, or the bins of the table's
+    /// Returns how many bins the results of a table tell apart: ranges of the score that have separate intervals, or the bins of the table's
     /// form; `None` for an uncalibrated class.
     pub fn bins(&self, table: usize) -> Option<usize> {
         let form = self.get(table)?.form;

@@ -42,7 +42,7 @@ pub struct BinaryMarginCalibrator<'a> {
     pub(super) tables: Tables<'a>,
 }
 
-/// Maps a quantised binary classifier's code to the probability of class 1. Finding the bin takes no floating point.
+/// Maps a quantized binary classifier's code to the probability of class 1. Finding the bin takes no floating point.
 ///
 /// ```
 /// use calib_core::{Artifact, Calibrator, QuantizedScore};
@@ -65,7 +65,7 @@ pub struct BinaryCodeCalibrator<'a> {
 impl BinaryCalibrator<'_> {
     /// Returns the calibrated probability of class 1; none for a score whose bin has no calibration point.
     ///
-    /// A randomised artifact is used with the word `u32::MAX`. Its guarantee is about scores with random words, so no result has an
+    /// A randomized artifact is used with the word `u32::MAX`. Its guarantee is about scores with random words, so no result has an
     /// epsilon or an interval: use [`BinaryCalibrator::calibrate_with`].
     #[inline]
     pub fn calibrate(&self, score: Score) -> Outcome {
@@ -74,8 +74,8 @@ impl BinaryCalibrator<'_> {
 
     /// Returns the calibrated probability of class 1, with a random word that divides equal scores between bins.
     ///
-    /// The word is uniform over all `u32`, independent of the score and drawn anew for every score: otherwise the epsilon of the
-    /// result does not hold, which no code can notice. An artifact that is not randomised ignores the word. With `None`, as from a
+    /// The word is uniform over all `u32`, independent of the score and drawn again for every score: otherwise the epsilon of the
+    /// result does not hold, which no code can notice. An artifact that is not randomized ignores the word. With `None`, as from a
     /// source of words that failed, the result is the one of [`BinaryCalibrator::calibrate`].
     #[inline]
     pub fn calibrate_with(&self, score: Score, word: impl Into<Option<u32>>) -> Outcome {

@@ -13,7 +13,7 @@ use crate::score::ScoreEncoding;
 
 /// The calibrator of an artifact, whose kind follows from the artifact's reduction and score encoding.
 ///
-/// Probabilities, margins and codes have calibrators of their own, so that none is ever taken for another.
+/// Probabilities, margins and codes have separate calibrators, so that none is ever taken for another.
 ///
 /// ```
 /// use calib_core::{Artifact, Calibrator};
@@ -117,7 +117,7 @@ impl<'a> GroupedCalibrator<'a> {
             (Reduction::ClassWise, false) => {
                 Calibrator::Vector(VectorCalibrator::ClassWise(ClassWiseCalibrator::new(tables)))
             }
-            // `Joint` is never reached: parsing refuses it without a section of its own.
+            // `Joint` is never reached: parsing refuses it without a separate section.
             (Reduction::Normalized | Reduction::Joint, false) => {
                 Calibrator::Vector(VectorCalibrator::Normalized(NormalizedCalibrator::new(tables)))
             }

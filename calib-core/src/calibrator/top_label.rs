@@ -34,7 +34,7 @@ pub struct TopLabelCalibrator<'a> {
     pub(super) classes: u16,
 }
 
-/// Maps a quantised classifier's predicted class and its code to the probability that the prediction is right. Finding the bin
+/// Maps a quantized classifier's predicted class and its code to the probability that the prediction is right. Finding the bin
 /// takes no floating point.
 ///
 /// [`TopLabelCode`](crate::score::TopLabelCode) finds the class and its code.
@@ -71,7 +71,7 @@ pub struct TopLabelMarginCalibrator<'a> {
     pub(super) classes: u16,
 }
 
-/// Maps a quantised classifier's predicted class and the lead of its code to the probability that the prediction is right, without
+/// Maps a quantized classifier's predicted class and the lead of its code to the probability that the prediction is right, without
 /// a softmax and without floating point.
 ///
 /// [`TopLabelCodeMargin`](crate::score::TopLabelCodeMargin) finds the class and its lead.
@@ -100,7 +100,7 @@ impl TopLabelCalibrator<'_> {
     }
 
     /// [`TopLabelCalibrator::calibrate`] with a random word, as [`BinaryCalibrator::calibrate_with`](crate::calibrator::BinaryCalibrator::calibrate_with).
-    // Inlined, because a frame of its own would lie above the deepest path.
+    // Inlined, because a separate frame would lie above the deepest path.
     #[inline(always)]
     pub fn calibrate_with(&self, top: TopLabel, word: impl Into<Option<u32>>) -> Outcome {
         match table(&self.tables, self.classes, top.class) {

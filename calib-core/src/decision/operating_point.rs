@@ -14,7 +14,7 @@ use crate::score::{EncodingError, FloatScore, Margin, ONE_BITS, QuantizedScore, 
 pub enum Verdict {
     /// The score is below the lower threshold: class 0.
     Negative,
-    /// The score is from the lower threshold up and below the upper one: somebody else decides.
+    /// The score is from the lower threshold up and below the upper one: someone else decides.
     Refer,
     /// The score is from the upper threshold up: class 1.
     Positive,
@@ -122,7 +122,7 @@ pub struct AccuracyPromise {
     pub level: f32,
     /// The probability with which the promise holds, in `(0, 1)`; of several groups for all of them together.
     pub confidence: f32,
-    /// The share of class 1 for which a predictive value is promised, in `(0, 1)`; `None` if it is the one of the calibration rows,
+    /// The share of class 1 for which a predictive value is promised, in `(0, 1)`. It is `None` if it is the one of the calibration rows,
     /// or the accuracy does not depend on it.
     pub prevalence: Option<f32>,
 }

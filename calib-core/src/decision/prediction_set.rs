@@ -76,7 +76,7 @@ pub struct SetParts<'a> {
     pub never_empty: bool,
     /// The probability that the true class is missed, in `(0, 1)`.
     pub alpha: f32,
-    /// The probability over the draw of the calibration rows that at most `alpha` of all vectors are missed, in `(0, 1)`; `None` if
+    /// The probability over the draw of the calibration rows that at most `alpha` of all vectors are missed, in `(0, 1)`. It is `None` if
     /// `alpha` is the probability over the draw of the rows and the vector.
     pub confidence: Option<f32>,
     /// The threshold of all classes.
@@ -116,7 +116,7 @@ const CODE_OFFSET: i32 = 1 << 16;
 
 /// The key of a margin of 0.
 const ZERO_KEY: u32 = Margin::ZERO.key();
-/// The bits of a float but for its sign.
+/// The bits of a float except for its sign.
 const MAGNITUDE: u32 = !(1 << 31);
 
 /// Returns the greatest magnitude, as bits, of a margin of at most 0 that is at or above a threshold of at most 0. At or below the lowest
@@ -245,7 +245,7 @@ impl<'a> PredictionSets<'a> {
         self.alpha
     }
 
-    /// Returns the probability, over the draw of the calibration rows, with which at most `alpha` of all vectors are missed; `None`
+    /// Returns the probability, over the draw of the calibration rows, with which at most `alpha` of all vectors are missed. It is `None`
     /// if `alpha` is over the draw of the rows and of the vector.
     pub const fn confidence(&self) -> Option<f32> {
         self.confidence
@@ -308,7 +308,7 @@ impl<'a> PredictionSets<'a> {
         ClassSet::of_slice(logits.as_slice(), |&logit| is_near(logit, largest, farthest))
     }
 
-    /// Returns the set where each class has a threshold of its own.
+    /// Returns the set where each class has a separate threshold.
     fn of_differences(&self, logits: Logits<'_>) -> ClassSet {
         let top = logits.top_label_margin();
         let largest = logits.as_slice().get(usize::from(top.class)).copied().unwrap_or_default();

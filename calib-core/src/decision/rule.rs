@@ -71,7 +71,7 @@ pub struct Action<'a> {
     pub name: &'a str,
     /// Whether the action raises the alarm.
     pub alarm: bool,
-    /// Whether the action leaves the decision to somebody else.
+    /// Whether the action leaves the decision to someone else.
     pub abstain: bool,
     /// The evidence that the action asks for: everything that it allows leads to the same action, next to each other (Chow 1970), so it
     /// lies between the same two thresholds. `None` if the probability is enough.

@@ -76,7 +76,7 @@ struct Found {
     head: Head,
 }
 
-/// What became of what was saved before.
+/// The outcome of what was saved before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Damage {
@@ -193,12 +193,12 @@ impl<F: NorFlash> Journal<F> {
         result
     }
 
-    /// Lets the next save take a sector of its own, which is erased for it.
+    /// Lets the next save take a separate sector, which is erased for it.
     pub const fn take_next_sector(&mut self) {
         self.next = None;
     }
 
-    /// Saves counters with which counting begins anew, and erases all that was saved before.
+    /// Saves counters with which counting restarts, and erases all that was saved before.
     ///
     /// # Errors
     ///
@@ -221,9 +221,9 @@ impl<F: NorFlash> Journal<F> {
         self.newest.is_some()
     }
 
-    /// Tells what became of what was saved before, if no record is whole.
+    /// Tells the outcome of what was saved before, if no record is whole.
     ///
-    /// A sector that is blank but for the first record's place, beside sectors that are blank, is what a power cut leaves of the very first
+    /// A sector that is blank except for the first record's place, beside sectors that are blank, is what a power cut leaves of the very first
     /// save: before that nothing was.
     pub fn damage(&mut self) -> Damage {
         if self.newest.is_some() {

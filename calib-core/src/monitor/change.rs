@@ -12,7 +12,7 @@ const LEAST_WEIGHT: u16 = 1 << 15;
 /// Notices a change after however long a quiet life: e-CUSUM (Shin, Ramdas and Rinaldo 2024).
 ///
 /// The evidence of [`ShiftMonitor`] is about a whole life, so that a change after a million quiet predictions takes as many to be
-/// seen. This one starts anew whenever evidence falls below 1, and bets on what the last 500 or so predictions did: half on the
+/// seen. This one starts again whenever evidence falls below 1, and bets on what the last 500 or so predictions did: half on the
 /// urn's probability p_b, half on the share of bin b among counts that fade by 1 - 1/500 a prediction. An alarm at evidence c is
 /// false once in c predictions or more rarely, on average over calibration draws and lives. It depends on the order of predictions
 /// and is local to a device.
@@ -54,7 +54,7 @@ impl<const B: usize> ChangeMonitor<B> {
         Self { recent: [0; B], evidence: 0, weight: LEAST_WEIGHT, since_alarm: 0 }
     }
 
-    /// Counts a prediction whose score is in this bin, and tells whether it raises the alarm: if it does, the evidence starts anew.
+    /// Counts a prediction whose score is in this bin, and tells whether it raises the alarm: if it does, the evidence starts again.
     ///
     /// `before` has counted all predictions before this one. A bin that the reference does not have is not counted, nor is any
     /// when `before` is full.

@@ -19,7 +19,7 @@ const SLACK: i64 = 128;
 /// Counts outcomes by bin, and says how strongly they speak against the promise that P(Y = 1 | bin) lies in an interval.
 ///
 /// Against either end of every bin's interval there are three bets, on probabilities a tenth, two and four tenths of the way from
-/// the end to 0 or 1; the evidence is their mean (Waudby-Smith and Ramdas 2024), a function of the counts alone. If the intervals hold
+/// the end to 0 or 1. The evidence is their mean (Waudby-Smith and Ramdas 2024), a function of the counts alone. If the intervals hold
 /// all at once with probability 1 - alpha, then P(ever a false alarm) is at most alpha and what the alarm adds. An end at 0 or
 /// 1 cannot be passed, and a bin without a promise cannot break one: neither has bets.
 ///
@@ -145,7 +145,7 @@ impl<const B: usize> Default for PromiseMonitor<B> {
 
 /// Returns a probability in units of 2^-30, rounded down.
 fn scaled_down(prob: f32) -> u64 {
-    // Exact but for the rounding: a power of two.
+    // Exact except for the rounding: a power of two.
     ((prob * ONE as f32) as u64).min(ONE)
 }
 

@@ -57,7 +57,7 @@ impl<'a> Reference<'a> {
         Ok(Self { beginning: Some(reference.beginning()), ..reference })
     }
 
-    /// The same, made in no time: a look at the evidence of a shift then takes twice as long. For whoever keeps no reference from one
+    /// The same, made in no time: a look at the evidence of a shift then takes twice as long. For anyone who keeps no reference from one
     /// prediction to the next.
     ///
     /// # Errors

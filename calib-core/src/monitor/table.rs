@@ -150,7 +150,7 @@ mod tests {
         assert!(!monitors.tell(1, true));
         monitors.count(0, &reference, LogEvidence::of_one_in(2));
         assert!(!monitors.tell(3, true), "there is no such bin");
-        // A monitor may have bins of its own: which of the table's the prediction was in is not known.
+        // A monitor may have separate bins: which of the table's the prediction was in is not known.
         assert!(monitors.tell(1, true));
         assert!(!monitors.tell(1, true) && !monitors.tell(0, false));
         assert!(monitors.promise().counts().eq([(0, 0), (1, 1), (0, 0)]));

@@ -28,7 +28,7 @@ pub struct Calibrated {
     /// The bin that contains the score, 0-based within its table: a range of the score if the artifact has
     /// [intervals of ranges](crate::artifact::ScoreIntervals), otherwise a bin of the calibrator.
     pub bin: u16,
-    /// The guarantee: but for the failure probability `alpha` in the artifact's header, `prob` is within `epsilon` of the
+    /// The guarantee: except for the failure probability `alpha` in the artifact's header, `prob` is within `epsilon` of the
     /// true probability of the calibrator's bin. `None` if nothing is guaranteed.
     pub epsilon: Option<f32>,
     /// What to know about the bin.
@@ -38,7 +38,7 @@ pub struct Calibrated {
     /// If the artifact has [intervals of ranges](crate::artifact::ScoreIntervals), it is the interval of the score's range, whatever the
     /// calibrator: with probability at least `1 - alpha` it contains the event rate of the range. `prob` may lie outside of it.
     ///
-    /// Otherwise, of a binning method it is the exact binomial interval, which contains the bin's true probability but for the failure
+    /// Otherwise, of a binning method it is the exact binomial interval, which contains the bin's true probability except for the failure
     /// probability `alpha` in the artifact's header. Of [Venn-Abers](crate::table::VennAbersTable) it is no such interval: `lo`
     /// is `p0` and `hi` is `p1`, and the true probability of the score mostly lies outside of both.
     pub interval: Option<ProbInterval>,
@@ -59,7 +59,7 @@ impl BinFlags {
     /// that nothing was left to it when the probabilities of the others were made to sum to one.
     pub const SHARED_OUT: Self = Self(2);
     /// In a result: the score lies below or above the scores of all calibration points, so that nothing was seen of such scores,
-    /// and what is said of the bin is said of others. Artifacts that tell the range of scores are marked so, but for those of
+    /// and what is said of the bin is said of others. Artifacts that tell the range of scores are marked so, except for those of
     /// [`Reduction::Normalized`](crate::artifact::Reduction::Normalized) and of whole vectors.
     pub const OUT_OF_RANGE: Self = Self(4);
     /// In a result: the bin is a range of the score, and the interval is that of the [range](crate::artifact::ScoreIntervals), which holds with

@@ -43,7 +43,7 @@ pub struct Query<'a> {
     pub output: Output<'a>,
     /// The code of the group of the person or thing that is scored. An artifact without groups does not look at it.
     pub group: Option<u8>,
-    /// A random word for an artifact that [is randomised](crate::artifact::Artifact::is_randomized). Without one it still calibrates,
+    /// A random word for an artifact that [is randomized](crate::artifact::Artifact::is_randomized). Without one it still calibrates,
     /// but guarantees nothing: the outcome has no epsilon.
     pub word: Option<u32>,
 }

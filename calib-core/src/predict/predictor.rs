@@ -282,7 +282,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    // One for all callers: whoever returns what it returns has no frame of its own on the way to the table.
+    // One for all callers: anyone who returns what it returns has no frame of its own on the way to the table.
     #[inline(never)]
     fn first<E: From<Mismatch>>(&self, calibrator: &Calibrator<'_>, query: &Query<'_>) -> Result<Ranked, E> {
         let Query { output, word, .. } = query;

@@ -1,10 +1,10 @@
-//! A quantised classifier's vector of codes.
+//! A quantized classifier's vector of codes.
 
 use super::encoding::ScoreEncoding;
 use super::top_label_code::{CodeVectorError, TopLabelCode};
 use super::top_label_code_margin::TopLabelCodeMargin;
 
-/// The codes of all classes of a quantised classifier, as [keys](super::QuantizedScore::key), with `2 <= L <= 65 535`.
+/// The codes of all classes of a quantized classifier, as [keys](super::QuantizedScore::key), with `2 <= L <= 65 535`.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;

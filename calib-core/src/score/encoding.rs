@@ -28,21 +28,21 @@ pub enum ScoreEncoding {
     F32,
     /// A code from 0 to 255.
     U8 {
-        /// The difference between neighbouring codes' scores.
+        /// The difference between neighboring codes' scores.
         scale: f32,
         /// The code of the score 0.
         zero_point: i32,
     },
     /// A code from -128 to 127.
     I8 {
-        /// The difference between neighbouring codes' scores.
+        /// The difference between neighboring codes' scores.
         scale: f32,
         /// The code of the score 0.
         zero_point: i32,
     },
     /// A code from 0 to 65 535.
     U16 {
-        /// The difference between neighbouring codes' scores.
+        /// The difference between neighboring codes' scores.
         scale: f32,
         /// The code of the score 0.
         zero_point: i32,
@@ -52,7 +52,7 @@ pub enum ScoreEncoding {
     RoundedF32,
     /// A code from -32 768 to 32 767.
     I16 {
-        /// The difference between neighbouring codes' scores.
+        /// The difference between neighboring codes' scores.
         scale: f32,
         /// The code of the score 0.
         zero_point: i32,
@@ -132,7 +132,7 @@ impl ScoreEncoding {
         }
     }
 
-    /// Returns the difference between neighbouring codes' scores; `None` for floats.
+    /// Returns the difference between neighboring codes' scores; `None` for floats.
     pub const fn scale(&self) -> Option<f32> {
         match self.affine() {
             Some((scale, _)) => Some(scale),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::float::{SIGN_BIT, ScoreError};
 
-/// A classifier's score on a scale of its own: any finite `f32`, such as a logit, a distance or the value of a decision function.
+/// A classifier's score on a separate scale: any finite `f32`, such as a logit, a distance or the value of a decision function.
 /// The higher the margin, the likelier is class 1.
 ///
 /// A table needs the order of its scores and nothing else. A margin therefore needs no sigmoid and no softmax before the lookup.
@@ -108,7 +108,7 @@ impl Margin {
 }
 
 /// Returns an integer that is ordered like the floats with these bits: the bits of a positive float with the sign set, all bits of
-/// a negative float turned round.
+/// a negative float reversed.
 #[inline(always)]
 pub(crate) const fn key_of_bits(bits: u32) -> u32 {
     bits ^ ((bits.cast_signed() >> 31).cast_unsigned() | SIGN_BIT)

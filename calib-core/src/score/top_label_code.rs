@@ -1,11 +1,11 @@
-//! What a quantised classifier of several classes predicts.
+//! What a quantized classifier of several classes predicts.
 
 use core::fmt;
 
 use super::classes::MAX_CLASSES;
 use super::encoding::{CodeError, QuantizedScore, ScoreEncoding};
 
-/// The class that a quantised classifier predicts, with the code of its score.
+/// The class that a quantized classifier predicts, with the code of its score.
 ///
 /// A [`TopLabelCodeCalibrator`](crate::calibrator::TopLabelCodeCalibrator) takes both. Finding them needs no floating point.
 ///

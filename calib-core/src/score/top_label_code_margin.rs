@@ -1,10 +1,10 @@
-//! What a quantised classifier of several classes predicts, by the differences of its codes.
+//! What a quantized classifier of several classes predicts, by the differences of its codes.
 
 use super::classes::MAX_CLASSES;
 use super::encoding::{CodeError, ScoreEncoding};
 use super::top_label_code::CodeVectorError;
 
-/// The class that a quantised classifier predicts, with the lead of its code: the largest code minus the second largest.
+/// The class that a quantized classifier predicts, with the lead of its code: the largest code minus the second largest.
 ///
 /// The lead is an exact integer from 0 up, which stands for `scale * lead`: the zero point cancels. Finding it takes no floating
 /// point, and the codes may be those of logits, in front of the softmax.

@@ -53,7 +53,7 @@ pub trait Trust {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Anybody;
 
-/// The demands of a device: an artifact is undamaged, from somebody trusted, and for the device's classifier.
+/// The demands of a device: an artifact is undamaged, from someone trusted, and for the device's classifier.
 ///
 /// ```
 /// use calib_core::{Admission, Anybody, ClassifierId, ParseError};
@@ -90,7 +90,7 @@ pub struct Admitted<'a> {
 pub enum Refused {
     /// The bytes are damaged, or not an artifact.
     Artifact(ParseError),
-    /// The artifact is not from somebody trusted.
+    /// The artifact is not from someone trusted.
     Signature(SignatureError),
     /// The artifact was fitted for this classifier, not for the device's. `None` if it was fitted for another kind of classifier.
     OtherClassifier(Option<ClassifierId>),

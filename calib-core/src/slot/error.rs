@@ -33,14 +33,14 @@ pub enum SlotFault {
     Flash,
 }
 
-/// Why an artifact was not installed. The calibrator in force is the same as before.
+/// Why an artifact was not installed. The active calibrator is the same as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum InstallError<E> {
     /// The artifact is not accepted.
     Refused(Refused),
-    /// The artifact's counter is lower than the counter of the calibrator in force.
+    /// The artifact's counter is lower than the counter of the active calibrator.
     Downgrade {
         /// The counter in force.
         held: u32,
@@ -65,7 +65,7 @@ pub enum InstallError<E> {
         /// The offset in the slot of the first byte that differs.
         offset: u32,
     },
-    /// The calibrator in force needs another mark before the other slot may be erased, no unit for one is blank, and none is read as complete every
+    /// The active calibrator needs another mark before the other slot may be erased, no unit for one is blank, and none is read as complete every
     /// time.
     NoMark,
     /// The artifact has no counter, or the counter 0: a device that demands signatures does not take it.
@@ -103,7 +103,7 @@ impl<E: fmt::Debug> fmt::Display for InstallError<E> {
         match self {
             Self::Refused(cause) => cause.fmt(f),
             Self::Downgrade { held, offered } => {
-                write!(f, "the artifact's counter is {offered}, below {held} of the calibrator in force")
+                write!(f, "the artifact's counter is {offered}, below {held} of the active calibrator")
             }
             Self::NoMark => {
                 f.write_str("the calibrator in force cannot be made sure of: no mark of it is certain")

@@ -15,7 +15,7 @@ use crate::artifact::{CRC_32C, Identity};
 /// The number of bytes of an artifact that a step writes or compares.
 const STEP_LEN: u32 = 8 * UNIT_LEN;
 
-/// An installation that has begun. If it is dropped, the calibrator in force stays in force.
+/// An installation that has begun. If it is dropped, the active calibrator stays active.
 #[derive(Clone, Copy, Debug)]
 pub struct Install {
     identity: Identity,
@@ -49,7 +49,7 @@ pub enum Progress {
         /// The bytes of flash to erase, write and compare in all.
         total_bytes: u32,
     },
-    /// The artifact is in force, whatever happens from now on.
+    /// The artifact is active, whatever happens from now on.
     Installed(Receipt),
 }
 
@@ -69,9 +69,9 @@ type Result<T, F> =
     core::result::Result<T, InstallError<<F as embedded_storage::nor_flash::ErrorType>::Error>>;
 
 impl<F: NorFlash, T: Trust> SlotStore<F, T> {
-    /// Checks an artifact, and begins to install it in the slot that is not in force. Nothing is written yet.
+    /// Checks an artifact, and begins to install it in the slot that is not active. Nothing is written yet.
     ///
-    /// If the slot in force holds the same bytes already, the installation only confirms them.
+    /// If the active slot holds the same bytes already, the installation only confirms them.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ///
     /// # Errors
     ///
-    /// If the flash fails, or does not hold the bytes that were written. The calibrator in force stays in force.
+    /// If the flash fails, or does not hold the bytes that were written. The active calibrator stays active.
     pub fn step(&mut self, install: &mut Install, bytes: &[u8]) -> Result<Progress, F> {
         let Install { plan: Plan { target, record, is_held, clears, before }, next, .. } = *install;
         if u32::try_from(bytes.len()) != Ok(record.len_bytes) {

@@ -15,7 +15,7 @@ const SPARE_MARKS: u32 = 5;
 /// The number of units before those, for notes.
 const NOTES: u32 = 2;
 
-/// When a note is written into a slot: each has a place of its own.
+/// When a note is written into a slot: each has a separate place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// Before an installation into the slot: of what is newest then.

@@ -34,7 +34,7 @@ impl<F: NorFlash> Region<F> {
         [!self.layout.erased.byte(); MARK_LEN]
     }
 
-    /// Whether a unit is a mark, but for a few bits. Of a mark that was begun the record and the artifact are whole, so that no bit of it decides
+    /// Whether a unit is a mark, except for a few bits. Of a mark that was begun the record and the artifact are whole, so that no bit of it decides
     /// that.
     fn is_mark(&self, unit: &[u8; MARK_LEN]) -> bool {
         let erased = self.layout.erased.byte();
@@ -84,7 +84,7 @@ impl<F: NorFlash> Region<F> {
     /// Writes marks until every bit of [`SURE_MARKS`] is right, each into a unit that is blank. If no unit is left, one mark suffices that is read as
     /// complete every time: the device must not refuse installations for ever.
     ///
-    /// A mark that was cut short may read as complete now and not at the next start, and no unit is written twice to mend it.
+    /// A mark that was cut short may read as complete now and not at the next start, and no unit is written twice to fix it.
     ///
     /// # Errors
     ///

@@ -21,8 +21,8 @@
 //!   any ───────────────► empty ──────────────────► whole ────────────────► recorded ─────────► valid, then three marks more
 //! ```
 //!
-//! A slot is *complete* if one of its marks is right but for 8 of 256 bits, and the record to the last bit. It is *valid* if, too, the artifact is the
-//! record's, the bytes from there to the notes are erased, and the artifact is admitted. The *slot in force* is the valid slot
+//! A slot is *complete* if one of its marks is right except for 8 of 256 bits, and the record to the last bit. It is *valid* if, too, the artifact is the
+//! record's, the bytes from there to the notes are erased, and the artifact is admitted. The *active slot* is the valid slot
 //! with the greater counter; of equal counters, with the greater sequence. An installation goes into the other slot, and nothing is
 //! ever copied back.
 //!
@@ -39,14 +39,14 @@
 //!
 //! 1. *A complete slot is whole.* A mark was read, so marking had begun, so record and artifact were complete. That is so of a mark with wrong bits,
 //!    too: bits that turn at rest do not unmark a slot, as it has four marks, and each may have eight.
-//! 2. *The slot in force is untouched until another is valid*, except for its marks and notes. A mark that was cut short, but is read as
-//!    complete, might be gone at the next start. So an installation first makes sure of the slot in force: unless four marks are right to
+//! 2. *The active slot is untouched until another is valid*, except for its marks and notes. A mark that was cut short, but is read as
+//!    complete, might be gone at the next start. So an installation first makes sure of the active slot: unless four marks are right to
 //!    the last bit, as after an installation without cuts, it writes more. Each cut spoils at most one of six. If there is no place for another, one
 //!    mark suffices that is read as complete in 16 reads: then five cuts within the marks of one calibrator came before, and one
 //!    more within the installation may leave the device uncalibrated, in place of a device that takes no calibrator again.
-//! 3. *An acknowledged calibrator is in force until a later one is.* It is acknowledged after its marks were read back, and after the
-//!    other slot was erased if that might be in force at a later start: if its installation was cut short, it is damaged, or it
-//!    cannot be read. This goes for a calibrator that is in force and installed once more, too.
+//! 3. *An acknowledged calibrator is active until a later one is.* It is acknowledged after its marks were read back, and after the
+//!    other slot was erased if that might be active at a later start: if its installation was cut short, it is damaged, or it
+//!    cannot be read. This goes for a calibrator that is active and installed once more, too.
 //! 4. *The bytes in use are the bytes that were checked.* The artifact is copied to RAM and checked there, with its signature, so
 //!    bits that read otherwise every time cannot pass one check and fail another. The copy has another reason, too: on most parts
 //!    flash cannot be read while it is erased or written. A device with one slot, which never changes while the device runs, reads
@@ -54,27 +54,27 @@
 //! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut, and a start writes nothing.
 //! 6. *Nothing unseen is erased.* An installation reads the ends of both slots again. If one is complete that the store did not know
 //!    when it loaded the calibrator, because flash could not be read then, it erases nothing ([`InstallError::Reload`]). The
-//!    counters of all complete slots count, whether or not their artifacts are whole, and those of the notes. Without a calibrator in force, the
+//!    counters of all complete slots count, whether or not their artifacts are whole, and those of the notes. Without an active calibrator, the
 //!    installation goes into the slot whose loss costs less; one that cannot be read, though each read is tried three times, is
 //!    taken for torn.
 //!
 //! 7. *The newest counter is kept twice*: in its slot's record, and in a note in the other slot. A note counts where the key and the classifier are
-//!    those for which it was written. So whatever becomes of one slot, a lower counter is refused, and a calibrator that is in force in the place of a
+//!    those for which it was written. So whatever becomes of one slot, a lower counter is refused, and a calibrator that is active in the place of a
 //!    newer one is told by [`SlotStore::passed_over`].
 //!
-//! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the one in force may be
+//! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the active one may be
 //! older than what is in the other slot, [`SlotStore::passed_over`] says so.
 //!
 //! # What protects against what
 //!
 //! | | accidents | forgery over the serial line | an older calibrator | an open debug port |
 //! |---|---|---|---|---|
-//! | CRC-32C | yes: every burst of up to 32 bits, others but for one in 2^32 | no | no | no |
+//! | CRC-32C | yes: every burst of up to 32 bits, others except for one in 2^32 | no | no | no |
 //! | signature (`TrustedKey`) | yes | yes, while the private key is secret | no: it was signed, too | no |
 //! | counter | no | no: without a signature anybody writes any counter | yes, if signed: below the newest, and other ones of the same counter | no |
 //! | classifier's identity | mistakes of people | no | no | no |
 //!
-//! Where signatures are demanded, an artifact without a counter is not installed. Whoever reaches the debug port can replace the
+//! Where signatures are demanded, an artifact without a counter is not installed. Anyone who reaches the debug port can replace the
 //! program, the key in it, or both slots: lock the port. Only the slots hold the counter: if both are lost, any signed calibrator is
 //! accepted again.
 //!

@@ -16,9 +16,9 @@ pub(super) struct Plan {
     pub(super) target: usize,
     /// The artifact's record.
     pub(super) record: Record,
-    /// Whether the slot in force holds the artifact already.
+    /// Whether the active slot holds the artifact already.
     pub(super) is_held: bool,
-    /// Whether the other slot is erased before the installation is acknowledged: it might be in force at a later start.
+    /// Whether the other slot is erased before the installation is acknowledged: it might be active at a later start.
     pub(super) clears: bool,
     /// What is newest before the installation.
     pub(super) before: Option<Note>,
@@ -72,7 +72,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     }
 
     /// Tells whether a slot is complete of which the store, when it loaded the calibrator, did not know that it is older than
-    /// the one in force or of no use.
+    /// the active one or of no use.
     fn is_news(&self, slot: usize, trailer: Trailer) -> bool {
         let Some(record) = trailer.complete() else { return false };
         if let Some(Current { slot: in_force, record: held }) = self.current

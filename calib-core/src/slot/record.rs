@@ -23,7 +23,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Returns the rank: of two valid slots, the one with the greater rank is in force.
+    /// Returns the rank: of two valid slots, the one with the greater rank is active.
     pub(super) const fn rank(&self) -> (u32, u32) {
         (self.counter, self.sequence)
     }

@@ -1,4 +1,4 @@
-//! The store: which slot is in force.
+//! The store: which slot is active.
 
 use embedded_storage::nor_flash::NorFlash;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub struct SlotStore<F, T> {
     pub(super) noted: Option<Note>,
 }
 
-/// The slot in force.
+/// The active slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Current {
     pub(super) slot: usize,
@@ -68,7 +68,7 @@ pub(super) struct Found {
     pub(super) fault: Option<SlotFault>,
 }
 
-/// A slot that may hold a newer calibrator than the one in force, and is of no use.
+/// A slot that may hold a newer calibrator than the active one, and is of no use.
 ///
 /// An installation into the slot was once completed. Its record is newer, or damaged, or cannot be read: then the calibrator may
 /// as well be an older one. Or a note says that a newer one was there.
@@ -96,7 +96,7 @@ pub struct SlotContent {
 }
 
 impl<F: NorFlash, T: Trust> SlotStore<F, T> {
-    /// Takes the flash, and [loads](SlotStore::load) the calibrator in force.
+    /// Takes the flash, and [loads](SlotStore::load) the active calibrator.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         Ok((store, loaded))
     }
 
-    /// Copies the artifact in force to `buffer` and checks the copy. The whole slot is read, and nothing is written.
+    /// Copies the active artifact to `buffer` and checks the copy. The whole slot is read, and nothing is written.
     ///
     /// # Errors
     ///
@@ -175,8 +175,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         })
     }
 
-    /// Returns the slot whose calibrator may be newer than the one in force and was of no use when the latter was
-    /// [loaded](SlotStore::load); `None` if there is no such slot, or no calibrator in force.
+    /// Returns the slot whose calibrator may be newer than the active one and was of no use when the latter was
+    /// [loaded](SlotStore::load). It is `None` if there is no such slot, or no active calibrator.
     pub fn passed_over(&self) -> Option<PassedOver> {
         let current = self.current?;
         let slot = 1 - current.slot.min(1);
@@ -194,12 +194,12 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         fault.map(|fault| PassedOver { slot: slot as u8, fault })
     }
 
-    /// Returns the slot in force, 0 or 1; `None` if neither is.
+    /// Returns the active slot, 0 or 1; `None` if neither is.
     pub fn current_slot(&self) -> Option<usize> {
         self.current.map(|current| current.slot)
     }
 
-    /// Returns the counter of the calibrator in force; `None` if there is no calibrator.
+    /// Returns the counter of the active calibrator; `None` if there is no calibrator.
     pub fn current_counter(&self) -> Option<u32> {
         self.current.map(|current| current.record.counter)
     }

@@ -31,7 +31,7 @@ impl Trailer {
         }
     }
 
-    /// Tells whether the slot cannot be in force before one of this rank, whatever its torn bits turn out to be.
+    /// Tells whether the slot cannot be active before one of this rank, whatever its torn bits turn out to be.
     pub(super) fn is_below(&self, rank: (u32, u32)) -> bool {
         match self {
             Self::Blank => true,

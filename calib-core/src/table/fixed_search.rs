@@ -190,7 +190,7 @@ pub(crate) mod ascending {
         key: W,
     ) -> Option<(usize, W)> {
         let words = words.as_flattened();
-        // The edges that may still be the key's neighbours, with all words up to the one that belongs to the last of them.
+        // The edges that may still be the key's neighbors, with all words up to the one that belongs to the last of them.
         let mut window = words;
         macro_rules! levels {
             ($($half:literal)*) => {$(

@@ -62,7 +62,7 @@ const fn filled(mut value: u32) -> u32 {
     value | value >> 8
 }
 
-/// Maps each of the 17 numbers that [`filled`] returns to a place of its own.
+/// Maps each of the 17 numbers that [`filled`] returns to a separate place.
 #[inline(always)]
 const fn slot(filled: u32) -> usize {
     // Of the factors that do so, the first whose lower 12 bits are 0: RISC-V loads such a number in one instruction.

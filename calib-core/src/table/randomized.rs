@@ -7,18 +7,18 @@ use super::search::count_floats_at_or_below;
 use super::values::{BinValues, check_edges_with_ties};
 use crate::score::{FloatScore, Margin, Score};
 
-/// A randomised step table over scores in `[0, 1]`.
+/// A randomized step table over scores in `[0, 1]`.
 pub type RandomizedTable<'a> = RandomizedTableOf<'a, Score>;
 
-/// A randomised step table over margins.
+/// A randomized step table over margins.
 pub type RandomizedMarginTable<'a> = RandomizedTableOf<'a, Margin>;
 
-/// A step table whose edges are pairs of a score and a random word, for randomised uniform-mass binning (Gupta and Ramdas 2021,
+/// A step table whose edges are pairs of a score and a random word, for randomized uniform-mass binning (Gupta and Ramdas 2021,
 /// Algorithm 2).
 ///
 /// The paper adds a tiny random number to every score, so that equal scores fall on either side of an edge. In floating point
 /// such a number is lost or changes the order of scores. Here pairs of score and word are compared lexicographically: the bin
-/// is the number of edges at or below the pair. The word is uniform over all `u32` and drawn anew for every prediction; it
+/// is the number of edges at or below the pair. The word is uniform over all `u32` and drawn again for every prediction; it
 /// matters only if the score equals an edge.
 ///
 /// ```

@@ -305,7 +305,7 @@ mod tests {
         ascending.iter().filter(|&&word| word <= key).count()
     }
 
-    /// Every word and its neighbours, the ends, and some between.
+    /// Every word and its neighbors, the ends, and some between.
     fn probes(ascending: &[u32], other: &[u32]) -> Vec<u32> {
         let around =
             ascending.iter().flat_map(|word| [word.saturating_sub(1), *word, word.saturating_add(1)]);
@@ -364,7 +364,7 @@ mod tests {
             }
         }
 
-        /// Words may repeat, as the edges of randomised ties do.
+        /// Words may repeat, as the edges of randomized ties do.
         #[test]
         fn counts_repeated_words(
             mut words in proptest::collection::vec(0u32..20, 0..70),

@@ -1,4 +1,4 @@
-//! The part of the device protocol about what the monitors of the calibrator in force counted.
+//! The part of the device protocol about what the monitors of the active calibrator counted.
 
 use core::fmt;
 
@@ -69,7 +69,7 @@ pub struct Watched {
     pub evidence: LogEvidence,
     /// How much an alarm takes.
     pub alarm: LogEvidence,
-    /// When the alarm was raised; `None` if it was not. Of a change, the last alarm: its evidence then begins anew.
+    /// When the alarm was raised; `None` if it was not. Of a change, the last alarm: its evidence then restarts.
     pub raised: Option<Raised>,
 }
 
@@ -88,7 +88,7 @@ pub enum Raised {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Kept {
-    /// They are in memory alone: the device began anew when it was switched on, and the bound on false alarms is that of one start.
+    /// They are in memory alone: the device began again when it was switched on, and the bound on false alarms is that of one start.
     No,
     /// So many predictions and outcomes of all tables have been counted since they were saved last, and are not in what is told.
     But(u32),
@@ -139,7 +139,7 @@ pub enum CountersRefusal {
         /// The bins of each.
         bins: u16,
     },
-    /// Another calibrator is in force than the one that the request names.
+    /// Another calibrator is active than the one that the request names.
     OtherCalibrator(Identity),
     /// The table has fewer bins.
     Bin,

@@ -164,7 +164,7 @@ pub struct Status {
     pub features: u16,
     /// The number of classes that the classifier tells apart.
     pub classes: u16,
-    /// The alarm's rule, unless the calibrator has a decision rule of its own.
+    /// The alarm's rule, unless the calibrator has a separate decision rule.
     pub alarm_rule: AlarmRule,
     /// The most stack used since the start, in bytes.
     pub stack_high_water_bytes: u32,

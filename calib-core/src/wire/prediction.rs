@@ -19,8 +19,8 @@ pub struct Answer {
     pub outcome: Outcome,
     /// Whether the alarm is raised.
     pub alarm: bool,
-    /// The random word of the calibration, drawn by the device or given by the host. `None` if the calibrator is not randomised, or
-    /// the device has no source of words; a randomised calibrator then states no epsilon.
+    /// The random word of the calibration, drawn by the device or given by the host. `None` if the calibrator is not randomized, or
+    /// the device has no source of words; a randomized calibrator then states no epsilon.
     pub word: Option<u32>,
     /// The action of the calibrator's decision rule, as an index. `None` if there is no rule or no calibrator.
     pub action: Option<u8>,

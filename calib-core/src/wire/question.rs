@@ -18,7 +18,7 @@ pub struct Question {
     /// whether it did.
     pub group: Option<u8>,
     /// A random word, instead of one that the device draws. The device cannot tell whether the word is random: the epsilon of a
-    /// randomised calibrator holds only if the host drew the word anew, uniformly over all `u32` and without regard to the scores.
+    /// randomized calibrator holds only if the host drew the word again, uniformly over all `u32` and without regard to the scores.
     pub word: Option<u32>,
     /// The scores.
     pub scores: Scores,

@@ -2,7 +2,7 @@
 //!
 //! The host announces an artifact, sends it in chunks, and then asks the device to install it step by step. Each request does
 //! little, and is answered when it is done. Between requests of an update, the device answers requests for predictions from the
-//! calibrator in force. Every request may be repeated. An update that was left is taken up again by announcing the same artifact.
+//! active calibrator. Every request may be repeated. An update that was left is taken up again by announcing the same artifact.
 
 use core::fmt;
 
@@ -25,7 +25,7 @@ pub type Chunk = heapless::Vec<u8, MAX_CHUNK>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slots {
-    /// The slot in force, as an index of `slots`.
+    /// The active slot, as an index of `slots`.
     pub in_force: Option<u8>,
     /// What each slot holds, or why it is not valid.
     pub slots: [Result<SlotContent, SlotFault>; 2],
@@ -55,11 +55,11 @@ pub enum UpdateStatus {
         /// The bytes of flash to erase, write and compare in all.
         total_bytes: u32,
     },
-    /// The artifact is in force, whatever happens from now on.
+    /// The artifact is active, whatever happens from now on.
     Installed(Receipt),
 }
 
-/// Why a device does not go on with an update. The calibrator in force stays in force.
+/// Why a device does not go on with an update. The active calibrator stays active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -89,7 +89,7 @@ pub enum UpdateRefusal {
     Crc,
     /// The artifact is not accepted.
     Refused(Refused),
-    /// The artifact's counter is lower than the one in force.
+    /// The artifact's counter is lower than the active one.
     Downgrade {
         /// The counter in force.
         held: u32,
@@ -105,7 +105,7 @@ pub enum UpdateRefusal {
     },
     /// The device has had 2^32 - 1 installations, which is the limit.
     SequenceExhausted,
-    /// The calibrator in force cannot be made sure of, so it is not replaced.
+    /// The active calibrator cannot be made sure of, so it is not replaced.
     NoMark,
     /// The artifact has no counter, which a device that demands signatures does not take.
     NoCounter,
@@ -158,7 +158,7 @@ impl fmt::Display for UpdateRefusal {
             Self::Crc => f.write_str("the bytes received are not those that were announced"),
             Self::Refused(cause) => cause.fmt(f),
             Self::Downgrade { held, offered } => {
-                write!(f, "the artifact's counter is {offered}, below {held} of the calibrator in force")
+                write!(f, "the artifact's counter is {offered}, below {held} of the active calibrator")
             }
             Self::Flash => f.write_str("the device's flash failed"),
             Self::ReadBack { offset } => {

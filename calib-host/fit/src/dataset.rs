@@ -91,7 +91,7 @@ pub struct Rows<'a> {
     /// By how many classifiers the scores are.
     pub classifiers: u32,
     /// Whether the order of the rows does not matter: probabilities are then sorted at once, which is quicker. A fit does not need the
-    /// order. A randomised artifact does: it draws a random word for each row in turn.
+    /// order. A randomized artifact does: it draws a random word for each row in turn.
     pub in_any_order: bool,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
         Self { clusters: clusters.into(), ..self }
     }
 
-    /// The same in groups, each of which may have a table of its own.
+    /// The same in groups, each of which may have a separate table.
     #[must_use]
     pub fn groups(self, groups: impl Into<Option<RowGroups>>) -> Self {
         Self { groups: groups.into(), ..self }
@@ -165,8 +165,8 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// No rows; labels, weights, clusters or groups of another number of rows; a score, label or weight that is none; weights of a
-    /// matrix; or what [`with_clusters`](Self::with_clusters), [`with_groups`](Self::with_groups) and
+    /// No rows. Labels, weights, clusters or groups of another number of rows. A score, label or weight that is none. Weights of a
+    /// matrix. Or what [`with_clusters`](Self::with_clusters), [`with_groups`](Self::with_groups) and
     /// [`by_classifiers`](Self::by_classifiers) refuse.
     ///
     /// # Panics

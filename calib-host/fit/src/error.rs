@@ -94,8 +94,8 @@ pub enum FitError {
     },
     /// Bins of equal width have no edges between these scores.
     #[error(
-        "a range from {lowest} to {highest} has no {bins} bins of equal width: both ends are numbers, the second above the first, and \
-         edges between them differ as f32"
+        "a range from {lowest} to {highest} has no {bins} equal-width bins: both ends are numbers, the second above the \
+         first, and edges between them differ as f32"
     )]
     Range {
         /// Where the range begins.
@@ -121,12 +121,10 @@ pub enum FitError {
         at_most: f64,
     },
     /// Higher scores go with fewer events, so there is no band.
-    #[error(
-        "no band: higher scores have fewer events. Turn the scores around first, for example by 1 - score"
-    )]
+    #[error("no band: higher scores have fewer events. Reverse the scores first, for example with 1 - score")]
     Reversed,
     /// The method counts points, or does not know what a real weight would mean.
-    #[error("{0} counts points, and real weights are no counts")]
+    #[error("{0} counts points, and real weights are not counts")]
     RealWeights(&'static str),
     /// The temporary file of points that do not fit into memory cannot be read.
     #[error("the temporary file of points cannot be read: {0}")]
@@ -190,7 +188,7 @@ pub enum ScalingError {
     #[error("all scores are equal: no slope can be fitted")]
     AllEqual,
     /// Ever steeper slopes lower the squared loss.
-    #[error("the squared loss falls for ever steeper slopes, which the labels hardly contradict")]
+    #[error("the squared loss keeps falling as the slope grows, and the labels hardly contradict this")]
     NoLeastSquares,
     /// The search did not converge.
     #[error("the fit did not converge: the gradient's norm is {0:e}")]
@@ -215,7 +213,7 @@ pub enum VectorScalingError {
     Separated,
     /// A class's features are all but 0 beside those of another, which may be masked.
     #[error(
-        "the logits of class {low} are all but 0 beside those of class {high}: no matrix of weights sees both"
+        "the logits of class {low} are almost 0 compared with those of class {high}: no matrix of weights can use both"
     )]
     Masked {
         /// The class with the smallest features.

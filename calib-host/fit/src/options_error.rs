@@ -5,7 +5,7 @@ use std::fmt;
 /// Why options make no sense: out of range, or not together.
 ///
 /// The sentence names them as fields, between backticks. It is shown without these, as Rust and Python spell the fields; a command
-/// line has [names of its own](Self::with_names).
+/// line has [separate names](Self::with_names).
 ///
 /// ```
 /// use calib_fit::OptionsError;

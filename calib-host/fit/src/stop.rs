@@ -40,7 +40,7 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Does work on threads of its own, which this may stop.
+    /// Does work on separate threads, which this may stop.
     ///
     /// Every loop of this crate that may take long calls [`check`], which leaves the work by unwinding, as rust-analyzer's queries are
     /// left: no function on the way has to know of it, and what the work holds is dropped.

@@ -32,7 +32,7 @@ fn every_theorem_is_void() {
         assert_eq!((table.epsilon, table.form), (None, one.artifact().tables().get(0).unwrap().form));
         let promise = promise(&several);
         assert!(
-            promise.statement.starts_with("Nothing is guaranteed: the scores are by 5 classifiers"),
+            promise.statement.starts_with("Nothing is guaranteed: the scores are from 5 classifiers"),
             "{promise}"
         );
         assert!(promise.assumptions.is_empty(), "{promise}");

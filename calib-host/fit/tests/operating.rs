@@ -311,10 +311,10 @@ fn what_cannot_be_promised_is_refused() {
     };
     let say = |result: Result<OperatingPoints, OperatingError>| result.unwrap_err().to_string();
     let both = aims(Some(0.95), Some(0.9), 0.95);
-    assert_eq!(say(find(&[], &[1; 99], both)), "it takes 59 positives, there are none");
-    assert_eq!(say(find(&[1; 58], &[1; 99], both)), "it takes 59 positives, there are 58");
-    assert_eq!(say(find(&[1; 59], &[], both)), "it takes 29 negatives, there are none");
-    assert_eq!(say(find(&[1; 59], &[1], both)), "it takes 29 negatives, there is 1");
+    assert_eq!(say(find(&[], &[1; 99], both)), "59 positives are needed, there are none");
+    assert_eq!(say(find(&[1; 58], &[1; 99], both)), "59 positives are needed, there are 58");
+    assert_eq!(say(find(&[1; 59], &[], both)), "29 negatives are needed, there are none");
+    assert_eq!(say(find(&[1; 59], &[1], both)), "29 negatives are needed, there is 1");
     assert_eq!(find(&[1], &[1], aims(None, None, 0.95)), Err(OperatingError::NoAim));
     assert_eq!(OperatingPoints::find(&[], both, Sharing::Common), Err(OperatingError::Empty));
     for bad in [0.0, 1.0, -0.5, f64::NAN] {
@@ -326,7 +326,7 @@ fn what_cannot_be_promised_is_refused() {
     let groups = [group("women", 80), group("men", 3)];
     let error = OperatingPoints::find(&groups, aims(Some(0.95), None, 0.95), Sharing::Own).unwrap_err();
     // A failure probability of .025 for each of the two.
-    assert_eq!(error.to_string(), "it takes 72 positives in group men, there are 3");
+    assert_eq!(error.to_string(), "72 positives in group men are needed, there are 3");
     let error = OperatingPoints::find(&groups, aims(Some(0.95), None, 0.95), Sharing::Common).unwrap_err();
     assert_eq!(
         error,

@@ -148,7 +148,7 @@ fn other_scores_and_other_names_are_refused() {
     let refused = on_device(&found, ScoreEncoding::Margin).beside(&parent, &child).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the artifact is of binary scores in f32, and the thresholds are of binary scores in f32 margins"
+        "the artifact is for binary scores in f32, and the thresholds are for binary scores in f32 margins"
     );
     let named = |names: &[String]| {
         let scores = KeyedScores::of_scores(&data(60.0)).unwrap();

@@ -183,8 +183,8 @@ fn a_band_is_promised_with_what_it_assumes() {
     let scores = scores();
     let labels = labels(&scores);
     let data = dataset(Scores::Binary(ScoreKind::Probability, scores.as_slice().into()), &labels);
-    let band = "With at least 90% probability over the labels of the calibration set, the probability of an event lies in the band for every \
-                score simultaneously, if a higher score never means a lower probability.";
+    let band = "With at least 90% probability over the labels of the calibration set, the probability of an event lies in the \
+         band for every score simultaneously. This holds if a higher score never means a lower probability.";
     let promised = |options: FitOptions| promise(&fit(&data, &options).unwrap().artifact);
     let alone = promised(with(isotonic()));
     assert_eq!(alone.statement, format!("{band} Nothing is guaranteed of the probability itself."));

@@ -82,7 +82,7 @@ pub(crate) fn apply<'py>(
         Some(probs) => Ok((probs?, None)),
         None => applied(stored, kind, values, classes, seed).map(|all| (all.probs, all.classes)),
     };
-    // A lookup takes nanoseconds: few of them take less than threads of their own.
+    // A lookup takes nanoseconds: few of them take less than separate threads.
     let applied = match values.len() {
         0..ONE_PART => py.detach(apply),
         ONE_PART..FEW => py.detach(|| alone(apply)),
@@ -194,7 +194,7 @@ fn prob(row: &Applied) -> f32 {
     row.outcome.calibrated().map_or(f32::NAN, |calibrated| calibrated.prob)
 }
 
-/// Rows between two looks at whether somebody interrupts.
+/// Rows between two looks at whether someone interrupts.
 const ROWS: usize = 1 << 10;
 
 /// What is said of rows, unless they are what was `given` in place of what the artifact takes.

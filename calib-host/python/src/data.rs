@@ -18,7 +18,7 @@ use crate::interrupt::working;
 /// The type, the scale and the zero point of codes.
 pub(crate) type Codes = (String, f32, i32);
 
-/// Labelled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artifact's encoding, or
+/// Labeled rows of scores. Vectors are given row by row, with the number of classes. Integers are codes: of an artifact's encoding, or
 /// of one that is named by its type, its scale and its zero point.
 #[pyclass(frozen, name = "Dataset", module = "calib_host._native")]
 pub(crate) struct PyDataset {

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
 
-/// How often Python is asked whether somebody interrupts.
+/// How often Python is asked whether someone interrupts.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Does work on one thread of its own.
@@ -24,7 +24,7 @@ pub(crate) fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     one.expect("a thread").install(work)
 }
 
-/// Does work on threads of its own, without Python's lock, and waits for it.
+/// Does work on separate threads, without Python's lock, and waits for it.
 ///
 /// # Errors
 ///

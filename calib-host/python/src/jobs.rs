@@ -37,7 +37,7 @@ fn counter_of(stored: &StoredArtifact, counter: Option<u32>) -> PyResult<u32> {
     })
 }
 
-/// Where a rule goes: beside a calibrator, or into an artifact of its own for a classifier.
+/// Where a rule goes: beside a calibrator, or into a separate artifact for a classifier.
 fn target<'a>(
     parent: Option<&'a Bound<'_, PyArtifact>>,
     counter: Option<u32>,

@@ -97,6 +97,38 @@ fn the_picture_of_the_first_steps_is_that_of_the_commands() {
     is_current(&root().join("docs/src/first-steps/before-and-after.svg"), &picture);
 }
 
+/// A screenshot depends on a browser and its fonts, so the hash of what it shows is compared. `CHROMIUM=chromium` takes it again.
+#[test]
+fn the_picture_of_the_report_is_that_of_its_first_screen() {
+    let place = first_steps();
+    place.ok("calib fit cal.csv");
+    place.ok(
+        "calib report cal.cal --calibration cal.csv --test test.csv --title \"First steps\" -o report.html",
+    );
+    let page = place.text("report.html");
+    let (first, _) = page.split_once("</section>").expect("the page has a first screen");
+    // FNV-1a.
+    let hash = first.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let (folder, hash) = (root().join("docs/src/first-steps"), format!("{hash:016x}\n"));
+    if let Some(chromium) = std::env::var_os("CHROMIUM") {
+        let flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+                     --disable-component-update --disable-sync --hide-scrollbars --window-size=1280,900";
+        let mut picture = std::ffi::OsString::from("--screenshot=");
+        picture.push(folder.join("report.png"));
+        let shown = std::process::Command::new(chromium)
+            .args(flags.split(' '))
+            .arg(picture)
+            .arg(place.path().join("report.html"))
+            .status();
+        assert!(shown.expect("Chromium starts").success());
+        fs::write(folder.join("report.hash"), &hash).unwrap();
+    }
+    let held = fs::read_to_string(folder.join("report.hash")).unwrap();
+    assert_eq!(held, hash, "report.png is stale: run `cargo xtask figures`");
+}
+
 /// Firmware of others is built with it, and one is run: `cargo xtask examples`.
 #[test]
 fn the_calibrator_of_the_examples_is_that_of_the_first_steps() {
@@ -141,6 +173,17 @@ fn anchors(text: &str) -> BTreeSet<String> {
     text.lines().filter(is_heading).map(slug).collect()
 }
 
+/// A page with the pages that it includes: a link of these also starts at the page's folder.
+fn with_included(page: &Path) -> String {
+    let text = fs::read_to_string(page).unwrap();
+    let files = text.split("{{#include ").skip(1).map(|rest| rest.split([':', '}']).next().unwrap());
+    let included: String = files
+        .filter(|file| file.ends_with(".md"))
+        .map(|file| fs::read_to_string(page.parent().unwrap().join(file)).unwrap())
+        .collect();
+    text + &included
+}
+
 #[test]
 fn every_link_leads_somewhere_and_every_page_is_listed() {
     let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).unwrap();
@@ -154,7 +197,7 @@ fn every_link_leads_somewhere_and_every_page_is_listed() {
     let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name));
     let mut links = 0;
     for page in pages().into_iter().chain(others) {
-        let text = fs::read_to_string(&page).unwrap();
+        let text = with_included(&page);
         for target in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
             if target.starts_with("http") {
                 continue;
@@ -175,6 +218,6 @@ fn every_link_leads_somewhere_and_every_page_is_listed() {
 #[test]
 fn the_readme_is_short() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.lines().count() <= 150, "{}", readme.lines().count());
+    assert!(readme.lines().count() <= 140, "{}", readme.lines().count());
     assert!(readme.contains("\ncargo xtask demo ") && readme.contains("\ncargo xtask test "));
 }

@@ -146,7 +146,7 @@ fn rows_that_do_not_look_independent_are_warned_of() {
     let json = "calib fit --method umd --bins 4 --scores rows.csv -o out.bin --force --json";
     let dependent = place.json(json)["warnings"][0].text().to_owned();
     note(&dependent);
-    let sentence = dependent.split(':').next().unwrap();
+    let sentence = dependent.split('.').next().unwrap();
     let warned = |form: &str| place.ok(form).stderr.contains(&format!("warning: {sentence}"));
     for command in [
         "fit --method umd --bins 4 --quiet -o new.bin --force --scores",

@@ -64,7 +64,7 @@ fn an_epsilon_is_kept_or_refused_with_what_it_takes() {
     let run = place.says("calib fit data.csv --epsilon 0.01 --force");
     let needed = run.stderr.split("two bins take ").nth(1).unwrap().split(';').next().unwrap();
     let planned = place.json(&format!("calib plan --n {needed} --epsilon 0.01 --json"));
-    let kept = run.stderr.split("or take ").nth(1).unwrap().split(" or more").next().unwrap();
+    let kept = run.stderr.split("or use ").nth(1).unwrap().split(" or more").next().unwrap();
     place.ok(&format!("calib fit data.csv --epsilon {kept} --force"));
     assert!(planned.to_string().contains("\"bins\":2"), "{planned}");
     for options in [

@@ -44,8 +44,8 @@ fn every_class_has_a_diagram_where_every_class_has_a_probability() {
             assert_eq!(got["classes"][side]["cw_ece"], assessed[side]["cw_ece"], "{method}");
         }
         let page = place.text("page.html");
-        assert!(page.contains("Every class against the rest") && page.contains("id=\"simplex\""));
-        assert!(!page.contains("have no diagram of their own"));
+        assert!(page.contains("Every class, one-vs-rest") && page.contains("id=\"simplex\""));
+        assert!(!page.contains("have no separate diagram"));
     }
 }
 
@@ -61,7 +61,7 @@ fn the_number_of_drawn_classes_is_limited_and_the_others_are_named() {
     assert!(predicted > 1);
     assert_eq!(got["undrawn_classes"].list().len(), predicted - 1);
     let page = place.text("page.html");
-    assert!(page.contains("These predicted classes have no diagram of their own"));
+    assert!(page.contains("These predicted classes have no separate diagram"));
     assert!(page.contains(
         "Against the rest, 1 of 3 classes have a diagram, those with the most rows. These have none:"
     ));

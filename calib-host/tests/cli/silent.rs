@@ -373,7 +373,7 @@ fn scores_that_cannot_be_scores_are_told() {
     for (score, words) in [
         (
             (|_, label| label.to_string()) as fn(i32, i32) -> String,
-            "is its label: was the column of labels taken",
+            "is its label: did you pass the column of labels",
         ),
         (
             |row, label| (label ^ i32::from(row % 5 == 0)).to_string(),
@@ -381,7 +381,7 @@ fn scores_that_cannot_be_scores_are_told() {
         ),
         (
             |row, _| format!("{}", f64::from(row) / 400.0),
-            "The scores hardly tell the labels apart: the area under the ROC curve is ",
+            "The scores hardly separate the labels: the area under the ROC curve is ",
         ),
     ] {
         let place = Workplace::new().with("t.csv", table(score));
@@ -715,7 +715,7 @@ fn margins_and_a_table_by_itself_are_taken_or_refused_with_what_helps() {
     assert!(run.code == 2 && run.stderr.contains("use `calib compare --margins`"), "{}", run.stderr);
 }
 
-/// That there is one label only is the cause, and not that something was turned round.
+/// That there is one label only is the cause, and not that something was reversed.
 #[test]
 fn rows_of_one_label_are_told_as_that() {
     for label in [0, 1] {
@@ -723,9 +723,9 @@ fn rows_of_one_label_are_told_as_that() {
         let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
         let run = place.ok("calib fit t.csv --method umd --bins 4 -o one.cal");
         let told = format!(
-            "warning: Every calibrated probability is {label}: all labels of the calibration were {label}"
+            "warning: Every calibrated probability is {label}: all labels of the calibration set were {label}"
         );
-        assert!(run.stderr.starts_with(&told) && !run.stderr.contains("turned round"), "{}", run.stderr);
+        assert!(run.stderr.starts_with(&told) && !run.stderr.contains("reversed"), "{}", run.stderr);
     }
 }
 

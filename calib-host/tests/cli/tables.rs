@@ -232,8 +232,9 @@ fn of_two_columns_that_sum_to_one_the_second_is_taken() {
         let line = format!("{FIT} --scores {file} --labels y.npy -o b.bin --json --force");
         let run = place.ok(&line);
         assert_eq!(run.json()["tables"], expected["tables"]);
-        let note =
-            format!("note: {file}: of two probabilities that sum to one the second is taken, as class 1's\n");
+        let note = format!(
+            "note: {file}: the second of two probabilities that sum to one is used, as the score of class 1\n"
+        );
         assert_eq!(run.stderr.matches(&note).count(), 1, "{}", run.stderr);
         let run = place.ok(&format!("calib apply a.bin --scores {file} --force -o out.npy"));
         assert!(run.stderr.contains(&note), "{}", run.stderr);

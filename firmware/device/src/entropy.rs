@@ -2,7 +2,7 @@
 
 /// A board's source of random words, for calibrators that divide equal scores by lot.
 ///
-/// The guarantee of a randomised calibrator rests on words that are uniform over all `u32` and independent of the
+/// The guarantee of a randomized calibrator rests on words that are uniform over all `u32` and independent of the
 /// scores: a hardware generator gives them. A pseudo-random one with a fixed seed repeats itself after every start, and no
 /// code notices that the epsilon in the reply then does not hold.
 pub trait Entropy {

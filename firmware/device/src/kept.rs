@@ -19,7 +19,7 @@ const BELOW_NUMBERS: u32 = 0xFF;
 /// How many numbers a save reserves at most: a start skips those that were not given.
 const MOST_RESERVED: u32 = 1 << 16;
 
-/// [`Monitors`] that save their counters in flash, in sectors of their own, and whose bound on false alarms holds over all starts.
+/// [`Monitors`] that save their counters in flash, in separate sectors, and whose bound on false alarms holds over all starts.
 ///
 /// # When they save
 ///
@@ -39,15 +39,15 @@ const MOST_RESERVED: u32 = 1 << 16;
 /// those that are kept are chosen in advance, one by one, and are such scores again (Doob's optional skipping). All looks are at states of
 /// that one stream; so P(evidence is ever 1/alpha or more) <= alpha, by Ville's inequality.
 ///
-/// *What it does not cover:* whoever sees each prediction, and cuts the power before `every` of them are saved, chooses which of them are counted.
+/// *What it does not cover:* anyone who sees each prediction, and cuts the power before `every` of them are saved, chooses which of them are counted.
 /// With enough cuts he raises an alarm, or holds one off. No bound that keeps evidence over starts holds against him but this one: with
 /// `every` = 1 each prediction is saved before it is answered, nothing that anybody has seen is lost, and the bound holds whatever the power does.
 ///
 /// # What is lost
 ///
 /// If saved counters cannot be read, or are those of a newer calibrator that was passed over, nothing is erased and nothing saved, and what
-/// the calibrator in force asks for on an alarm is done: until they can be read, or counters are set back. If they were altered, so that
-/// they never will be, counting begins anew, and that, too, is done until counters are set back or there is another calibrator.
+/// the active calibrator asks for on an alarm is done: until they can be read, or counters are set back. If they were altered, so that
+/// they never will be, counting restarts, and that, too, is done until counters are set back or there is another calibrator.
 ///
 /// # Wear
 ///
@@ -55,13 +55,13 @@ const MOST_RESERVED: u32 = 1 << 16;
 /// table. A start takes the next sector with its first prediction. With `every` = 64 a year of 1000 predictions a day without a restart erases
 /// each sector 200 times, of ten starts a day 1800 times. Of flash that is erased 10 000 times more sectors last as much longer.
 ///
-/// Another calibrator begins anew, and erases what was counted before: 2 erases of each sector at most.
+/// Another calibrator restarts, and erases what was counted before: 2 erases of each sector at most.
 ///
 /// # Numbers of predictions
 ///
-/// [`KeptMonitors::number`] gives a prediction a number that no other has, before or after any restart and whichever calibrator is in force.
+/// [`KeptMonitors::number`] gives a prediction a number that no other has, before or after any restart and whichever calibrator is active.
 /// Every save reserves the next numbers, twice as many as predictions are counted to the next save (at least 256), and a number is given
-/// only once two saves reserve it: so a start saves once more. The next start goes on behind the reserved numbers. Numbers begin anew only if
+/// only once two saves reserve it: so a start saves once more. The next start goes on behind the reserved numbers. Numbers restart only if
 /// no save can be read any more ([`Kept::Lost`]), or if several power cuts in a row take the last save.
 #[derive(Debug)]
 pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
@@ -127,7 +127,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
             return;
         }
         self.pace = pace;
-        // An alarm is saved in a sector of its own, too: the loss of one sector loses none.
+        // An alarm is saved in a separate sector, too: the loss of one sector loses none.
         if self.monitors.look_at_all(artifact) && self.write(Self::saved) {
             self.write(Self::saved_apart);
         }
@@ -468,7 +468,7 @@ mod tests {
             }
         }
         assert_eq!(saved, [1, 3, 7, 15, 31, 63, 127, 191, 255]);
-        // Whoever is about to switch it off saves the rest.
+        // Anyone who is about to switch it off saves the rest.
         monitors.save(&artifact);
         let mut again = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut again, &artifact, FIRST).predictions, [150, 150]);
@@ -574,7 +574,7 @@ mod tests {
         assert_eq!(counters(&mut monitors, &first, FIRST).predictions, [3, 0]);
     }
 
-    /// One that was passed over, as it could not be read, is in force again at a later start: with its alarm.
+    /// One that was passed over, as it could not be read, is active again at a later start: with its alarm.
     #[test]
     fn a_stand_in_takes_nothing_from_the_calibrator_that_was_passed_over() {
         let (one, two) = (artifact(1), artifact(2));
@@ -596,7 +596,7 @@ mod tests {
         assert!(monitors.is_alarmed());
         let found = counters(&mut monitors, &newest, FIRST);
         assert_eq!((found.shift.raised, found.kept), (Some(raised), Kept::But(0)));
-        // Somebody sets them back, or it is read again while the device runs.
+        // Someone sets them back, or it is read again while the device runs.
         let mut stand_in = Small::open(flash, LAYOUT, 4).unwrap();
         stand_in.begin(Some(&older), true);
         stand_in.begin(Some(&newest), false);
@@ -817,7 +817,7 @@ mod tests {
         let erases = worn(&mut monitors) - before;
         assert!((1..=2 * 400 / 4).contains(&erases), "{erases}");
         assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::Failed);
-        // Whoever asks, and however often, wears nothing.
+        // Anyone who asks, and however often, wears nothing.
         let before = worn(&mut monitors);
         (0..50).for_each(|_| _ = counters(&mut monitors, &artifact, FIRST));
         assert_eq!(worn(&mut monitors), before);

@@ -1,4 +1,4 @@
-//! The monitors of the calibrator in force.
+//! The monitors of the active calibrator.
 
 use calib_core::artifact::{Header, HeaderFlags, Monitors as Section, Reduction};
 use calib_core::monitor::{LogEvidence, TableMonitors};
@@ -12,21 +12,21 @@ use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 
 use crate::{Watch, log};
 
-/// How many predictions there are from one look at the evidence of a shift to the next, unless somebody asks in between, where counters are in
+/// How many predictions there are from one look at the evidence of a shift to the next, unless someone asks in between, where counters are in
 /// memory alone.
 pub const LOOK_EVERY: u32 = 16;
 
 /// The counters and alarms of up to `TABLES` tables of up to `BINS` bins, at most 32: 16 bytes a bin and 16 more for each table, and
 /// 32 for all.
 ///
-/// They are in memory alone, and begin anew with every start: each start is a test of its own, and the bound on false alarms is that of one
+/// They are in memory alone, and restart with every start: each start is a separate test, and the bound on false alarms is that of one
 /// start. Of a device that is switched off often, many a start raises one. [`KeptMonitors`](crate::KeptMonitors) hold the bound over all
 /// starts.
 ///
 /// Counted are the predictions that a calibrator of one probability answers, with its monitors' section, from what the device's own
 /// classifier says. Not counted are, as they say nothing about the population that the device meets:
 ///
-/// * [trials](RequestBody::is_trial), whose scores somebody on the line made up;
+/// * [trials](RequestBody::is_trial), whose scores someone on the line made up;
 /// * requests that are refused, and all while there is no calibrator: there is nothing to compare with;
 /// * predictions of a class, or a rank, whose table is not monitored, or whose monitor has the table's bins although one of them has no
 ///   calibrated probability: its number is not told, and the others alone would look like a shift.
@@ -79,7 +79,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         self.tables.iter().flat_map(TableMonitors::words)
     }
 
-    /// Takes the counters of the calibrator that was begun with over; tells whether there were enough. If not, counting begins anew.
+    /// Takes the counters of the calibrator that was begun with over; tells whether there were enough. If not, counting restarts.
     pub fn restore(&mut self, words: &mut (impl Iterator<Item = u32> + ?Sized)) -> bool {
         for table in &mut self.tables {
             let Some(restored) = TableMonitors::restored(words) else {
@@ -102,7 +102,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         self.unsaved = 0;
     }
 
-    /// Begins to count anew.
+    /// Begins to count again.
     pub fn clear(&mut self) {
         self.tables = [const { TableMonitors::new() }; TABLES];
         (self.unsaved, self.unseen, self.last) = (0, 0, None);
@@ -341,7 +341,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         told.map_or_else(|| Self::compared(Some(artifact), 0).map(|_| 0), Ok)
     }
 
-    /// The calibrator in force, if it is this one.
+    /// The active calibrator, if it is this one.
     fn held<'a, 'b>(
         &self,
         artifact: Option<&'b Artifact<'a>>,
@@ -388,7 +388,7 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
     }
 
     fn count(&mut self, artifact: &Artifact<'_>, group: Option<u8>, prediction: &Ranked) {
-        // What is not counted is said when somebody asks for the counters.
+        // What is not counted is said when someone asks for the counters.
         let Some(table) = self.count_in(artifact, group, prediction) else { return };
         let is_time = |table: &TableMonitors<BINS>| table.shift().total().is_multiple_of(LOOK_EVERY);
         if let Some(section) = artifact.monitors().filter(|_| self.tables.get(table).is_some_and(is_time)) {
@@ -476,7 +476,7 @@ fn is_untold(artifact: &Artifact<'_>, section: &Section<'_>, table: usize) -> bo
     section.own_edges(table).is_none() && (0..bins).any(is_empty)
 }
 
-/// By what a monitor with bins of its own finds the bin.
+/// By what a monitor with separate bins finds the bin.
 fn key(score: &ScoreEcho) -> u32 {
     match score {
         ScoreEcho::F32(score) => score.to_bits(),

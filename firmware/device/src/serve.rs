@@ -33,7 +33,7 @@ pub enum ServeError<S, P> {
 ///
 /// # Examples
 ///
-/// The whole of a firmware with one calibrator, but for the board's start:
+/// The whole of a firmware with one calibrator, except for the board's start:
 ///
 /// ```
 /// use calib_core::Anybody;
@@ -72,9 +72,9 @@ where
 /// answered from the new one.
 ///
 /// `parts` are the classifier, the alarm, the meter, the source of random words, and what counts predictions:
-/// [`Monitors`](crate::Monitors) go on while the calibrator stays the same, and begin anew with another.
+/// [`Monitors`](crate::Monitors) go on while the calibrator stays the same, and restart with another.
 ///
-/// `buffer` holds the calibrator in force. `leave` is given a report at the start, and whenever another calibrator is in
+/// `buffer` holds the active calibrator. `leave` is given a report at the start, and whenever another calibrator is in
 /// force; a board that no debug probe reads has no use for it.
 ///
 /// # Errors
@@ -142,11 +142,11 @@ where
 enum End {
     /// The line ended.
     Line,
-    /// Another calibrator is in force than the device's.
+    /// Another calibrator is active than the device's.
     Replaced,
 }
 
-/// What was received and not answered yet: it outlives the device, which is made anew for each calibrator.
+/// What was received and not answered yet: it outlives the device, which is made again for each calibrator.
 pub(crate) struct Session {
     pub(crate) reader: FrameReader,
     pub(crate) chunk: [u8; 32],
@@ -212,7 +212,7 @@ impl Session {
 /// Takes a byte of the line; at the end of a request returns its number and the reply, a frame at the start of `frame`.
 ///
 /// [`serve`], [`serve_updatable`] and [`serve_async`](crate::serve_async) are loops around it, and so is any other that moves bytes by itself. After a reply the
-/// calibrator in force may [have to be loaded](Update::is_replaced). Damaged frames are logged and dropped.
+/// active calibrator may [have to be loaded](Update::is_replaced). Damaged frames are logged and dropped.
 ///
 /// # Errors
 ///

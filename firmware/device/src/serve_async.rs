@@ -21,7 +21,7 @@ use crate::{Alarm, Classifier, Entropy, Meter, Report, ServeError, Update, Updat
 /// Bytes that arrive during such a step must not be lost: give it a line with a buffer. The host sends nothing until it is answered, or has
 /// waited for `--timeout`, so one request is enough: 512 bytes.
 ///
-/// A future that is dropped in the middle has lost the request that was received in part; the calibrator in force stays in force, and
+/// A future that is dropped in the middle has lost the request that was received in part; the active calibrator stays active, and
 /// the host asks again.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ pub trait Update {
     /// Answers a request if it is one of an update, or about the slots.
     fn answer(&mut self, request: &RequestBody) -> Option<ReplyBody>;
 
-    /// Whether the calibrator in force is to be loaded: because it is another than the one loaded last, or may be.
+    /// Whether the active calibrator is to be loaded: because it is another than the one loaded last, or may be.
     fn is_replaced(&self) -> bool;
 }
 
@@ -24,7 +24,7 @@ pub struct NoUpdate;
 
 /// Receives an artifact in RAM, checks it there, and installs it in a [`SlotStore`].
 ///
-/// Flash is touched only once the artifact is admitted. The calibrator in force is not in this buffer, but in the one
+/// Flash is touched only once the artifact is admitted. The active calibrator is not in this buffer, but in the one
 /// that it was [loaded](Updater::load) into, and stays in use until the new one is installed.
 #[derive(Debug)]
 pub struct Updater<'b, F, T, const WORDS: usize> {
@@ -115,7 +115,7 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         Self { questions, ..self }
     }
 
-    /// The same, for a device that takes outcomes and sets counters back, or refuses: whoever forges outcomes can silence a monitor.
+    /// The same, for a device that takes outcomes and sets counters back, or refuses: anyone who forges outcomes can silence a monitor.
     #[must_use]
     pub fn taking_outcomes(self, takes_outcomes: bool) -> Self {
         Self { takes_outcomes, ..self }
@@ -131,14 +131,14 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
         self.questions
     }
 
-    /// Loads the calibrator in force into a buffer.
+    /// Loads the active calibrator into a buffer.
     pub fn load<'l>(&mut self, buffer: &'l mut ArtifactBuffer<WORDS>) -> Slot<'l> {
         self.replaced = false;
         let loaded = self.store.load(buffer);
         Slot::admitted(loaded, self.task).passing_over(self.store.passed_over())
     }
 
-    /// Joins the parts of a device around the calibrator in force, which is loaded into a buffer first. It answers the questions, and takes
+    /// Joins the parts of a device around the active calibrator, which is loaded into a buffer first. It answers the questions, and takes
     /// outcomes or not, as this does.
     pub fn device<'l, C, P, M, E, W>(
         &mut self,

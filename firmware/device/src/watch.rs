@@ -9,7 +9,7 @@ use calib_core::predict::Ranked;
 /// Counts predictions and their outcomes, or does not: [`Monitors`](crate::Monitors), or [`NoMonitors`] where every byte of memory
 /// counts.
 pub trait Watch {
-    /// Goes on for this calibrator, or begins anew if it is another one than before; `None` if there is none. `is_stand_in` if a calibrator that may
+    /// Goes on for this calibrator, or restarts if it is another one than before; `None` if there is none. `is_stand_in` if a calibrator that may
     /// be newer [was passed over](crate::Slot::passed_over): nothing that was counted of that may be given up then.
     fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool);
 

@@ -1,11 +1,11 @@
 // calib 0.1.0, artifact ca9f09e0f118da82:
 // blend (binary), 144 steps, 2000 calibration points.
-// Scores beyond those of the calibration points are not marked here.
+// Scores outside the range of the calibration points are not marked here.
 //
 // With at least 90% probability over the draw of the calibration set, the event rate of every score range lies
 // in its interval. Nothing is guaranteed of the probability itself. With at least 90% probability over the
-// labels of the calibration set, the probability of an event lies in the band for every score simultaneously, if
-// a higher score never means a lower probability.
+// labels of the calibration set, the probability of an event lies in the band for every score simultaneously.
+// This holds if a higher score never means a lower probability.
 // Requires:
 // - The calibration points are independent: one per patient, or one per other independent unit. Several
 // recordings, frames or visits of one patient are not.

@@ -509,7 +509,7 @@ mod tests {
         }
         let downgrade = Error::from(FlashError::Refused(InstallError::Downgrade { held: 2, offered: 1 }));
         assert_eq!((downgrade.exit_code(), hint(&downgrade)), (1, None));
-        assert!(downgrade.to_string().starts_with("the device would not take the calibrator: "));
+        assert!(downgrade.to_string().starts_with("the device would reject the calibrator: "));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Assessed<'_> {
     fn sources(&self, cx: &Context) -> Result<Vec<Source>, Error> {
         if self.options.source.margins.is_some() && self.artifact.is_none() {
             return Err(usage(
-                "margins are no probabilities, of which alone it can be said how good they are: name an artifact that takes \
+                "margins are not probabilities, and only probabilities can be assessed: name an artifact that accepts \
                  margins, or give what `calib apply` made of them with --probs",
             ));
         }

@@ -328,9 +328,9 @@ fn groups(groups: &Groups) -> String {
         singles => format!(", {singles} of a single prediction"),
     };
     match groups.binning {
-        Binning::EqualWidth(bins) => format!("{bins} bins of equal width, {held} {occur}{singles}"),
+        Binning::EqualWidth(bins) => format!("{bins} equal-width bins, {held} {occur}{singles}"),
         Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => {
-            format!("{bins} bins of equal mass, {held} {occur}{singles}")
+            format!("{bins} equal-frequency bins, {held} {occur}{singles}")
         }
         Binning::ByBin => format!("{held} by the calibrator's bins{singles}"),
         Binning::ByValue => format!("{held} by value{singles}"),

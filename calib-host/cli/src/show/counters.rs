@@ -182,7 +182,7 @@ fn said(watched: Watched, seen: u64, unit: &str) -> String {
         (None, Standing::Quiet) => Standing::Quiet.to_string(),
         (None, standing) => format!("{standing} {evidence}"),
     };
-    format!("{of} (an alarm takes 1 : {})", watched.alarm.odds())
+    format!("{of} (an alarm needs 1 : {})", watched.alarm.odds())
 }
 
 fn since(raised: Raised, unit: &str) -> String {
@@ -278,23 +278,23 @@ mod tests {
             raised,
         };
         for (log, raised, expected) in [
-            (-3.0, None, "quiet (an alarm takes 1 : 20)"),
-            (0.0, None, "quiet (an alarm takes 1 : 20)"),
-            (2.0, None, "weak evidence 1 : 7.4 (an alarm takes 1 : 20)"),
+            (-3.0, None, "quiet (an alarm needs 1 : 20)"),
+            (0.0, None, "quiet (an alarm needs 1 : 20)"),
+            (2.0, None, "weak evidence 1 : 7.4 (an alarm needs 1 : 20)"),
             (
                 5.0,
                 Some(Raised::At(192)),
-                "alarm since prediction 192, evidence 1 : 148.4 (an alarm takes 1 : 20)",
+                "alarm since prediction 192, evidence 1 : 148.4 (an alarm needs 1 : 20)",
             ),
             (
                 -1.0,
                 Some(Raised::By(7)),
-                "alarm since prediction 7 or before, evidence 1 : 0.4 (an alarm takes 1 : 20)",
+                "alarm since prediction 7 or before, evidence 1 : 0.4 (an alarm needs 1 : 20)",
             ),
             (
                 1000.0,
                 Some(Raised::At(9)),
-                "alarm since prediction 9, evidence 1 : 10^434.3 (an alarm takes 1 : 20)",
+                "alarm since prediction 9, evidence 1 : 10^434.3 (an alarm needs 1 : 20)",
             ),
         ] {
             assert_eq!(said(watched(log, raised), 1, "prediction"), expected);

@@ -26,14 +26,15 @@ impl ShownFleet<'_> {
             let of = self.of_table(table);
             if table.shift.standing() == Standing::Alarm {
                 warnings.push(format!(
-                    "{of}the scores of the fleet do not come from where the reference scores did: evidence {}, and an alarm takes 1 : {}",
+                    "{of}the scores of the fleet do not come from where the reference scores did: evidence {}, and an alarm \
+                     needs 1 : {}",
                     table.shift.in_odds(),
                     table.shift.rarity
                 ));
             }
             if let Some(promise) = table.promise.filter(|promise| promise.standing() == Standing::Alarm) {
                 warnings.push(format!(
-                    "{of}outcomes are not as frequent as was promised: evidence {}, and an alarm takes 1 : {}",
+                    "{of}outcomes are not as frequent as was promised: evidence {}, and an alarm needs 1 : {}",
                     promise.in_odds(),
                     promise.rarity
                 ));
@@ -102,7 +103,8 @@ impl ShownFleet<'_> {
         let expected = (table.expected_alone() * 100.0).round() / 100.0;
         writeln!(
             out,
-            "  {} of {} devices have an alarm of their own; with nothing wrong, at most {expected} have one on average, and devices with the same calibrator have theirs together",
+            "  {} of {} devices have a separate alarm. With nothing wrong, at most {expected} have one on average. Devices with the same calibrator have \
+             their alarms together.",
             alone.len(),
             table.devices.len()
         )?;
@@ -172,7 +174,7 @@ fn full(table: &FleetTable) -> Option<String> {
 const SHOWN_FULL: usize = 10;
 
 fn said(evidence: Evidence) -> String {
-    format!("{evidence} (an alarm takes 1 : {})", evidence.rarity)
+    format!("{evidence} (an alarm needs 1 : {})", evidence.rarity)
 }
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {

@@ -48,7 +48,7 @@ const PARAMETERS: [&str; 5] =
 
 /// Returns the artifact with probabilities for another prevalence.
 ///
-/// Edges stay, and so does what a device does with them. A value `v` becomes [`Shift::prob`] of `v`; an interval's ends become
+/// Edges stay, and so does what a device does with them. A value `v` becomes [`Shift::prob`] of `v`. An interval's ends become
 /// [`Shift::interval`], also those of ranges of the score, and where there is no interval, `v` and epsilon on both sides become one. Epsilon becomes the farthest end of
 /// an interval from its value. What is promised then fails with the probabilities of the calibrator's promise and of the
 /// interval of the calibration prevalence together. All of it holds only if scores are distributed among positives and among

@@ -20,18 +20,22 @@ pub enum AdjustError {
     #[error("prevalence is about two classes, and the artifact is {0}")]
     Reduction(Reduction),
     /// The artifact has no table, or one for each group.
-    #[error("{}", if *.0 == 0 { "the artifact has thresholds or sets alone, and no probabilities" } else { "each group has a prevalence of its own: the artifact has a table for each" })]
+    #[error("{}", if *.0 == 0 { "the artifact has only thresholds or sets, and no probabilities" } else { "each group has a \
+         separate prevalence: the artifact has a table for each group" })]
     Tables(usize),
     /// A straight line between knots does not stay one.
     #[error(
-        "a line between knots is no line at another prevalence: fit steps instead (isotonic without interpolation)"
+        "at another prevalence the calibrator is no longer linear between knots: fit steps instead (isotonic without \
+         interpolation)"
     )]
     Interpolated,
     /// The failure probabilities add up to 1 or more.
-    #[error("the failure probabilities add up to {0}: nothing would be left to promise")]
+    #[error("the failure probabilities add up to {0}: no guarantee would remain")]
     Alpha(f64),
     /// All probabilities are the same: nothing can be learned from them.
-    #[error("the probabilities are all equal to the calibration prevalence: they do not tell the new one")]
+    #[error(
+        "the probabilities are all equal to the calibration prevalence: they do not determine the new prevalence"
+    )]
     Flat,
     /// There are no rows.
     #[error("there are no calibrated rows")]

@@ -24,7 +24,7 @@ pub struct Applied {
     pub outcome: Outcome,
     /// The band at this very score, if the artifact has one.
     pub band: Option<ProbInterval>,
-    /// The random word that stood in for the device's, if the artifact is randomised.
+    /// The random word that stood in for the device's, if the artifact is randomized.
     pub word: Option<u32>,
 }
 

@@ -4,7 +4,7 @@ use calib_core::Artifact;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The random words that stand in for a device's, one a row, drawn in row order: none if the artifact is not randomised.
+/// The random words that stand in for a device's, one a row, drawn in row order: none if the artifact is not randomized.
 ///
 /// Rows that come piece by piece take theirs from one of these.
 ///

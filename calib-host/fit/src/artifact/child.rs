@@ -7,7 +7,7 @@ use super::write::written;
 
 /// What an artifact that is made from another one says of itself.
 ///
-/// The child has no signature: whoever signed the parent has not seen it.
+/// The child has no signature: anyone who signed the parent has not seen it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Child {
     /// How new the child is; a device refuses one that is not newer than its own.

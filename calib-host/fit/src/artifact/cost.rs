@@ -105,10 +105,10 @@ impl Estimate {
 }
 
 /// What a call of the artifact's calibrator costs on the six cores, for every input that it takes: the result with its
-/// epsilon and flags, without the random word of a randomised artifact and without a decision. Of several tables the largest
+/// epsilon and flags, without the random word of a randomized artifact and without a decision. Of several tables the largest
 /// counts.
 ///
-/// Empty for forms that were not measured: randomised, Venn-Abers, 16-bit and code tables, and calibrators of whole vectors.
+/// Empty for forms that were not measured: randomized, Venn-Abers, 16-bit and code tables, and calibrators of whole vectors.
 ///
 /// ```
 /// use calib_fit::artifact::{CallInput, device_costs};

@@ -41,7 +41,7 @@ pub enum CompileError {
     #[error("only step functions have tables of 16-bit numbers")]
     NotSteps,
     /// Two edges are too near to each other, or one to 0, for a table of 16-bit numbers.
-    #[error("edge {0} is not told from its neighbour in 16 bits: use a table of f32")]
+    #[error("edge {0} equals a neighboring edge in 16 bits: use a table of f32")]
     TooFine(f64),
     /// The fit has no table over integer codes.
     #[error(transparent)]

@@ -24,8 +24,8 @@ pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
 
 /// Which monitors an artifact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
 ///
-/// Each table that is monitored has tests of its own, and of L of them any may raise a false alarm. So that a device as a whole raises no
-/// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality); but not those of a change where a
+/// Each table that is monitored has separate tests, and of L of them any may raise a false alarm. So that a device as a whole raises no
+/// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality). But not those of a change where a
 /// prediction falls into one of the tables ([`Monitors::rarities_of_device`](calib_core::artifact::Monitors::rarities_of_device)).
 ///
 /// ```
@@ -36,7 +36,7 @@ pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
 /// let scores = (0..400).map(|i| f64::from(i) / 512.0).collect();
 /// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-/// // The steps of isotonic regression depend on the labels, so that the monitors have bins of their own.
+/// // The steps of isotonic regression depend on the labels, so that the monitors have separate bins.
 /// let bins = Some(MonitorBins::of(&data, 5)?);
 /// let monitors = Some(Monitoring::default().bins(bins));
 /// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().monitors(monitors))?;
@@ -96,49 +96,50 @@ pub(crate) struct TableMonitoring {
 pub enum MonitorError {
     /// Equal scores straddle an edge in every table: the next score would not fall into one of n + 1 equally likely gaps.
     #[error(
-        "reference scores tie at the edges of a monitor's bins, so that nothing is known of how new ones fall"
+        "reference scores tie at the edges of a monitor's bins: how new scores fall into these bins is unknown"
     )]
     Ties,
     /// Scores are on a grid, where they tie.
     #[error(
-        "scores in {0} tie, so that nothing is known of how new ones fall: only scores in f32 have monitors"
+        "scores in {0} tie: how new scores fall into bins is unknown, and only scores in f32 have monitors"
     )]
     Encoding(ScoreEncoding),
     /// Weights of the calibration points say nothing of how new ones fall.
     #[error("the gaps between weighted calibration scores are not equally likely")]
     Weighted,
     /// The bins of the tables depend on the labels.
-    #[error("the bins of {0} depend on the labels: monitors need bins of their own")]
+    #[error("the bins of {0} depend on the labels: monitors need separate bins")]
     NeedsBins(Method),
     /// A calibrator of whole vectors, which has no bins of a score.
     #[error("a calibrator of whole vectors has no bins of a score, in which monitors count")]
     Joint,
     /// Bins of their own are of one score, and there are several tables.
-    #[error("monitors with bins of their own are of one score")]
+    #[error("monitors with separate bins are for calibrators of one score")]
     Reduction,
     /// An action on an alarm, which no device would ever raise.
     #[error(
-        "no device counts the predictions of a calibrator by {0}, so that no action follows an alarm of its monitors"
+        "no device counts the predictions of a calibrator by {0}: no action can follow an alarm of its monitors"
     )]
     Action(Reduction),
     /// The bins are of another kind of score than the fit.
-    #[error("the monitor's bins are of {0}, and the fit is of {1}")]
+    #[error("the monitor's bins are for {0}, and the fit is for {1}")]
     Kind(ScoreKind, ScoreKind),
     /// After a change of prevalence calibration scores are no draws from those to come.
     #[error(
-        "scores of another prevalence are no draws from the calibration scores: monitors take bins of scores from the new place"
+        "scores at another prevalence are not draws from the calibration scores: monitors need bins of scores with the new \
+         prevalence"
     )]
     OtherScores,
     /// An edge is no `f32`: the bins were made of scores that no device produces.
-    #[error("edge {0} of the monitor's bins is not an f32: take scores as the device sees them")]
+    #[error("edge {0} of the monitor's bins is not an f32: use scores as the device sees them")]
     Edge(f64),
     /// An alarm would take no evidence.
-    #[error("a false alarm in one life of {0} is no rare one: at least 2 are needed")]
+    #[error("a false alarm in one of {0} lifetimes is not rare: at least one of 2 is needed")]
     Rarity(u32),
     /// An alarm of one of the tables would be rarer than is stored.
     #[error(
-        "false alarms of {tables} tables together in one of {rarity} are {tables} times as rare in each, and the format ends at one in \
-         4294967295: ask for at most {} in place of {rarity}", u32::MAX / tables
+        "false alarms of {tables} tables together in one of {rarity} lifetimes are {tables} times as rare in each table, and \
+         the format ends at one in 4294967295: set at most {} instead of {rarity}", u32::MAX / tables
     )]
     Rarest {
         /// How rare the alarms of all tables together were to be.
@@ -147,7 +148,7 @@ pub enum MonitorError {
         tables: u32,
     },
     /// There are fewer than 2 bins, or more gaps than a monitor counts.
-    #[error("a monitor takes 2 bins or more, and 2^31 calibration points or fewer")]
+    #[error("a monitor needs at least 2 bins, and at most 2^31 calibration points")]
     Bins,
     /// There are no bins of uniform mass.
     #[error(transparent)]
@@ -473,7 +474,7 @@ mod tests {
     /// The bound of a device is what was asked for, whatever the number of its tables: any of them may raise a false alarm.
     #[test]
     fn tables_share_the_false_alarms() {
-        // So many classes are predicted, each with scores of its own.
+        // So many classes are predicted, each with separate scores.
         let fit = |classes: usize, reduction| {
             let row = |i: usize| {
                 let prob = 0.5 + i as f32 / 2048.0;

@@ -40,14 +40,15 @@ pub(super) fn counting_devices(artifact: &Artifact<'_>) -> Option<u64> {
 /// and in full.
 pub(super) const OF_COUNTED_OUTCOMES: [[&str; 2]; 2] = [
     [
-        "which outcomes were told, and when, depends on neither the label nor anything within the bin that predicts it",
-        "Which outcomes were told, and when, depends on neither the label nor anything within the bin that predicts it: not on the \
-         score, not on a suspicion. A prediction counts when the time to follow it up is over, the same for both labels.",
+        "which outcomes were reported, and when, depends on neither the label nor anything within the bin that predicts it",
+        "Which outcomes were reported, and when, depends on neither the label nor anything within the bin that predicts it: \
+         not on the score, not on a suspicion. A prediction counts when the time to follow it up is over. This time is the \
+         same for both labels.",
     ],
     [
         "the counters were read at a time set in advance, not for what they showed",
-        "The counters were read at a time that was set in advance, and not for what they showed. Where an alarm about outcomes was \
-         the reason, only outcomes that were told after it count.",
+        "The counters were read at a time that was set in advance, and not for what they showed. If an alarm about outcomes \
+         was the reason, only outcomes that were reported after the alarm count.",
     ],
 ];
 

@@ -156,7 +156,7 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
         limits.push(Condition::new(
             "two patients with the same score may get different answers, and so may the same patient twice",
             "Two patients with the same score may get different answers, and so may the same patient twice: equal scores are \
-             divided by lot.",
+             assigned to bins at random.",
         ));
     }
     if let Some(SampleFacts { pure_bins: pure @ 1.., fewest_in_pure: fewest, .. }) = sample {
@@ -214,7 +214,8 @@ fn uncalibrated(artifact: &Artifact<'_>) -> Option<String> {
 }
 
 /// What is to be said where one tie voids the guarantee of a table.
-const CONSERVATIVE: &str = "That is cautious: bins that no such scores touch may well be as good, but the theorem is about all of a table.";
+const CONSERVATIVE: &str = "That is cautious: bins without such scores may well be as good, but the theorem is about the \
+     whole table.";
 
 /// What has to be so for a guarantee to hold.
 fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<SampleFacts>) -> Vec<Condition> {
@@ -278,8 +279,8 @@ fn statement_of_ranges(artifact: &Artifact<'_>, found: ScoreIntervals<'_>) -> St
 /// What a band guarantees.
 fn statement_of_band(band: Band<'_>) -> String {
     format!(
-        "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the band for every score \
-         simultaneously, if a higher score never means a lower probability.",
+        "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the band \
+         for every score simultaneously. This holds if a higher score never means a lower probability.",
         percent_of_success(band.alpha()),
     )
 }
@@ -617,21 +618,23 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
         return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
     }
     if parameter(artifact, "estimated-prevalence").is_some() {
-        return "Nothing is guaranteed: the prevalence was estimated from rows without labels, which is certain for no number of rows."
+        return "Nothing is guaranteed: the prevalence was estimated from rows without labels, and no number of rows makes \
+             this estimate certain."
             .into();
     }
     if header.method.has_no_calibrator() {
-        return "Nothing is guaranteed of probabilities: there are none, and what is promised of thresholds or sets is said there.".into();
+        return "Nothing is guaranteed of probabilities: there are none. Thresholds and sets state their guarantees themselves.".into();
     }
     // Before what would keep a guarantee otherwise.
     if let Some(classifiers) = parameter(artifact, "classifiers").filter(|_| has_theorem(header.method)) {
         return format!(
-            "Nothing is guaranteed: the scores are by {classifiers} classifiers, and theorems are about the one that scores come \
-             from. Scores by the classifier that is kept, of rows that it was not fitted to, have a guarantee."
+            "Nothing is guaranteed: the scores are from {classifiers} classifiers, and the theorems are about a single one. \
+             Scores of the classifier that is kept have a guarantee if its training rows are left out."
         );
     }
     if header.reduction == Reduction::Normalized {
-        return "Nothing is guaranteed: dividing by the sum voids what holds for every class by itself; class-wise keeps it."
+        return "Nothing is guaranteed: what holds for every class separately no longer applies after dividing by the sum; \
+             class-wise keeps it."
             .into();
     }
     match header.method {
@@ -643,8 +646,8 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
             )
         }
         Method::VennAbers => {
-            "Nothing is guaranteed for a single probability: of p0 and p1, the one for the label that comes true is \
-             calibrated; they are no confidence interval."
+            "Nothing is guaranteed for a single probability: of p0 and p1, the one for the true label is calibrated; they are \
+             not a confidence interval."
                 .into()
         }
         Method::UmdRandomized => {
@@ -693,7 +696,7 @@ fn has_empty_bins(artifact: &Artifact<'_>) -> bool {
     (0..tables.count()).any(|table| (0..bins(table)).any(|bin| is_empty(table, bin)))
 }
 
-/// Returns what a table of an artifact is for, with its group if each group has tables of its own.
+/// Returns what a table of an artifact is for, with its group if each group has separate tables.
 pub fn table_label(artifact: &Artifact<'_>, table: usize) -> String {
     let header = artifact.header();
     let grouped = header.flags.contains(HeaderFlags::GROUPED);

@@ -69,7 +69,7 @@ fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -
     if lower == upper {
         return raises;
     }
-    let alarm = if points.refer_raises() { ", which raises the alarm, too," } else { "" };
+    let alarm = if points.refer_raises() { ", which also raises the alarm," } else { "" };
     match score_words(&encoding, lower.key) {
         Some(score) => format!("{raises}, clears below {score}, and refers in between{alarm}"),
         None => format!("{raises}, clears everything else"),
@@ -165,18 +165,19 @@ fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
         quantiles().filter(|(_, quantile)| quantile.key == 0).map(|(class, _)| class.to_string()).collect();
     let mut sentences = vec![covers, format!("classes are in the set by {by}")];
     if always.len() == usize::from(sets.classes()) {
-        sentences
-            .push("every class is in every set: there are too few calibration points for the promise".into());
+        sentences.push(
+            "every class is in every set: there are too few calibration points for the guarantee".into(),
+        );
     } else if !always.is_empty() {
         sentences.push(format!(
-            "in every set, for too few calibration points are of them: class {}",
+            "in every set, as too few calibration points are of it: class {}",
             always.join(", ")
         ));
     }
     if sets.never_empty() {
         sentences.push("the predicted class is always in the set".into());
     }
-    sentences.push("a set of one class has no promise of its own".into());
+    sentences.push("a set of one class has no separate guarantee".into());
     sentences
 }
 
@@ -243,7 +244,7 @@ mod tests {
         let promised = "at least 95 % of class 1, with 90 % confidence; at most 20 % of class 0, with 90 % confidence; \
              at least 50 % of those raised are of class 1 where 1 % are of class 1, with 90 % confidence; \
              at least 99.9 % of those cleared are of class 0 where 1 % are of class 1, with 90 % confidence, in every group at once";
-        let alarm = "and refers in between, which raises the alarm, too,";
+        let alarm = "and refers in between, which also raises the alarm,";
         assert_eq!(
             rule_sentences(&two.artifact()),
             [
@@ -277,7 +278,7 @@ mod tests {
         };
         let quantile = |key| Quantile { rows: 9, key };
         let by = "classes are in the set by their distance from the largest other logit";
-        let alone = "a set of one class has no promise of its own";
+        let alone = "a set of one class has no separate guarantee";
         assert_eq!(
             of(false, None, Quantiles::All(quantile(7))),
             [
@@ -291,7 +292,7 @@ mod tests {
             [
                 "the set of classes contains the true one in at least 90 % of the rows of every class, with 95 % confidence",
                 by,
-                "in every set, for too few calibration points are of them: class 0, 2",
+                "in every set, as too few calibration points are of it: class 0, 2",
                 "the predicted class is always in the set",
                 alone,
             ]
@@ -299,7 +300,7 @@ mod tests {
         let all = of(false, None, Quantiles::All(quantile(0)));
         assert_eq!(
             all[2],
-            "every class is in every set: there are too few calibration points for the promise"
+            "every class is in every set: there are too few calibration points for the guarantee"
         );
     }
 }

@@ -21,7 +21,7 @@ use crate::sets::{ConformityScore, PredictionSets};
 #[non_exhaustive]
 pub enum RuleError {
     /// The artifact has another encoding or kind of score, or another number of classes.
-    #[error("the artifact is of {of}, and the thresholds are of {got}")]
+    #[error("the artifact is for {of}, and the thresholds are for {got}")]
     Scores {
         /// What the artifact is of.
         of: String,
@@ -29,7 +29,7 @@ pub enum RuleError {
         got: String,
     },
     /// The artifact has tables for other groups.
-    #[error("the artifact has tables for the groups {of}, and the thresholds are of {got}")]
+    #[error("the artifact has tables for the groups {of}, and the thresholds are for {got}")]
     Groups {
         /// The groups of the artifact.
         of: String,

@@ -23,7 +23,7 @@ pub const SAMPLE_SECTION: u16 = 66;
 /// without these, and in the lower 8 how often the row occurs, up to 255. All is little-endian.
 pub const SKETCH_SECTION: u16 = 67;
 
-/// What an artifact keeps of the points that it was fitted to, for whoever judges or uses it: the device does not read it.
+/// What an artifact keeps of the points that it was fitted to, for anyone who judges or uses it: the device does not read it.
 ///
 /// The section has kind 66 and 32 bytes: [`RowsHash::to_bytes`], then little-endian the `f32`s `tied` and `heaviest`, and the `u32`s
 /// `pure_bins` and `fewest_in_pure`. If the number of positives is known it follows as a `u64`, and then, if there are [`ClassRanges`], their number
@@ -122,7 +122,7 @@ impl SampleFacts {
         let largest = |share: fn(Spread) -> f64| spreads().map(share).fold(f64::NAN, f64::max) as f32;
         let pure =
             || tables().flat_map(|table| table.model.bins()).filter(|bin| is_pure(bin)).map(|bin| bin.n);
-        // Steps of functions rest on no points of their own.
+        // Steps of functions rest on no separate points.
         let steps = || {
             tables().filter_map(|table| table.model.tabulated()).map(TabulatedModel::extremes).sum::<usize>()
         };
@@ -225,7 +225,7 @@ impl StoredArtifact {
     }
 
     /// How the ranges of the score that the artifact answers with are distributed among the negatives and among the positives that it
-    /// was fitted to; `None` if that is not known.
+    /// was fitted to. It is `None` if that is not known.
     pub fn class_ranges(&self) -> Option<(usize, [RangeMoments; 2])> {
         let artifact = self.artifact();
         let sample = self.sample()?;

@@ -406,7 +406,7 @@ mod tests {
         }
     }
 
-    /// Rows that are mostly exactly 0 or 1, as saturated softmaxes, trees and neighbours give them.
+    /// Rows that are mostly exactly 0 or 1, as saturated softmaxes, trees and neighbors give them.
     fn with_atoms() -> impl Strategy<Value = Vec<(f64, bool)>> {
         let score = prop_oneof![4 => Just(0.0), 3 => Just(1.0), 1 => Just(-0.0), 3 => (0u32..8).prop_map(|k| f64::from(k) / 8.0)];
         proptest::collection::vec((score, any::<bool>()), 30..120)
@@ -414,7 +414,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the scores, randomised bins have a table, a guarantee, and the bin of a score and a word that was fitted.
+        /// Whatever the scores, randomized bins have a table, a guarantee, and the bin of a score and a word that was fitted.
         #[test]
         fn randomised_bins_take_any_scores(
             rows in with_atoms(), bins in 1usize..12, seed in any::<u64>(), words in proptest::collection::vec(any::<u32>(), 8),

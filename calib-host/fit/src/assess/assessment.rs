@@ -242,9 +242,9 @@ pub struct Assessment {
     pub kind: PredictionKind,
     /// The number of predictions.
     pub n: u64,
-    /// How many came true: positives for binary predictions, correct ones otherwise.
+    /// How many are positive: positives for binary predictions, correct ones otherwise.
     pub hits: u64,
-    /// The share of those, with its exact interval (Clopper and Pearson; of clusters that of as many rows as are left if the
+    /// The share of those, with its exact interval (Clopper and Pearson. Of clusters that of as many rows as are left if the
     /// rows of a cluster all say the same).
     pub rate: EstimateWithInterval,
     /// The fraction of right decisions: for binary predictions `prob >= 0.5` against the label.

@@ -14,7 +14,7 @@ pub enum Binning {
     /// the one after `floor(b n / B)`. Where several edges coincide, because probabilities tie, there are fewer bins.
     EqualMass(usize),
     /// The same as Kumar et al. (2019) cut in their package `uncertainty-calibration`: bins `(a, b]`, of which the first `n mod
-    /// B` hold one prediction more than the others, with edges midway between the neighbours.
+    /// B` hold one prediction more than the others, with edges midway between the neighbors.
     EqualMassKumar(usize),
     /// By the bin that the calibrator put each prediction in.
     ByBin,
@@ -46,7 +46,7 @@ names!(BinningScheme, "binning":
 );
 
 impl BinningScheme {
-    /// Returns the binning with this many bins, if it has a number of its own.
+    /// Returns the binning with this many bins, if it has a separate number.
     pub fn with_bins(self, bins: usize) -> Binning {
         match self {
             Self::EqualWidth => Binning::EqualWidth(bins),

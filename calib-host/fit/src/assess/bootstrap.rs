@@ -48,7 +48,7 @@ impl Bootstrap {
     /// Intervals of statistics over resamples of at least one unit with replacement: of rows, or of whole clusters, whose
     /// rows then come together (the cluster bootstrap of Field and Welsh 2007).
     ///
-    /// `statistics` is given how often the row in each place is drawn, and returns always the same number of statistics; one that is
+    /// `statistics` is given how often the row in each place is drawn, and returns always the same number of statistics. One that is
     /// undefined for a resample is NaN there, and left out. `None` for a statistic that is undefined for all. Those in
     /// places that `is_biased` have percentile intervals whatever the kind.
     pub(crate) fn intervals(

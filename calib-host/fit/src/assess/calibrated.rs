@@ -27,7 +27,7 @@ pub struct CalibratedRows {
     pub uncalibrated: u64,
     /// Which of them belong together, where they are not independent.
     pub clusters: Option<Clusters>,
-    /// Which group every row is of, if somebody told.
+    /// Which group every row is of, if someone told.
     pub groups: Option<RowGroups>,
     /// The margins, where scores are such. The probabilities of `before` are then their places among the different margins, from 0
     /// to 1, of which nothing but the order counts.

@@ -7,7 +7,7 @@ use statrs::function::gamma::ln_gamma;
 
 use super::cells::Cell;
 
-/// Calibration errors over one set of groups, each weighted by its share of the predictions.
+/// Calibration errors over one set of groups, each weighted by its fraction of the predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CalibrationError {
@@ -125,7 +125,7 @@ fn debiased_square(cell: &Cell) -> f64 {
     cell.difference().powi(2) - rate * (1.0 - rate) / (cell.n - 1) as f64
 }
 
-/// The mean of `|s - R|` for the mean probability `s` and a normal `R` around the fraction that came true (a folded normal
+/// The mean of `|s - R|` for the mean probability `s` and a normal `R` around the observed frequency (a folded normal
 /// distribution's mean).
 fn expected_deviation(cell: &Cell) -> f64 {
     let rate = cell.rate();

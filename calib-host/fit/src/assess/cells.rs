@@ -8,7 +8,7 @@ use crate::stats::ExactSum;
 pub struct Cell {
     /// How many predictions are in it.
     pub n: u64,
-    /// How many of them came true.
+    /// How many of them are positive.
     pub hits: u64,
     /// The sum of their probabilities.
     pub(crate) prob_sum: ExactSum,
@@ -41,12 +41,12 @@ impl Cell {
         self.prob_sum.value() / self.n as f64
     }
 
-    /// The fraction that came true; NaN without predictions.
+    /// The observed frequency; NaN without predictions.
     pub fn rate(&self) -> f64 {
         self.hits as f64 / self.n as f64
     }
 
-    /// The mean probability less the fraction that came true; NaN without predictions.
+    /// The mean probability less the observed frequency; NaN without predictions.
     pub fn difference(&self) -> f64 {
         (self.prob_sum - ExactSum::from(self.hits)).value() / self.n as f64
     }

@@ -67,7 +67,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Goes on past all predictions of one probability, but for their Brier scores and losses.
+    /// Goes on past all predictions of one probability, except for their Brier scores and losses.
     pub(crate) fn pass(&mut self, kind: PredictionKind, prob: f64, hits: u64, misses: u64) {
         self.right += match kind {
             PredictionKind::Binary if prob < 0.5 => misses,

@@ -22,7 +22,7 @@ use crate::stats::{Clusters, Interval, shown};
 /// The seed with which the row of a cluster is drawn that bins are tested on.
 const DRAW_SEED: u64 = 0;
 
-/// Evidence against a calibrator, beyond chance.
+/// Evidence against a calibrator, significantly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -110,7 +110,7 @@ pub enum Evidence {
 /// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` is the assessment of
 /// `before` and `after`, which hold the same rows.
 ///
-/// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows; the bins'
+/// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows. The bins'
 /// tests are exact binomial ones at that level over all bins (Bonferroni). Of rows in `clusters` the differences of a
 /// cluster's rows are taken together, the bins are tested on one row of each cluster, and the area under the ROC curve as if
 /// the rows of a cluster all said the same.
@@ -351,19 +351,19 @@ fn of_auc(auc: f64, chance: f64) -> Option<Evidence> {
     }
 }
 
-/// Whether the calibrated probabilities are worse than the scores, beyond chance.
+/// Whether the calibrated probabilities are worse than the scores, significantly.
 fn worse(change: &MeanChange) -> Option<Evidence> {
     change.rise(LEVEL).map(|(brier, interval)| Evidence::Worse { brier, interval })
 }
 
-/// Whether the log-loss of the calibrated probabilities is higher than that of the scores, beyond chance.
+/// Whether the log-loss of the calibrated probabilities is higher than that of the scores, significantly.
 fn log_loss_rises(change: &MeanChange) -> Option<Evidence> {
     let (log_loss, Interval { lo, hi }) = change.rise(LEVEL)?;
     let interval = Interval { lo: LOSS_UNIT * lo, hi: LOSS_UNIT * hi };
     Some(Evidence::LogLoss { log_loss: LOSS_UNIT * log_loss, interval })
 }
 
-/// Whether one probability for several scores loses, beyond chance, what the scores tell.
+/// Whether one probability for several scores loses, significantly, what the scores tell.
 fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
     /// A loss of area that any table of steps may have.
     const SMALL_AREA: f64 = 0.002;
@@ -373,7 +373,7 @@ fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
     let mut found = Vec::new();
     if header.reduction == Reduction::Binary
         && let Some(OrderChange { before, after, interval }) = told.order_change()
-        // Of scores without an order, and of an order that is turned round, other evidence tells.
+        // Of scores without an order, and of an order that is reversed, other evidence tells.
         && interval.hi < -SMALL_AREA && after > 0.5
     {
         found.push(Evidence::Order { before, after, interval });
@@ -446,14 +446,15 @@ impl fmt::Display for Evidence {
             ),
             &Self::Order { before, after, interval } => write!(
                 f,
-                "The calibrator loses a part of the order of the scores: the area under the ROC curve falls from {before:.3} to {after:.3} \
-                 (change {:+.3}, 99 %, paired).",
+                "The calibrator loses part of the order of the scores: the area under the ROC curve falls from {before:.3} to \
+                 {after:.3} (change {:+.3}, 99 %, paired).",
                 EstimateWithInterval { value: after - before, interval: Some(interval) }
             ),
             Self::Mixed { mixed, of, prob, rates: [low, high], epsilon } => write!(
                 f,
-                "Rows that get the same probability differ, in {mixed} of {} tested: {} is stated for rows whose event rate is {low:.3} in the \
-                 lower half of the scores and {high:.3} in the upper half. Beyond chance that is more than {epsilon:.3} apart (1 % over all).",
+                "Rows with the same probability differ, in {mixed} of {} tested: {} is stated for rows whose event rate is \
+                 {low:.3} in the lower half of the scores and {high:.3} in the upper half. The difference is significantly \
+                 more than {epsilon:.3} (significance level 1 % over all).",
                 number_of(*of, "value"),
                 shown(4, *prob)
             ),
@@ -461,36 +462,36 @@ impl fmt::Display for Evidence {
                 let one = if *broken == 1 { "contradicts" } else { "contradict" };
                 write!(
                     f,
-                    "{broken} of {} with a guarantee {one} it on the test rows, beyond chance (exact binomial tests, 1 % over all \
-                     bins): most likely these rows are not like those of the calibration.",
+                    "{broken} of {} with a guarantee significantly {one} it on the test rows (exact binomial tests, \
+                     significance level 1 % over all bins). Most likely these rows are not like the calibration rows.",
                     number_of(*bins, "bin")
                 )
             }
             Self::BrokenIntervals { broken, ranges, .. } => write!(
                 f,
-                "The event rate of {broken} of {} lies outside its interval on the test rows, beyond chance (exact binomial tests, 1 % over \
-                 all ranges): most likely these rows are not like those of the calibration.",
+                "The event rate of {broken} of {} lies significantly outside its interval on the test rows (exact binomial \
+                 tests, significance level 1 % over all ranges). Most likely these rows are not like the calibration rows.",
                 number_of(*ranges, "score range")
             ),
             Self::Reversed { auc } => write!(
                 f,
-                "High scores are rather of class 0: the area under the ROC curve is {auc:.3}. Was the score of class 0 taken for the \
-                 score of class 1, or label 0 for label 1?"
+                "Higher scores go with class 0: the area under the ROC curve is {auc:.3}. Did you pass the score of class 0, \
+                 or are labels 0 and 1 swapped?"
             ),
             Self::Unrelated { auc } => write!(
                 f,
-                "The scores hardly tell the labels apart: the area under the ROC curve is {auc:.3}, as chance may make it. Are scores and labels \
-                 of the same rows, in the same order?"
+                "The scores hardly separate the labels: the area under the ROC curve is {auc:.3}, which may be due to chance. \
+                 Are scores and labels from the same rows, in the same order?"
             ),
             Self::Turned { before, after } => write!(
                 f,
-                "The calibrator turns the order of the scores round: the area under the ROC curve falls from {before:.3} to \
-                 {after:.3}. Were the scores or the labels of the calibration turned round?"
+                "The calibrator reverses the order of the scores: the area under the ROC curve falls from {before:.3} to \
+                 {after:.3}. Were the scores or the labels of the calibration set reversed?"
             ),
             Self::Constant { prob, before } => write!(
                 f,
-                "The calibrator makes one probability, {}, of all scores, although they tell the classes apart (area \
-                 under the ROC curve {before:.3}). Were the scores or the labels of the calibration turned round?",
+                "The calibrator gives all scores the same probability, {}, although they separate the classes (area under the \
+                 ROC curve {before:.3}). Were the scores or the labels of the calibration set reversed?",
                 shown(4, *prob)
             ),
         }

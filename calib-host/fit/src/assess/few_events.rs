@@ -133,7 +133,7 @@ mod tests {
         // 0 of 100 does not refute .01.
         let wider = events(50, 150).with_pure_groups(interval, &cells);
         assert!(wider.lo < 0.0 && wider.hi == interval.hi, "{wider:?}");
-        // It refutes .5, but for what is left of it.
+        // It refutes .5, except for what is left of it.
         let sure = [Cell::new((0..100).map(|_| (0.5, false)))];
         let wider = events(50, 150).with_pure_groups(Interval { lo: 0.25, hi: 0.25 }, &sure);
         assert!((0.2..0.22).contains(&wider.lo), "{wider:?}");

@@ -54,7 +54,7 @@ impl Figures<Option<Interval>> {
     /// Moves the intervals of estimates and of debiased estimates to where these are, and takes away those that would be
     /// beside the truth.
     ///
-    /// The largest of many deviations is too high, and in the resamples once more, by an amount that nothing tells; so is an
+    /// The largest of many deviations is too high, and in the resamples once more, by an amount that nothing tells. So is an
     /// error in a norm without a debiased estimate. The calibration part of the Brier score is the mean squared deviation, and
     /// gets the interval of that one's debiased estimate, from 0 on.
     pub(crate) fn around(mut self, values: &Figures<f64>) -> Self {

@@ -66,7 +66,7 @@ pub enum Flaw {
     Rounded {
         /// By how much at most, about.
         by: f64,
-        /// About where the margins lie: subtracted from them, it mends that.
+        /// About where the margins lie: subtracted from them, it fixes that.
         margin: f64,
     },
     /// There is no decision rule, and no calibrated probability reaches one half, from which up the firmware's own alarm is
@@ -206,7 +206,7 @@ fn intervals<'a>(rule: &DecisionRule<'a>) -> Vec<RuleInterval<'a>> {
     actions.zip(above.zip(up_to)).map(interval).collect()
 }
 
-/// What neighbouring scores get: the probability of the lowest of them, and of the highest. All between are between.
+/// What neighboring scores get: the probability of the lowest of them, and of the highest. All between are between.
 type Piece = (f32, f32);
 
 /// The pieces of a table in ascending order of score, without bins that hold no calibration point.
@@ -362,32 +362,35 @@ impl fmt::Display for Flaw {
         match self {
             Self::Withheld { bins, of, instead } => write!(
                 f,
-                "The evidence does not suffice in {bins} of the {of} bins whose action asks for it: there it is {instead:?}, and costs \
-                 that are computed from probabilities alone do not show it."
+                "The evidence is insufficient in {bins} of the {of} bins whose action requires it: the action there is \
+                 {instead:?}. Costs that are computed from probabilities only do not show this."
             ),
             Self::Falls { of } => write!(
                 f,
-                "The calibrator{} falls: the higher the score, the lower the probability. Were the scores or the labels of the \
-                 calibration turned round?",
+                "The calibrator{} is decreasing: the higher the score, the lower the probability. Were the scores or the \
+                 labels of the calibration set reversed?",
                 whose(of)
             ),
             Self::Constant { of } => write!(
                 f,
-                "The calibrator{} makes one probability of all scores: either they tell nothing, or the scores or the labels \
-                 of the calibration were turned round.",
+                "The calibrator{} gives all scores the same probability. Either the scores carry no information, or the \
+                 scores or the labels of the calibration set were reversed.",
                 whose(of)
             ),
             Self::OneLabel { label } => write!(
                 f,
-                "Every calibrated probability is {label}: all labels of the calibration were {label}, and nothing is known of the other class."
+                "Every calibrated probability is {label}: all labels of the calibration set were {label}, and nothing is \
+                 known about the other class."
             ),
             Self::Turns { at } => write!(
                 f,
-                "The calibrator does not only rise: it turns at the score {at:.4}. Scores on both sides of it get the same probability."
+                "The calibrator is not increasing everywhere: it turns at the score {at:.4}. Scores on both sides of this \
+                 score get the same probability."
             ),
             Self::SilentAlarm { lowest, highest } => write!(
                 f,
-                "No calibrated probability raises the alarm: the probabilities lie from {} to {}, where the decision rule has no alarm.",
+                "No calibrated probability raises the alarm: the probabilities range from {} to {}, where the decision rule \
+                 has no alarm.",
                 shown(4, (*lowest).into()),
                 shown(4, (*highest).into())
             ),
@@ -395,7 +398,7 @@ impl fmt::Display for Flaw {
                 let (word, is) = if actions.len() == 1 { ("action", "is") } else { ("actions", "are") };
                 write!(
                     f,
-                    "The {word} {} {is} never taken for a calibrated probability: the probabilities lie from {} to {}.",
+                    "The {word} {} {is} never taken for a calibrated probability: the probabilities range from {} to {}.",
                     actions.join(", "),
                     shown(4, (*lowest).into()),
                     shown(4, (*highest).into())
@@ -408,7 +411,7 @@ impl fmt::Display for Flaw {
             ),
             Self::BelowOneHalf { highest } => write!(
                 f,
-                "No calibrated probability is above {}: an alarm that the firmware raises from one half up stays silent. A \
+                "No calibrated probability is above {}: an alarm that the firmware raises at one half or more stays silent. A \
                  decision rule in the artifact sets another threshold.",
                 if *highest == 0.0 { "0".to_owned() } else { shown(4, (*highest).into()) }
             ),

@@ -26,7 +26,7 @@ pub struct GuaranteeTest {
     /// one-sided tests at 5 % in each one with test rows, all of which have to reject, so that together they err with 5 %.
     pub is_shown: bool,
     /// A bin whose event rate is less than this away from its value, or a range whose event rate is less than this outside of its interval,
-    /// would go unseen in 9 of 10 cases or more, whichever it is; `None` if no deviation at all can be seen.
+    /// would go unseen in 9 of 10 cases or more, whichever it is. It is `None` if no deviation at all can be seen.
     pub unseen: Option<f64>,
     /// Each bin or range with test rows.
     pub ranges: Vec<RangeTest>,
@@ -40,7 +40,7 @@ pub enum PromiseOnRows {
     Kept,
     /// The rows neither show nor refute it.
     NotRefuted,
-    /// Some bin deviates by more, or the rate of some range lies outside its interval, beyond chance.
+    /// Some bin deviates by more, or the rate of some range lies outside its interval, significantly.
     Broken,
     /// It is not about what test rows show.
     NotTested,
@@ -52,7 +52,7 @@ pub enum PromiseOnRows {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RangeTest {
-    /// The predicted class, if each has bins or ranges of its own.
+    /// The predicted class, if each has bins or separate ranges.
     pub class: Option<u16>,
     /// The number of the bin or range, 0-based, in ascending order of the scores.
     pub bin: u32,
@@ -60,7 +60,7 @@ pub struct RangeTest {
     pub scores: [Option<f64>; 2],
     /// The number of test rows.
     pub n: u64,
-    /// How many of them came true.
+    /// How many of them are positive.
     pub hits: u64,
     /// The event rate among them.
     pub rate: f64,

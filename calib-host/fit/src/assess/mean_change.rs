@@ -1,4 +1,4 @@
-//! Whether a mean loss, the squared error or the log-loss, changed beyond chance.
+//! Whether a mean loss, the squared error or the log-loss, changed significantly.
 
 use std::cmp::Ordering;
 
@@ -15,12 +15,12 @@ pub struct BrierChange {
     /// The two-sided normal interval of the difference, from the differences of the rows or clusters. `None` if there are too few events
     /// for one.
     pub interval: Option<Interval>,
-    /// [`Ordering::Less`] if the probabilities are better beyond chance, `Greater` if the scores are, else `Equal`.
+    /// [`Ordering::Less`] if the probabilities are better significantly, `Greater` if the scores are, else `Equal`.
     ///
     /// By chance means: if a row's label is 1 with a probability in the middle between score and calibrated probability. Both are
     /// then equally good, in every row. The difference has to be beyond the quantile of its distribution there, by its first four
     /// cumulants (Cornish and Fisher 1938). The differences of rows themselves tell less if events are rare: mean and variance are
-    /// both small if events happen to be missing. If the distribution is too skew for cumulants, nothing is beyond chance but a rise of
+    /// both small if events happen to be missing. If the distribution is too skew for cumulants, nothing is significant but a rise of
     /// rare large differences, by these themselves.
     pub sign: Ordering,
 }
@@ -132,7 +132,7 @@ impl MeanChange {
         (!reach.is_nan()).then_some(Interval { lo: self.mean - reach, hi: self.mean + reach })
     }
 
-    /// Whether it is below or above 0 beyond chance.
+    /// Whether it is below or above 0 significantly.
     fn sign(&self, alpha: f64) -> Ordering {
         let sum = self.mean * self.n;
         let ends = match self.chance {
@@ -167,7 +167,7 @@ impl MeanChange {
         Some(BrierChange { interval, sign: self.sign(alpha) })
     }
 
-    /// The mean and its interval, if it is above 0 beyond chance.
+    /// The mean and its interval, if it is above 0 significantly.
     pub(super) fn rise(&self, alpha: f64) -> Option<(f64, Interval)> {
         let interval = self.interval(alpha).filter(|_| self.sign(alpha) == Ordering::Greater)?;
         Some((self.mean, interval))

@@ -22,7 +22,7 @@ pub struct BeforeAfter {
     pub change: Change,
 }
 
-/// What a calibrator changes, after less before: below 0 is better, but for accuracy and area.
+/// What a calibrator changes, after less before: below 0 is better, except for accuracy and area.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {

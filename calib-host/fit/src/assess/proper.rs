@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::cells::Cell;
 use crate::names::names;
 
-/// The log-loss of a probability of 0 or 1 that turned out wrong is infinite; as scikit-learn does, probabilities are clipped
+/// The log-loss of a probability of 0 or 1 that turned out wrong is infinite. As scikit-learn does, probabilities are clipped
 /// to `[2.2e-16, 1 - 2.2e-16]` for it, and the clipped failures counted.
 const LOG_LOSS_CLIP: f64 = f64::EPSILON;
 
@@ -61,7 +61,7 @@ names!(ProperScore, "metric":
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BrierSplit {
-    /// The mean squared difference of a group's mean probability and the fraction that came true: 0 is best.
+    /// The mean squared difference of a group's mean probability and the observed frequency: 0 is best.
     pub calibration: f64,
     /// The mean of `rate * (1 - rate)` over groups: what perfect calibration of the groups would leave.
     pub refinement: f64,

@@ -23,11 +23,11 @@ pub struct ReliabilityBin {
     pub hi: Option<f64>,
     /// The number of predictions.
     pub n: u64,
-    /// How many came true.
+    /// How many are positive.
     pub hits: u64,
     /// The mean probability.
     pub mean_prob: f64,
-    /// The fraction that came true.
+    /// The observed frequency.
     pub rate: f64,
     /// The exact interval of the fraction (Clopper and Pearson), for each bin on its own. Of clusters it is that of as many rows
     /// as are left if the rows of a cluster in the bin all say the same.

@@ -193,7 +193,7 @@ fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
 /// Whether the way from `a` over `b` to `c`, which all ascend, bends to the right at `b`.
 fn turns_right(a: RocPoint, b: RocPoint, c: RocPoint) -> bool {
     let product = |fp: u64, tp: u64| u128::from(fp) * u128::from(tp);
-    // Both ways may be turned round.
+    // Both ways may be reversed.
     let (fp, tp) =
         (|p: RocPoint, q: RocPoint| p.fp.abs_diff(q.fp), |p: RocPoint, q: RocPoint| p.tp.abs_diff(q.tp));
     product(fp(c, b), tp(b, a)) > product(fp(b, a), tp(c, b))

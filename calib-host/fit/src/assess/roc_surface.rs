@@ -298,7 +298,7 @@ fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<
 }
 
 /// How much a row has more of its own class than of another. A threshold gets all rows of a tuple right if it lies between
-/// all of these, which is possible if they sum to no less than 0 along every cycle of classes; on a cycle with the sum 0
+/// all of these, which is possible if they sum to no less than 0 along every cycle of classes. On a cycle with the sum 0
 /// the rows could change places.
 fn lead(rows: &[&[i64]], own: usize, other: usize) -> i64 {
     rows[own][own] - rows[own][other]

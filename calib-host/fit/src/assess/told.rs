@@ -53,7 +53,7 @@ pub(super) struct OrderChange {
     pub(super) interval: Interval,
 }
 
-/// Rows of one probability whose event rates differ, beyond chance, between lower and higher scores.
+/// Rows of one probability whose event rates differ, significantly, between lower and higher scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mixed {
     pub(super) prob: f64,
@@ -210,7 +210,7 @@ impl Told {
 }
 
 impl Same {
-    /// Rows and hits of the half with the lower scores, and of the other, divided between two cells as near to the median as can be; `None`
+    /// Rows and hits of the half with the lower scores, and of the other, divided between two cells as near to the median as can be. It is `None`
     /// of few rows, or of one cell.
     fn halves(&self) -> Option<[(u64, u64); 2]> {
         let (n, hits) = (self.hits.n + self.misses.n, self.hits.n);

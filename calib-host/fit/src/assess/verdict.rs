@@ -18,9 +18,9 @@ use crate::stats::{Interval, percent_of_success, places, shown};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// The Brier score falls beyond chance.
+    /// The Brier score falls significantly.
     Better,
-    /// It rises beyond chance.
+    /// It rises significantly.
     Worse,
     /// Neither.
     NoSureDifference,
@@ -38,9 +38,9 @@ pub struct Verdict {
     pub promise: PromiseOnRows,
     /// A bin or range that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
     pub unseen: Option<f64>,
-    /// The log-loss rises beyond chance, and the Brier score does not.
+    /// The log-loss rises significantly, and the Brier score does not.
     pub log_loss_rises: bool,
-    /// The probabilities order the rows worse than the scores, or rows that get one probability differ in their event rates, beyond chance.
+    /// The probabilities order the rows worse than the scores, or rows that get one probability differ in their event rates, significantly.
     pub is_coarse: bool,
     /// The different probabilities that the calibrator has, if it is a table of steps.
     pub values: Option<Values>,
@@ -187,11 +187,11 @@ impl Verdict {
             (_, PromiseOnRows::Broken) => "The test rows contradict the guarantee",
             _ if self.log_loss_rises => "Calibration makes the log-loss worse",
             (Judgement::Better, _) if self.is_coarse => {
-                "Calibration makes the probabilities better on average, but loses a part of what the scores tell"
+                "Calibration makes the probabilities better on average, but loses part of the information in the scores"
             }
-            _ if self.is_coarse => "Calibration loses a part of what the scores tell",
+            _ if self.is_coarse => "Calibration loses part of the information in the scores",
             (Judgement::Better, _) => "Calibration makes the probabilities better",
-            (Judgement::NoSureDifference, _) => "Calibration makes no sure difference",
+            (Judgement::NoSureDifference, _) => "Calibration makes no significant difference",
             (Judgement::NotCompared, _) => "Calibrated probabilities on the test rows",
         }
     }
@@ -219,11 +219,12 @@ impl Verdict {
         });
         let of_few = || {
             (rows < FEW).then(|| {
-                format!("It was fitted to {rows} rows only: with as few, the method platt or the scores as they are may be better.")
+                format!("It was fitted to only {rows} rows: with so few rows, the method platt or the unchanged scores may be \
+                     better.")
             })
         };
         let other = || {
-            "Compare the methods on the calibration rows: another one, or the scores as they are, may be better.".into()
+            "Compare the methods on the calibration rows: another method, or the unchanged scores, may be better.".into()
         };
         Some(of_values.or_else(of_few).unwrap_or_else(other))
     }
@@ -270,7 +271,8 @@ fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
         Judgement::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
         Judgement::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
         Judgement::NoSureDifference => format!(
-            "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not tell which is better."
+            "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not show which is \
+             better."
         ),
         Judgement::NotCompared => format!(
             "The mean squared error (Brier score) of the probabilities is {to}. The scores are not compared with them."
@@ -284,8 +286,8 @@ fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
     let Interval { lo, hi } = auc.interval.filter(|interval| interval.lo <= 0.5 && 0.5 <= interval.hi)?;
     let level = percent_of_success(alpha);
     Some(format!(
-        "The scores tell these rows apart no better than chance, for all that is seen: the area under the ROC curve is {:.3} ({level} % \
-         interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration makes up for that.",
+        "These rows do not show that the scores separate the classes better than chance: the area under the ROC curve is \
+         {:.3} ({level} % interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration can change that.",
         auc.value
     ))
 }
@@ -303,31 +305,32 @@ fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (
         ),
         (PromiseOnRows::NotRefuted, _) => match (unseen, of_ranges) {
             (Some(unseen), true) => format!(
-                "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a score range whose event rate is \
-                 less than {} outside its interval would go unseen in 9 of 10 cases.",
+                "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a score range whose \
+                 event rate is less than {} outside its interval would go undetected in 9 of 10 cases.",
                 shown(2, unseen)
             ),
             (Some(unseen), false) => format!(
-                "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a bin whose event rate differs \
-                 from its probability by less than {} would go unseen in 9 of 10 cases.",
+                "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a bin whose event \
+                 rate differs from its probability by less than {} would go undetected in 9 of 10 cases.",
                 shown(2, unseen)
             ),
             (None, _) => {
-                format!("These {rows} rows cannot tell whether the guarantee holds: they are too few to refute it.")
+                format!("These {rows} rows cannot show whether the guarantee holds: they are too few to refute it.")
             }
         },
         (PromiseOnRows::Broken, _) => {
-            let is_off = if of_ranges { "a score range is not in its interval" } else { "a bin is not where it is guaranteed to be" };
+            let is_off = if of_ranges { "a score range is significantly outside its interval" } else { "a bin is \
+                 significantly outside its guaranteed range" };
             format!(
-                "These rows contradict the guarantee: the event rate of {is_off}, beyond chance. Most likely these rows are not like the \
+                "These rows contradict the guarantee: the event rate of {is_off}. Most likely these rows are not like the \
                  calibration rows."
             )
         }
         (PromiseOnRows::NotTested, _) => {
-            "What is promised is not about predictions, and these rows do not test it.".into()
+            "The guarantee is not about predictions, and these rows do not test it.".into()
         }
         (PromiseOnRows::None, _) => {
-            "Nothing is promised: how far the probabilities are off elsewhere is not known.".into()
+            "Nothing is guaranteed: the error of the probabilities on other data is unknown.".into()
         }
     }
 }
@@ -421,8 +424,8 @@ mod tests {
 
     #[test]
     fn a_broken_promise_is_bad_however_good_the_probabilities_are() {
-        const COARSE: &str =
-            "Calibration makes the probabilities better on average, but loses a part of what the scores tell";
+        const COARSE: &str = "Calibration makes the probabilities better on average, but loses part of the information in the \
+             scores";
         let metrics = metrics(20_000, [0.6, 0.55], Some(100));
         let better = Some(Ordering::Less);
         for (evidence, is_shown, promise, title, is_bad) in [

@@ -14,7 +14,7 @@ pub(super) struct Withheld {
 
 /// Counts the bins in which an artifact's rule holds an action back; `None` if no action asks for evidence.
 pub(super) fn withheld(artifact: &Artifact<'_>) -> Option<Withheld> {
-    // Where ranges of the score have the intervals, a bin's evidence is not one of its own.
+    // Where ranges of the score have the intervals, a bin's evidence is not a separate one.
     let has_ranges = artifact.score_intervals().is_some();
     let rule = artifact.decision().filter(|rule| rule.unsure().is_some() && !has_ranges)?;
     let tables = artifact.tables();

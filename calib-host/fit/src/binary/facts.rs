@@ -39,7 +39,7 @@ pub(crate) enum Bound {
 
 impl Facts {
     /// Tells whether exact binomial intervals hold for the bins: the labels of a bin are independent draws with its rate, or, given the
-    /// scores, with probabilities of their own.
+    /// scores, with separate probabilities.
     pub(crate) fn has_exact_intervals(&self) -> bool {
         matches!(self.guarantee, Some((Theorem::Gr21Theorem3 | Theorem::SampleSplit, _)))
     }

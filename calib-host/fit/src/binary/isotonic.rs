@@ -10,7 +10,7 @@ use crate::error::FitError;
 use crate::points::{Block, Points, mean_is_below, pool, pool_groups};
 
 /// Isotonic regression: the non-decreasing function with the least squared error. Equal scores are pooled first and
-/// neighbouring blocks of equal mean merged, so that the result is unique. There is no distribution-free guarantee.
+/// neighboring blocks of equal mean merged, so that the result is unique. There is no distribution-free guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Isotonic {
     /// The largest number of blocks; `None` for as many as fit best. Fewer are found by recursive partitioning.

@@ -32,7 +32,7 @@ const MAX_STEPS: usize = 500;
 
 const MAX_DAMPING: f64 = 1e9;
 
-/// The features of so many points are kept, in 40 bytes each; those of more are computed anew in each pass.
+/// The features of so many points are kept, in 40 bytes each; those of more are computed again in each pass.
 const MOST_HELD: u64 = 1 << 22;
 
 impl Loss {
@@ -436,7 +436,7 @@ mod tests {
         negatives.1 <= positives.0 || positives.1 <= negatives.0
     }
 
-    /// The conditions of Karush, Kuhn and Tucker: the gradient vanishes, but for a weight of beta calibration at 0, where
+    /// The conditions of Karush, Kuhn and Tucker: the gradient vanishes, except for a weight of beta calibration at 0, where
     /// it may only point upwards.
     fn check_stationary(model: &ScalingModel, loss: Loss, points: &Points) -> Result<(), TestCaseError> {
         for (index, (slope, parameter)) in gradient(model, loss, points).into_iter().enumerate() {
@@ -477,7 +477,7 @@ mod tests {
             }
         }
 
-        /// Features that are computed anew in each pass are those that are kept.
+        /// Features that are computed again in each pass are those that are kept.
         #[test]
         fn what_is_kept_does_not_matter(points in points(), method in prop::sample::select(METHODS.to_vec())) {
             let Ok(start) = fit(&points, method, Loss::Log) else { return Ok(()) };

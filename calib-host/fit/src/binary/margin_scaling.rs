@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 2000;
 
 /// The function `sigmoid(a (m - centre) + d)` of a margin `m`.
 ///
-/// Margins have no scale of their own. Newton's steps and its decrement do not depend on one, and the centre keeps the digits
+/// Margins have no scale of their own. Newton's steps and its decrement do not depend on one, and the center keeps the digits
 /// of margins that lie close together far from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
@@ -33,7 +33,7 @@ pub(super) struct Line {
 
 /// The weighted sums over points from which Newton's step follows.
 struct Moments {
-    /// The mean of the margins, less the centre, each weighted by the curvature at it.
+    /// The mean of the margins, less the center, each weighted by the curvature at it.
     mean: f64,
     /// The sum of the weights.
     weight: f64,

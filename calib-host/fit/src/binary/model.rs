@@ -104,7 +104,7 @@ impl Model {
     }
 
     /// Returns what the paper of the method guarantees of the fit, by a method with these facts, to `n` points, with a union bound
-    /// over `all_bins` bins; `None` if the theorem does not hold.
+    /// over `all_bins` bins. It is `None` if the theorem does not hold.
     pub(crate) fn papers_epsilon(&self, facts: &Facts, n: u64, all_bins: u64, alpha: f64) -> Option<f64> {
         let (_, bound) = facts.guarantee?;
         if self.ties_merged() {

@@ -325,7 +325,7 @@ mod tests {
         group(points.iter().map(|&(s, y)| (s, 1, y.into())).collect())
     }
 
-    /// Algorithm 1 as printed: 1-based arrays, `[l + 1, u - 1]`; with `kept`, `[l + 1, u]` but for the last bin.
+    /// Algorithm 1 as printed: 1-based arrays, `[l + 1, u - 1]`; with `kept`, `[l + 1, u]` except for the last bin.
     fn literal(bins: usize, sorted: &[(f64, bool)], kept: bool) -> Vec<(f64, u64, u64)> {
         let n = sorted.len();
         let a: Vec<usize> =

@@ -49,7 +49,7 @@ impl VennAbersModel {
     /// Tabulates both fits of points whose scores are `f32`.
     ///
     /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is
-    /// constant from one score up to the next; by the same reasoning the fit with label 1 is constant right above a
+    /// constant from one score up to the next. By the same reasoning the fit with label 1 is constant right above a
     /// score up to and including the next.
     pub(crate) fn fit(points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Self, FitError> {
         let mut table: Option<(Self, f64)> = None;
@@ -121,7 +121,7 @@ fn fitted_where_it_changes(points: &(impl Points + ?Sized)) -> Result<Vec<Fitted
     Ok(runs.concat())
 }
 
-/// The first and the last, and those that differ from a neighbour.
+/// The first and the last, and those that differ from a neighbor.
 fn where_it_changes(all: &[Fitted]) -> Vec<Fitted> {
     let differ = |a: &Fitted, b: Option<&Fitted>| b.is_none_or(|b| (a.p0, a.p1) != (b.p0, b.p1));
     let before = |index: usize| index.checked_sub(1).map(|before| &all[before]);

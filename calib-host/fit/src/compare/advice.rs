@@ -20,7 +20,7 @@ impl Advice {
     pub(super) fn of_few_events(events: u64, rows: usize) -> Self {
         let have = if events == 1 { "has" } else { "have" };
         let reason = format!(
-            "{events} of {} {have} the rarer outcome, and from {FEWEST_EVENTS} on there are intervals and a recommendation",
+            "{events} of {} {have} the rarer outcome, and intervals and a recommendation need at least {FEWEST_EVENTS}",
             number_of(rows as u64, "row")
         );
         Self { recommendation: None, reason, unmet: None }
@@ -78,7 +78,7 @@ fn choose(ranked: &[&ComparedMethod], score: &str, among: &str) -> (Option<Strin
         return (
             None,
             format!(
-                "not even {}, the best of those that will do, is better beyond the noise of the points: {change}",
+                "not even {}, the best of the acceptable methods, is significantly better than the unchanged scores: {change}",
                 best.name
             ),
         );
@@ -145,19 +145,19 @@ impl Unmet {
         let units = if points.has_clusters() { "clusters" } else { "points" };
         let (epsilon, n) = (self.epsilon, points.units());
         let takes = match (self.bins, self.points_per_bin, self.points) {
-            (Some(bins), ..) => format!("{n} {units} have it in at most {bins} bins of umd"),
-            (_, Some(per_bin), _) => format!("{n} {units} have it at {per_bin} to a bin or more"),
+            (Some(bins), ..) => format!("{n} {units} reach it with at most {bins} bins of umd"),
+            (_, Some(per_bin), _) => format!("{n} {units} reach it with at least {per_bin} per bin"),
             (_, _, Some(needed)) if points.claim().is_none() => {
-                format!("it takes {needed} {units} for {FEWEST_BINS} bins of umd, and these are {n}")
+                format!("{FEWEST_BINS} bins of umd need {needed} {units}, and there are {n}")
             }
             (_, _, Some(needed)) => {
-                format!("it takes {needed} {units} for one bin in all, and these are {n}")
+                format!("one bin in all needs {needed} {units}, and there are {n}")
             }
-            _ => "no number of points that can be counted has it".into(),
+            _ => "no number of points that can be counted reaches it".into(),
         };
         let without = match &self.without {
-            Some(name) => format!("without that demand take {name}: {of_that}"),
-            None => format!("without that demand leave the scores as they are: {of_that}"),
+            Some(name) => format!("without that requirement use {name}: {of_that}"),
+            None => format!("without that requirement leave the scores unchanged: {of_that}"),
         };
         format!("no method guarantees an epsilon of {epsilon}; {takes}; {without}")
     }
@@ -284,10 +284,8 @@ mod tests {
         // Two candidates share alpha.
         assert!(Plan::new(needed, 2, 0.05).unwrap().epsilon <= 0.01);
         assert!(Plan::new(needed - 2, 2, 0.05).unwrap().epsilon > 0.01);
-        assert!(
-            got.reason.contains(&format!("it takes {needed} points for 2 bins of umd, and these are 1000"))
-        );
-        assert!(got.reason.contains("without that demand take isotonic: at 672 bytes"), "{}", got.reason);
+        assert!(got.reason.contains(&format!("2 bins of umd need {needed} points, and there are 1000")));
+        assert!(got.reason.contains("without that requirement use isotonic: at 672 bytes"), "{}", got.reason);
         // Fewer bins than those compared would do.
         let unmet = advice(ranked()[..3].to_vec(), Some(0.1)).unmet.unwrap();
         let bins = unmet.bins.unwrap();

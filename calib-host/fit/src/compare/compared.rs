@@ -28,7 +28,7 @@ pub enum Split {
     CrossValidation {
         /// The number of parts, at least 2.
         folds: usize,
-        /// How often the points are dealt out anew, at least 1.
+        /// How often the points are dealt out again, at least 1.
         repeats: usize,
     },
     /// There are points for this alone.
@@ -46,7 +46,7 @@ pub struct ComparedMethod {
     /// Its parameters.
     pub parameters: String,
     /// How many of the probabilities that the log-loss judged gave 0 to what happened, over all repeats, so that their loss is
-    /// that of a probability of 2.2e-16; `None` for the Brier score.
+    /// that of a probability of 2.2e-16. It is `None` for the Brier score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_loss_clipped: Option<u64>,
     /// How many classes or ranks stay uncalibrated in a fit to all points: their points keep their scores.

@@ -56,7 +56,7 @@ names!(Claim, "claim":
     TopLabel "top-label" "That of the predicted class, for the prediction being right",
 );
 
-/// Points to compare methods on, in an order of their own, and which of them are judged, drawn and dealt out together.
+/// Points to compare methods on, in a separate order, and which of them are judged, drawn and dealt out together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareData {
     pub(super) points: Points,
@@ -232,7 +232,7 @@ impl CompareData {
         strata.into_iter().map(|label| label.expect("every unit has a point")).collect()
     }
 
-    /// One point of each unit, each a unit of its own; `None` if these are such.
+    /// One point of each unit, each a separate unit; `None` if these are such.
     pub(super) fn one_each(&self, seed: Seed) -> Option<Self> {
         if self.units.are_rows() {
             return None;

@@ -25,7 +25,7 @@ pub(super) enum HeldOut<'a> {
     Test(&'a CompareData),
 }
 
-/// Added to the seed, so that random words have a seed of their own.
+/// Added to the seed, so that random words have a separate seed.
 const WORDS: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// All that a method is judged by.
@@ -193,7 +193,7 @@ impl Judge<'_> {
 
     /// The losses of the part in this place.
     fn losses(&self, points: &CompareData, fitted: &Fitted, place: u64) -> Result<Vec<f64>, String> {
-        // Words that a randomised method breaks ties with now must have nothing to do with those of its fit, or of other
+        // Words that a randomized method breaks ties with now must have nothing to do with those of its fit, or of other
         // parts.
         let seed = (self.options.bootstrap.seed ^ WORDS).wrapping_add(place);
         points.losses(&fitted.stored, self.options.score, seed)

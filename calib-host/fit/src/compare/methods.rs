@@ -1,4 +1,4 @@
-//! Comparing calibration methods by repeated cross-validation, or on points of their own.
+//! Comparing calibration methods by repeated cross-validation, or on separate points.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub struct MethodComparison {
     /// What an epsilon takes that was asked for and is out of reach.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmet: Option<Unmet>,
-    /// How many methods were tried of which something may be guaranteed. Whoever takes one of them by this comparison has chosen by
+    /// How many methods were tried of which something may be guaranteed. Anyone who takes one of them by this comparison has chosen by
     /// the labels: every epsilon here is for alpha divided by this number, so that all of them hold together.
     pub candidates: u32,
 }

@@ -176,7 +176,7 @@ impl BinaryData {
         self
     }
 
-    /// The same data in ascending order of their scores, if they are packed and in memory: whoever asks several questions, such as a fit, how
+    /// The same data in ascending order of their scores, if they are packed and in memory: anyone who asks several questions, such as a fit, how
     /// often scores repeat, and where they lie, sorts once for all of them.
     #[must_use]
     pub fn sorted(self) -> Self {
@@ -245,7 +245,7 @@ impl BinaryData {
         }
     }
 
-    /// Returns the digest of the points with their scores as the device sees them, each a row of its own.
+    /// Returns the digest of the points with their scores as the device sees them, each a separate row.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use super::error::DataError;
 use super::rows_digest::RowsDigest;
 use super::vectors::VectorKind;
 
-/// `n >= 1` checked vectors of `L >= 2` codes, which stand for probabilities, as a quantised softmax puts out, or for logits.
+/// `n >= 1` checked vectors of `L >= 2` codes, which stand for probabilities, as a quantized softmax puts out, or for logits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodeVectors {
     keys: Vec<u16>,

@@ -33,7 +33,7 @@ pub enum DataError {
     #[error("weights go with scores of class 1: the rows of a matrix have none")]
     MatrixWeights,
     /// Rows with weights or counts are in clusters.
-    #[error("of weighted or counted rows no one row can be drawn from a cluster")]
+    #[error("one row cannot be drawn from a cluster if rows are weighted or counted")]
     WeightedClusters,
     /// Rows with weights, or of several classes, are in groups.
     #[error("groups go with binary scores that count the same")]
@@ -137,13 +137,13 @@ pub enum DataError {
     #[error("there is no {0} calibrator of integer codes")]
     CodeReduction(Reduction),
     /// The lead of a predicted class is no score of other classes.
-    #[error("the lead of the predicted class is a score for confidence and top-label alone, not for {0}")]
+    #[error("the top-two margin is a score for confidence and top-label only, not for {0}")]
     MarginReduction(Reduction),
     /// Leads are those of logits.
-    #[error("the lead of the predicted class is taken of logits, and these are probabilities")]
+    #[error("the top-two margin is computed from logits, and these are probabilities")]
     MarginOfProbs,
     /// Integer codes of logits have no softmax without floating point.
-    #[error("codes of logits have no softmax: their score is the lead of the predicted class")]
+    #[error("codes of logits have no softmax: their score is the top-two margin")]
     SoftmaxOfCodes,
     /// A class, predicted or true, is not below the number of classes.
     #[error("row {row}: class {class} is out of range, there are {classes} classes, from 0 on")]

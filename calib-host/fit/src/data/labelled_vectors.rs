@@ -7,7 +7,7 @@ use super::checks::check_labels;
 use super::error::DataError;
 use super::vectors::{VectorKind, Vectors, compare};
 
-/// `n >= 1` checked vectors with their classes, in an order of their own, so that no fit depends on the order of the rows.
+/// `n >= 1` checked vectors with their classes, in a separate order, so that no fit depends on the order of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorData {
     /// Row-major, ascending entry by entry, then by label.

@@ -6,7 +6,7 @@ use super::binary::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Group, Groups, Packed, Sorted, packed};
 
-/// The rows are cut into so many blocks of neighbours in order of score: few enough rows for their labels to be about equally
+/// The rows are cut into so many blocks of neighbors in order of score: few enough rows for their labels to be about equally
 /// likely, and many enough to be of several patients.
 const BLOCKS: u64 = 50;
 
@@ -19,16 +19,16 @@ const MIXED_BLOCKS: u64 = 4;
 /// By chance, changes are hardly ever so many standard deviations too few.
 const DEVIATIONS: f64 = 6.0;
 
-/// Fewer changes are missing than this share of those expected where neighbours are not equally likely to be positive, as
+/// Fewer changes are missing than this share of those expected where neighbors are not equally likely to be positive, as
 /// between the steps of a decision tree.
 const SHARE: f64 = 0.6;
 
 /// How often labels change from a row to the next in order of score, against how often they would if rows were independent.
 ///
-/// The rows are taken in about 50 blocks of neighbours, of 20 rows or more. In a block with `m` rows, `k` of them positive, independent labels that
+/// The rows are taken in about 50 blocks of neighbors, of 20 rows or more. In a block with `m` rows, `k` of them positive, independent labels that
 /// are equally likely change `2 k (m - k) / m` times on average (the runs test of Wald and Wolfowitz 1940). Rows with equal
 /// scores have no order: they count as often as labels change on average over all orders. So codes, rounded scores and
-/// the leaves of a tree, whose equal scores have mixed labels, look like any others; copies of rows, and recordings of a
+/// the leaves of a tree, whose equal scores have mixed labels, look like any others. Copies of rows, and recordings of a
 /// patient with nearly the same score and the patient's label, do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Counts the changes of labels; `None` if there are not so few that rows are hardly independent, or if the points are more than
+    /// Counts the changes of labels. It is `None` if there are not so few that rows are hardly independent, or if the points are more than
     /// fit into memory, which are not looked at.
     ///
     /// ```
@@ -150,7 +150,7 @@ fn change_often(points: &Sorted, block_rows: u64) -> bool {
 /// How often, in ascending order, the label changes from a score to the next.
 ///
 /// On average over the orders of rows with equal scores, labels change as often or more. Between two scores that each have rows of one label
-/// that is the same count. A score with `n` rows of both labels, `k` of them positive, makes 2 of these changes at most; its own rows
+/// that is the same count. A score with `n` rows of both labels, `k` of them positive, makes 2 of these changes at most. Its own rows
 /// change `2 k (n - k) / n` times, 1 or more, and so do they at a side to a score of one label, by chance, `k / n` or
 /// `(n - k) / n` times: together 2 of both such sides, 3 / 2 of one, and 1 of none, where a change to another score of both labels is half of
 /// each.
@@ -165,7 +165,7 @@ fn uncounted(rows: u64, block_rows: u64) -> u64 {
     rows / block_rows + FEWEST_ROWS
 }
 
-/// Neighbours in order of score.
+/// Neighbors in order of score.
 #[derive(Default)]
 struct Block {
     /// The number of scores.
@@ -223,9 +223,9 @@ impl fmt::Display for Repeats {
         let share = 100.0 * *repeated as f64 / *rows as f64;
         write!(
             f,
-            "These rows do not look independent, and guarantees and intervals are for independent ones: in order of score the \
-             label changes {changes:.0} times, and would {expected:.0} times; {repeated} of {rows} rows ({share:.1} %) have the score \
-             and label of another. Are there copies, or several rows of a patient?"
+            "These rows do not look independent, and guarantees and intervals are for independent rows. In order of score the \
+             label changes {changes:.0} times, and {expected:.0} times are expected. {repeated} of {rows} rows ({share:.1} %) \
+             have the score and label of another row. Are there copies, or several rows per patient?"
         )
     }
 }

@@ -145,8 +145,8 @@ impl RowsSketch {
         counts.into_values().collect()
     }
 
-    /// Returns what a file keeps of it: the number of rows as a `u64`; as `u32`s the number of low bits that are left out of hashes, and the
-    /// limit without these; and for each row a `u32` whose upper 24 bits are its hash without these, and whose lower 8 say how often it
+    /// Returns what a file keeps of it: the number of rows as a `u64`. As `u32`s the number of low bits that are left out of hashes, and the
+    /// limit without these. And for each row a `u32` whose upper 24 bits are its hash without these, and whose lower 8 say how often it
     /// occurs, up to 255.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut few = self.clone();

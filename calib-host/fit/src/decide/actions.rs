@@ -19,7 +19,7 @@ pub struct CostedAction {
     pub start_up: Cost,
     /// Whether it raises the device's alarm.
     pub alarm: bool,
-    /// Whether it leaves the decision to somebody else.
+    /// Whether it leaves the decision to someone else.
     pub abstain: bool,
     /// The evidence that it asks for: it is only taken where every probability that this evidence allows leads to it (Chow 1970).
     #[serde(serialize_with = "if_sure")]
@@ -54,7 +54,7 @@ pub enum ActionsError {
     #[error("a single action leaves nothing to decide")]
     Single,
     /// There are more than a device takes.
-    #[error("{0} actions are more than the {max} that a rule has", max = DecisionRule::MAX_ACTIONS)]
+    #[error("{0} actions: a rule has at most {max}", max = DecisionRule::MAX_ACTIONS)]
     TooMany(usize),
     /// The name is empty, too long, or holds a control character.
     #[error("the name {name:?} is not 1 to {max} bytes of plain text", max = DecisionRule::MAX_NAME_BYTES)]
@@ -65,7 +65,7 @@ pub enum ActionsError {
         name: String,
     },
     /// Two actions have the same name.
-    #[error("two actions are called {name:?}")]
+    #[error("two actions have the name {name:?}")]
     DuplicateName {
         /// The second of the two.
         index: usize,
@@ -74,17 +74,17 @@ pub enum ActionsError {
     },
     /// It is not said what to do without a probability, and there is not exactly one action that abstains, or, if none
     /// does, exactly one that raises the alarm.
-    #[error("nothing says what to do without a calibrated probability")]
+    #[error("no action is stated without a calibrated probability")]
     Uncalibrated,
     /// An action is only taken where the evidence suffices, and it is not clear which one is taken elsewhere: one that abstains, or
     /// the one without a probability, and neither of them asks for evidence.
-    #[error("nothing says what to do where the evidence does not suffice")]
+    #[error("no action is stated for insufficient evidence")]
     Unsure,
     /// The action where the evidence does not suffice is none of them, or asks for evidence, or none asks for evidence.
-    #[error("{0:?} is no action to take where the evidence does not suffice")]
+    #[error("{0:?}, to be taken if the evidence is insufficient, is not one of the actions")]
     UnknownUnsure(String),
     /// The action for the uncalibrated is none of them.
-    #[error("there is no action {0:?} to take without a calibrated probability")]
+    #[error("{0:?}, to be taken without a calibrated probability, is not one of the actions")]
     UnknownUncalibrated(String),
 }
 
@@ -134,7 +134,7 @@ impl Actions {
         self.actions.iter().any(|action| action.if_sure == Some(SureBy::Band))
     }
 
-    /// States which action is taken where the evidence does not suffice for one that asks for it; if it is not said, it is the one that
+    /// States which action is taken where the evidence does not suffice for one that asks for it. If it is not said, it is the one that
     /// abstains, or else the one without a probability.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::artifact::{StoredArtifact, written};
 
 /// The artifact with this decision rule, in place of its own if it has one, and of thresholds of the score and prediction sets: a device
 /// decides in one way. The calibrator is the same, and so is the counter unless another one is given; the identity, which is a hash of
-/// everything, is another. The signature is not kept: whoever made it has not seen the rule.
+/// everything, is another. The signature is not kept: anyone who made it has not seen the rule.
 ///
 /// ```
 /// use calib_fit::decide::{Actions, Cost, CostedAction, Rule, with_decision};

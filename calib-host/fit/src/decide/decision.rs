@@ -40,7 +40,7 @@ pub struct DecisionInterval {
     pub up_to: f32,
     /// Whether the action raises the device's alarm.
     pub alarm: bool,
-    /// Whether it leaves the decision to somebody else.
+    /// Whether it leaves the decision to someone else.
     pub abstain: bool,
     /// What it costs if the event happens, if that is known.
     pub positive: Option<f64>,
@@ -64,7 +64,7 @@ pub struct DecisionCost {
     pub interval: CostInterval,
     /// How well calibrated the test rows are, on which the interval rests.
     pub validation: Validation,
-    /// Observed on the labelled test rows, decided by the calibrated probabilities.
+    /// Observed on the labeled test rows, decided by the calibrated probabilities.
     pub observed: f64,
     /// Observed if the scores are taken for probabilities; `None` if they are margins.
     pub observed_before: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a rule costs: expected, from unlabelled probabilities, and actual.
+//! What a rule costs: expected, from unlabeled probabilities, and actual.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ use super::rule::Rule;
 use crate::assess::{Prediction, c_emp, c_emp_interval};
 use crate::stats::Interval;
 
-/// How well calibrated the probabilities were on labelled data that the calibrator was not fitted to.
+/// How well calibrated the probabilities were on labeled data that the calibrator was not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Validation {
-    /// The number of labelled points.
+    /// The number of labeled points.
     pub n: u64,
     /// The empirical calibration measure.
     pub c_emp: f64,
@@ -31,7 +31,7 @@ pub struct CostInterval {
     /// The estimate, give or take `c_emp` times the sum of `|a - b|` over the intervals of the rule (Gao et al. 2017,
     /// eq. 2). Sure if `c_emp` is that of these very points, otherwise what deviation to expect.
     pub deviation: Interval,
-    /// The expected cost of a decision is in here with probability `1 - delta`, by the costs of the labelled rows: the empirical Bernstein
+    /// The expected cost of a decision is in here with probability `1 - delta`, by the costs of the labeled rows: the empirical Bernstein
     /// inequality of Maurer and Pontil (2009, Theorem 4) on either side.
     pub guaranteed: Interval,
     /// Whether the interval says no more than the costs of the rule do.
@@ -39,7 +39,7 @@ pub struct CostInterval {
 }
 
 impl Validation {
-    /// Measures the calibration of labelled predictions. `delta` is in `(0, 1)`.
+    /// Measures the calibration of labeled predictions. `delta` is in `(0, 1)`.
     ///
     /// # Panics
     ///
@@ -86,7 +86,7 @@ pub fn expected_cost(actions: &Actions, rule: &Rule, probs: &ProbDistribution) -
     rule.pieces().map(of_piece).sum::<f64>() / probs.len() as f64
 }
 
-/// The mean cost of the decisions on labelled predictions, without start-up costs.
+/// The mean cost of the decisions on labeled predictions, without start-up costs.
 ///
 /// ```
 /// use calib_fit::assess::Prediction;
@@ -149,7 +149,7 @@ fn bernstein(counts: &[(f64, u64)], (least, most): (f64, f64), delta: f64) -> In
     Interval { lo: (mean - margin).max(least), hi: (mean + margin).min(most) }
 }
 
-/// Where the mean cost may be, given how well calibrated the probabilities are, and given the costs of labelled rows that are draws from
+/// Where the mean cost may be, given how well calibrated the probabilities are, and given the costs of labeled rows that are draws from
 /// the same distribution. `candidates` is the number of rules among which this one was chosen by its cost on the same
 /// probabilities: 1 for Bayes' rule and for a stated one.
 ///

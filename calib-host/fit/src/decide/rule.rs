@@ -51,7 +51,7 @@ pub enum RuleError {
         to: f64,
     },
     /// Between its thresholds there is no `f32`.
-    #[error("the interval ({above}, {up_to}] holds no number of the device's")]
+    #[error("the interval ({above}, {up_to}] contains no number that the device can represent")]
     TooNarrow {
         /// The action.
         action: usize,

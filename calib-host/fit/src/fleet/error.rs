@@ -38,7 +38,7 @@ pub enum FleetError {
         identity: String,
     },
     /// A device's counters grow: the older ones are in the newer.
-    #[error("the device {0} is there twice: give the newest of its counters alone, which hold the older")]
+    #[error("the device {0} occurs twice: keep only its newest counters, which include the older")]
     Twice(String),
     /// Another number of tables.
     #[error("{device}: there are counters of {tables} tables, and the calibrator has {expected}")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The version of logs.
 pub const LOG_VERSION: u32 = 1;
 
-/// After how many predictions the firmware evaluates its monitors, unless somebody asks in between.
+/// After how many predictions the firmware evaluates its monitors, unless someone asks in between.
 pub const LOOKS_EVERY: u32 = 16;
 
 /// What a device says instead whose counters are in flash: it evaluates its monitors when it saves them, as its answers show.
@@ -32,7 +32,7 @@ pub const LOOKS_WHEN_SAVED: u32 = u32::MAX;
 pub enum LogLine {
     /// A device begins, which has counted nothing.
     Begin(LogBegin),
-    /// The device was told to count anew: what follows is counted from nothing.
+    /// The device was told to count again: what follows is counted from nothing.
     Reset(LogReset),
     /// Predictions were counted.
     Predictions(LoggedPredictions),
@@ -67,7 +67,7 @@ fn every() -> u32 {
     1
 }
 
-/// A device counts anew.
+/// A device counts again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogReset {

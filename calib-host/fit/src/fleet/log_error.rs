@@ -32,7 +32,7 @@ pub enum LogError {
     #[error("the device has no name")]
     Nameless,
     /// Evidence that is never worked out.
-    #[error("looks_every is 0: evidence would never be worked out")]
+    #[error("looks_every is 0: evidence would never be computed")]
     NeverLooks,
     /// Something happens before a device begins.
     #[error("no device has begun: the first line names it, with its calibrator")]
@@ -70,10 +70,10 @@ pub enum LogError {
         predictions: u64,
     },
     /// More than can be worked out again.
-    #[error("so many bins, or predictions in one of them, cannot be worked out again")]
+    #[error("there are too many bins, or predictions in one bin, to compute the evidence again")]
     TooMany,
     /// An alarm at a time that has not come.
-    #[error("the alarm of {monitor} is said to be raised with number {at}, and {counted} were counted")]
+    #[error("the log states an alarm of {monitor} at number {at}, and only {counted} were counted")]
     NotYet {
         /// The monitor.
         monitor: MonitorName,
@@ -84,7 +84,8 @@ pub enum LogError {
     },
     /// An alarm without the evidence for it.
     #[error(
-        "the alarm of {monitor} with number {at} has no reason: the evidence was 1 : {odds:.1} then, and an alarm takes 1 : {rarity}"
+        "the alarm of {monitor} at number {at} has no reason: the evidence was 1 : {odds:.1} then, and an alarm needs 1 : \
+         {rarity}"
     )]
     Unfounded {
         /// The monitor.
@@ -98,7 +99,7 @@ pub enum LogError {
     },
     /// Evidence without an alarm.
     #[error(
-        "{monitor} is said to have no alarm, and with number {at} the evidence was 1 : {odds:.1}: an alarm takes 1 : {rarity}"
+        "the log states no alarm of {monitor}, and at number {at} the evidence was 1 : {odds:.1}: an alarm needs 1 : {rarity}"
     )]
     Missed {
         /// The monitor.
@@ -112,8 +113,8 @@ pub enum LogError {
     },
     /// An alarm that is said to be raised after it was.
     #[error(
-        "the alarm of {monitor} is said to be raised with number {at}, and with number {due} the evidence was 1 : {odds:.1} already: an alarm \
-         takes 1 : {rarity}"
+        "the log states an alarm of {monitor} at number {at}, and already at number {due} the evidence was 1 : {odds:.1}: an \
+         alarm needs 1 : {rarity}"
     )]
     Late {
         /// The monitor.
@@ -128,7 +129,7 @@ pub enum LogError {
         rarity: u32,
     },
     /// An answer that does not go with the one before.
-    #[error("{monitor} is said to have {}, and before it was {}", said(*.now), said(*.before))]
+    #[error("the log states {} of {monitor}, and stated {} before", said(*.now), said(*.before))]
     Changed {
         /// The monitor.
         monitor: MonitorName,
@@ -138,7 +139,7 @@ pub enum LogError {
         before: Option<u64>,
     },
     /// Another last alarm of a change than the predictions have.
-    #[error("change is said to have {}, and these predictions give {}", said(*.now), said(*.found))]
+    #[error("the log states {} of a change, and these predictions give {}", said(*.now), said(*.found))]
     OtherChange {
         /// What is said.
         now: Option<u64>,
@@ -170,7 +171,7 @@ pub enum LogError {
 }
 
 fn said(alarm: Option<u64>) -> String {
-    alarm.map_or("no alarm".into(), |at| format!("an alarm with number {at}"))
+    alarm.map_or("no alarm".into(), |at| format!("an alarm at number {at}"))
 }
 
 impl LogError {

@@ -9,7 +9,7 @@
 //!
 //! A [log](LogLine) says in which order a device counted and what it answered, and a [verifier](LogVerifier) works the answers out again.
 //!
-//! With the outcomes of the whole fleet the calibrator in force [gets new values](recalibrated).
+//! With the outcomes of the whole fleet the active calibrator [gets new values](recalibrated).
 //!
 //! Imports `stats`, `error`, `binary`, `fit` and `artifact`.
 

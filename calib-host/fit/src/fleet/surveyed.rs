@@ -22,13 +22,13 @@ pub struct FleetTable {
     pub shift: Evidence,
     /// Whether the promise is broken; `None` where nothing is promised, or nothing that could be broken.
     pub promise: Option<Evidence>,
-    /// What became of the predictions in each bin of the table.
+    /// The outcome of the predictions in each bin of the table.
     pub bins: Vec<FleetBin>,
     /// What each device says alone, in the order given; those that did not count this table are left out.
     pub devices: Vec<DeviceStanding>,
 }
 
-/// What became of the predictions in a bin.
+/// The outcome of the predictions in a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FleetBin {
@@ -63,7 +63,7 @@ pub struct DeviceStanding {
 }
 
 impl FleetTable {
-    /// The devices that have an alarm of their own.
+    /// The devices that have a separate alarm.
     pub fn alone(&self) -> impl Iterator<Item = &DeviceStanding> {
         let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
         self.devices
@@ -94,7 +94,7 @@ impl DeviceStanding {
 /// monitored. The intervals of a table's shares cover all of its bins at once with probability `1 - alpha`.
 ///
 /// All devices have the same calibrator, and so the same calibration scores: counts are added, and evidence is never multiplied.
-/// Of D devices that nothing is wrong with, up to D in the shift's rarity raise an alarm of their own.
+/// Of D devices that nothing is wrong with, up to D in the shift's rarity raise a separate alarm.
 ///
 /// # Errors
 ///
@@ -341,7 +341,7 @@ mod tests {
             let interval = exact.artifact().tables().interval(0, at as u16).unwrap();
             assert_eq!(bin.promised, Some(Interval { lo: interval.lo.into(), hi: interval.hi.into() }));
         }
-        // Isotonic regression promises nothing, and its monitors have bins of their own.
+        // Isotonic regression promises nothing, and its monitors have separate bins.
         let own = Some(MonitorBins::of(&data(), 4).unwrap());
         let isotonic = stored(BinaryMethod::Isotonic(Isotonic::default()), own, false);
         let table = table(&isotonic);

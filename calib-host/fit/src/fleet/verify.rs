@@ -35,7 +35,7 @@ pub struct LogVerifier<'a> {
 pub struct VerifiedDevice {
     /// Its name.
     pub device: String,
-    /// How often it had been told to count anew before.
+    /// How often it had been told to count again before.
     pub resets: u32,
     /// After how many predictions, and outcomes, it evaluates its monitors, as the log says.
     pub looks_every: u32,
@@ -156,7 +156,7 @@ impl<'a> LogVerifier<'a> {
         }
     }
 
-    /// Returns what was worked out, for every device in the order of the log; of one that was told to count anew once more for each time.
+    /// Returns what was worked out, for every device in the order of the log; of one that was told to count again once more for each time.
     pub fn finish(self) -> Vec<VerifiedDevice> {
         let devices = self.devices.into_iter().map(|DeviceLog { begin, resets, mut tables }| {
             tables.sort_by_key(|table| table.comparison.table);
@@ -194,7 +194,7 @@ impl<'a> LogVerifier<'a> {
 }
 
 impl VerifiedDevice {
-    /// What a right log leaves open: monitors that are evaluated too seldom, and alarms that were due when nobody asked.
+    /// What a right log leaves open: monitors that are evaluated too rarely, and alarms that were due when nobody asked.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         let name = match self.resets {
@@ -211,8 +211,8 @@ impl VerifiedDevice {
                 ] {
                     if after > 0 {
                         doubts.push(format!(
-                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alarm was due was not \
-                             looked for",
+                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alarm was \
+                             due was not checked",
                             table.table
                         ));
                     }
@@ -221,8 +221,8 @@ impl VerifiedDevice {
         } else if self.looks_every > LOOKS_EVERY {
             let never = if u64::from(self.looks_every) > longest { ", so it never did" } else { "" };
             doubts.push(format!(
-                "{name}: the log says that the device evaluates its monitors every {} predictions{never}; calib's firmware does so \
-                 every {LOOKS_EVERY}. An alarm in between was not looked for",
+                "{name}: the log says that the device evaluates its monitors every {} predictions{never}; calib's firmware \
+                 does so every {LOOKS_EVERY}. An alarm in between was not checked",
                 self.looks_every
             ));
         }
@@ -749,7 +749,7 @@ mod tests {
         assert!(at == 3 && matches!(error, LogError::Missed { at: 16, .. }), "{error}");
         let found = verified(&artifact, &log(4020)).unwrap();
         assert_eq!((found[0].tables[0].shift_due_at, found[0].looks_every), (None, 4020));
-        // Whoever writes the log says how often is looked, so that it is said when that is seldom.
+        // Anyone who writes the log says how often is looked, so that it is said when that is rarely.
         let doubts = found[0].doubts();
         assert!(doubts.len() == 1 && doubts[0].contains("every 4020 predictions; calib's"), "{doubts:?}");
         let never = verified(&artifact, &log(1_000_000_000)).unwrap()[0].doubts();

@@ -11,7 +11,7 @@ const PRECISION: f64 = 1e-9;
 /// The edges of the bin must not depend on its labels. Then it holds in two cases:
 /// - The labels are independent draws with the bin's rate. This is so if no scores tie at the edges and observations that are edges are
 ///   left out (the argument of Gupta and Ramdas 2021, Theorem 3).
-/// - The scores are given, and labels are independent draws with a probability of their own each. The rate is then the mean of these
+/// - The scores are given, and labels are independent draws with a separate probability each. The rate is then the mean of these
 ///   probabilities. The binomial tail bounds theirs from one count beyond the mean on (Hoeffding 1956), which is so at the ends of
 ///   the interval for levels below 1/2. It is not for a single positive or a single negative: Markov's inequality takes its place there.
 ///

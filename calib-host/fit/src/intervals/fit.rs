@@ -318,7 +318,7 @@ mod tests {
         failed as f64 / draws as f64
     }
 
-    /// All intervals together fail seldom enough, whatever the curve, with ties and without. The chance of a failure is below alpha, and the
+    /// All intervals together fail rarely enough, whatever the curve, with ties and without. The chance of a failure is below alpha, and the
     /// share in 300 draws at most three standard errors above.
     #[test]
     fn all_intervals_hold_with_the_stated_probability() {

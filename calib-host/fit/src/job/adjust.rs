@@ -119,7 +119,7 @@ impl Default for AdjustOptions {
 ///
 /// # Errors
 ///
-/// A calibrator of several classes, groups or lines between knots; a share that is not in `(0, 1)`; no prevalence, or two; or nothing
+/// A calibrator of several classes, groups or lines between knots. A share that is not in `(0, 1)`. No prevalence, or two. Or nothing
 /// that says how frequent class 1 was.
 pub fn adjust(
     before: &StoredArtifact,

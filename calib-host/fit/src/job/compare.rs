@@ -73,8 +73,8 @@ impl Default for CompareOptions {
 ///
 /// # Errors
 ///
-/// Weighted rows or codes; a method or an option that does not go with the scores; fewer rows or clusters than parts; test rows of
-/// another kind or of other classes; or test rows that are those of the fit.
+/// Weighted rows or codes. A method or an option that does not go with the scores. Fewer rows or clusters than parts. Test rows of
+/// another kind or of other classes. Or test rows that are those of the fit.
 pub fn compare(
     data: &Dataset,
     test: Option<&Dataset>,

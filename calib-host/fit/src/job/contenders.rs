@@ -91,7 +91,7 @@ impl ContenderName {
         match self {
             Self::Method(MethodName::Beta) => Some("it takes probabilities"),
             Self::Method(MethodName::FixedWidth) => {
-                Some("of margins its bins depend on a range, which is nobody's default")
+                Some("for margins its bins depend on a range, which has no default")
             }
             _ => None,
         }
@@ -233,7 +233,7 @@ impl ContenderOptions {
         let has_leads = kind == VectorKind::Logits && claim == Claim::TopLabel;
         match self.class_scores.as_deref() {
             Some(scores) if scores.contains(&ClassScore::Margin) && !has_leads => Err(OptionsError::new(
-                "`class_scores=margin` goes with `kind=logits` and `claim=top-label`: it is the lead of the predicted logit",
+                "`class_scores=margin` goes with `kind=logits` and `claim=top-label`: it is the top-two margin",
             )),
             Some(scores) => Ok(scores),
             None if has_leads => Ok(&[ClassScore::Softmax, ClassScore::Margin]),

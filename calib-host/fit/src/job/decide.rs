@@ -53,13 +53,13 @@ pub struct Decided {
     pub validation: Option<Validation>,
     /// Whether that is known of the same rows.
     pub own_validation: bool,
-    /// Whether labelled rows were left aside because the calibrator was fitted to them.
+    /// Whether labeled rows were left aside because the calibrator was fitted to them.
     pub fitted_to: bool,
     /// Where the expected cost may be.
     pub interval: Option<CostInterval>,
-    /// The cost of a decision on the labelled rows.
+    /// The cost of a decision on the labeled rows.
     pub actual: Option<f64>,
-    /// How accurate the rule is at each of its thresholds, on labelled rows.
+    /// How accurate the rule is at each of its thresholds, on labeled rows.
     pub accuracies: Vec<ThresholdAccuracy>,
     /// How it was chosen, if start-up costs had a say.
     pub chosen: Option<Chosen>,
@@ -193,7 +193,7 @@ pub fn with_rule(
 ) -> Result<StoredArtifact, JobError> {
     if stored.artifact().header().method.has_no_calibrator() {
         return Err(JobError::Mismatch(
-            "the artifact has thresholds or sets alone, and no probabilities to decide by",
+            "the artifact has only thresholds or sets, and no probabilities to decide by",
         ));
     }
     if decided.actions.ask_for_band() && stored.artifact().band().is_none() {
@@ -212,7 +212,7 @@ impl DecideRows {
         Self { probs: outcomes.into_iter().map(prob).collect(), ..Self::default() }
     }
 
-    /// Whether these are labelled rows that the calibrator was fitted to, all or some.
+    /// Whether these are labeled rows that the calibrator was fitted to, all or some.
     pub fn is_of_the_fit(&self) -> bool {
         self.is_calibration && self.labels.is_some()
     }

@@ -150,13 +150,13 @@ impl Finding {
                     .into()
             }
             Self::LogitsInUnitInterval => {
-                "Every entry of `data` is in [0, 1], but the rows do not sum to one: are these probabilities, each of a class by \
-                 itself, or rounded? Then divide each row by its sum, and use `kind=probs`."
+                "Every entry of `data` is in [0, 1], but the rows do not sum to one: are these probabilities, separate for \
+                 each class, or rounded? Then divide each row by its sum, and use `kind=probs`."
                     .into()
             }
             Self::ScoresAreLabels => {
-                "The score of every row of `data` is its label: was the column of labels taken for the scores? Then nothing here says \
-                 anything about a classifier."
+                "The score of every row of `data` is its label: did you pass the column of labels as the scores? Then no \
+                 result here is about a classifier."
                     .into()
             }
             Self::ScoresAreClasses => {

@@ -75,9 +75,7 @@ fn of_vector_scaling(error: &VectorScalingError) -> Option<&'static str> {
         VectorScalingError::Separated => {
             "add calibration rows that are predicted wrongly; or bin the predicted class's probability: `method=umd` with `reduction=top-label`"
         }
-        VectorScalingError::Masked { .. } => {
-            "use temperature scaling, which classes that are masked do not change"
-        }
+        VectorScalingError::Masked { .. } => "use temperature scaling, which masked classes do not change",
         VectorScalingError::AllEqual | VectorScalingError::Reversed => {
             "check that logits and labels belong together"
         }
@@ -101,7 +99,7 @@ fn of_canonical(error: &CanonicalError) -> Option<String> {
 fn of_codes(error: &CodesError) -> Option<String> {
     Some(match error {
         CodesError::Encoding => {
-            "the scale is the difference between neighbouring codes' scores, the zero point the code of 0"
+            "the scale is the difference between neighboring codes' scores, the zero point the code of 0"
                 .into()
         }
         CodesError::Method("umd-randomized") => {
@@ -121,14 +119,14 @@ fn of_codes(error: &CodesError) -> Option<String> {
 fn of_monitors(error: &MonitorError) -> Option<String> {
     Some(match error {
         MonitorError::NeedsBins(_) => {
-            "add `monitor_bins` with a number that is set without a look at the labels, such as 10".into()
+            "add `monitor_bins` with a number that is set without looking at the labels, such as 10".into()
         }
-        MonitorError::Ties => "take scores with more digits, or fewer bins; or leave `monitor` out".into(),
-        MonitorError::Encoding(_) => "leave `monitor` out, or take floats, and `table=f32`".into(),
+        MonitorError::Ties => "use scores with more digits, or fewer bins; or leave out `monitor`".into(),
+        MonitorError::Encoding(_) => "leave out `monitor`, or use floats, and `table=f32`".into(),
         MonitorError::Weighted => "leave `monitor` out".into(),
         MonitorError::Action(_) => "leave `monitor_action` out".into(),
         MonitorError::Reduction => {
-            "leave `monitor_bins` out, and take `method=umd`, whose bins the monitors then have".into()
+            "leave out `monitor_bins`, and use `method=umd`, whose bins the monitors then have".into()
         }
         _ => return None,
     })

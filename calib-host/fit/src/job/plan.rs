@@ -305,9 +305,7 @@ pub fn plan_thresholds(options: &ThresholdPlanOptions) -> Result<PlannedThreshol
             })
         };
         let points = (0..ALLOWED).map(line).collect::<Option<_>>().ok_or_else(|| {
-            OptionsError::new(format!(
-                "a {accuracy} of {level} takes more than 2^53 {class}: nobody has them"
-            ))
+            OptionsError::new(format!("a {accuracy} of {level} needs more than 2^53 {class}"))
         })?;
         thresholds.push(PlannedThreshold { class, accuracy, level, points });
     }

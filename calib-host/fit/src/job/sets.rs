@@ -59,7 +59,7 @@ pub struct SetSummary {
     pub prediction_sets: Option<SetsFacts>,
     /// The calibration rows of each class whose set has the class, with exact intervals at 95 %.
     pub coverage: Vec<Share>,
-    /// The classes that sets have in fewer calibration rows than promised for all classes together, beyond chance.
+    /// The classes that sets have in fewer calibration rows than promised for all classes together, significantly.
     pub missed_classes: Vec<usize>,
     /// The classes that no calibration row is of.
     pub unseen_classes: Vec<usize>,
@@ -147,7 +147,7 @@ pub fn sets(data: &Dataset, options: &SetOptions, target: &Target<'_>) -> Result
     Ok(Sets { sets, artifact, summary })
 }
 
-/// The classes whose coverage is below `1 - alpha` beyond chance.
+/// The classes whose coverage is below `1 - alpha` significantly.
 fn missed(coverage: &[Share], alpha: f64) -> Vec<usize> {
     let is_missed = |share: &Share| share.n > 0 && share.interval.hi < 1.0 - alpha;
     coverage.iter().enumerate().filter(|(_, share)| is_missed(share)).map(|(class, _)| class).collect()

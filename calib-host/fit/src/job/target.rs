@@ -5,7 +5,7 @@ use crate::artifact::{ArtifactOptions, Child, StoredArtifact};
 /// Where a rule goes.
 #[derive(Clone, Debug)]
 pub enum Target<'a> {
-    /// Into an artifact of its own: the device then has no probabilities.
+    /// Into a separate artifact: the device then has no probabilities.
     Alone(Box<ArtifactOptions>),
     /// Beside a calibrator of the same scores, into an artifact with this counter.
     Beside(&'a StoredArtifact, u32),
@@ -20,7 +20,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Writes an artifact of its own, or one beside a calibrator, with these parameters.
+    /// Writes a separate artifact, or one beside a calibrator, with these parameters.
     pub(super) fn write<E>(
         &self,
         parameters: String,

@@ -1,4 +1,4 @@
-//! Labelled features of whole vectors, in pieces for several processors.
+//! Labeled features of whole vectors, in pieces for several processors.
 
 use crate::stop;
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) struct Rows {
     classes: usize,
 }
 
-/// Neighbouring rows.
+/// Neighboring rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<'r> {
     pub(crate) features: &'r [f64],

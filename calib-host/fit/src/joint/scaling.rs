@@ -54,7 +54,7 @@ impl VectorScalingMethod {
     /// Fits vectors as the device sees them, by Newton's method on the mean log-loss in f64, to a gradient norm of 1e-10.
     ///
     /// Logits are the features if the vectors hold them, the logarithms of the scores if not, or if `log_probs` is set,
-    /// or for Dirichlet calibration and structured scaling. Sums go over the rows in an order of their own, and in pieces that depend on their number
+    /// or for Dirichlet calibration and structured scaling. Sums go over the rows in a separate order, and in pieces that depend on their number
     /// alone: the result depends neither on the order of the data nor on the number of threads. The last bits of sums may
     /// depend on the processor, whose widest instructions multiply matrices.
     ///
@@ -238,7 +238,7 @@ impl VectorScalingModel {
     }
 }
 
-/// Labelled features as the device has them.
+/// Labeled features as the device has them.
 pub(crate) fn rows(data: &VectorData, input: ScalingInput) -> Rows {
     Rows::new(features(data, input), data.labels().to_vec(), data.classes())
 }
@@ -333,7 +333,7 @@ pub(super) mod tests {
         let cooled = data(&|z| softmaxed(z.iter().map(|z| z / 1.6).collect()));
         let temperature = VectorScalingMethod::Temperature.fit(&cooled, false).unwrap();
         assert!((temperature.weights[0] - 1.0 / 1.6).abs() < 0.01, "{temperature:?}");
-        // Log-probabilities are logits but for a constant in each row, on which no temperature depends.
+        // Log-probabilities are logits except for a constant in each row, on which no temperature depends.
         let on_probs = VectorScalingMethod::Temperature.fit(&cooled, true).unwrap();
         assert!((on_probs.weights[0] - temperature.weights[0]).abs() < 1e-5);
 
@@ -497,7 +497,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Logits that sum to zero but for the rounding of an `f32`, as trained classifiers have them, do not lead to weights
+    /// Logits that sum to zero except for the rounding of an `f32`, as trained classifiers have them, do not lead to weights
     /// that magnify the rounding.
     #[test]
     fn rounding_is_not_magnified() {

@@ -203,7 +203,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
-        /// The gradient of the definition vanishes; the sums over the classes that follow from it hold; neither the order of
+        /// The gradient of the definition vanishes. The sums over the classes that follow from it hold. Neither the order of
         /// rows, nor the names of classes, nor a number that is added to all logits of a row matters.
         #[test]
         fn the_fit_is_the_minimum(classes in 2usize..5, seed in any::<u64>(), n in 20usize..200) {

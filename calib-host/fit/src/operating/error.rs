@@ -7,7 +7,7 @@ use super::scores::Class;
 #[non_exhaustive]
 pub enum OperatingError {
     /// Neither a sensitivity nor a specificity is asked for.
-    #[error("neither a sensitivity nor a specificity is asked for")]
+    #[error("neither a sensitivity nor a specificity is requested")]
     NoAim,
     /// A level, a confidence or a prevalence is not between 0 and 1.
     #[error("the {name} is {value:?}: it must lie between 0 and 1")]
@@ -45,7 +45,7 @@ fn too_few(class: Class, n: u64, needed: Option<u64>, group: Option<&str>) -> St
         n => format!("there are {n}"),
     };
     match needed {
-        Some(needed) => format!("it takes {needed} {class}{among}, {there}"),
-        None => format!("it takes more than 2^53 {class}{among}, {there}"),
+        Some(needed) => format!("{needed} {class}{among} are needed, {there}"),
+        None => format!("more than 2^53 {class}{among} are needed, {there}"),
     }
 }

@@ -19,7 +19,7 @@ pub struct Aims {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
-    /// Every group has thresholds of its own, at the failure probability divided by the number of groups.
+    /// Every group has separate thresholds, at the failure probability divided by the number of groups.
     Own,
     /// All groups have the same thresholds: of those of the groups, each at the whole failure probability, the lowest for the
     /// sensitivity and the highest for the specificity. Only the group with the lowest true quantile can fail, so the whole failure

@@ -84,11 +84,11 @@ fn share(part: f64, rest: f64) -> f64 {
 }
 
 /// Finds the lowest threshold of a grid from which on the raised are positive with at least the aim's share, at the prevalence of
-/// the calibration points; `None` if not even the highest is sure to be.
+/// the calibration points. It is `None` if not even the highest is sure to be.
 ///
 /// Thresholds are tried from the highest on, each by an exact binomial test at the whole failure probability, and the first that is
-/// not sure ends the search (fixed-sequence testing; Angelopoulos, Bates, Candes, Jordan and Lei 2021, "Learn then Test"). The grid
-/// must have been fixed before the calibration points were drawn: all codes, or thresholds that somebody stated. If the highest
+/// not sure ends the search (fixed-sequence testing. Angelopoulos, Bates, Candes, Jordan and Lei 2021, "Learn then Test"). The grid
+/// must have been fixed before the calibration points were drawn: all codes, or thresholds that someone stated. If the highest
 /// threshold has few points above it, nothing is ever sure.
 ///
 /// ```

@@ -61,7 +61,7 @@ impl Aim {
 }
 
 /// Returns the fewest rows among which there are so many of a class with at least the given confidence, if each row is of the class
-/// with probability `prevalence`; `None` beyond 2^53.
+/// with probability `prevalence`. It is `None` beyond 2^53.
 ///
 /// ```
 /// // On average it takes 590.

@@ -17,7 +17,7 @@ pub enum PassError {
     #[error("the first pass counted no rows")]
     Empty,
     /// A bucket is there twice.
-    #[error("bucket {0} is there twice: the first pass has one row for each")]
+    #[error("bucket {0} occurs twice: the first pass has one row for each bucket")]
     Twice(f64),
     /// What a row of the first pass says is impossible.
     #[error("bucket {bucket}: {fault}")]
@@ -31,10 +31,10 @@ pub enum PassError {
     #[error("the counts add up to more than 2^53 rows")]
     TooMany,
     /// The method draws rows, of which aggregated tables have none.
-    #[error("{0} draws at random among rows, and counts have none")]
+    #[error("{0} draws rows at random, and counts have no rows")]
     Draws(Method),
     /// The method depends on every score.
-    #[error("{0} depends on every single score, which two passes do not tell")]
+    #[error("{0} depends on every single score, and two passes do not have it")]
     EveryScore(Method),
     /// A bucket's scores are needed and not there.
     #[error("the second pass lacks the scores of bucket {bucket}, and of {others} more")]
@@ -96,7 +96,7 @@ pub enum PassError {
     #[error("the second pass has rows of the group {0}, and the first has none")]
     UnknownGroup(String),
     /// There are fewer than two groups.
-    #[error("the first pass has {0} group, and tables of groups take two")]
+    #[error("the first pass has {0} group, and tables of groups need two")]
     FewGroups(usize),
     /// Nothing can be fitted to so many rows.
     #[error(transparent)]

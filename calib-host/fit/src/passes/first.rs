@@ -129,7 +129,7 @@ impl Bucket {
         }
         match ties {
             Some(BucketTies { tied, heaviest }) if !are_possible(tied, heaviest, self) => {
-                Err("scores cannot repeat as often as it says")
+                Err("scores cannot repeat as often as it states")
             }
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! Both passes by group, each of which has a table of its own.
+//! Both passes by group, each of which has a separate table.
 
 use std::collections::BTreeMap;
 

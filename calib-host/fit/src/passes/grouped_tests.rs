@@ -145,7 +145,10 @@ fn what_are_no_groups_is_refused() {
     assert_eq!(GroupedPass::new(buckets, Vec::new()), Err(PassError::Empty));
     let bucket = first_pass(buckets, &rows).rows[0];
     let twice = GroupedPass::new(buckets, [("f".into(), bucket), ("f".into(), bucket)]).unwrap_err();
-    assert_eq!(twice.to_string(), "group f: bucket 0 is there twice: the first pass has one row for each");
+    assert_eq!(
+        twice.to_string(),
+        "group f: bucket 0 occurs twice: the first pass has one row for each bucket"
+    );
     let empty = Bucket { n: 0, positives: 0, ..bucket };
     let pass = GroupedPass::new(buckets, [("f".into(), bucket), ("m".into(), empty)]).unwrap();
     assert_eq!(pass.names().collect::<Vec<_>>(), ["f"]);

@@ -29,7 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where each group of rows is to have a table of its own, both passes count [by group](GroupedPass).
+//! Where each group of rows is to have a separate table, both passes count [by group](GroupedPass).
 //!
 //! Imports `stats`, `error`, `points`, `data`, `binary` and `reduction`.
 

@@ -139,7 +139,7 @@ proptest! {
         let first = first_pass(buckets, &rows);
         for method in methods(bins, kind) {
             let open = first.open_buckets(&[method]).unwrap();
-            // The labels of each bucket that is not read, dealt out anew to its rows but for their number.
+            // The labels of each bucket that is not read, dealt out again to its rows except for their number.
             let mut dealt = rows.clone();
             let mut order: Vec<usize> = (0..rows.len()).collect();
             order.sort_by_key(|&row| keys[row]);
@@ -158,7 +158,7 @@ proptest! {
         }
     }
 
-    /// Monitors with bins of their own have them from both passes, too.
+    /// Monitors with separate bins have them from both passes, too.
     #[test]
     fn monitors_have_the_bins_of_all_rows(
         words in proptest::collection::btree_set(0u32..4000, 40..120), bins in 2usize..9, own in 2usize..9,
@@ -238,7 +238,7 @@ fn what_is_no_function_of_counts_is_refused_with_the_reason() {
         BinaryMethod::UmdRandomized(Umd::new(4), 0),
         binning(Some(1)),
     ] {
-        assert!(refused(method).ends_with("draws at random among rows, and counts have none"), "{method:?}");
+        assert!(refused(method).ends_with("draws rows at random, and counts have no rows"), "{method:?}");
     }
     for method in [BinaryMethod::Scaling(scaling), BinaryMethod::VennAbers, binning(None)] {
         assert!(refused(method).contains("depends on every single score"), "{method:?}");
@@ -285,7 +285,10 @@ fn a_first_pass_that_no_rows_have_is_refused() {
     let refused = |rows: Vec<Bucket>| FirstPass::new(Buckets::Probabilities, rows).unwrap_err().to_string();
     assert!(FirstPass::new(Buckets::Probabilities, vec![good]).is_ok());
     assert_eq!(refused(Vec::new()), "the first pass counted no rows");
-    assert_eq!(refused(vec![good, good]), "bucket 3 is there twice: the first pass has one row for each");
+    assert_eq!(
+        refused(vec![good, good]),
+        "bucket 3 occurs twice: the first pass has one row for each bucket"
+    );
     let ties = |tied, heaviest| Some(BucketTies { tied, heaviest });
     for (bad, said) in [
         (Bucket { positives: 5, ..good }, "more positives than rows"),

@@ -1,4 +1,4 @@
-//! Pooling neighbours until their means ascend.
+//! Pooling neighbors until their means ascend.
 
 use super::group::Group;
 
@@ -41,7 +41,7 @@ pub(crate) fn mean_is_below(below: &Block, above: &Block) -> bool {
     u128::from(below.positives) * u128::from(above.n) < u128::from(above.positives) * u128::from(below.n)
 }
 
-/// Pools neighbours until every block is below the next.
+/// Pools neighbors until every block is below the next.
 pub(crate) fn pool(
     blocks: impl IntoIterator<Item = Block>,
     is_below: impl Fn(&Block, &Block) -> bool,

@@ -24,7 +24,7 @@ pub(crate) struct Counted<P> {
     below: Vec<(u64, u64)>,
 }
 
-/// Neighbouring buckets `start..end` whose points are gathered together.
+/// Neighboring buckets `start..end` whose points are gathered together.
 #[derive(Clone, Copy)]
 struct Run {
     start: usize,
@@ -76,7 +76,7 @@ impl<P: Passes> Counted<P> {
         let mut start = 0;
         for end in 1..=BUCKETS {
             let last = end - 1;
-            // A bucket of many points is a run of its own, as it can be counted.
+            // A bucket of many points is a separate run, as it can be counted.
             if self.run(last, end).points >= RUN_POINTS && start < last {
                 runs.push(self.run(start, last));
                 start = last;
@@ -378,7 +378,7 @@ impl<P: Passes> Points for Counted<P> {
     }
 }
 
-/// An area under the ROC curve that the true one is not below, from the points and positives below neighbouring ranges of scores.
+/// An area under the ROC curve that the true one is not below, from the points and positives below neighboring ranges of scores.
 pub(super) fn auc_at_least(below: &[(u64, u64)]) -> f64 {
     let (n, positives) = below.last().copied().unwrap_or_default();
     let pairs = positives as f64 * (n - positives) as f64;

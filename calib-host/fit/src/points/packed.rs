@@ -15,7 +15,7 @@ const BUCKET_SHIFT: u32 = 16;
 /// The number of different packed points in a bucket.
 pub(crate) const BUCKET_LEN: usize = 1 << BUCKET_SHIFT;
 
-/// The number of buckets: runs of 2^15 neighbouring scores.
+/// The number of buckets: runs of 2^15 neighboring scores.
 pub(crate) const BUCKETS: usize = (Score::ONE.to_bits() << 1 >> BUCKET_SHIFT) as usize + 1;
 
 /// A bound of the numbers of buckets that the compiler knows.
@@ -94,7 +94,7 @@ impl Iterator for SortedGroups<'_> {
     fn next(&mut self) -> Option<Group> {
         let (&first, rest) = self.rest.split_first()?;
         let score = score(first);
-        // Most points have a score of their own.
+        // Most points have a separate score.
         if rest.first().is_none_or(|&second| !are_tied(second, first)) {
             self.rest = rest;
             return Some(Group { score, n: 1, positives: (first & 1).into() });

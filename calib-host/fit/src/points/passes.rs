@@ -83,7 +83,7 @@ impl<'a> Classes<'a> {
     }
 
     /// Whether a pass met a row whose score is not in `[0, 1]`, or the negative zero, or whose class is neither 0 nor 1: what it made of
-    /// its neighbours is then of no use.
+    /// its neighbors is then of no use.
     pub(crate) fn are_refused(&self) -> bool {
         self.are_refused.load(Ordering::Relaxed)
     }

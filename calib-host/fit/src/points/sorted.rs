@@ -15,7 +15,7 @@ const IN_MEMORY: &str = "points in memory are read without a fault";
 /// Packed points in ascending order, at least one. They are sorted once, and every question is then quick.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sorted {
-    /// Neighbouring points in a run each, cut where [`Counted`] cuts its runs. No score is in two runs.
+    /// Neighboring points in a run each, cut where [`Counted`] cuts its runs. No score is in two runs.
     runs: Vec<Vec<Packed>>,
     /// The points and positives below each run, and in the end those of all.
     below: Vec<(u64, u64)>,

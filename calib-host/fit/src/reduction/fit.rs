@@ -144,7 +144,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin; otherwise the binary theorem holds for each table,
+    /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin. Otherwise the binary theorem holds for each table,
     /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
         let theorem = options.method.facts().guarantee?.0;
@@ -306,7 +306,7 @@ mod tests {
     }
 
     /// Classes of 60 predictions each: where all are off alike, what they share counts most and a table is nearer to the truth than by
-    /// its own rows alone; a class that is off in another way keeps its own.
+    /// its own rows alone. A class that is off in another way keeps its own.
     #[test]
     fn blends_share_what_classes_have_in_common() {
         let truth = |class: u16, score: f64| if class == 9 { 1.0 - score } else { score * score };
@@ -354,7 +354,7 @@ mod tests {
         assert!(shared(9) < 0.05, "{:?}", of(9).weights);
     }
 
-    /// A class with few predictions gets the table of all classes, which is nearer to the truth than its scores; one that is never predicted
+    /// A class with few predictions gets the table of all classes, which is nearer to the truth than its scores. One that is never predicted
     /// stays uncalibrated, and so does everything if all rows together are too few.
     #[test]
     fn classes_of_few_predictions_have_the_table_of_all() {

@@ -12,7 +12,7 @@ use crate::data::{
 use crate::points::{Group, Spread, group};
 use crate::stats::ScoreKind;
 
-/// The binary problems of a reduction, one per table, over `n >= 1` labelled vectors.
+/// The binary problems of a reduction, one per table, over `n >= 1` labeled vectors.
 ///
 /// Table by table, in the order of [`Reduction`]: the score of a class, and whether that class is the true one.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ impl Problems {
                 let top = Logits::new(row).expect("checked before").top_label_margin();
                 first.push((top.class, top.margin.get().into()));
             },
-            |_, _| unreachable!("a lead is of the predicted class alone"),
+            |_, _| unreachable!("a top-two margin is of the predicted class only"),
         )?;
         Ok(Self { scores: ScoreKind::Margin, ..problems })
     }
@@ -129,7 +129,7 @@ impl Problems {
                 let top = codes.top_label_margin(row);
                 first.push((top.class(), top.dequantized().into()));
             },
-            |_, _| unreachable!("a lead is of the predicted class alone"),
+            |_, _| unreachable!("a top-two margin is of the predicted class only"),
         )?;
         Ok(Self { scores: ScoreKind::Margin, ..problems })
     }
@@ -202,7 +202,7 @@ impl Problems {
         Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, tables: divided, names: Vec::new() })
     }
 
-    /// The problem of labelled scores of class 1 of two, each for one point.
+    /// The problem of labeled scores of class 1 of two, each for one point.
     ///
     /// # Panics
     ///
@@ -246,7 +246,7 @@ impl Problems {
         }
     }
 
-    /// The problems of groups, each of which has problems of its own: the probability of a group's table is that in the group.
+    /// The problems of groups, each of which has separate problems: the probability of a group's table is that in the group.
     ///
     /// ```
     /// use calib_fit::{BinaryMethod, Problems, ReductionOptions, ScoreKind, Umd, fit_reduction};

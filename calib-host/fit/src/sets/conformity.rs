@@ -119,7 +119,7 @@ impl Conformities {
     }
 
     /// Computes the conformities of the classes 0 and 1 to one score a row, in the order of the data: a probability `p` is that
-    /// of class 1, and `1 - p`, in f32, that of class 0; a margin `m` is that of class 1, and `-m` that of class 0. The labels are
+    /// of class 1, and `1 - p`, in f32, that of class 0. A margin `m` is that of class 1, and `-m` that of class 0. The labels are
     /// given back, too.
     ///
     /// # Errors

@@ -86,7 +86,7 @@ impl PredictionSets {
     /// Angelopoulos and Bates 2021).
     ///
     /// Of n rows the threshold is the `floor(alpha (n + 1))`-th smallest conformity, and with a confidence the `k + 1`-th, where
-    /// [`Aim::rank`] says `k`; by class, that confidence holds for all classes at once. If there is none, the class is in every set,
+    /// [`Aim::rank`] says `k`. By class, that confidence holds for all classes at once. If there is none, the class is in every set,
     /// which is an answer and no error. Nothing inside the scores may have been fitted to these rows.
     ///
     /// ```

@@ -106,7 +106,7 @@ fn deviance(count: f64, mean: f64, above: f64) -> f64 {
 }
 
 /// The tail from `a` successes on, divided by `q` times the probability of `a`, by the continued fraction of Didonato and
-/// Morris 1992 (equation 9), evaluated from the front (Lentz). `above` is `a - (a + b) p + 1`; the form has no difference of
+/// Morris 1992 (equation 9), evaluated from the front (Lentz). `above` is `a - (a + b) p + 1`. The form has no difference of
 /// nearly equal numbers, and takes about the square root of the smaller of `a` and `b` in steps.
 fn fraction(a: f64, b: f64, p: f64, q: f64, above: f64) -> f64 {
     let mut value = a * above / (a + 1.0);

@@ -13,7 +13,7 @@ pub(crate) trait Convex {
     /// A direction, divided by something like the Hessian.
     fn precondition(&self, direction: &[f64], divided: &mut [f64]);
 
-    /// How far a step moves what is predicted: 0 for no change, without a unit of its own.
+    /// How far a step moves what is predicted: 0 for no change, without a unit.
     fn reach(&self, step: &[f64]) -> f64;
 }
 

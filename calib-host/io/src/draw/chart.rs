@@ -1,7 +1,7 @@
 //! A small drawing board: a plot area with axes, and marks in data coordinates, as SVG.
 //!
-//! Colours are classes, which the page's or the file's style gives a light and a dark shade. What is before calibration has
-//! hollow marks and dashed lines, what is after filled ones and solid lines: nothing is told by colour alone.
+//! Colors are classes, which the page's or the file's style gives a light and a dark shade. What is before calibration has
+//! hollow marks and dashed lines, what is after filled ones and solid lines: nothing is told by color alone.
 
 use std::fmt::Write;
 
@@ -133,7 +133,7 @@ impl Chart {
         Self::bare(x, y).with_axes()
     }
 
-    /// As [`Chart::new`], but larger: for a file of its own.
+    /// As [`Chart::new`], but larger: for a separate file.
     pub fn wide(x: Axis, y: Axis) -> Self {
         Self { size: WIDE, ..Self::bare(x, y) }.with_axes()
     }
@@ -287,13 +287,13 @@ impl Chart {
         }
     }
 
-    /// The finished SVG. It has the role of an image, with a name and a description for whoever does not see it; `id` is
+    /// The finished SVG. It has the role of an image, with a name and a description for anyone who does not see it; `id` is
     /// unique on its page.
     pub fn svg(&self, id: &str, title: &str, description: &str) -> String {
         image(id, title, description, self.size, &self.body)
     }
 
-    /// The finished SVG as a file of its own, with its title and what the marks mean.
+    /// The finished SVG as a separate file, with its title and what the marks mean.
     pub fn file(&self, title: &str, description: &str, legend: &[(&str, impl AsRef<str>)]) -> String {
         let (width, height) = self.size;
         let mut below = String::new();
@@ -338,7 +338,7 @@ const INTO_STRING: &str = "writing to a string cannot fail";
 /// The class of a mark, and what it means.
 pub type LegendEntry = (&'static str, &'static str);
 
-/// Room for the title above a chart in a file of its own.
+/// Room for the title above a chart in a separate file.
 const FILE_TOP: f64 = 24.0;
 
 /// Where the words of a legend begin, and about how wide a character of them is.

@@ -1,7 +1,7 @@
 //! Charts as SVG, and as pixels with the feature `png`.
 //!
 //! A [`Plot`] is a picture with its heading, what to see in it, and the numbers behind it. Everything that calib draws is
-//! drawn by [`Chart`] in one style, whose colours follow the reader's light or dark theme.
+//! drawn by [`Chart`] in one style, whose colors follow the reader's light or dark theme.
 //!
 //! This room knows no other.
 

@@ -30,7 +30,7 @@ pub enum PngError {
 }
 
 impl Plot {
-    /// The plot as a PNG image in its light colours, at `scale` times its size of 360 pixels by some more than that. The same
+    /// The plot as a PNG image in its light colors, at `scale` times its size of 360 pixels by some more than that. The same
     /// plot gives the same bytes on every machine: the font comes with the program.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Plot {
     }
 }
 
-/// The style without custom properties and media, which the renderer does not know: the light colours.
+/// The style without custom properties and media, which the renderer does not know: the light colors.
 fn light_style() -> String {
     let mut lines = STYLE.lines();
     let properties = lines.next().unwrap_or_default();

@@ -21,8 +21,8 @@ pub enum ExportError {
     Vectors(String),
     /// Bins without calibration points, of which a table in Rust does not tell.
     #[error(
-        "{empty} of {bins} bins hold no calibration point, and the tables of the export for Rust would pass their midpoints off \
-         as probabilities"
+        "{empty} of {bins} bins hold no calibration point, and the tables of the export for Rust would present their \
+         midpoints as probabilities"
     )]
     EmptyBins {
         /// The number of such bins.
@@ -30,7 +30,7 @@ pub enum ExportError {
         /// The number of bins over all tables.
         bins: u32,
     },
-    /// Each group of several classes has tables of its own, which the header's function of the predicted class does not choose among.
+    /// Each group of several classes has separate tables, which the header's function of the predicted class does not choose among.
     #[error(
         "the header's function of the predicted class takes no group: put the artifact itself into flash"
     )]
@@ -44,12 +44,10 @@ pub enum ExportError {
     )]
     NoTables,
     /// The artifact asks for an action on an alarm of its monitors, and source code has no monitors.
-    #[error(
-        "the artifact asks for an action on an alarm of its monitors, and source code has none that could raise it"
-    )]
+    #[error("the artifact requires an action on an alarm of its monitors, and source code has no monitors")]
     MonitorAction,
     /// The name is no identifier.
-    #[error("`{0}` is no name: letters, digits and `_`, with a letter first")]
+    #[error("`{0}` is not a valid name: use letters, digits and `_`, with a letter first")]
     Name(String),
     /// A template of C is wrong, which no artifact and no name can cause.
     #[error("the template of the header: {0}")]
@@ -188,7 +186,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         encoding => format!(", of scores in {encoding}"),
     };
     let encoding = match header.flags.contains(HeaderFlags::CLASS_MARGIN) {
-        true => format!("{encoding}: the lead of the largest logit over the second largest"),
+        true => format!("{encoding}: the largest logit minus the second largest"),
         false => encoding,
     };
     let mut lines = vec![
@@ -219,12 +217,12 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     }
     let tables = artifact.tables();
     if (0..tables.count()).any(|table| tables.score_range(table).is_some()) {
-        lines.push("Scores beyond those of the calibration points are not marked here.".into());
+        lines.push("Scores outside the range of the calibration points are not marked here.".into());
     }
     if let Some(guarantee) = header.guarantee {
         // In decimals as short as they go, which of alpha are those that were asked for.
         lines.push(format!(
-            "alpha {:?}, epsilon {:?}: what they are is said below.",
+            "alpha {:?}, epsilon {:?}: see below for what they mean.",
             guarantee.alpha, guarantee.epsilon
         ));
     }

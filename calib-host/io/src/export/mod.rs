@@ -16,7 +16,7 @@ use exported::exported;
 
 pub use exported::ExportError;
 
-/// A header in C99, without libm, with the tables of an artifact and a lookup of its own, the interval of the
+/// A header in C99, without libm, with the tables of an artifact and a separate lookup, the interval of the
 /// score's bin or range, its thresholds and its prediction sets.
 ///
 /// ```

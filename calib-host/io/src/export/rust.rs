@@ -122,7 +122,7 @@ fn example(artifact: &Artifact<'_>, tables: &[Option<Exported<'_>>], name: &str)
     ];
     lines.extend(in_rust(artifact, tables, name).into_iter().map(|line| format!("    {line}")));
     if let Some(tables) = tables_in_words(artifact) {
-        lines.extend([String::new(), format!("In place of 0 goes {tables}.")]);
+        lines.extend([String::new(), format!("Replace 0 with {tables}.")]);
     }
     lines
 }
@@ -233,7 +233,7 @@ fn encoding(encoding: ScoreEncoding) -> String {
 
 fn floats(numbers: impl Iterator<Item = f32>) -> String {
     let numbers: Vec<String> = numbers.map(float).collect();
-    // A constant of its own, so that a table may keep it.
+    // A separate constant, so that a table may keep it.
     format!("const {{ &[{}] }}", numbers.join(", "))
 }
 

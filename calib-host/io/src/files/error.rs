@@ -38,10 +38,10 @@ pub enum FileError {
     #[error("only one input can be -, which is standard input")]
     TwoStandardInputs,
     /// The scores are an array that is alone in its file, and there is no file of labels.
-    #[error("a NumPy array holds nothing but scores: the labels are needed in a file of their own")]
+    #[error("a NumPy array has only scores: the labels are needed in a separate file")]
     NoLabels,
     /// The codes of several classes are in a table, and its columns are not named.
-    #[error("of a table the columns of all classes have to be named")]
+    #[error("name the columns of all classes of a table")]
     NoClassColumns,
 }
 

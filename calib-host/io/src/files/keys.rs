@@ -128,7 +128,7 @@ impl PrivateKey {
         // either is in its place.
         let private = Prepared::new(SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
         let public = self.public().prepare(public_path, overwrite)?;
-        // Whoever else writes the same pair waits; where folders cannot be locked, nobody does.
+        // Anyone else who writes the same pair waits; where folders cannot be locked, nobody does.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = fs::File::open(folder.unwrap_or(Path::new("."))).ok();
         let _waiting = folder.as_ref().map(fs::File::lock);
@@ -296,7 +296,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::remove_file(&public_path).unwrap();
 
-        // Somebody else writes the public key first: neither stays, or what stays is told.
+        // Someone else writes the public key first: neither stays, or what stays is told.
         for (removes, stays) in [(true, false), (false, true)] {
             let prepared = pair(folder.path(), &key, false);
             fs::write(&public_path, "of another").unwrap();

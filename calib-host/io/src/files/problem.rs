@@ -81,7 +81,7 @@ pub enum Problem {
         code: i64,
     },
     /// No label is the one that is said to be class 1.
-    #[error("no label is {}, which is said to be class 1: {}", shown_label(positive), those(labels))]
+    #[error("no label is {}, which you specified as class 1: {}", shown_label(positive), those(labels))]
     NoPositive {
         /// What is said to be class 1.
         positive: String,
@@ -163,10 +163,10 @@ pub enum Problem {
     #[error("there is no such column, and several that may be it: {}", .0.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))]
     WhichColumn(Vec<String>),
     /// The column is there already, so it cannot be added.
-    #[error("the column to be added is there already")]
+    #[error("the column to be added already exists")]
     ColumnExists,
     /// The column is there twice.
-    #[error("the column is there twice")]
+    #[error("the column occurs twice")]
     ColumnTwice,
     /// The row has another number of fields than the header.
     #[error("the number of fields is {got}, the header has {expected}")]
@@ -303,7 +303,7 @@ pub enum Problem {
         got: u64,
     },
     /// The file goes on after the data.
-    #[error("the file has {got} bytes where its header promises {expected}")]
+    #[error("the file has {got} bytes, and its header states {expected}")]
     TrailingBytes {
         /// The length in bytes that the header promises.
         expected: u64,
@@ -357,7 +357,9 @@ pub enum Problem {
     #[error("the artifact is signed already, with key {0}")]
     Signed(KeyId),
     /// The artifact has no counter, or the counter 0.
-    #[error("the artifact has no counter: whoever has an older signed one could put it in this one's place")]
+    #[error(
+        "the artifact has no rollback counter: anyone who has an older signed artifact could replace this one with it"
+    )]
     NoCounter,
     /// The costs file is not one.
     #[error(transparent)]

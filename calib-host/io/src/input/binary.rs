@@ -62,8 +62,8 @@ impl<'a> BinaryFiles<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Of NumPy arrays, Parquet and CSV only some chunks are in memory at a time, and of the points 4 bytes each, up to 128 MiB;
-    /// more of them are kept in a temporary file. All other formats, standard input and what is compressed are read as a whole.
+    /// Of NumPy arrays, Parquet and CSV only some chunks are in memory at a time, and of the points 4 bytes each, up to 128 MiB.
+    /// More of them are kept in a temporary file. All other formats, standard input and what is compressed are read as a whole.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl<S: ScoreNumber> BinaryChunks<'_, S> {
         self.labels.as_mut().map_or(Ok(()), Chunks::rewind)
     }
 
-    /// The SHA-256 of the files, one after the other. It takes about as long as reading them: on a thread of its own, it may be
+    /// The SHA-256 of the files, one after the other. It takes about as long as reading them: on a separate thread, it may be
     /// done beside.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ pub fn scores_of_codes(
 }
 
 /// Reads vectors of integer codes, which stand for probabilities or for logits: a NumPy array of two dimensions, or one in an NPZ archive,
-/// as [`vectors_named`](super::vectors_named); or of a table the columns that `name` lists in the order of the classes, as there.
+/// as [`vectors_named`](super::vectors_named). Or of a table the columns that `name` lists in the order of the classes, as there.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;

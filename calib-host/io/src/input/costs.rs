@@ -93,7 +93,7 @@ struct Text<'a> {
 /// start_up = 20            # 0 if not said
 /// ```
 ///
-/// With `if_sure = true` an action is only taken where everything that the guarantee allows leads to it; elsewhere it is the action that
+/// With `if_sure = true` an action is only taken where everything that the guarantee allows leads to it. Elsewhere it is the action that
 /// `unsure = "refer"` names before the first `[[action]]`, by default the one that abstains, or else the one without a probability.
 /// `if_sure = "band"` asks for what the band at the score allows, in place of the interval of the bin or of the range of the score.
 ///

@@ -51,7 +51,10 @@ pub fn counters_of(source: &Source) -> Result<Vec<DeviceCounters>, FileError> {
                 // The place says the line.
                 let end = said.rfind(" at line ").unwrap_or(said.len());
                 let place = Place { row: Some(Row::Line(cause.line() as u64)), ..place.clone() };
-                FileError::input(place, Problem::Format(format!("no counters of a device: {}", &said[..end])))
+                FileError::input(
+                    place,
+                    Problem::Format(format!("not the counters of a device: {}", &said[..end])),
+                )
             })
         })
         .collect()

@@ -39,7 +39,7 @@ pub fn read_fleet_log<E: From<FileError>>(
         let line = serde_json::from_slice(&text).map_err(|cause| {
             let said = cause.to_string();
             let end = said.rfind(" at line ").unwrap_or(said.len());
-            FileError::input(place.clone(), Problem::Format(format!("no line of a log: {}", &said[..end])))
+            FileError::input(place.clone(), Problem::Format(format!("not a line of a log: {}", &said[..end])))
         })?;
         take(place, line)?;
         lines += 1;

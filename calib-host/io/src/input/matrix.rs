@@ -43,7 +43,7 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, FileError> 
     vectors_named(source, kind, None)
 }
 
-/// As [`vectors`], but in an archive with the array of this name; of a table with the columns that it lists in the order of the classes,
+/// As [`vectors`], but in an archive with the array of this name. Of a table with the columns that it lists in the order of the classes,
 /// separated by commas, and `p0..p9` for all from `p0` to `p9`.
 ///
 /// ```
@@ -101,7 +101,7 @@ pub fn columns_of_classes(source: &Source, name: Option<&str>) -> Result<Vec<Str
 }
 
 /// The names of the columns of a table that hold the classes, in their order: those that `list` names, separated by commas, with `p0..p9`
-/// for all from `p0` to `p9`; without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
+/// for all from `p0` to `p9`. Without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
 pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {
     if let Some(list) = list {
         return Ok(column_aliases::listed(list));
@@ -178,7 +178,7 @@ pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
 }
 
 /// Whether a file holds a matrix rather than a column of this name: a NumPy array of two dimensions, or an archive with such
-/// an array and none of the name; if columns may be guessed also a table without the column that has columns of classes. The start of a
+/// an array and none of the name. If columns may be guessed also a table without the column that has columns of classes. The start of a
 /// file decides.
 ///
 /// # Errors

@@ -18,7 +18,7 @@
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
 //! Every format has one reader, which reads chunk by chunk; a whole table is the collection of its chunks. [`Chunks`] gives the columns of a
-//! file chunk by chunk, [`MatrixChunks`] the rows of a matrix, and [`BinaryFiles`] the scores and labels of a binary problem; the files may
+//! file chunk by chunk, [`MatrixChunks`] the rows of a matrix, and [`BinaryFiles`] the scores and labels of a binary problem. The files may
 //! be larger than memory.
 //!
 //! A column of numbers is kept in the type that its file has, and checked and converted by block. Cells one by one are left

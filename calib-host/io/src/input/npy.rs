@@ -323,7 +323,7 @@ fn has_whole_header(bytes: &[u8]) -> bool {
 
 /// Whether brackets of the header nest deeper than those of any array: npyz takes twice as long, or longer, for each.
 fn is_too_deep(bytes: &[u8]) -> bool {
-    /// A type that lists its fields, of which one has a shape of its own, has four.
+    /// A type that lists its fields, of which one has a separate shape, has four.
     const MOST: usize = 6;
     let (length_bytes, from) = match bytes.get(6..) {
         Some([1, _, low, high, ..]) => ([*low, *high, 0, 0], 10),

@@ -138,7 +138,7 @@ impl<'s> Npz<'s> {
         let bytes = unpacked.map_err(|cause| cause.of(Format::Npz, place.clone()))?;
         let len = bytes.len() as u64;
         if len != start.map_or(size, |start| size.min(start)) {
-            let why = format!("an array in it has {len} bytes, its list of members says {size}");
+            let why = format!("an array in it has {len} bytes, its list of members states {size}");
             return Err(fail(Problem::NotA(Format::Npz, why)));
         }
         self.budget -= len;

@@ -72,7 +72,7 @@ impl ChunkReader for Chunks {
             return match self.first_row as u64 == self.rows {
                 true => Ok(None),
                 false => {
-                    let why = format!("it has {} rows, and says that it has {}", self.first_row, self.rows);
+                    let why = format!("it has {} rows, and states {}", self.first_row, self.rows);
                     Err(damaged(&self.place, &why))
                 }
             };

@@ -30,7 +30,7 @@ pub fn read_first_pass(source: &Source) -> Result<FirstPass, FileError> {
     let (buckets, rows, _) = first_pass(source, None)?;
     FirstPass::new(buckets, rows).map_err(|cause| match cause {
         PassError::Twice(_) => {
-            let said = format!("{cause}; what was counted by group has a column of groups to be named");
+            let said = format!("{cause}; counts by group have a column of groups: name it");
             FileError::input(Place::file(source.path()), Problem::Format(said))
         }
         cause => wrong(source, cause),
@@ -135,7 +135,7 @@ fn wrong(source: &Source, cause: PassError) -> FileError {
 fn counted_table(source: &Source, names: &[&str]) -> Result<Table, FileError> {
     let table = Table::read_only(source, names)?;
     if table.is_lone_array() {
-        let problem = "this is a lone array, and what a database counted is a table with named columns";
+        let problem = "this is an array, and counts of a database are a table with named columns";
         return Err(FileError::input(Place::file(source.path()), Problem::Format(problem.into())));
     }
     Ok(table)
@@ -165,7 +165,7 @@ fn check_faults(faults: &Column<f64>, n: &[u64]) -> Result<(), FileError> {
     };
     let is_known = |fault: f64| (0..=FAULTS.len()).any(|known| known as f64 == fault);
     if let Some(row) = faults.values.iter().position(|&fault| !is_known(fault)) {
-        let said = format!("{} is no fault that a first pass tells", faults.values[row]);
+        let said = format!("{} is not a fault that a first pass reports", faults.values[row]);
         return Err(FileError::input(faults.at(row), Problem::Format(said)));
     }
     let found: Vec<String> = (1..)
@@ -177,7 +177,7 @@ fn check_faults(faults: &Column<f64>, n: &[u64]) -> Result<(), FileError> {
     match found.is_empty() {
         true => Ok(()),
         false => {
-            let said = format!("rows were counted that nothing can be fitted to: {}", found.join(", "));
+            let said = format!("rows were counted that cannot be used in a fit: {}", found.join(", "));
             Err(FileError::input(faults.place().clone(), Problem::Format(said)))
         }
     }
@@ -228,12 +228,12 @@ mod tests {
         for (rows, said) in [
             (
                 "0,6553,65536,3,1,0.1,0.1,3,3\n1,0,65536,7,0,0,0,0,1\n3,0,65536,2,0,0,0,0,1\n",
-                "pass1.csv, column fault: rows were counted that nothing can be fitted to: 7 with no score, or NaN, 2 with a label other \
+                "pass1.csv, column fault: rows were counted that cannot be used in a fit: 7 with no score, or NaN, 2 with a label other \
               than 0 and 1",
             ),
             (
                 "9,6553,65536,3,1,0.1,0.1,3,3\n",
-                "pass1.csv, line 2, column fault: 9 is no fault that a first pass tells",
+                "pass1.csv, line 2, column fault: 9 is not a fault that a first pass reports",
             ),
             (
                 "0,6553,1024,3,1,0.1,0.1,3,3\n",
@@ -271,10 +271,7 @@ mod tests {
         assert_eq!(pass.names().collect::<Vec<_>>(), ["7", "a, \"b\"", "true"]);
         assert_eq!(pass.spreads()[0].unwrap().lowest, f64::from(0.1f32));
         let refused = read_first_pass(&source).unwrap_err().to_string();
-        assert!(
-            refused.ends_with("what was counted by group has a column of groups to be named"),
-            "{refused}"
-        );
+        assert!(refused.ends_with("counts by group have a column of groups: name it"), "{refused}");
         let text = "score,n,positives,sex\n0.1,3,1,f\n0.1,2,0,\n";
         let source = Source::from_bytes("pass2.csv", text.into()).unwrap();
         let refused =

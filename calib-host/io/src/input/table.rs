@@ -39,7 +39,7 @@ pub struct Table {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) options: Arc<TableOptions>,
-    /// The label that is not class 1, once one was read, where somebody said which label is.
+    /// The label that is not class 1, once one was read, where someone said which label is.
     pub(super) other_label: Arc<OnceLock<String>>,
     /// Whether these are all rows of the file.
     pub(super) is_whole: bool,

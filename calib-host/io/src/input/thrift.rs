@@ -14,7 +14,7 @@ pub(super) fn ends(bytes: &[u8]) -> bool {
     Walk { rest: bytes, left: bytes.len() }.fields(MAX_DEPTH, |_, _| ()).is_some()
 }
 
-/// The length of the header of a page that bytes begin with, and of the page itself if the header says it; `None` if it does not end as [`ends`] says.
+/// The length of the header of a page that bytes begin with, and of the page itself if the header says it. It is `None` if it does not end as [`ends`] says.
 pub(super) fn page(bytes: &[u8]) -> Option<(usize, Option<u64>)> {
     let mut walk = Walk { rest: bytes, left: bytes.len() };
     let mut page_len = None;

@@ -167,7 +167,7 @@ impl Values {
         matches!(self, Self::F32(_) | Self::F64(_))
     }
 
-    /// Whether all values are whole numbers or booleans, but for those that are NaN.
+    /// Whether all values are whole numbers or booleans, except for those that are NaN.
     pub(super) fn are_whole(&self) -> bool {
         match self {
             Self::F32(values) => all(values, |value| value.is_nan() | (value.fract() == 0.0)),
@@ -216,7 +216,7 @@ impl Values {
         part!(F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 Bool)
     }
 
-    /// The second of every two values, if both are always floats in `[0, 1]`, but for rounding, that sum to one, or no numbers.
+    /// The second of every two values, if both are always floats in `[0, 1]`, except for rounding, that sum to one, or no numbers.
     pub(super) fn second_of_two_probs(&self) -> Option<Self> {
         /// As far as half-precision floats round.
         const TOLERANCE: f64 = 2e-3;

@@ -41,7 +41,7 @@ impl Digits {
     }
 }
 
-/// Where bits are remembered: neighbouring floats, and those of few digits, in different places.
+/// Where bits are remembered: neighboring floats, and those of few digits, in different places.
 fn place(bits: u32) -> usize {
     (bits.wrapping_mul(0x9E37_79B1) >> (u32::BITS - REMEMBERED.ilog2())) as usize
 }

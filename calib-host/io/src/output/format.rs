@@ -22,7 +22,7 @@ pub enum TableFormat {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownFormat {
     /// The extension is none of those known.
-    #[error("{} has an extension of no format: a table is written as .csv, .jsonl, .parquet, .arrow or .npy", .0.display())]
+    #[error("{} has an unknown extension: a table is written as .csv, .jsonl, .parquet, .arrow or .npy", .0.display())]
     Extension(PathBuf),
     /// This build leaves the format out.
     #[error("{} needs a build with the feature `arrow`: without it a table is written as .csv, .jsonl or .npy", .0.display())]

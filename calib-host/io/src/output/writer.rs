@@ -124,7 +124,7 @@ impl Part {
             }
             #[cfg(not(feature = "arrow"))]
             TableFormat::ArrowFile | TableFormat::Parquet => {
-                unreachable!("a format is told by a name for which there is a writer")
+                unreachable!("a name specifies a format for which there is a writer")
             }
         };
         Self { content, head }

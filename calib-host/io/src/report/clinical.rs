@@ -17,13 +17,13 @@ pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
     let rows = [
         row(
             "intercept",
-            "calibration in the large: 0 is best; above 0, events are more frequent than said",
+            "calibration in the large: 0 is best; above 0, events are more frequent than predicted",
             |of| format!("{:#.4}", of.cox.intercept),
         ),
         row("slope", "1 is best; below 1 the probabilities are too extreme", |of| {
             format!("{:#.4}", of.cox.slope)
         }),
-        row("observed / expected", "positives for each that the probabilities expect: 1 is best", |of| {
+        row("observed / expected", "observed over expected number of positives: 1 is best", |of| {
             format!("{:#.4}", of.observed_expected.ratio)
         }),
         row("Spiegelhalter’s z", "with the P value of calibration", |of| {
@@ -76,8 +76,8 @@ fn extremes(side: &str, extremes: &Extremes) -> Option<String> {
     };
     (extremes.count() > 0).then(|| {
         format!(
-            "Probabilities {side} calibration of exactly 0: {zeros}, of which {zeros_positive} came true; of exactly 1: {ones}, of \
-             which {ones_negative} did not. {what} intercept, slope and spline."
+            "Probabilities of exactly 0 {side} calibration: {zeros}, of which {zeros_positive} have label 1. Of exactly 1: \
+             {ones}, of which {ones_negative} have label 0. {what} intercept, slope and spline."
         )
     })
 }

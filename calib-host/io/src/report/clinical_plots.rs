@@ -36,8 +36,8 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
         band => format!("{band}: {} %.", percent_of_success(alpha)),
     };
     let caption = format!(
-        "The CORP reliability curve (Dimitriadis, Gneiting and Jordan 2021): on the diagonal is perfect. Miscalibration {}, \
-         discrimination {}, of the Brier score.{level}",
+        "The CORP reliability curve (Dimitriadis, Gneiting and Jordan 2021): a calibrated model is on the diagonal. \
+         Miscalibration {}, discrimination {}, of the Brier score.{level}",
         number(corp.brier.mcb),
         number(corp.brier.dsc)
     );
@@ -86,8 +86,8 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
         false => format!(" The band is {} % at each threshold.", percent_of_success(alpha)),
     };
     let caption = format!(
-        "True positives less false positives, these weighted with the odds of the threshold, per row (Vickers and Elkin 2006): \
-         the higher the better, over the thresholds at which somebody would act.{band}"
+        "Net benefit per row: true positives minus false positives weighted by the odds of the threshold (Vickers and Elkin \
+         2006). Higher is better, over the thresholds at which you would act.{band}"
     );
     let words = Words { id: "decision-curve", title: "Decision curve", caption, legend };
     let mut columns = vec!["threshold"];
@@ -121,7 +121,7 @@ pub(super) fn outcomes(found: &ClinicalValidation) -> Plot {
     let top = 1.05 * up.iter().chain(&down).copied().fold(0.0, f64::max);
     let mut chart = Chart::new(
         Axis::unit("calibrated probability"),
-        Axis::new("rows of the label, in %: 0 below, 1 above", -top, top),
+        Axis::new("rows of the label (%): 0 below, 1 above", -top, top),
     );
     let bars = up.len() as f64;
     for (class, shares, sign) in [("after", &up, 1.0), ("before", &down, -1.0)] {
@@ -134,8 +134,8 @@ pub(super) fn outcomes(found: &ClinicalValidation) -> Plot {
     let words = Words {
         id: "outcomes",
         title: "Probabilities by outcome",
-        caption: "The shares of the rows of either label in 40 bars of equal width, after calibration: the less the two overlap, \
-                  the better the model separates them."
+        caption: "The percentage of the rows of each label in 40 bars of equal width, after calibration: the less the two \
+             overlap, the better the model separates them."
             .into(),
         legend: vec![("after", "label 1, upwards"), ("before", "label 0, downwards")],
     };

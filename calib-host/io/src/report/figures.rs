@@ -32,7 +32,7 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
         Side::Before => ("before", "before cross", &metrics.before),
         Side::After => ("after", "after cross", &metrics.after),
     };
-    let mut legend = vec![(class, "bins, with exact intervals"), ("bar", "share of the predictions")];
+    let mut legend = vec![(class, "bins, with exact intervals"), ("bar", "fraction of the predictions")];
     let mut crosses = "";
     if assessment.kind == PredictionKind::TopLabel {
         legend.push((cross, "top-label: classes kept apart"));
@@ -41,8 +41,8 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
     }
     let ece = &assessment.conf_ece;
     let caption = format!(
-        "For each bin, the observed frequency against the mean predicted probability, with a {percent} % interval of the bin; on \
-         the diagonal is perfect. Calibration error {}, debiased {}.{crosses}",
+        "For each bin, the observed frequency against the mean predicted probability, with a {percent} % interval of the bin; \
+         a calibrated model is on the diagonal. Calibration error {}, debiased {}.{crosses}",
         number(ece.value),
         number(ece.debiased.unwrap_or(f64::NAN))
     );
@@ -54,8 +54,8 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
 pub(super) fn before_and_after(metrics: &BeforeAfter, options: &AssessOptions<'_>) -> Plot {
     let percent = percent_of_success(options.alpha);
     let caption = format!(
-        "The observed frequency against the mean predicted probability: on the diagonal is perfect. Bands are the exact {percent} % intervals of the bins; \
-         bins of fewer than {} rows have a whisker and no line. {}",
+        "The observed frequency against the mean predicted probability: a calibrated model is on the diagonal. Bands are the \
+         exact {percent} % intervals of the bins; bins of fewer than {} rows have a whisker and no line. {}",
         plots::FEW,
         errors(&metrics.before, &metrics.after)
     );
@@ -77,7 +77,7 @@ pub(super) fn of_class(class: u16, metrics: &BeforeAfter) -> Option<Plot> {
     };
     let (before, after) = (of(&metrics.before)?, of(&metrics.after)?);
     let errors = errors(&before, &after);
-    let caption = format!("{} predictions, of which {} are right. {errors}", after.n, after.hits);
+    let caption = format!("{} predictions, of which {} are correct. {errors}", after.n, after.hits);
     let title = format!("Reliability where class {class} is predicted");
     Some(both_sides(&format!("class-{class}"), &title, caption, &before, &after))
 }
@@ -91,7 +91,7 @@ pub(super) fn one_vs_rest(class: u16, classes: &ClassWiseSummary) -> Option<Plot
         "The probability of class {class} in all {} rows, of which {} are of it. {errors}",
         after.n, after.hits
     );
-    let title = format!("Reliability of class {class} against the rest");
+    let title = format!("Reliability of class {class}, one-vs-rest");
     Some(both_sides(&format!("one-vs-rest-{class}"), &title, caption, &before, &after))
 }
 
@@ -103,7 +103,7 @@ fn errors(before: &Assessment, after: &Assessment) -> String {
 /// A reliability diagram with both sides, without crosses: of one class the top-label diagram is the same.
 fn both_sides(id: &str, title: &str, caption: String, before: &Assessment, after: &Assessment) -> Plot {
     let mut legend = BOTH.to_vec();
-    legend.push(("bar", "share of the probabilities after"));
+    legend.push(("bar", "fraction of the probabilities after calibration"));
     let words = Words { id, title, caption, legend };
     plots::reliability(words, &[("before", &plain(before)), ("after", &plain(after))])
 }
@@ -136,7 +136,7 @@ impl Validities {
     }
 
     pub(super) fn plot(&self, kind: ValidityKind) -> Plot {
-        let noise = "Estimated on the test rows, whose noise counts as deviation.";
+        let noise = "Estimated on the test rows: their noise counts as deviation.";
         let groups = match (self.by_bin, &self.before) {
             (true, Some(_)) => " The bins are the calibrator's own, for both.",
             (true, None) => " The bins are the calibrator's own.",
@@ -146,8 +146,8 @@ impl Validities {
             ValidityKind::Marginal => (
                 "validity-marginal",
                 "Marginal validity",
-                "The share of predictions whose bin is within epsilon of the observed frequency. Higher is better; \
-                 the area above a curve is its calibration error.",
+                "The fraction of predictions whose bin is within epsilon of the observed frequency. Higher is better; the \
+                 area above a curve is its calibration error.",
             ),
             ValidityKind::Conditional => (
                 "validity-conditional",
@@ -176,10 +176,11 @@ pub(super) fn roc(test: &CalibratedRows) -> Option<Plot> {
     let (before, after) = (of(&test.before)?, of(&test.after)?);
     let what = match test.kind {
         PredictionKind::Binary => "class 1 against class 0",
-        PredictionKind::TopLabel => "right predictions against wrong ones",
+        PredictionKind::TopLabel => "correct predictions against wrong ones",
     };
     let mut legend = BOTH.to_vec();
-    legend.push(("hull", "convex hull before: the best that any monotone calibrator of these rows reaches"));
+    legend
+        .push(("hull", "convex hull before: the best that any monotone calibrator can reach on these rows"));
     let caption = format!(
         "How well scores separate {what}. Area before {:.4}, after {:.4}, under the hull {:.4}. The table holds corners of the \
          hull.",
@@ -196,7 +197,9 @@ pub(super) fn distribution(test: &CalibratedRows) -> Plot {
         let words = Words {
             id: "distribution",
             title: "Distribution of probabilities",
-            caption: format!("The shares of the test rows in {BARS} bars of equal width, after calibration."),
+            caption: format!(
+                "The percentage of the test rows in {BARS} bars of equal width, after calibration."
+            ),
             legend: BOTH[1..].to_vec(),
         };
         let end = Axis::probs("", largest(&test.after)).hi;
@@ -205,7 +208,9 @@ pub(super) fn distribution(test: &CalibratedRows) -> Plot {
     let words = Words {
         id: "distribution",
         title: "Distribution of scores and probabilities",
-        caption: format!("The shares of the test rows in {BARS} bars of equal width, before and after."),
+        caption: format!(
+            "The percentage of the test rows in {BARS} bars of equal width, before and after calibration."
+        ),
         legend: BOTH.to_vec(),
     };
     let axis = Axis::probs("score or probability", largest(&test.before).max(largest(&test.after)));
@@ -228,8 +233,8 @@ pub(super) fn of_margins(test: &CalibratedRows) -> Option<[Plot; 2]> {
     let histogram = words(
         "margins",
         "Distribution of margins",
-        "The shares of the test rows in 40 bars of equal width, from the margin that 1 % are below to the one that 1 % are above; \
-         what is beyond counts in the outer bars.",
+        "The percentage of the test rows in 40 bars of equal width, between the 1 % and the 99 % quantile of the margins. \
+         Margins beyond these count in the outer bars.",
         BOTH[..1].to_vec(),
     );
     let map = words(
@@ -282,10 +287,10 @@ pub(super) fn band(artifact: &Artifact<'_>, test: &CalibratedRows) -> Option<Plo
         some => format!("{some} of {} test rows", points.len()),
     };
     let caption = format!(
-        "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the shaded area for every \
-         score simultaneously, if a higher score never means a lower probability. The calibrated probability lies in it for {inside}. \
-         The dashed line connects the event rates of the test rows in at most {} ranges with about equally many rows. The average over a \
-         range, and chance, can put a rate outside of the area.",
+        "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the shaded \
+         area for every score simultaneously. This holds if a higher score never means a lower probability. The calibrated \
+         probability lies in it for {inside}. The dashed line connects the event rates of the test rows in at most {} ranges \
+         with about equally many rows. A rate can be outside the area by chance, or because it is an average over a range.",
         percent_of_success(alpha),
         plots::RANGES,
     );
@@ -328,8 +333,8 @@ pub(super) fn occupancy(occupancy: &[Occupancy]) -> Option<Plot> {
         id: "occupancy",
         title: "Rows per bin of the calibrator",
         caption: format!(
-            "The share of the calibration and of the test rows in every bin, by class and bin. Large differences are a sign \
-             that the data have changed.{listed}"
+            "The fraction of the calibration and of the test rows in every bin, by class and bin. Large differences are a \
+             sign that the data have changed.{listed}"
         ),
         legend: vec![("before", "calibration rows"), ("after", "test rows")],
     };

@@ -86,16 +86,17 @@ impl FleetReport<'_> {
         match self.worst() {
             // Of outcomes the alarm is about the probabilities; of scores it is not.
             Standing::Alarm if !self.tables.iter().filter_map(|table| table.promise).any(is_alarm) => {
-                "Alarm: the scores are not like the reference scores; whether the probabilities still hold, outcomes tell"
+                "Alarm: the scores are not like the reference scores. Only outcomes show whether the probabilities are still \
+                 calibrated"
             }
-            Standing::Alarm => "Alarm: the calibrator is not to be relied on",
-            Standing::Evidence => "There is evidence against the calibrator, and not enough for an alarm",
+            Standing::Alarm => "Alarm: do not rely on the calibrator",
+            Standing::Evidence => "There is evidence against the calibrator, but not enough for an alarm",
             Standing::Quiet
                 if self.tables.iter().all(|table| table.predictions.iter().all(|&count| count == 0)) =>
             {
                 "Nothing to judge: no prediction is known"
             }
-            Standing::Quiet | Standing::Weak => "Quiet: little or nothing speaks against the calibrator",
+            Standing::Quiet | Standing::Weak => "Quiet: little or no evidence against the calibrator",
         }
     }
 
@@ -111,15 +112,15 @@ impl FleetReport<'_> {
         let predictions: u64 = table.predictions.iter().sum();
         let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
         let said = match table.shift.standing() {
-            Standing::Alarm => "alarm. They do not come from where the reference scores did",
+            Standing::Alarm => "alarm. They are not distributed like the reference scores",
             Standing::Evidence => {
-                "evidence, no alarm. Some of it says that they do not come from where the reference scores did"
+                "evidence, no alarm. Some evidence shows that they are not distributed like the reference scores"
             }
             Standing::Weak => {
-                "weak evidence, no alarm. A little says that they do not come from where the reference scores did"
+                "weak evidence, no alarm. Weak evidence shows that they are not distributed like the reference scores"
             }
             Standing::Quiet => {
-                "quiet. Little or nothing says that they do not come from where the reference scores did"
+                "quiet. Little or no evidence shows that they are not distributed like the reference scores"
             }
         };
         let scores = match predictions {
@@ -127,21 +128,21 @@ impl FleetReport<'_> {
             _ => format!("{said}, by {predictions} predictions ({}).", levels(table.shift)),
         };
         let outcomes = match table.promise {
-            None => "nothing is promised of them that they could break.".into(),
+            None => "no guarantee is about them.".into(),
             Some(_) if labelled == 0 => {
-                "nothing to judge, as none is known: nothing tells whether the promise still holds.".into()
+                "nothing to judge, as none is known: whether the guarantee still holds is unknown.".into()
             }
             Some(promise) => {
                 let said = match promise.standing() {
-                    Standing::Alarm => "alarm. They are not as frequent as was promised",
+                    Standing::Alarm => "alarm. They are not as frequent as guaranteed",
                     Standing::Evidence => {
-                        "evidence, no alarm. Some of it says that they are not as frequent as was promised"
+                        "evidence, no alarm. Some evidence shows that they are not as frequent as guaranteed"
                     }
                     Standing::Weak => {
-                        "weak evidence, no alarm. A little says that they are not as frequent as was promised"
+                        "weak evidence, no alarm. Weak evidence shows that they are not as frequent as guaranteed"
                     }
                     Standing::Quiet => {
-                        "quiet. Little or nothing says that they are not as frequent as was promised"
+                        "quiet. Little or no evidence shows that they are not as frequent as guaranteed"
                     }
                 };
                 format!("{said}, by {labelled} known ones ({}).", levels(promise))
@@ -155,7 +156,8 @@ impl FleetReport<'_> {
         let full = table.full().count();
         if full > 0 {
             sentences.push(format!(
-                "{of}A counter is full in {full} of {} devices: what came later is in no count, and their evidence stands still.",
+                "{of}A counter is full in {full} of {} devices: later predictions or outcomes are not counted, and their \
+                 evidence does not change.",
                 table.devices.len()
             ));
         }
@@ -202,9 +204,9 @@ impl FleetReport<'_> {
         let shares =
             drawn.iter().map(|(prob, bin)| if bin.labelled > 0 { prob.max(share(bin)) } else { *prob });
         let largest = shares.fold(0.0, f64::max);
-        let x = Axis::probs("what was said: probability", largest);
+        let x = Axis::probs("predicted probability", largest);
         let half = HALF * x.hi;
-        let mut chart = Chart::new(x, Axis::probs("observed frequency, all devices", largest));
+        let mut chart = Chart::new(x, Axis::probs("observed frequency (all devices)", largest));
         chart.diagonal();
         for (prob, bin) in &drawn {
             if let Some(promised) = bin.promised {
@@ -239,20 +241,21 @@ impl FleetReport<'_> {
             id: &format!("outcomes-{}", table.table),
             title,
             caption: format!(
-                "The share of known outcomes that were positive, in every bin and of all devices together. The {} % exact intervals cover \
-                 all bins at once, each at the bin's probability; without any, no outcome is known.",
+                "The observed event rate of known outcomes, in every bin and of all devices together. The {} % exact \
+                 intervals cover all bins simultaneously, each at the bin's probability. A bin without an interval has no \
+                 known outcome.",
                 percent_of_success(self.alpha)
             ),
             legend: vec![
-                ("band", "promised"),
-                ("before whisker", "counted, with its exact interval"),
-                ("diagonal", "as was said"),
+                ("band", "guaranteed"),
+                ("before whisker", "observed, with its exact interval"),
+                ("diagonal", "as predicted"),
             ],
         };
         finish(
             &chart,
             words,
-            vec!["bin", "probability", "promised", "outcomes", "positive", "share", "exact interval"],
+            vec!["bin", "probability", "guaranteed", "outcomes", "positive", "event rate", "exact interval"],
             rows,
         )
     }
@@ -269,10 +272,8 @@ impl FleetReport<'_> {
             table.predictions.iter().map(|&count| 100.0 * count as f64 / of_predictions).collect();
         let top = expected.iter().chain(&found).copied().fold(0.0, f64::max) * 1.05;
         let bins = expected.len() as f64;
-        let mut chart = Chart::new(
-            Axis::new("bin of the monitor, in order", 0.0, bins),
-            Axis::new("predictions, in %", 0.0, top),
-        );
+        let mut chart =
+            Chart::new(Axis::new("bin of the monitor", 0.0, bins), Axis::new("predictions (%)", 0.0, top));
         for (at, &share) in found.iter().enumerate() {
             chart.bar("bar", at as f64, at as f64 + 1.0, share);
         }
@@ -289,12 +290,12 @@ impl FleetReport<'_> {
         let words = Words {
             id: &format!("scores-{}", table.table),
             title,
-            caption: "How predictions are shared out among the monitor's bins, and how the reference scores were: by how many of the gaps \
-                      between them each bin has. The evidence is about all bins at once."
+            caption: "How predictions are distributed over the monitor's bins, and how the reference scores were. For these, \
+                 each bin counts its gaps between reference scores. The evidence is about all bins at once."
                 .into(),
             legend: vec![("bar", "predictions of all devices"), ("after", "gaps between the reference scores")],
         };
-        finish(&chart, words, vec!["bin", "gaps", "predictions", "share"], rows)
+        finish(&chart, words, vec!["bin", "gaps", "predictions", "percentage"], rows)
     }
 }
 
@@ -303,16 +304,18 @@ const HALF: f64 = 0.01;
 
 /// What there is to know of such evidence.
 const READING: [&str; 6] = [
-    "Evidence 1 : x against the calibrator is what a bettor has who began with 1 and bet on something being wrong: with nothing wrong it \
-     ever reaches 1 : 20 in at most one of 20 fleets.",
-    "Scores are compared with the reference scores: those of the calibration, unless --monitor-scores gave others. Where patients come \
-     again, or reference scores were chosen, they differ with nothing wrong: count one prediction a patient.",
-    "Scores that come from where they did say nothing of outcomes: whether these are as frequent as promised only known outcomes tell, and \
-     only in bins that have some.",
+    "Evidence 1 : x against the calibrator is the wealth of a bettor who began with 1 and bet that something is wrong. With \
+     nothing wrong, it reaches 1 : 20 at any time in at most one of 20 fleets.",
+    "Scores are compared with the reference scores: those of the calibration set, unless --monitor-scores gave others. If \
+     patients come again, or reference scores were selected, they differ with nothing wrong: count one prediction per \
+     patient.",
+    "Unchanged scores say nothing about outcomes. Only known outcomes show whether outcomes are as frequent as guaranteed, \
+     and only in bins that have known outcomes.",
     "Which outcomes become known, and when, must depend on neither the label nor anything within the bin that predicts it.",
     "Which devices are added up, and when, must not depend on what they counted. A device that was lost or replaced keeps its last counters in \
      the sum.",
-    "That a device has an alarm of its own and the fleet has none may be chance: so many as stated are expected with nothing wrong.",
+    "A single device may have an alarm by chance while the fleet has none: the stated number is the most that is expected \
+     with nothing wrong.",
 ];
 
 fn share(bin: &FleetBin) -> f64 {
@@ -322,8 +325,8 @@ fn share(bin: &FleetBin) -> f64 {
 /// Evidence and what an alarm takes.
 fn levels(evidence: Evidence) -> String {
     match evidence.standing() {
-        Standing::Quiet => format!("no evidence, and an alarm takes 1 : {}", evidence.rarity),
-        _ => format!("evidence {}, and an alarm takes 1 : {}", evidence.in_odds(), evidence.rarity),
+        Standing::Quiet => format!("no evidence, and an alarm needs 1 : {}", evidence.rarity),
+        _ => format!("evidence {}, and an alarm needs 1 : {}", evidence.in_odds(), evidence.rarity),
     }
 }
 
@@ -337,7 +340,8 @@ fn alone(table: &FleetTable) -> String {
         more => format!(" ({shown} and {} more)", more - SHOWN),
     };
     format!(
-        "{} of {} devices have an alarm of their own{which}; with nothing wrong, at most {} have one on average, and devices with the same calibrator have theirs together.",
+        "{} of {} devices have a separate alarm{which}. With nothing wrong, at most {} have one on average. Devices with the \
+         same calibrator have their alarms together.",
         alarmed.len(),
         table.devices.len(),
         (table.expected_alone() * 100.0).round() / 100.0

@@ -35,7 +35,8 @@ pub(super) fn text(comparison: &GroupComparison) -> Value {
     });
     let test = match &comparison.equal_calibration {
         Tested::Done(test) => format!(
-            "All groups are equally calibrated: P = {}, by {} random assignments of labels within {} bins of probability.",
+            "Test that all groups are equally calibrated: P = {}, by {} random assignments of labels within {} bins of \
+             probability.",
             number(test.p_value),
             test.permutations,
             test.bins

@@ -32,7 +32,7 @@ pub(super) const METRICS: [Metric; 10] = [
     metric("conf_ece", "mean deviation of the bins", |a| Some(a.conf_ece.plugin()), |c| Some(c.conf_ece)),
     metric(
         "conf_ece, debiased",
-        "the same less its bias",
+        "the same minus its bias",
         |a| debiased(&a.conf_ece),
         |c| Some(c.conf_ece_debiased),
     ),
@@ -45,7 +45,7 @@ pub(super) const TOP_LABEL_METRICS: [Metric; 5] = [
     metric("tl_ece", "mean deviation of the bins of each class", |a| Some(a.tl_ece?.plugin()), |c| c.tl_ece),
     metric(
         "tl_ece, debiased",
-        "the same less its bias",
+        "the same minus its bias",
         |a| debiased(a.tl_ece.as_ref()?),
         |c| c.tl_ece_debiased,
     ),

@@ -177,8 +177,8 @@ fn legend(plot: &Plot) -> Vec<(Value, &'static str)> {
 fn groups(estimate: &BinnedEstimate) -> String {
     use calib_fit::assess::Binning;
     match estimate.groups.binning {
-        Binning::EqualWidth(bins) => format!("{bins} bins of equal width"),
-        Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => format!("{bins} bins of equal mass"),
+        Binning::EqualWidth(bins) => format!("{bins} equal-width bins"),
+        Binning::EqualMass(bins) | Binning::EqualMassKumar(bins) => format!("{bins} equal-frequency bins"),
         Binning::ByBin => "the calibrator's bins".into(),
         Binning::ByValue => "equal values together".into(),
     }

@@ -26,9 +26,9 @@ impl Report {
             metric("brier", "squared error, summed over the classes", &|side| number(side.brier)),
             metric("log_loss", "mean negative log-likelihood, in nats", &|side| number(side.log_loss)),
             metric("cw_ece", "mean over classes of their calibration errors", &|s| number(s.cw_ece.value)),
-            metric("cw_ece, debiased", "the same less its bias", &|side| debiased(&side.cw_ece)),
+            metric("cw_ece, debiased", "the same minus its bias", &|side| debiased(&side.cw_ece)),
             metric("marginal_ce", "root of the mean of their squares", &|s| number(s.marginal_ce.value)),
-            metric("marginal_ce, debiased", "the same less its bias", &|side| debiased(&side.marginal_ce)),
+            metric("marginal_ce, debiased", "the same minus its bias", &|side| debiased(&side.marginal_ce)),
         ];
         let counts = (0..).zip(classes.after.class_wise.iter().map(|class| class.hits));
         let (listed, unlisted) = super::classes::most_frequent(counts, LISTED_CLASSES);
@@ -65,7 +65,10 @@ impl Report {
             .iter()
             .map(|interval| {
                 let above = interval.above.map_or("[0".to_owned(), |above| format!("({above}"));
-                let marks = [(interval.alarm, "raises the alarm"), (interval.abstain, "leaves it to others")];
+                let marks = [
+                    (interval.alarm, "raises the alarm"),
+                    (interval.abstain, "leaves the decision to others"),
+                ];
                 let marks: Vec<&str> = marks.iter().filter(|mark| mark.0).map(|mark| mark.1).collect();
                 context! {action => interval.action,
                     interval => format!("{above}, {}]", interval.up_to),

@@ -15,7 +15,7 @@ const DRAWN_POINTS: usize = 400;
 /// With fewer rows a bin is noise: its mark has a whisker, and no line goes through it.
 pub(super) const FEW: u64 = 10;
 
-/// The bins of which a line says something: neighbours with rows enough.
+/// The bins of which a line says something: neighbors with rows enough.
 fn runs(bins: &[ReliabilityBin]) -> impl Iterator<Item = &[ReliabilityBin]> {
     bins.split(|bin| bin.n < FEW).filter(|run| run.len() > 1)
 }
@@ -108,7 +108,7 @@ pub(super) type Theory<'a> = Option<&'a dyn Fn(f64) -> f64>;
 /// Which validity is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValidityKind {
-    /// The share of predictions within epsilon.
+    /// The fraction of predictions within epsilon.
     Marginal,
     /// Whether every bin is.
     Conditional,
@@ -124,7 +124,7 @@ pub(super) fn validity(
     let end = axis_end(before, after);
     let curves = || before.map(|before| ("before", before)).into_iter().chain([("after", after)]);
     let label = match kind {
-        ValidityKind::Marginal => "share of predictions within epsilon",
+        ValidityKind::Marginal => "fraction of predictions within epsilon",
         ValidityKind::Conditional => "every bin within epsilon: 0 no, 1 yes",
     };
     let mut chart = Chart::new(Axis::new("epsilon", 0.0, end), Axis::unit(label));
@@ -211,7 +211,7 @@ pub(super) fn distribution(words: Words<'_>, axis: Axis, before: &[u64; BARS], a
     let (before_shares, after_shares) = (shares(before), shares(after));
     let top = before_shares.iter().chain(&after_shares).copied().fold(0.0, f64::max) * 1.05;
     let end = axis.hi;
-    let mut chart = Chart::new(axis, Axis::new("rows, in %", 0.0, top));
+    let mut chart = Chart::new(axis, Axis::new("rows (%)", 0.0, top));
     let edge = |i: usize| end * i as f64 / BARS as f64;
     let digits = places(3, &[edge(1)]);
     for (i, &share) in after_shares.iter().enumerate() {
@@ -247,7 +247,7 @@ fn histogram(
     let n: u64 = counts.iter().sum();
     let shares = counts.map(|count| 100.0 * count as f64 / n as f64);
     let top = shares.iter().copied().fold(0.0, f64::max) * 1.05;
-    let mut chart = Chart::new(Axis::new(label, lo, hi), Axis::new("rows, in %", 0.0, top));
+    let mut chart = Chart::new(Axis::new(label, lo, hi), Axis::new("rows (%)", 0.0, top));
     let edge = |i: usize| lo + (hi - lo) * i as f64 / BARS as f64;
     for (i, &share) in shares.iter().enumerate() {
         chart.bar(class, edge(i), edge(i + 1), share);
@@ -346,8 +346,7 @@ pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
     let percent = |count: u64, all: u64| 100.0 * count as f64 / all.max(1) as f64;
     let shares = |bin: &Occupancy| (percent(bin.calibration, calibration), percent(bin.test, test));
     let top = bins.iter().map(shares).map(|(a, b)| a.max(b)).fold(0.0, f64::max) * 1.05;
-    let mut chart =
-        Chart::new(Axis::new("bin, in order", 0.0, bins.len() as f64), Axis::new("rows, in %", 0.0, top));
+    let mut chart = Chart::new(Axis::new("bin", 0.0, bins.len() as f64), Axis::new("rows (%)", 0.0, top));
     // A line for each set of rows, level over every bin.
     let levels = |of: fn((f64, f64)) -> f64| {
         let ends = |(i, bin)| [i as f64, i as f64 + 1.0].map(|x| (x, of(shares(bin))));

@@ -29,7 +29,7 @@ pub struct ReportRequest {
     pub seed: Seed,
     /// What the clinical validation does with probabilities of exactly 0 or 1.
     pub extremes: ExtremeProbs,
-    /// At most this many classes get diagrams of their own, those with the most rows.
+    /// At most this many classes get separate diagrams, those with the most rows.
     pub drawn_classes: usize,
     /// Whether the artifact may be judged by the rows that it was fitted to.
     pub same_rows: bool,
@@ -99,8 +99,8 @@ impl ReportRequest {
 ///
 /// # Errors
 ///
-/// Test rows of which most are those that the artifact was fitted to, or those of the calibration; rows that are not of the artifact's kind or groups, or
-/// none that it calibrates; or points that cannot be read from a disk.
+/// Test rows of which most are those that the artifact was fitted to, or those of the calibration. Rows that are not of the artifact's kind or groups, or
+/// none that it calibrates. Or points that cannot be read from a disk.
 pub fn report_of(
     stored: &StoredArtifact,
     [calibration, test]: [&Dataset; 2],

@@ -30,7 +30,7 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::RandomizedSteps, "tables with random words"),
         (SectionKind::Interpolated, "knots and slopes"),
         (SectionKind::Scaling, "parameters"),
-        (SectionKind::VennAbers, "tables of two values a bin"),
+        (SectionKind::VennAbers, "tables with two values per bin"),
         (SectionKind::IntegerSteps, "tables over codes"),
         (SectionKind::CompactSteps, "tables of 16-bit numbers"),
         (SectionKind::VectorScaling, "parameters of a function of the vector"),
@@ -49,12 +49,12 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::PredictionSets, "prediction sets"),
         (SectionKind::Groups, "names of groups"),
         (SectionKind::Monitors, "what monitors compare with"),
-        (SectionKind::MonitorAction, "what is done on an alarm of the monitors"),
+        (SectionKind::MonitorAction, "the action on an alarm of the monitors"),
         (SectionKind::Counter, "counter"),
         (SectionKind::Signature, "signature"),
     ];
     match kind {
-        SAMPLE_SECTION => return "what is known of the calibration points",
+        SAMPLE_SECTION => return "facts about the calibration points",
         SKETCH_SECTION => return "sketch of the calibration rows",
         _ => {}
     }

@@ -20,6 +20,6 @@ pub struct ReportData<'a> {
     pub operating: &'a [OperatingAccuracy],
     /// What regressions on logits do with probabilities of exactly 0 or 1.
     pub extremes: ExtremeProbs,
-    /// At most so many classes get diagrams of their own.
+    /// At most so many classes get separate diagrams.
     pub drawn_classes: usize,
 }

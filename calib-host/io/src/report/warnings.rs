@@ -106,7 +106,7 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
     })
 }
 
-/// What shows that the test rows are not independent, unless somebody said which belong together.
+/// What shows that the test rows are not independent, unless someone said which belong together.
 fn repeats(test: &CalibratedRows) -> Option<Repeats> {
     if test.clusters.is_some() {
         return None;
@@ -121,7 +121,7 @@ fn few_rows(n: u64, (bins, name): (usize, &str)) -> Vec<String> {
     let mut warnings = Vec::new();
     if n < FEW_ROWS {
         warnings.push(format!(
-            "There are only {n} test rows: the intervals are wide, and small errors go unseen."
+            "There are only {n} test rows: the intervals are wide, and small errors go undetected."
         ));
     }
     if n < bins as u64 {
@@ -150,16 +150,16 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
         (after.kind, after.one_label(), after.rate.interval)
     {
         warnings.push(format!(
-            "All {} test rows have label {}: nothing here tells the classes apart, and the area under the ROC curve is left \
-             out. The rate of label 1 is in {rate:.4}.",
+            "All {} test rows have label {}: nothing here shows how well the classes are separated, and the area under the \
+             ROC curve is left out. The rate of label 1 is in {rate:.4}.",
             after.n,
             u8::from(label)
         ));
     }
     if let Some(few @ 1..) = after.few_events() {
-        let came_true = if few == after.hits { "came true" } else { "did not come true" };
         warnings.push(format!(
-            "Only {few} of the test rows {came_true}: too few for intervals of the Brier score and the log-loss, which take {FEWEST_EVENTS}."
+            "Only {few} of the test rows have the rarer outcome: too few for intervals of the Brier score and the log-loss, which need \
+             {FEWEST_EVENTS}."
         ));
     }
     let few = after.bins.iter().filter(|bin| bin.n < FEW_IN_BIN).count();
@@ -175,7 +175,7 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     }
     if after.log_loss_clipped > 0 {
         warnings.push(format!(
-            "Test rows with a calibrated probability of 0 for what happened: {}. The log-loss clips it to 2.2e-16.",
+            "Test rows with a calibrated probability of 0 for the observed outcome: {}. The log-loss clips it to 2.2e-16.",
             after.log_loss_clipped
         ));
     }

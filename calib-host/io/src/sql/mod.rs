@@ -1,6 +1,6 @@
 //! What a database is asked, so that a calibrator is fitted where the data are.
 //!
-//! The queries count: see [`passes`](calib_fit::passes). They are standard SQL but for a few words, in which engines differ.
+//! The queries count: see [`passes`](calib_fit::passes). They are standard SQL except for a few words, in which engines differ.
 //!
 //! ```
 //! use calib_fit::passes::Buckets;

@@ -87,7 +87,7 @@ def assess(
 def calibration_curve(
     y_true: Any, y_prob: Any, *, pos_label: Any = None, n_bins: int = 5, strategy: str = "uniform"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The shares that came true and the mean probabilities, by bins that hold some: scikit-learn's function, on calib's bins.
+    """The observed frequencies and the mean probabilities, by bins that are not empty: scikit-learn's function, on calib's bins.
 
     Labels are 0 and 1, or -1 and 1; of others ``pos_label`` names that of class 1. ``strategy`` is "uniform" or "quantile". An edge belongs
     to the bin above it, as on the device; scikit-learn puts it into the bin below.

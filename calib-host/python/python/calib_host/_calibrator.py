@@ -173,7 +173,7 @@ class Calibrator:
         """The probabilities, to the bits of the device; NaN where it has none.
 
         Returns float32: one a score for two classes, one a class for vectors. Where the reduction calibrates predictions
-        (top-label, confidence, top-k), an array with the fields ``class`` and ``prob``, of k columns for top-k. A randomised calibrator
+        (top-label, confidence, top-k), an array with the fields ``class`` and ``prob``, of k columns for top-k. A randomized calibrator
         draws its random words from ``seed``.
         """
         array, kind, classes = scores_of(scores, self.kind, self.takes_codes)
@@ -378,16 +378,16 @@ def fit(
 ) -> Calibrator:
     """Fits a calibrator to held-out scores and labels.
 
-    ``scores`` are those of class 1 in [0, 1], one a row. ``kind="margins"`` takes scores of any size, such as those of a
+    ``scores`` are those of class 1 in [0, 1], one a row. ``kind="margins"`` takes raw scores, such as those of a
     ``decision_function``; ``kind="logits"`` and ``kind="probs"`` take a matrix with a column for each class. ``y`` holds class indices
-    from 0 on. Integer codes, as a quantised network gives them, are named with
+    from 0 on. Integer codes, as a quantized network gives them, are named with
     ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
 
     ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
     scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it scores are blended, with an exact interval for
     each score range beside the probability; ``epsilon`` gives bins whose probability is guaranteed. A matrix takes one of these with a
-    ``reduction`` (confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence), or without one temperature, vector,
-    matrix, dirichlet, svs, sms, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
+    ``reduction``: confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence. Without a reduction it takes temperature,
+    vector, matrix, dirichlet, svs, sms, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
     methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
 
     Beside a method whose bins have no guarantee, such as ``"beta"``, exact intervals of score ranges are stored. The event rate

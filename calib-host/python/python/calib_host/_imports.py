@@ -288,8 +288,8 @@ def from_sklearn(
     "scores" or "margins"; without it scores, if its knots lie in [0, 1]. ``n`` is the number of points that it was fitted to, for the
     artifact to tell.
 
-    Both sides are evaluated at all knots, at the floats on either side, and at 10^6 random scores or vectors; ``proof="every"`` takes every
-    f32 of one score, which takes minutes; vectors are too many. The result's ``proof`` has the largest difference; beyond ``tolerance`` the calibrator is refused. Nothing is guaranteed
+    Both sides are evaluated at all knots, at the floats on either side, and at 10^6 random scores or vectors. ``proof="every"`` evaluates
+    every f32 of one score, which takes minutes; vectors are too many. The result's ``proof`` has the largest difference; beyond ``tolerance`` the calibrator is refused. Nothing is guaranteed
     of what is taken over: that takes a fit with calib.
 
     >>> import numpy as np, calib_host

@@ -1,4 +1,4 @@
-"""What labelled rows tell besides a calibrator: thresholds, sets of classes, actions, another prevalence."""
+"""What labeled rows give besides a calibrator: thresholds, sets of classes, actions, another prevalence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _dataset(
     calibrator: Calibrator | None = None,
     codes: tuple[str, float, int] | None = None,
 ) -> Dataset:
-    """Labelled rows: of what a calibrator takes if there is one."""
+    """Labeled rows: of the kind that the calibrator accepts, if there is one."""
     if codes is not None and (not isinstance(codes, tuple) or len(codes) != 3):
         raise UsageError(f'score_encoding={codes!r}: a type, a scale and a zero point, such as ("i8", 1 / 256, -128), is expected')
     kind = kind or (None if calibrator is None else calibrator.kind)

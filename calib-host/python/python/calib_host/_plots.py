@@ -64,7 +64,7 @@ class CalibrationDisplay:
             ax.plot([0, 1], [0, 1], "k:", label="Perfectly calibrated")
         line = {"marker": "s", "linestyle": "-", "label": self.estimator_name, **line}
         self.line_ = ax.plot(self.prob_pred, self.prob_true, **line)[0]
-        ax.set(xlabel="Mean probability", ylabel="Share that came true")
+        ax.set(xlabel="Mean predicted probability", ylabel="Observed frequency")
         if ref_line or self.estimator_name:
             ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure

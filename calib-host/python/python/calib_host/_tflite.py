@@ -1,4 +1,4 @@
-"""The codes that a quantised TFLite network gives, and a calibrator of them."""
+"""The codes that a quantized TFLite network gives, and a calibrator of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANY = 0.05
 
 
 def tflite_codes(interpreter: Any, X: Any) -> np.ndarray:
-    """The codes of a quantised TFLite network's output: what the device computes for the rows of ``X``.
+    """The codes of a quantized TFLite network's output: what the device computes for the rows of ``X``.
 
     ``interpreter`` and ``X`` are those of :func:`from_tflite`. Returns integers of the output's type, in a column for each output.
     """
@@ -30,10 +30,10 @@ def tflite_codes(interpreter: Any, X: Any) -> np.ndarray:
 def from_tflite(
     interpreter: Any, X: Any, y: Any, method: str | None = None, *, kind: str | None = None, **options: Any
 ) -> Calibrator:
-    """Fits a calibrator to the codes of a quantised TFLite network's output.
+    """Fits a calibrator to the codes of a quantized TFLite network's output.
 
     ``interpreter`` is a ``tf.lite.Interpreter``, or the one of ``ai_edge_litert`` or ``tflite_runtime``, with one input and one output.
-    ``X`` holds rows that the network was not trained with, of numbers as it was fed in training: they are quantised with the input's scale
+    ``X`` holds rows that the network was not trained with, of numbers as it was fed in training: they are quantized with the input's scale
     and zero point, or passed as they are if they are of the input's integer type. ``y`` holds class indices from 0 on. Type, scale and zero
     point of the codes are read from the output.
 
@@ -48,14 +48,14 @@ def from_tflite(
     output = network.output
     encoding = network.encoding()
     labels = labels_of(y)
-    shaped = network.quantised(X)
+    shaped = network.quantized(X)
     if len(shaped) != len(labels):
         raise DataError(f"X has {len(shaped)} rows, and there are {len(labels)} labels")
     # Running the network may take long: what is wrong with labels is said before.
     check_classes(labels, max(network.outputs, 2))
     codes, kind = _scores(network.run(shaped), output, kind)
-    quantised = {"score_encoding": (encoding, output.scale, output.zero_point)}
-    calibrator = fit(codes, labels, method, kind=kind, **quantised, **options)
+    quantized = {"score_encoding": (encoding, output.scale, output.zero_point)}
+    calibrator = fit(codes, labels, method, kind=kind, **quantized, **options)
     calibrator.warnings = (*network.warnings, *calibrator.warnings)
     return calibrator
 
@@ -145,12 +145,12 @@ class _Network:
         if output.encoding is None:
             scale = "" if output.dtype.kind == "f" else " and has no scale"
             raise UsageError(
-                f"{output} is of type {output.dtype}{scale}, so there are no codes: convert the network with a quantised output of 8 or 16 "
+                f"{output} is of type {output.dtype}{scale}, so there are no codes: convert the network with a quantized output of 8 or 16 "
                 "bits, or fit to what it says, with calib_host.fit"
             )
         return output.encoding
 
-    def quantised(self, X: Any) -> np.ndarray:
+    def quantized(self, X: Any) -> np.ndarray:
         """Rows as the network takes them."""
         array, to = numbers_of(X, "X"), self.input
         if array.shape[1:] != to.shape[1:] or array.ndim != len(to.shape):
@@ -203,7 +203,7 @@ class _Network:
     def codes(self, X: Any) -> np.ndarray:
         """The codes of the output for these rows."""
         self.encoding()
-        return self.run(self.quantised(X))
+        return self.run(self.quantized(X))
 
 
 def _scores(codes: np.ndarray, output: _Tensor, kind: str | None) -> tuple[np.ndarray, str]:

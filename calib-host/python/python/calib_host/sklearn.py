@@ -34,7 +34,7 @@ POINTS_PER_BIN = 50
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Fits a classifier, and a calibrator to scores of rows that the classifier was not fitted to.
 
-    With ``cv`` (a number of folds, or a splitter) the scores come from classifiers that are fitted to the other folds, and the classifier
+    With ``cv`` (a number of folds, or a splitter) the scores come from classifiers that are fitted to the other folds. The classifier
     that is kept is fitted to all rows. A ``FrozenEstimator``, which is fitted already, is left as it is: the calibrator is fitted to the rows
     that ``fit`` is given, which should be others.
 

@@ -141,7 +141,7 @@ fn from_an_alarm_of_a_shift_on_answers_are_as_the_action_says() {
         let anew = counters(&mut device, RequestBody::ResetCounters { calibrator: HELD });
         assert_eq!(anew.action, Some(ActionOnAlarm { action, is_done: false }));
         assert_eq!(predict(&mut device, 0), (Ok(0.05), false));
-        // Raised at the start, low while all is well, and from the alarm to counting anew never low.
+        // Raised at the start, low while all is well, and from the alarm to counting again never low.
         let expected = [&[true][..], &[false; LOOK], &[true; 4], &[false]].concat();
         assert_eq!(states(device), expected);
     }
@@ -264,7 +264,7 @@ fn a_verdict_is_withheld_with_the_probability() {
     }
 }
 
-/// The middle bin has no calibrated probability; the monitors' bins are the table's, or the same with edges of their own.
+/// The middle bin has no calibrated probability; the monitors' bins are the table's, or the same with separate edges.
 fn with_an_empty_bin(edges: Option<&[&[u32]]>) -> Aligned {
     let steps = StepTable::new(&[0.2, 0.7], &[0.05, 0.4, 0.9]).unwrap();
     let tables = [Some(Table { form: TableForm::Steps(steps), epsilon: None })];

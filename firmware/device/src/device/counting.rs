@@ -163,7 +163,7 @@ fn evidence_and_alarms_are_those_of_the_monitors() {
     let at = shift.alarm_at().unwrap();
     assert!(at.is_multiple_of(LOOK_EVERY) && at < 60);
     assert_eq!(found.shift.raised, Some(Raised::At(at)));
-    // e-CUSUM is asked at every prediction, and begins anew after its alarm.
+    // e-CUSUM is asked at every prediction, and restarts after its alarm.
     let Some(Raised::At(changed)) = found.change.raised else { panic!("{:?}", found.change) };
     assert!(changed > 5 && changed < 60, "{changed}");
     assert_eq!(found.change.alarm, LogEvidence::of_one_in(1000));

@@ -93,12 +93,12 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
         &mut self.watch
     }
 
-    /// Gives the parts back but for the slot. The alarm stays as it is.
+    /// Gives the parts back except for the slot. The alarm stays as it is.
     pub fn free(self) -> (C, Alarm<P>, M, E, W) {
         (self.classifier, self.alarm, self.meter, self.entropy, self.watch)
     }
 
-    /// The calibrator in force, if there is one.
+    /// The active calibrator, if there is one.
     pub fn artifact(&self) -> Option<&Artifact<'a>> {
         self.slot.artifact()
     }
@@ -124,14 +124,14 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
                 Ok(measurement) => ReplyBody::Measurement(measurement),
                 Err(refusal) => ReplyBody::Refused(refusal),
             },
-            // Whoever updates the calibrator answers these before they come here.
+            // Anyone who updates the calibrator answers these before they come here.
             RequestBody::Slots
             | RequestBody::Announce { .. }
             | RequestBody::Chunk { .. }
             | RequestBody::Install => ReplyBody::Refused(Refusal::Update(UpdateRefusal::NotUpdatable)),
             RequestBody::Counters { .. } | RequestBody::Outcome(_) | RequestBody::ResetCounters { .. } => {
                 let body = self.watch.answer(self.slot.artifact(), &request.body, self.takes_outcomes);
-                // An outcome may bring an alarm, and whoever asks lets the device look.
+                // An outcome may bring an alarm, and anyone who asks lets the device look.
                 self.hold_alarm()?;
                 body
             }

@@ -150,8 +150,8 @@ impl FitCommand {
         self.points.check()?;
         if self.clusters().is_some() && self.points.are_aggregated() {
             return Err(usage(
-                "of weighted or counted rows no one row can be drawn from a cluster: leave out --cluster-column, or give a row \
-                 for every point",
+                "one row cannot be drawn from a cluster if rows are weighted or counted: leave out --cluster-column, or give \
+                 a row for every point",
             ));
         }
         // A mistake there is found before a long fit.

@@ -11,7 +11,7 @@ use crate::assess::Bootstrap;
 use crate::points::{Group, isotonic_blocks};
 use crate::stop;
 
-/// Labels are drawn for at most so many probabilities: above that number neighbours are pooled, for the band alone.
+/// Labels are drawn for at most so many probabilities: above that number neighbors are pooled, for the band alone.
 const DRAWN: usize = 1 << 12;
 
 /// The band is given at so many probabilities at most.

@@ -71,7 +71,7 @@ const COUNTED_BITS: u32 = 16;
 /// The differences of up to so many rows in a span are gathered, and no longer counted in narrower ones.
 const GATHERED: u64 = 1 << 20;
 
-/// Differences that are computed anew in every pass.
+/// Differences that are computed again in every pass.
 struct Sizes<'d, F> {
     distinct: &'d Distinct<'d>,
     new: F,

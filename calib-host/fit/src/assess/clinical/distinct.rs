@@ -17,7 +17,7 @@ const PARTS_A_CORE: usize = 8;
 /// The distinct probabilities in ascending order, with how many rows have each and how many of these came true. Everything is
 /// computed from these, so that neither the order of the rows nor the number of threads matters.
 ///
-/// They are passed over part by part, and kept as little as possible: points in memory are grouped anew in every pass.
+/// They are passed over part by part, and kept as little as possible: points in memory are grouped again in every pass.
 pub(in crate::assess) struct Distinct<'p> {
     kept: Kept<'p>,
     /// What is below each part, and in the end all.
@@ -106,7 +106,7 @@ impl<'p> Distinct<'p> {
         self.all().n
     }
 
-    /// How many of them came true.
+    /// How many of them are positive.
     pub(super) fn positives(&self) -> u64 {
         self.all().positives
     }
@@ -193,7 +193,7 @@ impl<'p> Distinct<'p> {
         }
     }
 
-    /// At most so many groups: neighbours are pooled, with the mean of their probabilities, in runs of about as many rows.
+    /// At most so many groups: neighbors are pooled, with the mean of their probabilities, in runs of about as many rows.
     pub(super) fn pooled(&self, most: usize) -> Vec<Group> {
         let mut runs: Vec<(Group, f64)> = Vec::new();
         if self.len() <= most {

@@ -233,7 +233,7 @@ impl<const W: usize> Logistic<'_, W> {
                 others.iter().map(|&other| there.information(place, other) * step[other]).sum();
             let slope = there.gradient[place] - coupled;
             at.iter_mut().zip(&step).for_each(|(at, step)| *at += step);
-            // Inside of the maximum's own neighbourhood the slope tells nothing.
+            // Inside of the maximum's own neighborhood the slope tells nothing.
             let change = if slope * distance >= 0.0 { distance } else { -excess / slope };
             there.follow(&mut at, place, others, change)?;
             distance += change;

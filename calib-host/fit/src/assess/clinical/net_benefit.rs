@@ -19,7 +19,7 @@ const STEPS: u32 = 100;
 pub struct NetBenefit {
     /// The threshold, below 1: rows with this probability or a higher one are treated.
     pub threshold: f64,
-    /// Whether somebody named this threshold, such as a decision rule.
+    /// Whether someone named this threshold, such as a decision rule.
     pub marked: bool,
     /// Treated rows with label 1.
     pub true_positives: u64,
@@ -34,7 +34,7 @@ pub struct NetBenefit {
     pub treat_all: f64,
 }
 
-/// The rows between neighbouring thresholds: negatives and positives.
+/// The rows between neighboring thresholds: negatives and positives.
 type Cells = Vec<[u64; 2]>;
 
 /// The rows between the thresholds, gathered in ascending order.

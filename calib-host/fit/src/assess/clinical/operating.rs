@@ -1,4 +1,4 @@
-//! How accurate an artifact's operating points are on labelled rows.
+//! How accurate an artifact's operating points are on labeled rows.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::accuracy::DiagnosticAccuracy;
 use crate::artifact::score_words;
 use crate::stats::Clusters;
 
-/// A labelled row by the order key that the device compares: the bits of a probability, the [key](calib_core::Margin::key) of
+/// A labeled row by the order key that the device compares: the bits of a probability, the [key](calib_core::Margin::key) of
 /// a margin or of a [code](calib_core::QuantizedScore::key).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyedRow {
@@ -65,7 +65,7 @@ impl fmt::Display for OperatingAccuracy {
     }
 }
 
-/// Counts what an artifact's operating points say of labelled rows, by group; empty if it has none. A promise is about the population: its
+/// Counts what an artifact's operating points say of labeled rows, by group; empty if it has none. A promise is about the population: its
 /// share of these rows may be below the promised one by chance, and the interval tells how far.
 ///
 /// # Panics

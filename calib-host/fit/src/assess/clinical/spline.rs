@@ -17,7 +17,7 @@ const PLACES: usize = 200;
 #[non_exhaustive]
 pub struct SplineRecalibration {
     /// The knots: the distinct ones of the quantiles at .05, .275, .5, .725 and .95 of the logits. Tables, which have few different
-    /// probabilities, may have fewer than five; and where the estimate is infinite, knots are at .05, .35, .65 and .95, or else at .1, .5
+    /// probabilities, may have fewer than five. And where the estimate is infinite, knots are at .05, .35, .65 and .95, or else at .1, .5
     /// and .9.
     pub knots: Vec<f64>,
     /// Probabilities, ascending, with what the curve makes of them.

@@ -27,7 +27,7 @@ pub enum Undefined {
     #[error("the estimate of a spline is infinite: over a stretch of the probabilities all labels are equal")]
     SplineSeparated,
     /// The probabilities have too few different quantiles for a spline.
-    #[error("a spline takes three different knots and as many different probabilities: there are {0}")]
+    #[error("a spline needs three different knots and as many different probabilities: there are {0}")]
     FewKnots(usize),
     /// All probabilities are 0.
     #[error("nothing is expected: all probabilities are 0")]

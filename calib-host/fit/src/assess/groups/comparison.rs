@@ -148,11 +148,13 @@ pub fn compare_groups(
 fn too_small(assessment: &Assessment) -> Option<String> {
     let n = assessment.n;
     match assessment.one_label() {
-        _ if n < FEW_ROWS => Some(format!("{n} rows tell next to nothing")),
-        Some(true) => Some(format!("all {n} rows came true: nothing tells how well they are told apart")),
-        Some(false) => {
-            Some(format!("none of {n} rows came true: nothing tells how well they are told apart"))
-        }
+        _ if n < FEW_ROWS => Some(format!("{n} rows are too few to show anything")),
+        Some(true) => Some(format!(
+            "all {n} outcomes are positive: there are no figures of how well the classes are separated"
+        )),
+        Some(false) => Some(format!(
+            "all {n} outcomes are negative: there are no figures of how well the classes are separated"
+        )),
         None => None,
     }
 }

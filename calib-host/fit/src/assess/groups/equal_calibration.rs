@@ -129,7 +129,7 @@ pub fn test_equal_calibration(
     let squares: Vec<Vec<f64>> = stretches.par_iter().zip(streams).map(of_stretch).collect();
     let statistic = |deal: usize| squares.iter().map(|of_stretch| of_stretch[deal]).sum::<f64>();
     let found = statistic(0);
-    // What is equal but for rounding counts as large.
+    // What is equal except for rounding counts as large.
     let as_large = (1..=deals).filter(|&deal| statistic(deal) >= found * (1.0 - 1e-9)).count();
     Ok(EqualCalibration {
         p_value: (1 + as_large) as f64 / (1 + deals) as f64,
@@ -322,7 +322,7 @@ fn is_mixed(rows: &[Row]) -> bool {
     differs(|row| row.group) && differs(|row| row.hit.into())
 }
 
-/// The bins of rows in ascending order of probability. As many rows of one probability as make a bin are one of their own, so that no other
+/// The bins of rows in ascending order of probability. As many rows of one probability as make a bin are a separate one, so that no other
 /// bin has more than thrice as many.
 fn runs(rows: &[Row]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();

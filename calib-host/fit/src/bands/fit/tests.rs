@@ -276,7 +276,7 @@ fn curves(scores: usize, grid: &[u128]) -> Vec<Curve> {
     curves(scores - 1, grid).into_iter().flat_map(longer).collect()
 }
 
-/// Demands that no curve that does not fall makes the band of these ties fail more often than stated, in whole numbers; returns how often the
+/// Demands that no curve that does not fall makes the band of these ties fail more often than stated, in whole numbers. Returns how often the
 /// worst one does, as a share of alpha.
 fn holds_for_all_labels(times: &[usize], tenths: u32, grid: &[u128]) -> f64 {
     let curves = curves(times.len(), grid);
@@ -349,7 +349,7 @@ fn ends_lie_where_exact_fractions_put_them() {
             let Ok(band) = whole(&rows, tenths as f64 / 10.0) else { continue };
             let positives = |union: &Range<usize>| rows[union.clone()].iter().filter(|row| row.1).count();
             for (at, p) in (0..times.len()).flat_map(|at| (0..=PARTS).map(move |p| (at as f64 / 16.0, p))) {
-                // Where the highest lower end is, and the lowest upper one, which is that of the negatives turned round.
+                // Where the highest lower end is, and the lowest upper one, which is that of the negatives reversed.
                 let mut is_above = [false; 2];
                 for union in &unions {
                     let (k, m) = (positives(union), union.len());

@@ -78,7 +78,7 @@ impl Blend {
         self.tabulated(points, kind, shared, STEPS_OF_SEVERAL)
     }
 
-    /// One table for all that have too few points of their own, fitted to the points of all tables.
+    /// One table for all that have too few separate points, fitted to the points of all tables.
     pub(crate) fn fit_all_together(
         self,
         points: &(impl Points + ?Sized),

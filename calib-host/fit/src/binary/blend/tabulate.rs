@@ -20,7 +20,7 @@ const PART: f64 = 1.0 / 20.0;
 /// The fewest steps that the points' scores reach, where the function has as many values there.
 const REACHED: usize = 16;
 
-/// A function in steps. Unlike bins, steps rest on no points of their own: all have a value, whatever scores were seen.
+/// A function in steps. Unlike bins, steps rest on no separate points: all have a value, whatever scores were seen.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TabulatedModel {

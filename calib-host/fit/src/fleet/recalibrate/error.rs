@@ -20,27 +20,27 @@ pub enum RecalibrateError {
     Method(Method),
     /// Probabilities are divided by their sum.
     #[error(
-        "probabilities that are divided by their sum are not the shares of any bin: take rows with labels"
+        "probabilities that are divided by their sum are not the event rates of any bin: use rows with labels"
     )]
     Normalized,
     /// Outcomes are counted in ranges of the score, which are not the bins of the values.
     #[error(
-        "outcomes are counted in ranges of the score that have intervals of their own, and values are not the shares of these: take rows with \
-         labels"
+        "outcomes are counted in ranges of the score with separate intervals, and values are not the event rates of these \
+         ranges: use rows with labels"
     )]
     Ranges,
     /// Codes, or tables of 16-bit numbers.
-    #[error("only tables of f32 are made from counted outcomes: take rows with labels")]
+    #[error("only tables of f32 are made from counted outcomes: use rows with labels")]
     Form,
     /// There are thresholds or sets, whose promises are of the rows before.
     #[error(
-        "the calibrator has thresholds or prediction sets, whose promises are about the rows that they were made of: counters do not \
-         renew them, so take rows with labels"
+        "the calibrator has thresholds or prediction sets, whose guarantees are about the rows that they were made from: \
+         counters do not renew them, so use rows with labels"
     )]
     Rules,
     /// A counter has stopped.
     #[error(
-        "{device}, table {table}: a counter is full, so that not every outcome was counted: take counters from before"
+        "{device}, table {table}: a counter is full, so not every outcome was counted: use earlier counters"
     )]
     Full {
         /// The device.
@@ -49,11 +49,12 @@ pub enum RecalibrateError {
         table: usize,
     },
     /// A device without counters of today.
-    #[error("{0}: there are earlier counters of the device, and none of now")]
+    #[error("{0}: there are earlier counters of the device, and no current ones")]
     Gone(String),
     /// Less than before.
     #[error(
-        "{device}, table {table}: it has counted less than its earlier counters say: it has begun anew since, so leave those out"
+        "{device}, table {table}: it has counted less than its earlier counters state. It has restarted at 0 since, so leave \
+         out the earlier counters"
     )]
     Back {
         /// The device.
@@ -62,7 +63,7 @@ pub enum RecalibrateError {
         table: usize,
     },
     /// No outcome at all.
-    #[error("no outcome is known: first tell devices what became of their predictions")]
+    #[error("no outcome is known: first report the outcomes of predictions to the devices")]
     NoOutcome,
     /// The artifact is not written.
     #[error(transparent)]
@@ -72,12 +73,12 @@ pub enum RecalibrateError {
 fn of_method(method: Method) -> String {
     let why = match method {
         Method::Isotonic | Method::IsotonicInterpolated | Method::Irp => {
-            "has values that rise with the score, and counted shares need not"
+            "has values that rise with the score, and counted event rates need not"
         }
         Method::UmdOriginal | Method::UmdRandomized | Method::ScalingBinning => {
-            "has values that are not the shares of its bins"
+            "has values that are not the event rates of its bins"
         }
-        _ => "has no bins, of which outcomes could be counted",
+        _ => "has no bins in which outcomes could be counted",
     };
-    format!("{method} {why}: take rows with labels, or from now on a calibrator of umd, ums or fixed-width")
+    format!("{method} {why}: use rows with labels, or in future a calibrator of umd, ums or fixed-width")
 }

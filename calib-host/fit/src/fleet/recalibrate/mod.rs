@@ -27,7 +27,7 @@ pub use error::RecalibrateError;
 pub struct Recalibration {
     /// The probability with which the promise may fail.
     pub alpha: f64,
-    /// The sum of the alphas of earlier calibrations in the field. What the calibrator in force says that it and those before it spent
+    /// The sum of the alphas of earlier calibrations in the field. What the active calibrator says that it and those before it spent
     /// is the least of it.
     pub alpha_spent: f64,
     /// How new the calibrator is.
@@ -65,17 +65,17 @@ pub struct RecalibratedBin {
 const NOT_KEPT: [&str; 7] =
     ["alpha", "candidates", "cluster-rows", "cluster-seed", "classifiers", "alpha-spent", COUNTING_DEVICES];
 
-/// Makes a calibrator from the outcomes that devices counted with the calibrator in force: its edges, with the share of positives in each
+/// Makes a calibrator from the outcomes that devices counted with the active calibrator: its edges, with the share of positives in each
 /// bin.
 ///
 /// The edges were chosen without these outcomes. Given the bins in which outcomes are known, each bin's positives are binomial, and the
-/// exact intervals (Clopper and Pearson 1934) at `alpha / B` hold for all B bins of all tables at once with probability `1 - alpha`;
-/// epsilon is the farthest end of one from its value. That takes that which outcomes become known depends on neither the label nor
+/// exact intervals (Clopper and Pearson 1934) at `alpha / B` hold for all B bins of all tables at once with probability `1 - alpha`.
+/// Epsilon is the farthest end of one from its value. That takes that which outcomes become known depends on neither the label nor
 /// anything within the bin that predicts it, and that counters are read at a time that does not depend on them either. Where their alarm
 /// is why there is to be another calibrator, `earlier` takes the counters of that time: only what was counted since is used.
 ///
 /// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted all the same. What a device does with a probability, the range of the scores, groups, and the monitors stay as
-/// they are, but for monitors by which scores have shifted. A signature is left out.
+/// they are, except for monitors by which scores have shifted. A signature is left out.
 ///
 /// ```
 /// use calib_core::{Artifact, Calibrator, Score};
@@ -106,8 +106,8 @@ const NOT_KEPT: [&str; 7] =
 ///
 /// # Errors
 ///
-/// Counters that are not the calibrator's, that are full or have gone back; a calibrator whose values are not those of bins with fixed
-/// edges, or with promises about thresholds or sets; no outcome at all.
+/// Counters that are not the calibrator's, that are full or have gone back. A calibrator whose values are not those of bins with fixed
+/// edges, or with promises about thresholds or sets. No outcome at all.
 pub fn recalibrated(
     before: &StoredArtifact,
     devices: &[DeviceCounters],

@@ -228,7 +228,7 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
     let clusters = data.clusters();
     match data.content() {
         Content::Points(points) if points.kind() == ScoreKind::Margin => refuse(
-            "margins are no probabilities, of which alone it can be said how good they are: name an artifact that takes margins",
+            "margins are not probabilities, and only probabilities can be assessed: name an artifact that accepts margins",
         ),
         Content::Points(_) if options.top_k.is_some() => Err(no_ranks()),
         Content::Points(_) if options.binning == Binning::ByBin => {
@@ -263,7 +263,7 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
             Ok(found)
         }
         Content::Codes(..) => {
-            refuse("codes of several classes are assessed with an artifact that takes them")
+            refuse("codes of several classes are assessed with an artifact that accepts them")
         }
         Content::Weighted(_) => refuse("weighted rows are not assessed: leave out the weights"),
     }
@@ -326,7 +326,7 @@ fn of_calibrated(
         }
         Calibrated { rows: Some(rows), .. } => {
             findings.extend(Finding::of_predictions(&rows.before, rows.clusters.as_ref()));
-            // Without costs of its own a rule fits its artifact.
+            // Without separate costs a rule fits its artifact.
             let rule = ReportedRule::of_artifact(artifact, None).unwrap_or_default();
             let found = assess_calibrated(&rows, artifact, (rule.as_ref(), operating), options);
             findings.extend(found.evidence.iter().copied().map(Finding::Evidence));

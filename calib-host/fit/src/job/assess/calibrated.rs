@@ -48,7 +48,7 @@ pub struct Ranks {
 }
 
 impl<'d> Calibrated<'d> {
-    /// Calibrates rows; `seed` draws the random words of a randomised artifact.
+    /// Calibrates rows; `seed` draws the random words of a randomized artifact.
     ///
     /// # Errors
     ///

@@ -189,7 +189,7 @@ impl CheckedScores {
         outputs.with_groups(&self.groups)
     }
 
-    /// Calibrates the rows with the artifact that they were checked for; `seed` draws the random words of a randomised one.
+    /// Calibrates the rows with the artifact that they were checked for; `seed` draws the random words of a randomized one.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ pub enum AssessError {
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// The artifact tells groups apart, and of which the rows are is not known.
-    #[error("the artifact tells the groups {known} apart: give the group of each row")]
+    #[error("the artifact distinguishes the groups {known}: give the group of each row")]
     NoGroups {
         /// The groups that it knows.
         known: String,

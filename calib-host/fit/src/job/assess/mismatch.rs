@@ -37,7 +37,7 @@ fn takes(artifact: &Artifact<'_>) -> String {
     let (classes, encoding) = (artifact.header().classes, artifact.header().encoding);
     match artifact.header().reduction {
         Reduction::Binary if artifact.header().method.has_no_calibrator() => {
-            "nothing to be calibrated: it holds thresholds alone".into()
+            "no scores to calibrate: it has only thresholds".into()
         }
         Reduction::Binary if matches!(artifact.calibrator(), Calibrator::Grouped(_)) => {
             "binary scores with the group of each, which this command does not read".into()

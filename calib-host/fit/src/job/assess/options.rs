@@ -24,7 +24,7 @@ pub struct AssessOptions {
     pub resamples: usize,
     /// How bootstrap intervals are made.
     pub intervals: IntervalKind,
-    /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomised artifact needs.
+    /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomized artifact needs.
     pub seed: u64,
     /// How many of the most probable classes of a vector are assessed as well.
     pub top_k: Option<u16>,
@@ -85,14 +85,14 @@ impl AssessOptions {
             Self { alpha, .. } if !(*alpha > 0.0 && *alpha < 1.0) => {
                 "`alpha` is a fraction between 0 and 1, such as 0.05".into()
             }
-            _ if !has_bins => "`n_bins` is 1 at least".into(),
+            _ if !has_bins => "`n_bins` is at least 1".into(),
             Self { norm, .. } if !(*norm >= 1.0 && norm.is_finite()) => {
                 format!("`norm`={norm}: a norm is a number from 1 on")
             }
             Self { resamples, .. } if *resamples > MOST_RESAMPLES => {
                 format!("`resamples`={resamples}: at most {MOST_RESAMPLES} are kept in memory")
             }
-            Self { top_k: Some(0), .. } => "`top_k` is 1 at least".into(),
+            Self { top_k: Some(0), .. } => "`top_k` is at least 1".into(),
             _ => return Ok(()),
         }))
     }

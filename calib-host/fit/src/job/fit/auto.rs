@@ -75,7 +75,7 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
     let bins = Umd::suitable_bins(data.len()) as u64;
     let fit = fit_binary(data, &BinaryMethod::Umd(Umd::new(bins as usize)), alpha)?.bounded_by(bound);
     let left = if (fit.bins() as u64) < bins {
-        format!(", which are left of {bins} since scores tie")
+        format!(", which remain of {bins} because scores tie")
     } else {
         String::new()
     };
@@ -140,7 +140,7 @@ fn of_bins(fit: &Fit) -> String {
     number_of(fit.bins() as u64, "bin")
 }
 
-/// Why these are the bins, of which some may have no scores of their own.
+/// Why these are the bins, of which some may have no separate scores.
 fn why(bins: u64, epsilon: f64, fit: &Fit, is_most: bool) -> String {
     let of = of_bins(fit);
     match is_most && fit.bins() as u64 == bins {

@@ -60,15 +60,15 @@ impl NotFitted {
                 let needed = needed.map_or(String::new(), |n| format!(": two bins take {n}"));
                 let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
                 format!(
-                    "no bins of {n} points keep a guarantee within {epsilon}{needed}; leave `epsilon` out, or take {larger}"
+                    "no bins of {n} points keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}"
                 )
             }
             Self::TiesAtEdges { epsilon, least } => {
                 let least =
                     least.map_or(String::new(), |least| format!(", and the least that is kept is {least}"));
                 format!(
-                    "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave `epsilon` out, take a \
-                     larger one, or `method=umd-randomized` with `bins`"
+                    "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave out \
+                     `epsilon`, use a larger one, or use `method=umd-randomized` with `bins`"
                 )
             }
             Self::Data(_) | Self::Fit(_) | Self::ReferenceScores(_) | Self::Compile(_) => return None,

@@ -51,7 +51,7 @@ pub enum FittedModel {
     Joint(JointFit),
 }
 
-/// Fits a calibrator to a data set, and makes an artifact of it. The same rows and options give the same bytes, whoever asks.
+/// Fits a calibrator to a data set, and makes an artifact of it. The same rows and options give the same bytes for all.
 ///
 /// Of rows in clusters one of each is fitted to. The bytes hold the hash of all rows, by which an assessment knows them again.
 ///
@@ -335,8 +335,9 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
         (name.clone(), problems)
     };
     let problems = Problems::by_group(groups.names().iter().enumerate().map(of_group).collect());
-    problems
-        .ok_or_else(|| OptionsError::new("`groups` names one group only: each has a table of its own").into())
+    problems.ok_or_else(|| {
+        OptionsError::new("`groups` names only one group: each group has a separate table").into()
+    })
 }
 
 /// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.

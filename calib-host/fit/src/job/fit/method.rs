@@ -95,7 +95,7 @@ pub enum ScoresOf {
         kind: ScoreKind,
         /// The encoding of their codes.
         encoding: Option<ScoreEncoding>,
-        /// Whether each group has a table of its own.
+        /// Whether each group has a separate table.
         by_group: bool,
     },
     /// A matrix of several classes.
@@ -462,11 +462,11 @@ impl NamedMethod {
         }
         let of_binning = self.scaling.filter(|_| name.bins_scaling());
         Err(refused(if name == MethodName::Beta || of_binning == Some(ScalingName::Beta) {
-            "beta calibration is a function of a probability's logarithms, which margins have none of: use platt, or give probabilities \
-             with `kind=scores`"
+            "beta calibration is a function of a probability's logarithms, and margins are not probabilities: use platt, or \
+             give probabilities with `kind=scores`"
                 .to_owned()
         } else if name == MethodName::PlattProb || of_binning == Some(ScalingName::PlattProb) {
-            "platt-prob is a function of a probability: of margins use platt, which is a function of the margin".to_owned()
+            "platt-prob is a function of a probability: for margins use platt, which is a function of the margin".to_owned()
         } else if name == MethodName::FixedWidth && self.range.is_none() && !are_codes {
             "bins of equal width of margins need their range: `range=LO,HI`".to_owned()
         } else if name != MethodName::FixedWidth && self.range.is_some() {
@@ -493,7 +493,7 @@ impl NamedMethod {
         match kind {
             Some(VectorKind::Logits) => Ok(()),
             _ => Err(refused(
-                "`class_score=margin` is taken of logits: use `kind=logits`, or leave it out for probabilities",
+                "`class_score=margin` is computed from logits: use `kind=logits`, or leave it out for probabilities",
             )),
         }
     }
@@ -534,11 +534,12 @@ fn on_kind(kind: ScoreKind, method: ScalingMethod) -> ScalingMethod {
 /// What is said where one score is fitted without bins.
 fn how_to_name_bins(name: MethodName) -> String {
     let needs = format!(
-        "{name} needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` says how many keep a guarantee within 0.1"
+        "{name} needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` prints how many keep a guarantee \
+         within 0.1"
     );
     match name {
         MethodName::Umd => {
-            format!("{needs}; `epsilon=0.1` in place of them chooses so many")
+            format!("{needs}; `epsilon=0.1` instead chooses the number")
         }
         _ => format!("{needs} of umd"),
     }

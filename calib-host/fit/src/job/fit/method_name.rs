@@ -41,7 +41,8 @@ pub enum MethodName {
 
 names! {
     MethodName, "method":
-    Blend "blend" "A weighted mean of the scores as they are, platt, beta, quadratic, isotonic and umd, in one step table: each counts by how well it predicts rows that it was not fitted to",
+    Blend "blend" "A weighted mean of the unchanged scores, platt, beta, quadratic, isotonic and umd, in one step table. The \
+         weights depend on how well each predicts rows that it was not fitted to",
     Umd "umd" "Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee",
     UmdOriginal "umd-original" "The same with boundary points kept (Zadrozny and Elkan): with a slightly wider guarantee",
     UmdRandomized "umd-randomized" "The same with ties broken at random, at fit and on the device (Algorithm 2): with a guarantee whatever the scores",
@@ -52,13 +53,14 @@ names! {
     IsotonicCentered "isotonic-centered" "The same, interpolated between the centers of its blocks, so that it rises throughout",
     ScalingBinning "scaling-binning" "Uniform-mass bins of a scaling function's outputs, with its means as values (Kumar et al. 2019)",
     ScalingBinningOneSet "scaling-binning-one-set" "The same with all points for each of its three steps, instead of a third each",
-    Platt "platt" "Platt scaling: a logistic function of the logit; of a raw score that of Platt (1999)",
+    Platt "platt" "Platt scaling: a logistic function of the logit; for a raw score that of Platt (1999)",
     PlattProb "platt-prob" "A logistic function of the probability itself",
     Beta "beta" "Beta calibration: a logistic function of both logarithms (Kull et al. 2017)",
-    Quadratic "quadratic" "A logistic function of the logit and its square; of a raw score and its square. It may rise and fall",
-    Temperature "temperature" "Temperature scaling of the logit; of a matrix, of all logits (Guo et al. 2017)",
+    Quadratic "quadratic" "A logistic function of the logit and its square; for a raw score and its square. It may rise and \
+         fall",
+    Temperature "temperature" "Temperature scaling of the logit; for a matrix, of all logits (Guo et al. 2017)",
     VennAbers "venn-abers" "Inductive Venn-Abers prediction: p0 and p1, and a probability between them",
-    Unchanged "none" "The scores as they are; of raw scores their sigmoid, as of logits",
+    Unchanged "none" "The unchanged scores; for raw scores their sigmoid, as for logits",
     Vector "vector" "Vector scaling of a matrix: a weight and an intercept per class (Guo et al. 2017)",
     Matrix "matrix" "Matrix scaling: a full matrix of weights (Guo et al. 2017)",
     Dirichlet "dirichlet" "Dirichlet calibration: a matrix of weights for log-probabilities, regularized (Kull et al. 2019)",
@@ -116,7 +118,7 @@ pub enum ClassScore {
 names! {
     ClassScore, "score of a class":
     Softmax "softmax" "Its probability: the softmax of logits, or the probability as it is given",
-    Margin "margin" "How far its logit is above the second largest",
+    Margin "margin" "Its logit minus the second largest",
 }
 
 /// How a problem with several classes becomes binary ones.
@@ -135,9 +137,9 @@ names! {
     ReductionName, "reduction":
     Confidence "confidence" "The probability that the prediction is right, from one calibrator for all classes",
     TopLabel "top-label" "The probability that the prediction is right, from one calibrator per predicted class",
-    ClassWise "class-wise" "A probability for every class, from one calibrator per class against the rest; they need not sum to one",
-    Normalized "normalized" "Class-wise, divided by the sum: nothing is guaranteed then",
-    TopKLabel "top-k-label" "The first K classes and the probability of each being right, from one calibrator per rank and class",
+    ClassWise "class-wise" "A probability for every class, from one one-vs-rest calibrator per class; they need not sum to one",
+    Normalized "normalized" "Class-wise, divided by the sum: this has no guarantee",
+    TopKLabel "top-k-label" "The top-K classes and the probability of each being right, from one calibrator per rank and class",
     TopKConfidence "top-k-confidence" "The same from one calibrator per rank",
 }
 
@@ -185,9 +187,9 @@ pub enum AlarmAction {
 
 names! {
     AlarmAction, "action of monitors":
-    Flag "flag" "Tells it when it is asked",
-    Alarm "alarm" "Keeps its own alarm raised, too",
-    Uncalibrated "uncalibrated" "Answers \"uncalibrated\" from then on, and keeps its own alarm raised",
+    Flag "flag" "Reports the alarm when it is queried",
+    Alarm "alarm" "Also keeps its own alarm raised",
+    Uncalibrated "uncalibrated" "Returns \"uncalibrated\" from then on, and keeps its own alarm raised",
 }
 
 impl AlarmAction {

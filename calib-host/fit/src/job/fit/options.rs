@@ -95,7 +95,7 @@ pub struct FitOptions {
 /// What monitors on a device compare with, and how rare their false alarms are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MonitorOptions {
-    /// The number of bins of their own; `None` for those of the tables.
+    /// The number of separate bins; `None` for those of the tables.
     pub bins: Option<u16>,
     /// Scores of the same kind that they compare with in place of those of the calibration.
     pub scores: Option<Vec<f32>>,
@@ -243,8 +243,8 @@ impl FitOptions {
         let of_tables = is_matrix || data.groups().is_some() || (are_weighted && !reference);
         if self.candidates > 1 && self.monitors.is_some() && !own_bins && !self.is_joint() {
             return Err(OptionsError::new(
-                "`candidates` says that bins were chosen by these labels, and monitors count in bins that were not: add `monitor_bins` \
-                 with a number that was set without a look at the labels",
+                "`candidates` states that bins were chosen by these labels, and monitors count in bins that were not: add \
+                 `monitor_bins` with a number that was set without looking at the labels",
             ));
         }
         if self.table == TableWidth::Direct && data.encoding().is_none() {
@@ -271,7 +271,7 @@ impl FitOptions {
         }
         if reference && !own_bins {
             return Err(OptionsError::new(
-                "monitors that compare with scores of their own take bins of their own: add `monitor_bins` with a number",
+                "monitors that compare with separate scores need separate bins: add `monitor_bins` with a number",
             ));
         }
         if self.is_joint() {
@@ -279,8 +279,8 @@ impl FitOptions {
         }
         if own_bins && of_tables {
             return Err(OptionsError::new(
-                "`monitor_bins` goes with one score of rows that count the same: leave it out, and take `method=umd`, whose bins the \
-                 monitors then have",
+                "`monitor_bins` goes with one score of rows that count the same: leave it out, and use `method=umd`, whose \
+                 bins the monitors then have",
             ));
         }
         Ok(())
@@ -363,7 +363,7 @@ impl FitOptions {
         }
     }
 
-    /// What monitors compare with: the bins of their own are of these points, or of other scores.
+    /// What monitors compare with: the separate bins are of these points, or of other scores.
     pub(super) fn monitoring(&self, points: Option<&BinaryData>) -> Result<Option<Monitoring>, NotFitted> {
         use crate::artifact::{CompileError, MonitorBins, MonitorError};
         let Some(options) = &self.monitors else { return Ok(None) };

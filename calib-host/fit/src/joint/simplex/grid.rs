@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(Grid::new(2, 2).unwrap().steps, [[0, 1 << 30], [1 << 29, 1 << 29], [1 << 30, 0]]);
     }
 
-    /// .22 - .2 and .12 - .1 are equal but for rounding.
+    /// .22 - .2 and .12 - .1 are equal except for rounding.
     #[test]
     fn rounding_decides_ties_as_the_authors_code_does() {
         let index = |grid: &Grid, point: [i32; 3]| {

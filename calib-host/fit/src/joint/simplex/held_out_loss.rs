@@ -28,7 +28,7 @@ impl HeldOutLoss {
         self.log_loss - self.uncalibrated
     }
 
-    /// Whether calibrating is better beyond chance: whether the upper end of the one-sided 95 % interval of the change is below 0.
+    /// Whether calibrating is better significantly: whether the upper end of the one-sided 95 % interval of the change is below 0.
     pub fn is_better(&self) -> bool {
         const QUANTILE: f64 = 1.645;
         self.change() + QUANTILE * self.standard_error < 0.0

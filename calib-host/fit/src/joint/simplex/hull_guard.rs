@@ -6,7 +6,7 @@ use crate::stats::{Rows, surface_hull};
 
 /// The hull of the ROC surface of scores among three classes.
 ///
-/// Splits that keep the order of all splits before can still raise it, by thresholds that are no splits; a better ROC surface
+/// Splits that keep the order of all splits before can still raise it, by thresholds that are no splits. A better ROC surface
 /// on the points that were fitted is no merit.
 pub(crate) struct HullGuard {
     six_volumes: i128,

@@ -205,7 +205,7 @@ mod tests {
         CanonicalMethod::MulticlassIrp(irp).fit(data).unwrap()
     }
 
-    /// The set of the paper's supplement: points uniform on the simplex, each labelled with the largest of its entries
+    /// The set of the paper's supplement: points uniform on the simplex, each labeled with the largest of its entries
     /// after noise.
     fn noisy(n: usize, noise: f64, seed: u64) -> VectorData {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -349,7 +349,7 @@ mod tests {
             }
         }
 
-        /// Every split's order is kept by the values at all points, taken from the tree itself; probabilities sum to one; no
+        /// Every split's order is kept by the values at all points, taken from the tree itself. Probabilities sum to one. No
         /// order of rows, and no more regions with points than asked for.
         #[test]
         fn every_split_keeps_its_order(

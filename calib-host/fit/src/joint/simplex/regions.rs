@@ -74,7 +74,7 @@ impl<'a> Regions<'a> {
     }
 
     /// The split that gains most of all splits of all regions with which all calibration points keep the order of every split
-    /// (Berta, Bach and Jordan 2024, Algorithm 2); the first among equals.
+    /// (Berta, Bach and Jordan 2024, Algorithm 2). The first among equals.
     pub(crate) fn best_split(&mut self, growth: &Growth) -> Option<BestSplit> {
         let mut best: Option<BestSplit> = None;
         for place in 0..self.list.len() {

@@ -40,7 +40,7 @@ impl Facet {
 }
 
 impl Hull {
-    /// The hull of points below 2^32 in size, of which the first four span a tetrahedron (quickhull; points in the plane of
+    /// The hull of points below 2^32 in size, of which the first four span a tetrahedron (quickhull. Points in the plane of
     /// a facet count as inside, so that exact arithmetic leaves no special cases).
     pub(super) fn new(points: &[[i64; 3]]) -> Self {
         let first = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]].map(|[a, b, c]| {

@@ -46,7 +46,7 @@ pub enum FlashError {
     },
     /// A sector that was not to be touched is not as it was.
     #[error(
-        "a neighbouring sector was changed: at {addr:#010x} it reads {after:02x}, before it was {before:02x}"
+        "a neighboring sector was changed: at {addr:#010x} it reads {after:02x}, before it was {before:02x}"
     )]
     Neighbour {
         /// The first byte that differs.
@@ -58,7 +58,8 @@ pub enum FlashError {
     },
     /// The device left no report after its reset.
     #[error(
-        "the calibrator is written, but the device did not say within {:.1} s whether it uses it: there is no report at {addr:#010x}",
+        "the calibrator is written, but the device did not report within {:.1} s whether it uses it: there is no report at \
+         {addr:#010x}",
         patience.as_secs_f64()
     )]
     NoReport {
@@ -74,7 +75,7 @@ pub enum FlashError {
     #[error(transparent)]
     Slots(#[from] LayoutError),
     /// The device would not take the artifact. Nothing was written.
-    #[error("the device would not take the calibrator: {0}")]
+    #[error("the device would reject the calibrator: {0}")]
     Refused(InstallError<NorFlashErrorKind>),
 }
 
@@ -96,7 +97,7 @@ pub enum Rejection {
         /// The artifact's.
         artifact: ClassifierId,
     },
-    /// A calibrator with a higher counter is in force.
+    /// A calibrator with a higher counter is active.
     Counter {
         /// The counter in force.
         held: u32,
@@ -107,7 +108,7 @@ pub enum Rejection {
     NotThere([Result<Identity, SlotFault>; 2]),
     /// The device does not say why.
     Unsaid {
-        /// What is in force.
+        /// What is active.
         in_force: Option<Identity>,
         /// Why nothing is.
         missing: Option<Missing>,
@@ -118,16 +119,19 @@ impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key { device, artifact: Some(key) } => {
-                write!(f, "it takes only calibrators signed with key {device}, this one is signed with {key}")
+                write!(
+                    f,
+                    "it accepts only calibrators signed with key {device}, this one is signed with {key}"
+                )
             }
             Self::Key { device, artifact: None } => {
-                write!(f, "it takes only calibrators signed with key {device}, this one is not signed")
+                write!(f, "it accepts only calibrators signed with key {device}, this one is not signed")
             }
             Self::Classifier { device, artifact } => {
                 write!(f, "it was fitted for classifier {artifact}, the device's is {device}")
             }
             Self::Counter { held, offered } => {
-                write!(f, "its counter is {offered}, below {held} of the calibrator in force")
+                write!(f, "its rollback counter is {offered}, below {held} of the active calibrator")
             }
             Self::NotThere(slots) => {
                 f.write_str("the device does not see it; its slots:")?;
@@ -136,7 +140,7 @@ impl fmt::Display for Rejection {
                     Err(fault) => write!(f, " {index}: {fault};"),
                 })
             }
-            Self::Unsaid { in_force: Some(identity), .. } => write!(f, "{identity} is in force instead"),
+            Self::Unsaid { in_force: Some(identity), .. } => write!(f, "{identity} is active instead"),
             Self::Unsaid { missing: Some(Missing::Slots(faults)), .. } => {
                 let mut said = faults.iter().filter(|fault| !matches!(fault, SlotFault::Blank));
                 match said.next() {

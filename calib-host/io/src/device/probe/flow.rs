@@ -1,4 +1,4 @@
-//! Writing flash through a probe: plan, write, read back, look at the neighbours.
+//! Writing flash through a probe: plan, write, read back, look at the neighbors.
 
 use super::access::{AccessError, FlashAccess, Sector};
 use super::error::FlashError;
@@ -28,7 +28,7 @@ pub struct FlashReport {
     pub sectors: usize,
     /// The bytes written and read back.
     pub written_bytes: usize,
-    /// The bytes of neighbouring sectors found as they were.
+    /// The bytes of neighboring sectors found as they were.
     pub neighbour_bytes: u64,
 }
 
@@ -85,7 +85,7 @@ pub fn flash_plan(
     Ok(FlashPlan { erased, neighbours })
 }
 
-/// Writes segments as planned, reads all of them back, and compares the neighbouring sectors with what they were. What is
+/// Writes segments as planned, reads all of them back, and compares the neighboring sectors with what they were. What is
 /// written does not run before the chip is reset.
 ///
 /// # Errors

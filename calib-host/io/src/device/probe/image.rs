@@ -105,7 +105,7 @@ impl SlotImage {
         Ok((receipt, Segment { addr, bytes: bytes[slot * len..][..len].to_vec() }))
     }
 
-    /// What is to be written beside the slot in force if that has no place for marks: a probe can do without, because it can write
+    /// What is to be written beside the active slot if that has no place for marks: a probe can do without, because it can write
     /// the slot again if the power fails. The store has looked at the artifact's counter before.
     fn beside(
         &self,

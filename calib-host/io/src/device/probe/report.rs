@@ -45,7 +45,7 @@ impl DeviceReport {
         }
     }
 
-    /// The calibrator in force.
+    /// The active calibrator.
     pub fn in_force(&self) -> Option<SlotContent> {
         self.slots.in_force.and_then(|slot| self.slots.slots.get(usize::from(slot)).copied()?.ok())
     }

@@ -7,7 +7,7 @@ use super::error::DeviceError;
 use super::link::{Link, Transport};
 
 impl<T: Transport> Link<T> {
-    /// Asks a device what its monitors counted: of every table of the calibrator in force, and `None` of one
+    /// Asks a device what its monitors counted: of every table of the active calibrator, and `None` of one
     /// that is not monitored. The device looks at the evidence as it answers.
     ///
     /// # Errors
@@ -47,16 +47,16 @@ impl<T: Transport> Link<T> {
         self.ask_counters(&RequestBody::Outcome(outcome))
     }
 
-    /// Lets a device with this calibrator count anew.
+    /// Lets a device with this calibrator count again.
     ///
     /// # Errors
     ///
-    /// As [`Link::ask`]; [`DeviceError::Counters`] if another calibrator is in force.
+    /// As [`Link::ask`]; [`DeviceError::Counters`] if another calibrator is active.
     pub fn reset_counters(&mut self, calibrator: calib_core::Identity) -> Result<Counters, DeviceError> {
         self.ask_counters(&RequestBody::ResetCounters { calibrator })
     }
 
-    /// Asks a device which calibrator is in force; `None` if there is none.
+    /// Asks a device which calibrator is active; `None` if there is none.
     ///
     /// # Errors
     ///

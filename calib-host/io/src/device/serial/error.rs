@@ -49,7 +49,7 @@ pub enum DeviceError {
         cause: String,
     },
     /// The line failed.
-    #[error("the serial line failed: {0}")]
+    #[error("the serial link failed: {0}")]
     Line(io::Error),
     /// The port was closed on the device's side.
     #[error("the device is gone: its serial port was closed")]
@@ -68,10 +68,10 @@ pub enum DeviceError {
     #[error("the port sends back what is sent to it, and no device answers")]
     Echo,
     /// It answers something else than it was asked.
-    #[error("the device's answer does not go with the question: its firmware speaks another protocol")]
+    #[error("the device's answer does not match the request: its firmware uses another protocol")]
     Protocol,
     /// It answers, and gets no further.
-    #[error("the device gets no further than {done} of {total} bytes")]
+    #[error("the device stopped at {done} of {total} bytes")]
     Stalled {
         /// How far it says that it is.
         done: u32,
@@ -79,18 +79,16 @@ pub enum DeviceError {
         total: u32,
     },
     /// It does not know what it was asked.
-    #[error("the device does not know this request: its firmware speaks an older version of the protocol")]
+    #[error("the device does not know this request: its firmware uses an older version of the protocol")]
     UnknownRequest,
     /// It answers what only a later version of the protocol has.
-    #[error("the device's answer is unknown: its firmware speaks a later version of the protocol")]
+    #[error("the device's answer is unknown: its firmware uses a later version of the protocol")]
     UnknownReply,
     /// It was built not to answer this.
     #[error("the device does not answer this request: its firmware was built with it switched off")]
     SwitchedOff,
     /// It answers from an older calibrator than it may have.
-    #[error(
-        "the device may have fallen back to an older calibrator: slot {slot} is not the one in force, as {fault}"
-    )]
+    #[error("the device may have fallen back to an older calibrator: slot {slot} is not active, as {fault}")]
     FellBack {
         /// The slot with what may be a newer calibrator.
         slot: u8,
@@ -98,24 +96,24 @@ pub enum DeviceError {
         fault: SlotFault,
     },
     /// It cannot do what it was asked.
-    #[error("the device refuses: {0}")]
+    #[error("the device rejects this: {0}")]
     Refused(UpdateRefusal),
     /// It cannot do what it was asked, for a reason that has nothing to do with updates.
-    #[error("the device refuses: {0:?}")]
+    #[error("the device rejects this: {0:?}")]
     RefusedOtherwise(Refusal),
     /// Its monitors do not answer, or do not count what they were told.
-    #[error("the device refuses: {0}")]
+    #[error("the device rejects this: {0}")]
     Counters(CountersRefusal),
     /// It takes only artifacts that are signed, and this one is not, or with another key.
-    #[error("the device takes only calibrators signed with key {device}, this one is {}", signed_with(*artifact))]
+    #[error("the device accepts only calibrators signed with key {device}, this one is {}", signed_with(*artifact))]
     Key {
         /// The device's key.
         device: KeyId,
         /// The artifact's.
         artifact: Option<KeyId>,
     },
-    /// After the update another calibrator is in force.
-    #[error("after the update the device has another calibrator in force: {}", named(*found))]
+    /// After the update another calibrator is active.
+    #[error("after the update another calibrator is active on the device: {}", named(*found))]
     OtherInForce {
         /// Which one.
         found: Option<Identity>,

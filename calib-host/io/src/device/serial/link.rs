@@ -108,7 +108,7 @@ impl<T: Transport> Link<T> {
 
     /// Asks, again if there is no reply in time, and returns the reply.
     ///
-    /// A request that changes something changes nothing more when it is asked again, but for one: a prediction that a device counts is
+    /// A request that changes something changes nothing more when it is asked again, except for one: a prediction that a device counts is
     /// one more each time.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ const NO_TERMINAL: &str = "Not a typewriter";
 
 /// How long a port may stay in use.
 ///
-/// Whoever starts a process while a port is open lends the process a copy of it, and of its lock, until the process runs
+/// Anyone who starts a process while a port is open lends the process a copy of it, and of its lock, until the process runs
 /// its own program.
 #[cfg(feature = "serial")]
 const LENT: Duration = Duration::from_secs(1);

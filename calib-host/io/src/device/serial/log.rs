@@ -77,7 +77,7 @@ impl LogDecoder<'_> {
                 Ok(line) => lines.push(line),
                 Err(DecodeError::Malformed) => {
                     self.damaged += 1;
-                    // An encoding without ends of lines cannot skip one: it begins anew.
+                    // An encoding without ends of lines cannot skip one: it restarts.
                     if !self.table.encoding().can_recover() {
                         self.decoder = self.table.new_stream_decoder();
                     }

@@ -41,7 +41,7 @@ pub enum Stage {
 ///
 /// # Errors
 ///
-/// If the line fails, or the device refuses. The calibrator in force is then the one before, unless the device was asked
+/// If the line fails, or the device refuses. The active calibrator is then the one before, unless the device was asked
 /// for the last step and its answer was lost: push again.
 pub fn push<T: Transport>(
     link: &mut Link<T>,

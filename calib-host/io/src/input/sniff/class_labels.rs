@@ -9,7 +9,7 @@ use crate::input::table::Table;
 
 impl Table {
     /// A column of labels of the classes that these columns of a matrix hold: the names of the columns, such as `cat`, or what is behind
-    /// the same word in all of them, such as the 1 of `p1`; labels that are neither are class indices, as [`Table::labels`] has them.
+    /// the same word in all of them, such as the 1 of `p1`. Labels that are neither are class indices, as [`Table::labels`] has them.
     ///
     /// ```
     /// use calib_io::input::{Source, Table};

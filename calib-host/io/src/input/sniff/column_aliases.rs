@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(found("score", &["score", "score"]), Err(NotFound::Twice));
         let several = NotFound::Several(vec!["prob".into(), "y_score".into()]);
         assert_eq!(found("score", &["prob", "y_score", "y"]), Err(several));
-        // Whoever names a column means that one.
+        // Anyone who names a column means that one.
         assert_eq!(found("y_prob", &["prob", "y"]), Err(NotFound::Missing));
         // A prediction may be a class.
         assert_eq!(found("score", &["y_pred", "y_true"]), Err(NotFound::Missing));

@@ -48,7 +48,7 @@ pub(in crate::input) const PLAIN: Dialect =
 /// How a unit of UTF-16 is read.
 type Unit = fn([u8; 2]) -> u16;
 
-/// How the units of a text in UTF-16 are read, and how long its byte order mark is; without one, every other byte of the letters that
+/// How the units of a text in UTF-16 are read, and how long its byte order mark is. Without one, every other byte of the letters that
 /// tables begin with is zero.
 fn utf16(bytes: &[u8]) -> Option<(Unit, usize)> {
     Some(match bytes {
@@ -141,7 +141,7 @@ fn separator_line(text: &[u8]) -> (&[u8], Option<u8>) {
 }
 
 /// Takes off comments above a table: lines that begin with `#`. The last of them holds the names if it has as many fields as the row of
-/// numbers below it, as NumPy's `savetxt` writes it; of that one the `#` is taken off. A column called `#` is no comment.
+/// numbers below it, as NumPy's `savetxt` writes it. Of that one the `#` is taken off. A column called `#` is no comment.
 fn without_comments(text: &[u8]) -> &[u8] {
     let mut rest = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let separators = |line: &[u8]| SEPARATORS.map(|one| line.iter().filter(|&&byte| byte == one).count());
@@ -474,7 +474,7 @@ mod tests {
             "\n",
             "a,b\n\"0,5\",1\n",
             "name,note\nx,\"a;b;c\"\n",
-            // Ragged rows are told by whoever reads them.
+            // Ragged rows are told by anyone who reads them.
             "score,label\n0.5\n0.5,1\n0.25,0\n",
             "\u{feff}score,label\n0.5,1\n",
             // Decimal commas, which are no names of rows, and fields too many in some rows alone.

@@ -1,4 +1,4 @@
-//! Labels of which somebody said which one is class 1.
+//! Labels of which someone said which one is class 1.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

@@ -86,7 +86,7 @@ fn leave_out(sources: &mut [Source]) {
         let names: Vec<String> =
             source.options().complete.iter().flat_map(|list| column_aliases::listed(list)).collect();
         let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
-        // What is wrong with a file is told by whoever needs it.
+        // What is wrong with a file is told by anyone who needs it.
         let incomplete = match Table::read_only(source, &wanted) {
             Ok(table) => table.incomplete(&names),
             Err(_) => match incomplete_rows(source) {
@@ -99,7 +99,7 @@ fn leave_out(sources: &mut [Source]) {
             Some(lacking) if lacking.len() == incomplete.len() => {
                 lacking.iter_mut().zip(incomplete).for_each(|(lacks, more)| *lacks |= more);
             }
-            // That there are not as many rows is told by whoever joins them.
+            // That there are not as many rows is told by anyone who joins them.
             Some(_) => return,
         }
     }

@@ -195,7 +195,7 @@ impl fmt::Display for TableNote {
             Self::SecondColumn { file } => {
                 write!(
                     f,
-                    "{}: of two probabilities that sum to one the second is taken, as class 1's",
+                    "{}: the second of two probabilities that sum to one is used, as the score of class 1",
                     file.display()
                 )
             }
@@ -214,7 +214,7 @@ impl fmt::Display for TableNote {
                 let sign = match separator {
                     ';' => "semicolons".into(),
                     '\t' => "tabs".into(),
-                    other => format!("the sign {}", quoted(&other.to_string())),
+                    other => format!("the character {}", quoted(&other.to_string())),
                 };
                 write!(f, "{}: {sign} separate the fields", file.display())
             }
@@ -223,7 +223,7 @@ impl fmt::Display for TableNote {
             }
             Self::SimilarNames { file, column, names: [one, other] } => write!(
                 f,
-                "{}, column {column}: {} and {} are two names, though they differ in case, spaces or invisible signs only",
+                "{}, column {column}: {} and {} are two names, though they differ only in case, spaces or invisible characters",
                 file.display(),
                 quoted(one),
                 quoted(other)
@@ -256,7 +256,7 @@ impl fmt::Display for TableNote {
 }
 
 impl TableOptions {
-    /// Tells it to whoever asked for that.
+    /// Tells it to anyone who asked for that.
     pub(in crate::input) fn note(&self, note: &TableNote) {
         if let Some(Tell(tell)) = &self.tell {
             tell(note);
