@@ -870,10 +870,10 @@ fn every_command_asks_about_scores_that_cannot_be_scores() {
             |row, label| (label ^ i32::from(row % 5 == 0)).to_string(),
             "is 0 or 1: are these predicted classes?",
         ),
-        (|row, _| format!("{}", f64::from(row) / 400.0), "The scores hardly tell the labels apart"),
+        (|row, _| format!("{}", f64::from(row) / 400.0), "The scores hardly separate the labels"),
         (
             |row, label| format!("{}", f64::from(row) / 4000.0 + 0.8 * f64::from(1 - label)),
-            "High scores are rather of class 0",
+            "Higher scores go with class 0",
         ),
     ] {
         let place = place().with("t.csv", table(score)).with("other.csv", other.clone());

@@ -93,7 +93,7 @@ fn a_page_about_scores_that_tell_nothing_says_so() {
     place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
     let run = place.says("calib report cal.bin --calibration cal.csv --test test.csv -o page.html");
     let page = place.text("page.html");
-    let said = "The scores tell these rows apart no better than chance";
+    let said = "These rows do not show that the scores separate the classes better than chance";
     assert!(page.contains(said), "{}", run.stderr);
     // The probabilities are right, and of no use.
     assert!(page.contains("Calibration makes the probabilities better"), "{}", run.stderr);
@@ -127,7 +127,7 @@ fn a_calibrator_that_hides_what_the_scores_tell_is_not_called_good() {
     place.ok("calib report two.bin --calibration cal.csv --test test.csv --bootstrap 20 -o page.html");
     let page = place.text("page.html");
     for part in [
-        "loses a part of what the scores tell",
+        "loses part of the information in the scores",
         "2 different probabilities",
         "The device’s table: 2 bins",
         "no-guarantee",

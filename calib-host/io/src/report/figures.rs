@@ -175,8 +175,8 @@ pub(super) fn roc(test: &CalibratedRows) -> Option<Plot> {
     let of = |rows: &[Prediction]| Roc::new(rows.iter().map(|row| (row.prob, row.hit)));
     let (before, after) = (of(&test.before)?, of(&test.after)?);
     let what = match test.kind {
-        PredictionKind::Binary => "class 1 against class 0",
-        PredictionKind::TopLabel => "correct predictions against wrong ones",
+        PredictionKind::Binary => "class 1 from class 0",
+        PredictionKind::TopLabel => "correct predictions from wrong ones",
     };
     let mut legend = BOTH.to_vec();
     legend

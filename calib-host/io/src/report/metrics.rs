@@ -18,7 +18,7 @@ const fn metric(name: &'static str, meaning: &'static str, of: Of<Assessment>, c
 
 /// Of all predictions.
 pub(super) const METRICS: [Metric; 10] = [
-    metric("accuracy", "right decisions", |a| Some(a.accuracy), |c| Some(c.accuracy)),
+    metric("accuracy", "correct predictions", |a| Some(a.accuracy), |c| Some(c.accuracy)),
     metric("brier", "mean squared error", |a| Some(a.brier), |c| Some(c.brier)),
     metric("log_loss", "mean negative log-likelihood, in nats", |a| Some(a.log_loss), |c| Some(c.log_loss)),
     metric("auc", "area under the ROC curve", |a| a.auc, |c| c.auc),
