@@ -233,7 +233,7 @@ def test_harm_and_broken_promises_are_warned_of(binary):
     kinds = [one["kind"] for one in found["evidence"]]
     assert kinds == ["worse", "broken-promise", "mixed", "turned"] and len(sentences) == 4
     assert all(one.category is CalibrationWarning and one.filename == __file__ for one in told)
-    for words in ("worse than the scores", "beyond chance", "order of the scores round"):
+    for words in ("worse than the scores", "is significantly more than", "reverses the order of the scores"):
         assert any(words in sentence for sentence in sentences), words
     # By rows, which the other options need.
     with pytest.warns(CalibrationWarning, match="worse than the scores"):

@@ -66,7 +66,7 @@ def test_thresholds_that_cannot_be(binary):
     with pytest.raises(TypeError, match="other"):
         calib_host.threshold(scores, labels, other=1)
     margins = calib_host.fit(20 * scores - 10, labels, "isotonic", kind="margins")
-    with pytest.raises(MismatchError, match="the thresholds are of"):
+    with pytest.raises(MismatchError, match="the thresholds are for"):
         calib_host.threshold(scores, labels, kind="scores", sensitivity=0.9, calibrator=margins, counter=1)
 
 

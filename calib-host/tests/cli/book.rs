@@ -102,8 +102,9 @@ fn the_picture_of_the_first_steps_is_that_of_the_commands() {
 fn the_picture_of_the_report_is_that_of_its_first_screen() {
     let place = first_steps();
     place.ok("calib fit cal.csv");
-    place.ok(
-        "calib report cal.cal --calibration cal.csv --test test.csv --title \"First steps\" -o report.html",
+    printed(
+        &place,
+        "calib report cal.cal --calibration cal.csv --test test.csv --title 'First steps' -o report.html",
     );
     let page = place.text("report.html");
     let (end, _) = page.match_indices("</section>").nth(1).expect("a verdict, and a guarantee");

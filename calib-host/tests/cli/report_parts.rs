@@ -62,9 +62,11 @@ fn the_number_of_drawn_classes_is_limited_and_the_others_are_named() {
     assert_eq!(got["undrawn_classes"].list().len(), predicted - 1);
     let page = place.text("page.html");
     assert!(page.contains("These predicted classes have no separate diagram"));
-    assert!(page.contains(
-        "Against the rest, 1 of 3 classes have a diagram, those with the most rows. These have none:"
-    ));
+    assert!(
+        page.contains(
+            "One-vs-rest, 1 of 3 classes have a diagram, those with the most rows. These have none:"
+        )
+    );
 }
 
 #[test]
