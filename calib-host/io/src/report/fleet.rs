@@ -76,8 +76,8 @@ impl FleetReport<'_> {
 
     /// The strongest that any table's counters say.
     fn worst(&self) -> Standing {
-        let promises = self.tables.iter().filter_map(|table| table.promise);
-        let all = self.tables.iter().map(|table| table.shift).chain(promises);
+        let guarantees = self.tables.iter().filter_map(|table| table.guarantee);
+        let all = self.tables.iter().map(|table| table.shift).chain(guarantees);
         all.map(|evidence| evidence.standing()).max().unwrap_or(Standing::Quiet)
     }
 
@@ -85,7 +85,7 @@ impl FleetReport<'_> {
         let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
         match self.worst() {
             // Of outcomes the alarm is about the probabilities; of scores it is not.
-            Standing::Alarm if !self.tables.iter().filter_map(|table| table.promise).any(is_alarm) => {
+            Standing::Alarm if !self.tables.iter().filter_map(|table| table.guarantee).any(is_alarm) => {
                 "Alarm: the scores are not like the reference scores. Only outcomes show whether the probabilities are still \
                  calibrated"
             }
@@ -127,13 +127,13 @@ impl FleetReport<'_> {
             0 => "nothing to judge, as no prediction is known.".into(),
             _ => format!("{said}, by {predictions} predictions ({}).", levels(table.shift)),
         };
-        let outcomes = match table.promise {
+        let outcomes = match table.guarantee {
             None => "no guarantee is about them.".into(),
             Some(_) if labelled == 0 => {
                 "nothing to judge, as none is known: whether the guarantee still holds is unknown.".into()
             }
-            Some(promise) => {
-                let said = match promise.standing() {
+            Some(guarantee) => {
+                let said = match guarantee.standing() {
                     Standing::Alarm => "alarm. They are not as frequent as guaranteed",
                     Standing::Evidence => {
                         "evidence, no alarm. Some evidence shows that they are not as frequent as guaranteed"
@@ -145,7 +145,7 @@ impl FleetReport<'_> {
                         "quiet. Little or no evidence shows that they are not as frequent as guaranteed"
                     }
                 };
-                format!("{said}, by {labelled} known ones ({}).", levels(promise))
+                format!("{said}, by {labelled} known ones ({}).", levels(guarantee))
             }
         };
         let mut sentences = vec![
@@ -190,7 +190,7 @@ impl FleetReport<'_> {
         }
     }
 
-    /// The outcomes of a table's bins beside what was promised, and how predictions are shared out among the monitor's.
+    /// The outcomes of a table's bins beside what was guaranteed, and how predictions are shared out among the monitor's.
     fn plots(&self, table: &FleetTable) -> [Plot; 2] {
         let name = self.name(table);
         let title = |title: &str| name.as_ref().map_or(title.to_owned(), |name| format!("{title}, {name}"));
@@ -209,10 +209,14 @@ impl FleetReport<'_> {
         let mut chart = Chart::new(x, Axis::probs("observed frequency (all devices)", largest));
         chart.diagonal();
         for (prob, bin) in &drawn {
-            if let Some(promised) = bin.promised {
+            if let Some(guaranteed) = bin.guaranteed {
                 // As wide as a mark, so that bins next to each other stay apart.
-                let corners =
-                    [(-half, promised.lo), (half, promised.lo), (half, promised.hi), (-half, promised.hi)];
+                let corners = [
+                    (-half, guaranteed.lo),
+                    (half, guaranteed.lo),
+                    (half, guaranteed.hi),
+                    (-half, guaranteed.hi),
+                ];
                 chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
             }
         }
@@ -225,7 +229,7 @@ impl FleetReport<'_> {
             vec![
                 at.to_string(),
                 bin.prob.map_or(String::new(), |prob| number(prob.into())),
-                bin.promised.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
+                bin.guaranteed.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
                 bin.labelled.to_string(),
                 bin.positives.to_string(),
                 if known { number(share(bin)) } else { String::new() },
@@ -299,7 +303,7 @@ impl FleetReport<'_> {
     }
 }
 
-/// Half the width of what was promised of a bin.
+/// Half the width of what was guaranteed of a bin.
 const HALF: f64 = 0.01;
 
 /// What there is to know of such evidence.

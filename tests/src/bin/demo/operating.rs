@@ -1,4 +1,4 @@
-//! The threshold of a binary classifier: what it promises, and what it does on the test rows.
+//! The threshold of a binary classifier: what it guarantees, and what it does on the test rows.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Prediction sets of a classifier of several classes: what they promise, and what they hold on the test rows.
+//! Prediction sets of a classifier of several classes: what they guarantee, and what they hold on the test rows.
 
 use std::path::Path;
 

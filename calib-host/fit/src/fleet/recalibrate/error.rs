@@ -32,7 +32,7 @@ pub enum RecalibrateError {
     /// Codes, or tables of 16-bit numbers.
     #[error("only tables of f32 are made from counted outcomes: use rows with labels")]
     Form,
-    /// There are thresholds or sets, whose promises are of the rows before.
+    /// There are thresholds or sets, whose guarantees are of the rows before.
     #[error(
         "the calibrator has thresholds or prediction sets, whose guarantees are about the rows that they were made from: \
          counters do not renew them, so use rows with labels"
