@@ -359,6 +359,74 @@ fn points_between_thousands_are_no_decimal_points() {
 }
 
 #[test]
+fn margins_that_32_bit_floats_do_not_tell_apart_are_told() {
+    // Margins around 0, of which label 1 is the more frequent the higher they are.
+    let table = |offset: f64| {
+        let row = |row: u32| {
+            let margin = f64::from(row * 389 % 1000) / 125.0 - 4.0;
+            format!("{},{}\n", offset + margin, u8::from(f64::from(row * 7919 % 1009) / 126.0 - 4.0 < margin))
+        };
+        format!("score,label\n{}", (0..1000).map(row).collect::<String>())
+    };
+    let place = Workplace::new();
+    for (offset, told) in [
+        (0.0, None),
+        (1e4, None),
+        (
+            1e6,
+            Some(
+                "between 999996 and 1000004, where the 32-bit floats of the device are 0.0625 apart: subtract 1000000 from",
+            ),
+        ),
+        (
+            -1e7,
+            Some(
+                "between -10000004 and -9999996, where the 32-bit floats of the device are 0.5 apart: subtract -10000000 from",
+            ),
+        ),
+        (
+            1e9,
+            Some(
+                "between 1000000000 and 1000000000, where the 32-bit floats of the device are 64 apart: subtract 1000000000 from",
+            ),
+        ),
+    ] {
+        std::fs::write(place.path().join("t.csv"), table(offset)).unwrap();
+        for line in [
+            "calib fit --margins t.csv -o x.bin --force",
+            "calib fit --margins t.csv --method isotonic -o x.bin --force",
+            "calib fit --margins t.csv --method umd --bins 4 -o x.bin --force",
+            "calib threshold --margins t.csv --sensitivity 0.8 -o x.bin --force",
+            "calib sets --margins t.csv -o x.bin --force",
+        ] {
+            let run = place.ok(line);
+            let expected = usize::from(told.is_some());
+            assert_eq!(
+                run.stderr.matches("The margins of t.csv are").count(),
+                expected,
+                "{line}: {}",
+                run.stderr
+            );
+            assert!(run.stderr.contains(told.unwrap_or_default()), "{line}: {}", run.stderr);
+            // Once is enough.
+            assert!(offset == 0.0 || !run.stderr.contains("The margins lie so far from 0"), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn small_guarantees_have_digits() {
+    let place = place();
+    place.ok("calib fit fit.csv --method umd --bins 4 -o umd.bin");
+    let run = place.ok("calib adjust umd.bin --prevalence 1e-9 --counter 1 -o rare.bin");
+    assert!(
+        run.stderr.contains("within 0.00000") && !run.stderr.contains("within 0.0000 of"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn signs_between_thousands_are_named() {
     for [text, number] in [
         ["1.234.567", "1234567"],
