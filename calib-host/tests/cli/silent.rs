@@ -415,6 +415,41 @@ fn margins_that_32_bit_floats_do_not_tell_apart_are_told() {
 }
 
 #[test]
+fn groups_of_one_label_are_told() {
+    let table = |label: &dyn Fn(u32) -> bool| {
+        let row = |row: u32| {
+            let score = f64::from(row * 37 % 300) / 300.0;
+            format!("{score},{},{}\n", u8::from(label(row)), ["a", "b", "c"][row as usize % 3])
+        };
+        format!("score,label,g\n{}", (0..300).map(row).collect::<String>())
+    };
+    let place = Workplace::new();
+    let warned = |text: String, words: &str| {
+        std::fs::write(place.path().join("t.csv"), text).unwrap();
+        for method in ["", "--method isotonic", "--method umd --bins 2"] {
+            let run = place.ok(&format!("calib fit t.csv --group-column g {method} -o x.bin --force"));
+            assert_eq!(
+                run.stderr.contains("nothing is learned about the other"),
+                !words.is_empty(),
+                "{}",
+                run.stderr
+            );
+            assert!(run.stderr.contains(words), "{}", run.stderr);
+        }
+    };
+    let high = |row: u32| row * 37 % 300 > 150;
+    warned(table(&high), "");
+    warned(
+        table(&|row| row % 3 > 0 && high(row)),
+        "warning: All labels of group a are 0: nothing is learned",
+    );
+    warned(
+        table(&|row| row % 3 == 1 || row % 3 == 2 && high(row)),
+        "warning: In 2 groups all labels are equal, as in group a, where they are 0: nothing is learned",
+    );
+}
+
+#[test]
 fn small_guarantees_have_digits() {
     let place = place();
     place.ok("calib fit fit.csv --method umd --bins 4 -o umd.bin");

@@ -34,6 +34,13 @@ pub enum Finding {
         /// The lowest and the highest margin.
         ends: [f64; 2],
     },
+    /// In some groups all rows have one label.
+    GroupsOfOneLabel {
+        /// How many groups.
+        groups: usize,
+        /// The name of the first of them, and its label.
+        first: (String, u8),
+    },
     /// All rows of several classes are of this one.
     OneClass(i64),
     /// The rows do not look independent.
@@ -82,6 +89,28 @@ impl Finding {
             }
             _ => None,
         }
+    }
+
+    /// Looks whether groups have one label each, where all rows together have both.
+    pub(crate) fn of_groups(data: &Dataset) -> Option<Self> {
+        let (Content::Points(points), Some(groups)) = (data.content(), data.groups()) else { return None };
+        let mut counts = vec![(0, 0); groups.names().len()];
+        for (row, (_, n, positives)) in points.rows()?.enumerate() {
+            let (of_group, of_label_1) = &mut counts[groups.of(row)];
+            (*of_group, *of_label_1) = (*of_group + n, *of_label_1 + positives);
+        }
+        let label_of = |&(n, positives): &(u64, u64)| match positives {
+            0 => Some(0),
+            all if all == n => Some(1),
+            _ => None,
+        };
+        let labels: Vec<Option<u8>> = counts.iter().map(label_of).collect();
+        let (at, label) =
+            labels.iter().enumerate().find_map(|(group, label)| label.map(|label| (group, label)))?;
+        let groups_of_one = labels.iter().flatten().count();
+        let has_both = labels.iter().any(|&of_group| of_group != Some(label));
+        let first = (groups.names()[at].clone(), label);
+        has_both.then_some(Self::GroupsOfOneLabel { groups: groups_of_one, first })
     }
 
     /// Looks whether 32-bit floats tell the margins apart.
@@ -189,6 +218,13 @@ impl Finding {
                 "The margins of `data` are between {lowest:.0} and {highest:.0}, where the 32-bit floats of the device are {step} apart: \
                  subtract {:.0} from every margin, for the fit and on the device.",
                 (lowest + highest) / 2.0
+            ),
+            Self::GroupsOfOneLabel { groups: 1, first: (group, label) } => {
+                format!("All labels of group {group} are {label}: nothing is learned about the other class there.")
+            }
+            Self::GroupsOfOneLabel { groups, first: (group, label) } => format!(
+                "In {groups} groups all labels are equal, as in group {group}, where they are {label}: nothing is learned about the other \
+                 class there."
             ),
             Self::OneClass(class) => {
                 format!("All labels of `data` are {class}: nothing is learned about the other classes.")
