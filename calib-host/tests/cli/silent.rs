@@ -381,7 +381,7 @@ fn margins_that_32_bit_floats_do_not_tell_apart_are_told() {
         (
             -1e7,
             Some(
-                "between -10000004 and -9999996, where the 32-bit floats of the device are 0.5 apart: subtract -10000000 from",
+                "between -10000004 and -9999996, where the 32-bit floats of the device are 1 apart: subtract -10000000 from",
             ),
         ),
         (
