@@ -308,3 +308,18 @@ def test_dlpack():
             return SCORES.__dlpack_device__()
 
     same(Tensor())
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.datetime64("NaT")])
+def test_names_that_are_missing_are_no_names(missing):
+    names = np.array([missing] * 20 + list(range(40)), dtype=object)
+    words = "row 0: the name is missing; 20 of 60 rows have none"
+    refused(DataError, f"clusters, {words}", clusters=names)
+    with pytest.raises(DataError, match=f"clusters, {words}"):
+        calib_host.compare(SCORES, LABELS, clusters=names)
+    with pytest.raises(DataError, match=f"groups, {words}"):
+        calib_host.threshold(SCORES, LABELS, sensitivity=0.9, groups=names)
+
+
+def test_scores_of_any_size_are_said_to_be_margins():
+    refused(DataError, 'row 0: the score -2.99 is outside [0, 1]; scores of any size are kind="margins"', SCORES - 3)

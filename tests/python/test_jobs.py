@@ -7,7 +7,7 @@ import pytest
 from conftest import command
 
 import calib_host
-from calib_host import DataError, MismatchError, UsageError
+from calib_host import CalibrationWarning, DataError, MismatchError, UsageError
 
 
 def files(folder, kind, scores, labels):
@@ -102,6 +102,19 @@ def test_scores_that_are_labels_are_warned_of(binary):
     labels = binary[1]
     with pytest.warns(calib_host.CalibrationWarning, match="is its label"):
         calib_host.threshold(labels.astype(float), labels, sensitivity=0.8)
+
+
+def test_what_is_doubtful_about_a_comparison_or_a_report_is_warned_of():
+    rng = np.random.default_rng(0)
+    scores = rng.random(600)
+    labels = (rng.random(600) < scores).astype(int)
+    with pytest.warns(CalibrationWarning, match="is its label"):
+        calib_host.compare(labels.astype(float), labels, methods=["umd", "platt"], bins=4, folds=2)
+    half = len(scores) // 2
+    fitted_to, turned = (scores[:half], labels[:half]), (1 - scores[half:], labels[half:])
+    with pytest.warns(CalibrationWarning, match="High scores are rather of class 0"):
+        page = calib_host.report(calib_host.fit(*fitted_to, "isotonic"), fitted_to, turned)
+    assert any("High scores" in warning for warning in page["warnings"])
 
 
 def test_sets_that_cannot_be(binary):

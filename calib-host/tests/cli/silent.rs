@@ -258,9 +258,216 @@ fn thousands_are_no_decimals() {
     );
 }
 
+/// Rows of a number, as exports of several countries write it, and a label.
+fn with_points_between_thousands(separator: &str, number: impl Fn(u32) -> u32) -> String {
+    let text = |number: u32| match number {
+        0..1000 => number.to_string(),
+        _ => format!("{}.{:03}", number / 1000, number % 1000),
+    };
+    (0..60).map(|row| format!("{}{separator}{}\n", text(number(row)), row % 2)).collect()
+}
+
+#[test]
+fn points_between_thousands_are_no_decimal_points() {
+    let plain: String =
+        (0..60).map(|row| format!("{},{}\n", row * 39, u8::from(row % 7 * row > 90))).collect();
+    let place = Workplace::new().with("fit.csv", format!("score,label\n{plain}"));
+    place.ok("calib fit --margins fit.csv --method isotonic -o cal.bin");
+    let write = |text: &str| std::fs::write(place.path().join("t.csv"), text).unwrap();
+    let fault = [
+        "t.csv, line 28, column score: ",
+        "the point in \"1.014\" may separate thousands or be a decimal point",
+        "hint: write 1014 for 1.014; or 1.0140, if it is a decimal point",
+    ];
+    for separator in [";", "\t", "|", ","] {
+        let text =
+            format!("score{separator}label\n{}", with_points_between_thousands(separator, |row| row * 39));
+        write(&text);
+        for line in [
+            "calib fit --margins t.csv -o new.bin",
+            "calib fit --margins t.csv --drop-missing -o new.bin",
+            "calib assess cal.bin --margins t.csv",
+            "calib apply cal.bin --margins t.csv -o out.csv",
+            "calib compare --margins t.csv",
+            "calib threshold --margins t.csv --sensitivity 0.8 -o new.bin",
+            "calib sets --margins t.csv -o new.bin",
+            "calib report cal.bin --test t.csv --calibration fit.csv -o out.html",
+        ] {
+            refused(&place, line, &fault);
+        }
+        // In quotes, and of rows of which some are read otherwise.
+        write(&text.replace("1.014", "\"1.014\""));
+        refused(&place, "calib fit --margins t.csv -o new.bin", &fault);
+    }
+    for output in ["new.bin", "out.csv", "out.html"] {
+        assert!(!place.path().join(output).exists(), "{output}");
+    }
+    // Of one file in several chunks, of which the last ones alone have points.
+    let rows = (0..100_000).map(|row| match row {
+        0..90_000 => format!("{};{}\n", row % 900, row % 2),
+        _ => format!("1.{:03};{}\n", row % 900, row % 2),
+    });
+    write(&format!("score;label\n{}", rows.collect::<String>()));
+    refused(&place, "calib fit --margins t.csv -o new.bin", &["t.csv, line 90002, column score"]);
+    refused(&place, "calib apply cal.bin --margins t.csv -o out.csv", &["t.csv, line 90002, column score"]);
+    // Weights, and numbers of points.
+    let rows = |header: &str, row: &dyn Fn(u32) -> String| {
+        format!("{header}\n{}", (0..60).map(row).collect::<String>())
+    };
+    write(&rows("score;label;w", &|row| {
+        format!("0.{};{};{}\n", 10 + row, row % 2, [12, 1, 350][row as usize % 3])
+    }));
+    place.ok("calib fit t.csv --weight-column w --method isotonic -o weighted.bin");
+    let weights = ["12", "1.200", "350"];
+    write(&rows("score;label;w", &|row| {
+        format!("0.{};{};{}\n", 10 + row, row % 2, weights[row as usize % 3])
+    }));
+    refused(
+        &place,
+        "calib fit t.csv --weight-column w --method isotonic -o new.bin",
+        &["t.csv, line 3, column w", "write 1200 for 1.200; or 1.2, if"],
+    );
+    write(&rows("score;n;k", &|row| {
+        format!("0.{};{};{}\n", 10 + row, ["2.000", "915"][row as usize % 2], row)
+    }));
+    refused(
+        &place,
+        "calib fit t.csv --count-column n --positives-column k --method isotonic -o new.bin",
+        &["t.csv, line 2, column n", "write 2000 for 2.000; or 2.0, if"],
+    );
+    // Beside decimal commas a point is no decimal point.
+    let late = |row: u32| {
+        let weight = if row < 1000 { "12" } else { "1.125" };
+        format!("0,{};{};{weight}\n", 100 + row % 800, row % 2)
+    };
+    write(&format!("score;label;w\n{}", (0..1100).map(late).collect::<String>()));
+    refused(
+        &place,
+        "calib fit t.csv --weight-column w --method isotonic -o new.bin",
+        &["t.csv, line 1002, column w", "may separate thousands"],
+    );
+    // Decimals are taken without a word, and what is doubtful is told.
+    write(&rows("score;label;w", &|row| format!("{}.125;{};1.250\n", row % 5, row % 2)));
+    let run = place.ok("calib fit --margins t.csv --weight-column w --method isotonic -o w.bin");
+    assert!(!run.stderr.contains("thousands"), "{}", run.stderr);
+    write(&rows("score;label;w", &|row| {
+        format!("0.{};{};{}\n", 10 + row, row % 2, ["1", "1.333"][row as usize % 2])
+    }));
+    let run = place.ok("calib fit t.csv --weight-column w --method isotonic -o w.bin --force");
+    let note = "t.csv, column w: the point in \"1.333\" is read as a decimal point; if it separates thousands, write 1333";
+    assert_eq!(run.stderr.matches(note).count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn margins_that_32_bit_floats_do_not_tell_apart_are_told() {
+    // Margins around 0, of which label 1 is the more frequent the higher they are.
+    let table = |offset: f64| {
+        let row = |row: u32| {
+            let margin = f64::from(row * 389 % 1000) / 125.0 - 4.0;
+            format!("{},{}\n", offset + margin, u8::from(f64::from(row * 7919 % 1009) / 126.0 - 4.0 < margin))
+        };
+        format!("score,label\n{}", (0..1000).map(row).collect::<String>())
+    };
+    let place = Workplace::new();
+    for (offset, told) in [
+        (0.0, None),
+        (1e4, None),
+        (
+            1e6,
+            Some(
+                "between 999996 and 1000004, where the 32-bit floats of the device are 0.0625 apart: subtract 1000000 from",
+            ),
+        ),
+        (
+            -1e7,
+            Some(
+                "between -10000004 and -9999996, where the 32-bit floats of the device are 1 apart: subtract -10000000 from",
+            ),
+        ),
+        (
+            1e9,
+            Some(
+                "between 1000000000 and 1000000000, where the 32-bit floats of the device are 64 apart: subtract 1000000000 from",
+            ),
+        ),
+    ] {
+        std::fs::write(place.path().join("t.csv"), table(offset)).unwrap();
+        for line in [
+            "calib fit --margins t.csv -o x.bin --force",
+            "calib fit --margins t.csv --method isotonic -o x.bin --force",
+            "calib fit --margins t.csv --method umd --bins 4 -o x.bin --force",
+            "calib threshold --margins t.csv --sensitivity 0.8 -o x.bin --force",
+            "calib sets --margins t.csv -o x.bin --force",
+        ] {
+            let run = place.ok(line);
+            let expected = usize::from(told.is_some());
+            assert_eq!(
+                run.stderr.matches("The margins of t.csv are").count(),
+                expected,
+                "{line}: {}",
+                run.stderr
+            );
+            assert!(run.stderr.contains(told.unwrap_or_default()), "{line}: {}", run.stderr);
+            // Once is enough.
+            assert!(offset == 0.0 || !run.stderr.contains("The margins lie so far from 0"), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn groups_of_one_label_are_told() {
+    let table = |label: &dyn Fn(u32) -> bool| {
+        let row = |row: u32| {
+            let score = f64::from(row * 37 % 300) / 300.0;
+            format!("{score},{},{}\n", u8::from(label(row)), ["a", "b", "c"][row as usize % 3])
+        };
+        format!("score,label,g\n{}", (0..300).map(row).collect::<String>())
+    };
+    let place = Workplace::new();
+    let warned = |text: String, words: &str| {
+        std::fs::write(place.path().join("t.csv"), text).unwrap();
+        for method in ["", "--method isotonic", "--method umd --bins 2"] {
+            let run = place.ok(&format!("calib fit t.csv --group-column g {method} -o x.bin --force"));
+            assert_eq!(
+                run.stderr.contains("nothing is learned about the other"),
+                !words.is_empty(),
+                "{}",
+                run.stderr
+            );
+            assert!(run.stderr.contains(words), "{}", run.stderr);
+        }
+    };
+    let high = |row: u32| row * 37 % 300 > 150;
+    warned(table(&high), "");
+    warned(
+        table(&|row| row % 3 > 0 && high(row)),
+        "warning: All labels of group a are 0: nothing is learned",
+    );
+    warned(
+        table(&|row| row % 3 == 1 || row % 3 == 2 && high(row)),
+        "warning: In 2 groups all labels are equal, as in group a, where they are 0: nothing is learned",
+    );
+}
+
+#[test]
+fn small_guarantees_have_digits() {
+    let place = place();
+    place.ok("calib fit fit.csv --method umd --bins 4 -o umd.bin");
+    let run = place.ok("calib adjust umd.bin --prevalence 1e-9 --counter 1 -o rare.bin");
+    assert!(
+        run.stderr.contains("within 0.00000") && !run.stderr.contains("within 0.0000 of"),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 fn signs_between_thousands_are_named() {
     for [text, number] in [
+        ["1.234.567", "1234567"],
+        ["1.910,25", "1910.25"],
+        ["-1.234.567,5", "-1234567.5"],
+        ["1'868.5", "1868.5"],
         ["1 868", "1868"],
         ["1'868", "1868"],
         ["1\u{202f}868", "1868"],

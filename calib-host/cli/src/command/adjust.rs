@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use calib_core::Calibrated;
 use calib_fit::artifact::{Monitoring, guarantee_text, number_of};
 use calib_fit::job::{AdjustOptions, Adjusted, AdjustedBin, JobError, adjust};
-use calib_fit::stats::{Interval, shown};
+use calib_fit::stats::{Interval, places, shown};
 use calib_io::files::Place;
 use calib_io::input::Table;
 use clap::{ArgGroup, Args};
@@ -150,7 +150,8 @@ impl Adjust {
         if let Some(estimate) = made.summary.estimate {
             let within = match estimate.interval {
                 Some(Interval { lo, hi }) => {
-                    format!("{} to {} with 95% confidence", shown(4, lo), shown(4, hi))
+                    let places = places(4, &[lo, hi]);
+                    format!("{lo:.places$} to {hi:.places$} with 95% confidence")
                 }
                 None => "the artifact has no ranges of the score for an interval".into(),
             };

@@ -399,18 +399,35 @@ fn is_integer(dtype: &str) -> bool {
     dtype.trim_start_matches(['<', '>', '=', '|']).starts_with(['i', 'u'])
 }
 
-/// What to do about a number whose comma may separate thousands.
-/// The same number with commas for the other signs that separate thousands; `None` if it has none of these.
+/// The same number with commas for the other signs that separate thousands, points if there are no others; `None` if it has none of these.
 fn with_commas(text: &str) -> Option<String> {
     const SIGNS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}', '_'];
-    text.contains(SIGNS).then(|| text.replace(',', ".").replace(SIGNS, ","))
+    match text.contains(SIGNS) {
+        true => Some(text.replace(',', ".").replace(SIGNS, ",")),
+        false if text.contains('.') => {
+            let parts: Vec<_> = text.split(',').map(|part| part.replace('.', ",")).collect();
+            Some(parts.join("."))
+        }
+        false => None,
+    }
 }
 
+/// What to do about a number whose comma or point may separate thousands.
 fn of_thousands(text: &str) -> String {
-    let thousands = text.replace(',', "");
-    match text.matches(',').count() {
+    let thousands = text.replace(if text.contains(',') { ',' } else { '.' }, "");
+    match text.matches([',', '.']).count() {
         1 if !text.contains('.') => {
             format!("write {thousands} for {text}; or {}, if it is a decimal comma", text.replace(',', "."))
+        }
+        1 if !text.contains(',') => {
+            // With three digits behind the point it would be doubtful again.
+            let digits = text.trim_end_matches('0');
+            let decimal = match digits.len() {
+                len if len == text.len() => format!("{text}0"),
+                _ if digits.ends_with('.') => format!("{digits}0"),
+                _ => digits.to_owned(),
+            };
+            format!("write {thousands} for {text}; or {decimal}, if it is a decimal point")
         }
         _ => format!("write {thousands} for {text}: no sign separates thousands"),
     }

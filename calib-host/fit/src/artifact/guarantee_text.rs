@@ -10,7 +10,7 @@ use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
 use crate::guarantee::{Plan, gr21_theorem3_smallest_n};
-use crate::stats::percent_of_success;
+use crate::stats::{percent_of_success, shown};
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
@@ -173,11 +173,12 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
         candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
     let mut text = format!(
-        "With at least {}% probability over the draw of the {}, every bin's probability is within {:.4} of the event rate{}{} \
+        "With at least {}% probability over the draw of the {}, every bin's probability is within {} of the event rate{}{} \
          ({}{among}).",
         percent_of_success(guarantee.alpha),
         points(artifact),
-        guarantee.epsilon,
+        // What is smaller has no digits to show.
+        shown(4, f64::from(guarantee.epsilon).max(1e-7)),
         meant(header.reduction),
         if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
         guarantee.theorem,

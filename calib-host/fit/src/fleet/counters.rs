@@ -87,7 +87,8 @@ impl DeviceCounters {
             let reference = monitors.reference(table);
             let reference = reference.ok_or_else(|| FleetError::NotMonitored { device: device(), table })?;
             let of_table = artifact.tables().bins(table).unwrap_or(0);
-            counters.check(&self.device, table, [reference.bins(), of_table])?;
+            let has_same_bins = !monitors.have_own_bins();
+            counters.check(&self.device, table, [reference.bins(), of_table], has_same_bins)?;
         }
         Ok(())
     }
@@ -100,7 +101,13 @@ impl TableCounters {
         self.predictions.iter().chain(&self.labelled).any(|&count| is_full(count))
     }
 
-    fn check(&self, device: &str, table: usize, [bins, of_table]: [usize; 2]) -> Result<(), FleetError> {
+    fn check(
+        &self,
+        device: &str,
+        table: usize,
+        [bins, of_table]: [usize; 2],
+        has_same_bins: bool,
+    ) -> Result<(), FleetError> {
         let device = || device.to_owned();
         let columns = [
             ("predictions", &self.predictions, bins),
@@ -120,11 +127,17 @@ impl TableCounters {
             return Err(FleetError::Positives { device: device(), table, bin, positives, labelled });
         }
         let sum = |counts: &[u64]| counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
+        let fail = |bin, labelled, predictions| {
+            Err(FleetError::Labelled { device: device(), table, bin, labelled, predictions })
+        };
+        let mut pairs = self.labelled.iter().zip(&self.predictions);
+        let bin = pairs.position(|(labelled, predictions)| labelled > predictions).filter(|_| has_same_bins);
         match (sum(&self.labelled), sum(&self.predictions)) {
             // Sums of this many devices stay within what a double counts.
-            (Some(labelled), Some(predictions)) if predictions <= MAX_COUNT => match labelled > predictions {
-                true => Err(FleetError::Labelled { device: device(), table, labelled, predictions }),
-                false => Ok(()),
+            (Some(labelled), Some(predictions)) if predictions <= MAX_COUNT => match bin {
+                Some(bin) => fail(Some(bin), self.labelled[bin], self.predictions[bin]),
+                None if labelled > predictions => fail(None, labelled, predictions),
+                None => Ok(()),
             },
             _ => Err(FleetError::TooMany { device: device(), table }),
         }

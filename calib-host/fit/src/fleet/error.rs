@@ -1,5 +1,7 @@
 //! Why counters are not added up.
 
+use crate::artifact::number_of;
+
 /// Why counters say nothing about a calibrator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -81,7 +83,7 @@ pub enum FleetError {
         table: usize,
     },
     /// More positives than outcomes.
-    #[error("{device}, table {table}, bin {bin}: {positives} positives of {labelled} outcomes")]
+    #[error("{device}, table {table}, bin {bin}: {positives} positives of {}", number_of(*labelled, "outcome"))]
     Positives {
         /// The device.
         device: String,
@@ -95,12 +97,19 @@ pub enum FleetError {
         labelled: u64,
     },
     /// More outcomes than predictions.
-    #[error("{device}, table {table}: {labelled} outcomes of {predictions} predictions")]
+    #[error(
+        "{device}, table {table}{}: {} of {}",
+        bin.map(|bin| format!(", bin {bin}")).unwrap_or_default(),
+        number_of(*labelled, "outcome"),
+        number_of(*predictions, "prediction")
+    )]
     Labelled {
         /// The device.
         device: String,
         /// The table.
         table: usize,
+        /// The bin; `None` of all together, where the monitors have other bins.
+        bin: Option<usize>,
         /// The outcomes.
         labelled: u64,
         /// The predictions.

@@ -79,7 +79,10 @@ impl FleetTable {
     /// How many would have, on average and at most, with nothing wrong.
     pub fn expected_alone(&self) -> f64 {
         let chance = |evidence: Evidence| 1.0 / f64::from(evidence.rarity);
-        self.devices.iter().map(|device| chance(device.shift) + device.judged().map_or(0.0, chance)).sum()
+        let chances =
+            self.devices.iter().map(|device| chance(device.shift) + device.judged().map_or(0.0, chance));
+        // Of no devices a sum of floats is -0.
+        chances.fold(0.0, |sum, chance| sum + chance)
     }
 }
 
@@ -350,6 +353,10 @@ mod tests {
         let table = table(&isotonic);
         assert!(table.guarantee.is_none() && table.bins.iter().all(|bin| bin.guaranteed.is_none()));
         assert_ne!(table.bins.len(), 4);
+        let (labelled, positives) = (vec![9; table.bins.len()], vec![0; table.bins.len()]);
+        let many = device(&isotonic, "a", [&[1; 4], &labelled, &positives]);
+        let error = survey(&isotonic.artifact(), &[many], 0.05).unwrap_err();
+        assert!(matches!(error, FleetError::Labelled { bin: None, predictions: 4, .. }), "{error}");
     }
 
     #[test]
@@ -384,7 +391,14 @@ mod tests {
         ));
         assert!(matches!(table(&|counts| counts.positives.clear()), FleetError::Unpaired { .. }));
         assert!(matches!(table(&|counts| counts.positives[2] = 2), FleetError::Positives { bin: 2, .. }));
-        assert!(matches!(table(&|counts| counts.labelled[0] = 2), FleetError::Labelled { labelled: 5, .. }));
+        // As many as there are predictions, but not in this bin.
+        let in_bin = |counts: &mut TableCounters| {
+            counts.labelled = vec![2, 1, 1, 0];
+            counts.positives = vec![0; 4];
+        };
+        let error = table(&in_bin);
+        assert!(matches!(error, FleetError::Labelled { bin: Some(0), labelled: 2, .. }), "{error}");
+        assert!(error.to_string().ends_with(", table 0, bin 0: 2 outcomes of 1 prediction"), "{error}");
         assert!(matches!(table(&|counts| counts.predictions[1] = 1 << 32), FleetError::TooMany { .. }));
         assert!(matches!(table(&|counts| counts.labelled[1] = u64::MAX), FleetError::TooMany { .. }));
         let plain = fit_binary(&data(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();

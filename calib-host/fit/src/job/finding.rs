@@ -27,6 +27,20 @@ pub enum Finding {
     ScoresAreLabels,
     /// Every score is 0 or 1, as the class that was predicted is.
     ScoresAreClasses,
+    /// Margins lie so far from 0 that 32-bit floats tell few of them apart.
+    CoarseFloats {
+        /// How far apart the floats are there.
+        step: f64,
+        /// The lowest and the highest margin.
+        ends: [f64; 2],
+    },
+    /// In some groups all rows have one label.
+    GroupsOfOneLabel {
+        /// How many groups.
+        groups: usize,
+        /// The name of the first of them, and its label.
+        first: (String, u8),
+    },
     /// All rows of several classes are of this one.
     OneClass(i64),
     /// The rows do not look independent.
@@ -77,6 +91,43 @@ impl Finding {
         }
     }
 
+    /// Looks whether groups have one label each, where all rows together have both.
+    pub(crate) fn of_groups(data: &Dataset) -> Option<Self> {
+        let (Content::Points(points), Some(groups)) = (data.content(), data.groups()) else { return None };
+        let mut counts = vec![(0, 0); groups.names().len()];
+        for (row, (_, n, positives)) in points.rows()?.enumerate() {
+            let (of_group, of_label_1) = &mut counts[groups.of(row)];
+            (*of_group, *of_label_1) = (*of_group + n, *of_label_1 + positives);
+        }
+        let label_of = |&(n, positives): &(u64, u64)| match positives {
+            0 => Some(0),
+            all if all == n => Some(1),
+            _ => None,
+        };
+        let labels: Vec<Option<u8>> = counts.iter().map(label_of).collect();
+        let (at, label) =
+            labels.iter().enumerate().find_map(|(group, label)| label.map(|label| (group, label)))?;
+        let groups_of_one = labels.iter().flatten().count();
+        let has_both = labels.iter().any(|&of_group| of_group != Some(label));
+        let first = (groups.names()[at].clone(), label);
+        has_both.then_some(Self::GroupsOfOneLabel { groups: groups_of_one, first })
+    }
+
+    /// Looks whether 32-bit floats tell the margins apart.
+    pub(crate) fn of_floats(data: &Dataset) -> Option<Self> {
+        if data.score_kind() != Some(ScoreKind::Margin) || data.encoding().is_some() {
+            return None;
+        }
+        // Only points on a disk could fail to be read.
+        let spread = data.spread().ok().flatten()?;
+        let (lowest, highest) = (spread.lowest, spread.highest);
+        let power_of_two = f32::from_bits((lowest.abs().max(highest.abs()) as f32).to_bits() & 0x7F80_0000);
+        let step = f64::from(power_of_two) * f64::from(f32::EPSILON);
+        // Equal margins are no sign, unless not even whole numbers differ there.
+        let is_coarse = step > (highest - lowest) / 256.0 && (lowest < highest || step > 1.0);
+        is_coarse.then_some(Self::CoarseFloats { step, ends: [lowest, highest] })
+    }
+
     /// Looks at scores by themselves and beside their labels, before anything is fitted to them or judged by them.
     pub fn of_rows(data: &Dataset) -> Vec<Self> {
         let scores = Self::of_scores(data).or_else(|| Self::of_classes_as_scores(data));
@@ -84,7 +135,7 @@ impl Finding {
             Content::Points(points) => Self::of_order(points),
             _ => None,
         };
-        scores.into_iter().chain(order).collect()
+        scores.into_iter().chain(Self::of_floats(data)).chain(order).collect()
     }
 
     /// Looks whether predictions of one score are labels or classes, and whether they order the rows.
@@ -163,6 +214,18 @@ impl Finding {
                 "Every score of `data` is 0 or 1: are these predicted classes? Calibration needs probabilities, as predict_proba gives them."
                     .into()
             }
+            Self::CoarseFloats { step, ends: [lowest, highest] } => format!(
+                "The margins of `data` are between {lowest:.0} and {highest:.0}, where the 32-bit floats of the device are {step} apart: \
+                 subtract {:.0} from every margin, for the fit and on the device.",
+                (lowest + highest) / 2.0
+            ),
+            Self::GroupsOfOneLabel { groups: 1, first: (group, label) } => {
+                format!("All labels of group {group} are {label}: nothing is learned about the other class there.")
+            }
+            Self::GroupsOfOneLabel { groups, first: (group, label) } => format!(
+                "In {groups} groups all labels are equal, as in group {group}, where they are {label}: nothing is learned about the other \
+                 class there."
+            ),
             Self::OneClass(class) => {
                 format!("All labels of `data` are {class}: nothing is learned about the other classes.")
             }

@@ -15,7 +15,7 @@ pub struct Place {
 }
 
 /// A row of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Row {
     /// A line of a text file, from 1 on, the header included: what an editor shows.
     Line(u64),

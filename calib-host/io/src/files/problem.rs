@@ -191,8 +191,8 @@ pub enum Problem {
         /// The line of that text.
         line: u64,
     },
-    /// The number has a comma that may separate thousands, and no number of the column tells that it is a decimal comma.
-    #[error("the comma in {} may separate thousands or be a decimal comma", quoted(.0))]
+    /// The number has a comma or a point that may separate thousands, and no number of the column tells that it is decimal.
+    #[error("the {sign} in {} may separate thousands or be a decimal {sign}", quoted(.0), sign = sign_of(.0))]
     Thousands(String),
     /// The file is an artifact, where data are wanted.
     #[error("this is a calib artifact, not data")]
@@ -405,6 +405,11 @@ pub fn quoted(text: &str) -> String {
 /// The start of what a parser says.
 fn start_of(text: &str) -> String {
     text.chars().take_while(|c| !c.is_control()).take(100).collect()
+}
+
+/// The sign of a number that may separate thousands.
+fn sign_of(number: &str) -> &'static str {
+    if number.contains(',') { "comma" } else { "point" }
 }
 
 fn not_a_number(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Text tables with named columns.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, StringRecord};
 
@@ -14,6 +15,7 @@ use super::rows::Rows;
 use super::sniff::commas::Commas;
 use super::sniff::dialect::{BYTE_ORDER_MARK, Dialect, FirstLine, PLAIN};
 use super::sniff::options::{TableNote, TableOptions};
+use super::sniff::points::{ColumnPoints, Points};
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks, line_feeds};
 use crate::files::{FileError, Format, Place, Problem, Row};
@@ -29,12 +31,15 @@ struct Schema {
     projection: Projection,
     /// What is known at the end only.
     seen: Mutex<Seen>,
+    points: Arc<Mutex<Points>>,
 }
 
 /// What was seen of all chunks.
 #[derive(Default)]
 struct Seen {
     commas: Commas,
+    /// Numbers with a point, by column, where others have decimal commas.
+    points: BTreeMap<usize, ColumnPoints>,
     /// The first and the last line of the first field in quotes that may have swallowed rows.
     long_field: Option<[u64; 2]>,
 }
@@ -108,8 +113,9 @@ fn open_chunks(
         reading.options.note(&note);
     }
     reading.begins_with(first_line);
-    let schema =
-        Schema { place, dialect, header, columns, projection: projection.clone(), seen: Mutex::default() };
+    let points = reading.points.clone();
+    let (projection, seen) = (projection.clone(), Mutex::default());
+    let schema = Schema { place, dialect, header, columns, projection, seen, points };
     let splitter = splitter.with_record_end(move |bytes| record_end(bytes, dialect.separator));
     Ok(TextChunks::new(splitter, schema, reading))
 }
@@ -168,7 +174,7 @@ impl ParseChunk for Schema {
         let rewritten = (self.dialect != PLAIN).then(|| self.rewritten(sound, chunk.line));
         let bytes = rewritten.as_deref().unwrap_or(sound);
         let table = match Fields::plain(&self.columns, bytes) {
-            Some(fields) => Some(fields.table(&self.columns, self.place.clone(), chunk.line)),
+            Some(fields) => Some(fields.table(&self.columns, self.place.clone(), chunk.line, &self.points)),
             None => self.careful(bytes, chunk.line)?,
         };
         match fault {
@@ -191,7 +197,13 @@ impl ParseChunk for Schema {
         if seen.commas.are_decimal(is_read) {
             options.note(&TableNote::DecimalCommas { file: file() });
         }
-        Ok(())
+        let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.commas.are_decimal(|_| true) {
+            for (&column, numbers) in &seen.points {
+                points.beside_commas(&self.columns[column].0, numbers);
+            }
+        }
+        points.check_all(&self.place, options)
     }
 }
 
@@ -215,13 +227,24 @@ impl Schema {
         fault
     }
 
-    /// Records in the dialect that is read; what commas in numbers mean is remembered.
+    /// Records in the dialect that is read; what commas and points in numbers mean is remembered.
     fn rewritten(&self, bytes: &[u8], first_line: u64) -> Vec<u8> {
         let mut commas = Commas::default();
+        let mut points = BTreeMap::<usize, ColumnPoints>::new();
         let rewritten = self.dialect.rewritten(bytes, false, |column, field, line| {
-            commas.see(column, field, first_line + line);
+            let line = first_line + line;
+            match std::str::from_utf8(field) {
+                Ok(number) if number.contains('.') => {
+                    points.entry(column).or_default().see([(Row::Line(line), number)]);
+                }
+                _ => commas.see(column, field, line),
+            }
         });
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).commas.join(commas);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.commas.join(commas);
+        for (column, numbers) in points {
+            seen.points.entry(column).or_default().join(numbers);
+        }
         rewritten
     }
 

@@ -1,8 +1,11 @@
 //! The fields of plain text: no quotes, no blank lines, as many fields on each line as the header has.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::cell::{TableCell, is_lost, word};
 use super::projection::ColumnUse;
 use super::rows::Rows;
+use super::sniff::points::{ColumnPoints, Points};
 use super::table::Table;
 use super::values::Values;
 use crate::files::Place;
@@ -70,13 +73,25 @@ impl<'p> Fields<'p> {
     }
 
     /// The columns as what they are wanted for, or as text if a field is not.
-    pub(super) fn table(&self, header: &[HeaderColumn], file: Place, first_line: u64) -> Table {
-        let mut table = Table::at(file, Rows::LinesFrom(first_line));
+    pub(super) fn table(
+        &self,
+        header: &[HeaderColumn],
+        file: Place,
+        first_line: u64,
+        points: &Mutex<Points>,
+    ) -> Table {
+        let rows = Rows::LinesFrom(first_line);
+        let mut table = Table::at(file, rows.clone());
         for (name, used) in header {
             table.add_column(name, used.is_some());
         }
         for column in &self.columns {
             let fields = || column.spans.iter().map(|&[start, end]| &self.text[start as usize..end as usize]);
+            if column.used == ColumnUse::Numbers {
+                let mut seen = ColumnPoints::default();
+                seen.see(fields().enumerate().map(|(row, field)| (rows.at(row), field)));
+                points.lock().unwrap_or_else(PoisonError::into_inner).add(&header[column.number].0, seen);
+            }
             let values = match column.used {
                 ColumnUse::Numbers => fields().map(number).collect::<Option<_>>().map(Values::F64),
                 ColumnUse::Labels => fields().map(label).collect::<Option<_>>().map(Values::I64),

@@ -1,7 +1,7 @@
 //! Columns by name, whatever the format.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use calib_fit::data::ScoreKind;
 
@@ -14,6 +14,7 @@ use super::sniff::column_aliases::{self, NotFound};
 use super::sniff::dialect::FirstLine;
 use super::sniff::labels::labels_of_two;
 use super::sniff::options::{TableNote, TableOptions};
+use super::sniff::points::{ColumnPoints, Points};
 use super::values::Values;
 use crate::files::{FileError, Place, Problem};
 
@@ -47,6 +48,8 @@ pub(super) struct Reading {
     no_score_first: bool,
     /// What the only column of a table was guessed to be: it is not something else besides.
     sole_use: Arc<OnceLock<String>>,
+    /// What the points in the numbers of a text mean, as far as it was read.
+    pub(super) points: Arc<Mutex<Points>>,
 }
 
 impl Reading {
@@ -104,7 +107,23 @@ impl Table {
     /// If the column was left out by [`Table::read_only`], as for all columns below.
     pub fn numbers(&self, name: &str) -> Result<Column<f64>, FileError> {
         self.check_lone(Problem::FLOATS, is_float)?;
+        self.look_at_points(name)?;
         self.column(name, Values::numbers, TableCell::number)
+    }
+
+    /// Looks at what the points in the numbers of a column of text mean, and refuses thousands if these are all rows of the file.
+    fn look_at_points(&self, name: &str) -> Result<(), FileError> {
+        let ColumnContent::Cells(cells) = self.content(name)?.1 else { return Ok(()) };
+        let column = &self.find(name)?.name;
+        let mut seen = ColumnPoints::default();
+        let texts = cells.iter().enumerate().filter_map(|(row, &cell)| match self.resolve(cell) {
+            TableCell::Raw(text) => Some((self.rows.at(row), text)),
+            _ => None,
+        });
+        seen.see(texts);
+        let mut points = self.reading.points.lock().unwrap_or_else(PoisonError::into_inner);
+        points.add(column, seen);
+        if self.is_whole() { points.check(&self.file, column, &self.reading.options) } else { Ok(()) }
     }
 
     /// A column of scores of this kind, as the device sees them: the same as [`Table::numbers`] followed by
@@ -159,6 +178,7 @@ impl Table {
     /// As [`Table::numbers`].
     pub fn optional_numbers(&self, name: &str) -> Result<Column<Option<f64>>, FileError> {
         self.check_lone(Problem::FLOATS, is_float)?;
+        self.look_at_points(name)?;
         let typed = |values: &Values| Some(values.numbers()?.into_iter().map(Some).collect());
         self.column(name, typed, TableCell::optional_number)
     }
@@ -207,6 +227,7 @@ impl Table {
     /// If the column is missing or ambiguous, or a cell is not a whole number.
     pub fn codes(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone(Problem::CODES, is_integer)?;
+        self.look_at_points(name)?;
         self.column(name, Values::integers, TableCell::code)
     }
 

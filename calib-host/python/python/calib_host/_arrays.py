@@ -105,7 +105,9 @@ def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarra
                 'scores of several classes, in a column each: say what they are, with kind="logits" or kind="probs"; '
                 "of two classes give the column of class 1, scores[:, 1]"
             )
-        kind = "scores"
+        kind, is_default = "scores", True
+    else:
+        is_default = False
     if kind not in BINARY + MATRIX:
         raise UsageError(f'kind={kind!r}: there are "scores", "margins", "probs" and "logits"')
     dims = 1 if kind in BINARY else 2
@@ -121,6 +123,10 @@ def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarra
     elif array.dtype != np.float32:
         # Whole numbers, and halves, are exact in an f64.
         array = array.astype(np.float64, copy=False)
+    if is_default and not are_codes and array.size and (array.min() < -0.001 or array.max() > 1.001):
+        row = int(np.argmax((array < -0.001) | (array > 1.001)))
+        if np.isfinite(array[row]):
+            raise DataError(f'row {row}: the score {array[row]} is outside [0, 1]; scores of any size are kind="margins"')
     return np.ascontiguousarray(array).reshape(-1), kind, classes
 
 
@@ -184,24 +190,33 @@ def bins_of(values: Any) -> np.ndarray:
     return array.astype(np.uint32)
 
 
-def clusters_of(values: Any, what: str) -> np.ndarray:
-    """Which rows have the same name, as numbers."""
+def _is_missing(name: Any) -> bool:
+    # NaN alone is not itself, and of pandas' NA nobody knows.
+    return name is None or str(name) == "<NA>" or bool(name != name)
+
+
+def _names(values: Any, what: str) -> np.ndarray:
+    """Names, one a row, none missing."""
     array = _as_array(values, what)
     if array.ndim != 1:
         raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
+    missing = [_is_missing(name) for name in array] if array.dtype.kind in "fcmMO" else []
+    if any(missing):
+        raise DataError(
+            f"{what}, row {missing.index(True)}: the name is missing; {sum(missing)} of {len(array)} rows have none; leave such rows out"
+        )
+    return array
+
+
+def clusters_of(values: Any, what: str) -> np.ndarray:
+    """Which rows have the same name, as numbers."""
+    array = _names(values, what)
     return np.ascontiguousarray(np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False))
 
 
 def names_of(values: Any, what: str) -> list[str]:
     """Names, one a row, as text."""
-    array = _as_array(values, what)
-    if array.ndim != 1:
-        raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
-    for row, name in enumerate(array):
-        # NaN alone is not itself.
-        if name is None or name != name:
-            raise DataError(f"{what}, row {row}: the name is missing; leave such rows out")
-    return [str(name) for name in array.tolist()]
+    return [str(name) for name in _names(values, what).tolist()]
 
 
 def hits_of(values: Any, pos_label: Any = None) -> np.ndarray:

@@ -299,7 +299,9 @@ class Calibrator:
     def _size(self) -> str:
         facts = self._facts
         bins = f"{facts['bins']} bins, " if facts["bins"] else ""
-        return f"{facts['method']}, {facts['reduction']}, {bins}{facts['n']} points, {facts['len_bytes']} bytes"
+        # What others fitted does not say to how many.
+        points = "" if facts["parameters"].startswith("imported=") else f"{facts['n']} points, "
+        return f"{facts['method']}, {facts['reduction']}, {bins}{points}{facts['len_bytes']} bytes"
 
     def __repr__(self) -> str:
         return f"<Calibrator {self._size()}: {self.statement}>"

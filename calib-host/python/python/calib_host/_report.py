@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
 
 from . import _native
+from ._calibrator import CalibrationWarning
 from ._jobs import _action, _dataset
 from ._native import write_file
 from ._progress import at_work
@@ -88,6 +90,8 @@ def compare(
             same_rows=same_rows,
         )
     doubts = [doubt for data in (rows, others) if data is not None for doubt in data.doubts()]
+    for doubt in doubts:
+        warnings.warn(doubt, CalibrationWarning, stacklevel=2)
     return Comparison({**json.loads(found), "warnings": doubts})
 
 
@@ -165,6 +169,8 @@ def report(
             unsure=unsure,
         )
     made = Report(json.loads(found))
+    for warning in made["warnings"]:
+        warnings.warn(warning, CalibrationWarning, stacklevel=2)
     made.html = page
     return made
 

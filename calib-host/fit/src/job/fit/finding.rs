@@ -23,5 +23,7 @@ pub(super) fn findings_of(data: &Dataset) -> Result<Vec<Finding>, FitError> {
         _ => None,
     };
     let findings = one_class.map(|&class| Finding::OneClass(class)).into_iter().chain(kind);
+    let findings = findings.chain(if data.is_of_passes() { None } else { Finding::of_floats(data) });
+    let findings = findings.chain(Finding::of_groups(data));
     Ok(findings.chain(data.repeats()?.map(Finding::Dependence)).collect())
 }

@@ -14,7 +14,7 @@ use crate::artifact::CompileError;
 use crate::artifact::{
     ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes, values_outside,
 };
-use crate::assess::{Evidence, evidence_of_fit, flaws};
+use crate::assess::{Evidence, Flaw, evidence_of_fit, flaws};
 use crate::bands::Band;
 use crate::binary::{BinaryMethod, Blend, Model, Umd};
 use crate::data::{BinaryData, RowGroups, RowsDigest, VectorData, with_points};
@@ -121,7 +121,11 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     findings.extend(evidence);
     findings.extend(outside.flatten());
     findings.extend(no_band);
-    findings.extend(flaws(&artifact.artifact()).into_iter().map(Finding::Flaw));
+    let are_coarse = findings.iter().any(|found| matches!(found, Finding::CoarseFloats { .. }));
+    let mut flaws = flaws(&artifact.artifact());
+    // Said of the margins, and the same helps.
+    flaws.retain(|flaw| !(are_coarse && matches!(flaw, Flaw::Rounded { .. })));
+    findings.extend(flaws.into_iter().map(Finding::Flaw));
     let chosen = chosen.map(|chosen| chosen.of_classifiers(data.classifiers()));
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
 }

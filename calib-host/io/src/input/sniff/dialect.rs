@@ -294,8 +294,8 @@ impl Dialect {
         refused
     }
 
-    /// The records of a text in the dialect that is read, each on its line. The first record may be the header. `see` is given the column,
-    /// the text and the line, from 0 on, of every number with a decimal comma.
+    /// The records of a text in the dialect that is read, each on its line. The first record may be the header. Where numbers have decimal
+    /// commas, `see` is given the column, the text and the line, from 0 on, of every number with a comma or a point.
     pub(in crate::input) fn rewritten(
         self,
         text: &[u8],
@@ -324,7 +324,12 @@ impl Dialect {
                         see(place, field, lines as u64);
                         out.extend(number);
                     }
-                    None => push_field(&mut out, field, record.len() == 1),
+                    None => {
+                        if self.has_decimal_commas && has_point(field) {
+                            see(place, field, lines as u64);
+                        }
+                        push_field(&mut out, field, record.len() == 1);
+                    }
                 }
             }
             if unnamed == Some(Unnamed::Last) {

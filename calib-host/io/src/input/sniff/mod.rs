@@ -11,3 +11,4 @@ pub(super) mod dialect;
 pub(super) mod labels;
 mod missing;
 pub(super) mod options;
+pub(super) mod points;

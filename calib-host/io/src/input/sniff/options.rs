@@ -140,6 +140,15 @@ pub enum TableNote {
         /// The file.
         file: PathBuf,
     },
+    /// The numbers of a column have points that separate thousands in other countries, and are read as decimals.
+    Points {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+        /// The first of these numbers.
+        number: String,
+    },
     /// The header has one name fewer than the rows have fields, and the first field of each row is its name.
     RowNames {
         /// The file.
@@ -237,6 +246,13 @@ impl fmt::Display for TableNote {
             Self::DecimalCommas { file } => {
                 write!(f, "{}: commas in numbers are read as decimal commas: 0,5 is 0.5", file.display())
             }
+            Self::Points { file, column, number } => write!(
+                f,
+                "{}, column {column}: the point in {} is read as a decimal point; if it separates thousands, write {}",
+                file.display(),
+                quoted(number),
+                number.replace('.', "")
+            ),
             Self::RowNames { file } => write!(
                 f,
                 "{}: the header has one name fewer than the rows have fields, so the first field of each row is taken for the row's name",
