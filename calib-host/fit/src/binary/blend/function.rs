@@ -12,11 +12,11 @@ use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::ScoreKind;
 
-/// How much a formula counts before a point is seen, beside Platt scaling of the logit or the margin.
-const FORMULA: f64 = 0.4;
+/// How much the unchanged scores and a parabola count before a point is seen, beside Platt scaling of the logit or the margin.
+const SECOND: f64 = 0.5;
 
-/// The same of a shape without a formula.
-const SHAPE: f64 = 0.15;
+/// The same of other candidates: they are near to one of those, or can take any shape.
+const OTHERS: f64 = 1.0 / 6.0;
 
 /// What a candidate fits.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +49,11 @@ pub(super) enum Function {
 impl Shape {
     /// Its weight before any point is seen, up to a common factor.
     pub(super) fn prior(self) -> f64 {
+        use ScalingMethod::{PlattLogit, PlattMargin, Quadratic, QuadraticMargin};
         match self {
-            Self::Scaling(_, ScalingMethod::PlattLogit | ScalingMethod::PlattMargin) => 1.0,
-            Self::Unchanged | Self::Scaling(..) | Self::Line => FORMULA,
-            _ => SHAPE,
+            Self::Scaling(_, PlattLogit | PlattMargin) => 1.0,
+            Self::Unchanged | Self::Scaling(_, Quadratic | QuadraticMargin) => SECOND,
+            _ => OTHERS,
         }
     }
 

@@ -41,7 +41,7 @@ const STEPS_OF_SEVERAL: (usize, usize) = (16, 32);
 /// The candidates are Platt scaling of the logit on Bayesian targets; the scores as they are, Platt scaling of the probability, beta calibration, a
 /// quadratic function where it rises, and a straight line; and four shapes without a formula: isotonic regression between its centers and with few steps, the one
 /// probability of a Venn-Abers predictor, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over
-/// all held-out points))` times 1 for the first, 0.4 for another formula and 0.15 for a shape, divided by the sum of all. These are the weights of exponentially
+/// all held-out points))` times 1 for the first, 1/2 for the scores as they are and the quadratic function, and 1/6 for another one, divided by the sum of all. These are the weights of exponentially
 /// weighted aggregation: the squared error of the mean is behind that of the best candidate by the order of `ln(candidates) / n`. Then each is
 /// fitted to all points.
 ///
