@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::Calibrated;
-use calib_fit::artifact::{Monitoring, number_of, promise};
+use calib_fit::artifact::{Monitoring, guarantee_text, number_of};
 use calib_fit::job::{AdjustOptions, Adjusted, AdjustedBin, JobError, adjust};
 use calib_fit::stats::{Interval, shown};
 use calib_io::files::Place;
@@ -98,7 +98,7 @@ impl Run for Adjust {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((on("calib inspect", given.text("output")?), "what it promises there"))
+        Some((on("calib inspect", given.text("output")?), "what it guarantees there"))
     }
 }
 
@@ -160,8 +160,8 @@ impl Adjust {
             }
         }
         let monitors = monitor_sentences(&made.artifact.artifact(), "Monitors");
-        let promise = promise(&made.artifact);
-        for line in promise.short_lines().into_iter().chain(monitors) {
+        let guarantee = guarantee_text(&made.artifact);
+        for line in guarantee.short_lines().into_iter().chain(monitors) {
             writeln!(err, "  {line}")?;
         }
         for line in intervals(&made.summary.bins) {

@@ -7,7 +7,7 @@ use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction,
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, points, promise,
+    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, guarantee_text, points,
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
 use calib_fit::stats::{decimals, places};
@@ -28,8 +28,8 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     if let Some(sample) = stored.sample() {
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
-    for (at, line) in promise(stored).lines().iter().enumerate() {
-        writeln!(out, "{:<12}{line}", if at == 0 { "promise" } else { "" })?;
+    for (at, line) in guarantee_text(stored).lines().iter().enumerate() {
+        writeln!(out, "{:<12}{line}", if at == 0 { "in words" } else { "" })?;
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
         print_vector(&calibrator, out)?;
@@ -233,7 +233,7 @@ const SHOWN: usize = 8;
 
 /// What an artifact holds, as JSON.
 pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
-    let (artifact, promise) = (&stored.artifact(), promise(stored));
+    let (artifact, guarantee) = (&stored.artifact(), guarantee_text(stored));
     let (header, tables) = (artifact.header(), artifact.tables());
     let table = |index| {
         let table = tables.get(index)?;
@@ -282,9 +282,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
             "alpha": g.alpha,
             "epsilon": g.epsilon,
         })),
-        "promise": promise.statement,
-        "assumptions": promise.full_assumptions(),
-        "limits": promise.full_limits(),
+        "statement": guarantee.statement,
+        "assumptions": guarantee.full_assumptions(),
+        "limits": guarantee.full_limits(),
         "sample": stored.sample().map(|sample| json!({
             "rows": hex::encode(sample.rows.to_bytes()),
             "tied": Some(sample.tied).filter(|share| !share.is_nan()),

@@ -5,8 +5,8 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, Promise, VacuousBins, band_steps, cluster_rows, number_of, points,
-    points_for_a_useful_epsilon, promise, size_in_words,
+    GuaranteeText, MonitorFacts, VacuousBins, band_steps, cluster_rows, guarantee_text, number_of, points,
+    points_for_a_useful_epsilon, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
@@ -24,7 +24,7 @@ pub(crate) struct ShownFit<'a> {
     artifact: Artifact<'a>,
     output: &'a Path,
     vacuous: VacuousBins,
-    promise: Promise,
+    guarantee: GuaranteeText,
 }
 
 impl<'a> ShownFit<'a> {
@@ -32,18 +32,18 @@ impl<'a> ShownFit<'a> {
         let artifact = stored.artifact();
         let vacuous = VacuousBins::of(&artifact);
         let advice = points_for_a_useful_epsilon(&artifact);
-        // A bound of 1 or more is no guarantee, and the promise says so.
+        // A bound of 1 or more is no guarantee, and the guarantee says so.
         let remark = vacuous.remark().filter(|_| fit.guarantee().is_some_and(|g| g.epsilon < 1.0));
-        let mut promise = promise(stored);
+        let mut guarantee = guarantee_text(stored);
         for more in advice.into_iter().chain(remark) {
-            promise.statement += &format!(" {more}");
+            guarantee.statement += &format!(" {more}");
         }
-        Self { fit, artifact, output, vacuous, promise }
+        Self { fit, artifact, output, vacuous, guarantee }
     }
 
     /// For people, line by line.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let Self { fit, artifact, output, vacuous, promise } = self;
+        let Self { fit, artifact, output, vacuous, guarantee } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
             None => number_of(fit.n(), "point"),
@@ -71,7 +71,7 @@ impl<'a> ShownFit<'a> {
         );
         lines.extend(together(fit));
         lines.extend(in_steps(artifact));
-        lines.extend(promise.short_lines());
+        lines.extend(guarantee.short_lines());
         lines.extend(few_events(fit));
         lines.extend(exact_intervals(fit, *vacuous));
         lines.extend(score_intervals(artifact));
@@ -82,7 +82,7 @@ impl<'a> ShownFit<'a> {
 
     /// For programs, by names.
     pub(crate) fn json(&self) -> Value {
-        let Self { fit, artifact, output, vacuous, promise } = self;
+        let Self { fit, artifact, output, vacuous, guarantee } = self;
         let mut shown = json!({
             "output": output,
             "len_bytes": artifact.len_bytes(),
@@ -100,9 +100,9 @@ impl<'a> ShownFit<'a> {
             })),
             "monitors": MonitorFacts::of(artifact),
             "vacuous_bins": vacuous.vacuous,
-            "promise": promise.statement,
-            "assumptions": promise.full_assumptions(),
-            "limits": promise.full_limits(),
+            "statement": guarantee.statement,
+            "assumptions": guarantee.full_assumptions(),
+            "limits": guarantee.full_limits(),
             "uncalibrated": fit.unfitted().iter().map(|unfitted| json!({
                 "table": unfitted.table,
                 "name": fit.table_name(unfitted.table),

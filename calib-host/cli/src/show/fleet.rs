@@ -31,11 +31,13 @@ impl ShownFleet<'_> {
                     table.shift.rarity
                 ));
             }
-            if let Some(promise) = table.promise.filter(|promise| promise.standing() == Standing::Alarm) {
+            if let Some(guarantee) =
+                table.guarantee.filter(|guarantee| guarantee.standing() == Standing::Alarm)
+            {
                 warnings.push(format!(
-                    "{of}outcomes are not as frequent as was promised: evidence {}, and an alarm takes 1 : {}",
-                    promise.in_odds(),
-                    promise.rarity
+                    "{of}outcomes are not as frequent as was guaranteed: evidence {}, and an alarm takes 1 : {}",
+                    guarantee.in_odds(),
+                    guarantee.rarity
                 ));
             }
             warnings.extend(full(table).map(|which| format!("{of}{which}")));
@@ -59,7 +61,7 @@ impl ShownFleet<'_> {
         writeln!(out, "{devices} with the calibrator {}", self.stored.artifact().identity())?;
         self.tables.iter().try_for_each(|table| self.print_table(table, out))?;
         let artifact = self.stored.artifact();
-        let [shift, _, promise] =
+        let [shift, _, guarantee] =
             artifact.monitors().map_or([0; 3], |monitors| monitors.rarities_of_device());
         writeln!(
             out,
@@ -67,7 +69,7 @@ impl ShownFleet<'_> {
              {}, and about outcomes in {}, or fewer",
             HOLDS,
             of_so_many(shift, "fleets"),
-            of_so_many(promise, "fleets")
+            of_so_many(guarantee, "fleets")
         )
     }
 
@@ -81,10 +83,10 @@ impl ShownFleet<'_> {
             0 => "nothing to judge: no prediction is known".into(),
             _ => said(table.shift),
         };
-        let outcomes = match table.promise {
-            None => "nothing is promised that they could break".into(),
+        let outcomes = match table.guarantee {
+            None => "nothing is guaranteed that they could contradict".into(),
             Some(_) if labelled == 0 => "nothing to judge: no outcome is known".into(),
-            Some(promise) => said(promise),
+            Some(guarantee) => said(guarantee),
         };
         writeln!(out, "  scores      {scores}")?;
         writeln!(out, "  outcomes    {outcomes}")?;
@@ -92,7 +94,7 @@ impl ShownFleet<'_> {
             let confidence = percent_of_success(self.alpha);
             writeln!(
                 out,
-                "  bin  promised           outcomes  positive   share   {confidence} % interval of all at once"
+                "  bin  guaranteed         outcomes  positive   share   {confidence} % interval of all at once"
             )?;
             for (at, bin) in table.bins.iter().enumerate() {
                 print_bin(at, bin, out)?;
@@ -107,8 +109,9 @@ impl ShownFleet<'_> {
             table.devices.len()
         )?;
         for device in alone.iter().take(SHOWN) {
-            let promise = device.judged().map_or(String::new(), |promise| format!(", outcomes {promise}"));
-            writeln!(out, "    {}: scores {}{promise}", device.device, device.shift)?;
+            let guarantee =
+                device.judged().map_or(String::new(), |guarantee| format!(", outcomes {guarantee}"));
+            writeln!(out, "    {}: scores {}{guarantee}", device.device, device.shift)?;
         }
         match alone.len() {
             0..=SHOWN => Ok(()),
@@ -126,7 +129,7 @@ impl ShownFleet<'_> {
                     "labelled": device.labelled,
                     "full": device.is_full,
                     "shift": evidence_json(device.shift),
-                    "promise": device.promise.map(evidence_json),
+                    "guarantee": device.guarantee.map(evidence_json),
                 })
             });
             json!({
@@ -134,7 +137,7 @@ impl ShownFleet<'_> {
                 "name": table_label(&artifact, table.table),
                 "predictions": table.predictions,
                 "shift": evidence_json(table.shift),
-                "promise": table.promise.map(evidence_json),
+                "guarantee": table.guarantee.map(evidence_json),
                 "bins": table.bins.iter().map(bin_json).collect::<Vec<_>>(),
                 "devices": devices.collect::<Vec<_>>(),
             })
@@ -176,13 +179,13 @@ fn said(evidence: Evidence) -> String {
 }
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
-    let promised = bin.promised.map_or("nothing".into(), |promised| format!("{promised:.4}"));
+    let guaranteed = bin.guaranteed.map_or("nothing".into(), |guaranteed| format!("{guaranteed:.4}"));
     let share = match bin.labelled {
         0 => String::new(),
         labelled => shown(4, bin.positives as f64 / labelled as f64),
     };
     let &FleetBin { labelled, positives, interval, .. } = bin;
-    writeln!(out, "  {at:>3}  {promised:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval:.4}")
+    writeln!(out, "  {at:>3}  {guaranteed:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval:.4}")
 }
 
 fn evidence_json(evidence: Evidence) -> Value {
@@ -192,7 +195,7 @@ fn evidence_json(evidence: Evidence) -> Value {
 fn bin_json(bin: &FleetBin) -> Value {
     json!({
         "prob": bin.prob,
-        "promised": bin.promised.map(|i| [i.lo, i.hi]),
+        "guaranteed": bin.guaranteed.map(|i| [i.lo, i.hi]),
         "labelled": bin.labelled,
         "positives": bin.positives,
         "interval": [bin.interval.lo, bin.interval.hi],

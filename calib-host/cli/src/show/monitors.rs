@@ -9,7 +9,7 @@ use calib_fit::artifact::monitor_scores;
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
 fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     let Some(monitors) = artifact.monitors() else { return Vec::new() };
-    let [shift, change, promise] = monitors.rarities_of_device();
+    let [shift, change, guarantee] = monitors.rarities_of_device();
     let references: Vec<_> = (0..monitors.count()).filter_map(|table| monitors.reference(table)).collect();
     let bins: usize = references.iter().map(|reference| reference.bins()).sum();
     let is_own = (0..monitors.count()).any(|table| monitors.own_edges(table).is_some());
@@ -22,13 +22,13 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
         "false alerts if nothing changes: a shift {}, a change on average at least {change} predictions apart, the guarantee {}; {bins} \
          {whose}{of_tables}",
         at_most(shift),
-        at_most(promise)
+        at_most(guarantee)
     )];
     if references.len() > 1 {
-        let [shift, change, promise] = monitors.rarities();
+        let [shift, change, guarantee] = monitors.rarities();
         lines.push(format!(
             "That is of a device as a whole: each of its {} monitored tables takes evidence of 1 : {shift} for an alarm of a shift, 1 : {change} \
-             of a change and 1 : {promise} of the promise.",
+             of a change and 1 : {guarantee} of the guarantee.",
             references.len()
         ));
     }
@@ -44,7 +44,7 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     lines.extend(artifact.monitor_action().map(|action| {
         let what = action_words(action);
         format!(
-            "On an alarm of a shift or of the promise {what}, until the device counts anew; a device that cannot do that refuses the artifact."
+            "On an alarm of a shift or of the guarantee {what}, until the device counts anew; a device that cannot do that refuses the artifact."
         )
     }));
     lines

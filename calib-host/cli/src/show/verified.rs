@@ -36,8 +36,8 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
             writeln!(
                 out,
-                "  promise     {}",
-                alarm(table.promise_alarm_at, table.promise_due_at, "outcome")
+                "  guarantee     {}",
+                alarm(table.guarantee_alarm_at, table.guarantee_due_at, "outcome")
             )?;
         }
     }
