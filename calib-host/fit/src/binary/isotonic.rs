@@ -126,7 +126,8 @@ impl Isotonic {
         BinnedModel { edges, bins: blocks.iter().map(bin).collect(), ties_merged: false }
     }
 
-    fn blocks(&self, points: &(impl Points + ?Sized)) -> Result<Vec<Block>, FitError> {
+    /// The blocks, of ascending mean.
+    pub(super) fn blocks(&self, points: &(impl Points + ?Sized)) -> Result<Vec<Block>, FitError> {
         // The fit is unique, and pooling may be done in any order.
         let blocks = pool(points.map_runs(|groups| pool_groups(groups))?.concat(), mean_is_below);
         let blocks = match self.max_bins {

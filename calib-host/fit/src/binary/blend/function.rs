@@ -1,16 +1,22 @@
 //! The functions that are blended.
 
-use crate::binary::isotonic::Isotonic;
+use super::few_steps::FewSteps;
+use super::line::Line;
+use crate::binary::isotonic::{InterpolatedModel, Isotonic};
 use crate::binary::least_squares::Loss;
 use crate::binary::scaling::{ScalingMethod, ScalingModel};
 use crate::binary::steps::BinnedModel;
 use crate::binary::umd::Umd;
+use crate::binary::venn_abers::VennAbersModel;
 use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::ScoreKind;
 
-/// How much a shape without a formula counts before a point is seen, beside one of a few parameters.
-const PRIOR: f64 = 0.2;
+/// How much the unchanged scores and a parabola count before a point is seen, beside Platt scaling of the logit or the margin.
+const SECOND: f64 = 0.5;
+
+/// The same of other candidates: they are near to one of those, or can take any shape.
+const OTHERS: f64 = 1.0 / 6.0;
 
 /// What a candidate fits.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +24,15 @@ pub(super) enum Shape {
     /// The scores as they are.
     Unchanged,
     Scaling(Loss, ScalingMethod),
+    /// A straight line, as of labels some of which are wrong.
+    Line,
     Isotonic,
+    /// Isotonic regression with only the steps that [pay](FewSteps).
+    FewSteps,
+    /// Isotonic regression, linear between the centers of its blocks.
+    Centered,
+    /// The one probability of a Venn-Abers predictor.
+    VennAbers,
     /// So many bins of uniform mass.
     Bins(usize),
 }
@@ -26,16 +40,20 @@ pub(super) enum Shape {
 /// A candidate's function: a quadratic one stays level outside the scores that it was fitted to, and from where it turns.
 #[derive(Clone, Debug)]
 pub(super) enum Function {
-    Steps(BinnedModel),
+    Steps { edges: Vec<f64>, values: Vec<f64> },
+    Knots(InterpolatedModel),
+    Line(Line),
     Scaling { model: ScalingModel, range: (f64, f64) },
 }
 
 impl Shape {
     /// Its weight before any point is seen, up to a common factor.
     pub(super) fn prior(self) -> f64 {
+        use ScalingMethod::{PlattLogit, PlattMargin, Quadratic, QuadraticMargin};
         match self {
-            Self::Isotonic | Self::Bins(_) => PRIOR,
-            Self::Unchanged | Self::Scaling(..) => 1.0,
+            Self::Scaling(_, PlattLogit | PlattMargin) => 1.0,
+            Self::Unchanged | Self::Scaling(_, Quadratic | QuadraticMargin) => SECOND,
+            _ => OTHERS,
         }
     }
 
@@ -51,13 +69,32 @@ impl Shape {
                 Ok(model) => Ok(Function::scaling(model, points)?),
                 Err(cause) => Err(cause),
             },
-            Self::Isotonic => Isotonic::default().fit(points).map(|steps| Some(Function::Steps(steps))),
-            Self::Bins(bins) => Umd::new(bins).fit(points).map(|steps| Some(Function::Steps(steps))),
+            Self::Line => Ok(Line::fit(points)?.map(Function::Line)),
+            Self::Isotonic => Isotonic::default().fit(points).map(|steps| Some(steps.into())),
+            Self::FewSteps => FewSteps.fit(points).map(|steps| Some(steps.into())),
+            Self::Centered => {
+                Isotonic::default().fit_centered(points).map(|model| Some(Function::Knots(model)))
+            }
+            Self::VennAbers => VennAbersModel::fit(points, kind).map(|model| Some(model.into())),
+            Self::Bins(bins) => Umd::new(bins).fit(points).map(|steps| Some(steps.into())),
         };
         match fitted {
             Err(FitError::Spill(cause)) => Err(FitError::Spill(cause)),
             fitted => Ok(fitted.unwrap_or(None)),
         }
+    }
+}
+
+impl From<BinnedModel> for Function {
+    fn from(model: BinnedModel) -> Self {
+        Self::Steps { edges: model.edges, values: model.bins.iter().map(|bin| bin.value).collect() }
+    }
+}
+
+impl From<VennAbersModel> for Function {
+    fn from(model: VennAbersModel) -> Self {
+        let both = model.p0.iter().zip(&model.p1);
+        Self::Steps { values: both.map(|(p0, p1)| p1 / (1.0 - p0 + p1)).collect(), edges: model.edges }
     }
 }
 
@@ -79,7 +116,9 @@ impl Function {
 
     pub(super) fn prob(&self, score: f64) -> f64 {
         match self {
-            Self::Steps(steps) => steps.prob(score),
+            Self::Steps { edges, values } => values[edges.partition_point(|&edge| edge <= score)],
+            Self::Knots(model) => model.prob(score),
+            Self::Line(line) => line.prob(score),
             Self::Scaling { model, range: (lo, hi) } if model.turning_point().is_some() => {
                 model.prob(score.clamp(*lo, *hi))
             }
@@ -90,8 +129,8 @@ impl Function {
     /// Where it jumps.
     pub(super) fn edges(&self) -> &[f64] {
         match self {
-            Self::Steps(steps) => &steps.edges,
-            Self::Scaling { .. } => &[],
+            Self::Steps { edges, .. } => edges,
+            _ => &[],
         }
     }
 }

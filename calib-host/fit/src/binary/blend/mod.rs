@@ -3,7 +3,9 @@
 //! Choosing one method by cross-validation is noisy; weighting them is not. [`weights`] decides how much each counts, [`tabulate`] makes
 //! one table of what comes out.
 
+mod few_steps;
 mod function;
+mod line;
 mod tabulate;
 mod weights;
 
@@ -36,11 +38,12 @@ const STEPS_OF_SEVERAL: (usize, usize) = (16, 32);
 
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
-/// The candidates are the scores as they are, Platt scaling of the logit and of the probability on Bayesian targets, beta calibration, a
-/// quadratic function where it rises, isotonic regression, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over
-/// all held-out points))`, for isotonic regression and bins a fifth of it, divided by the sum of all. These are the weights of exponentially
-/// weighted aggregation: the squared error of the mean is behind that of the best candidate by the order of `ln(candidates) / n`. Then each is
-/// fitted to all points.
+/// The candidates are Platt scaling of the logit and of the probability on Bayesian targets, beta calibration, a quadratic function where it
+/// rises, the scores as they are, a straight line, isotonic regression between its centers and with few steps, the one probability of a
+/// Venn-Abers predictor, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over all held-out
+/// points))`, divided by the sum of all. For the scores as they are and the quadratic function half of it counts, and for all others but Platt
+/// scaling of the logit a sixth. These are the weights of exponentially weighted aggregation: the squared error of the mean is behind that of
+/// the best candidate by the order of `ln(candidates) / n`. Then each is fitted to all points.
 ///
 /// Nothing is guaranteed of the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +148,9 @@ impl Blend {
 fn candidates(kind: ScoreKind, n: u64) -> Vec<Candidate> {
     let mut all = vec![
         ("none", Shape::Unchanged),
-        ("isotonic", Shape::Isotonic),
+        ("venn-abers", Shape::VennAbers),
+        ("isotonic-centered", Shape::Centered),
+        ("few-steps", Shape::FewSteps),
         ("umd", Shape::Bins(Umd::suitable_bins(n))),
     ];
     let (log, bayes) = (Loss::Log, Loss::LogOfBayesianTargets);
@@ -155,6 +160,7 @@ fn candidates(kind: ScoreKind, n: u64) -> Vec<Candidate> {
             ("platt-prob", Shape::Scaling(bayes, ScalingMethod::PlattProb)),
             ("beta", Shape::Scaling(log, ScalingMethod::Beta)),
             ("quadratic", Shape::Scaling(bayes, ScalingMethod::Quadratic)),
+            ("line", Shape::Line),
         ],
         ScoreKind::Margin => vec![
             ("platt", Shape::Scaling(bayes, ScalingMethod::PlattMargin)),
@@ -224,7 +230,7 @@ mod tests {
             } else {
                 0.8
             }),
-            "isotonic"
+            "few-steps"
         );
         assert!(matches!(of(|s| sigmoid(0.4 * logit(s) - 1.0)), "platt" | "beta" | "quadratic"));
         // Only bins fall and rise.

@@ -41,7 +41,8 @@ pub enum MethodName {
 
 names! {
     MethodName, "method":
-    Blend "blend" "A weighted mean of the unchanged scores, platt, beta, quadratic, isotonic and umd, in one step table. The \
+    Blend "blend" "A weighted mean of the unchanged scores, platt, beta, quadratic, isotonic-centered, venn-abers, umd and others, \
+         in one step table. The \
          weights depend on how well each predicts rows that it was not fitted to",
     Umd "umd" "Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee",
     UmdOriginal "umd-original" "The same with boundary points kept (Zadrozny and Elkan): with a slightly wider guarantee",
