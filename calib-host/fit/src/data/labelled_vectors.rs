@@ -32,12 +32,10 @@ impl VectorData {
         rows.par_sort_unstable_by(|a, b| {
             a.0.total_cmp(&b.0).then_with(|| compare(a.1, b.1)).then_with(|| a.2.cmp(&b.2))
         });
-        Ok(Self {
-            values: rows.iter().flat_map(|row| row.1).copied().collect(),
-            labels: rows.iter().map(|row| row.2).collect(),
-            classes,
-            kind: vectors.kind(),
-        })
+        let mut values = vec![0.0; rows.len() * classes];
+        let places = values.par_chunks_exact_mut(classes).with_min_len(1 << 10);
+        places.zip(&rows).for_each(|(place, row)| place.copy_from_slice(row.1));
+        Ok(Self { values, labels: rows.iter().map(|row| row.2).collect(), classes, kind: vectors.kind() })
     }
 
     /// The number of classes, at least 2.
@@ -78,19 +76,16 @@ impl VectorData {
     /// Every vector's scores, row-major, computed as the device does.
     pub fn scores(&self) -> Vec<f32> {
         let mut scores = vec![0.0; self.values.len()];
-        for (vector, place) in
-            self.values.chunks_exact(self.classes).zip(scores.chunks_exact_mut(self.classes))
-        {
-            match self.kind {
-                VectorKind::Logits => {
-                    Logits::new(vector).expect("checked").write_softmax(place).expect("as long");
-                }
-                VectorKind::Probs => {
-                    let probs = Probs::new(vector).expect("checked");
-                    place.iter_mut().zip(probs.scores()).for_each(|(place, score)| *place = score.get());
-                }
+        let vectors = self.values.par_chunks_exact(self.classes).with_min_len(1 << 10);
+        vectors.zip(scores.par_chunks_exact_mut(self.classes)).for_each(|(vector, place)| match self.kind {
+            VectorKind::Logits => {
+                Logits::new(vector).expect("checked").write_softmax(place).expect("as long");
             }
-        }
+            VectorKind::Probs => {
+                let probs = Probs::new(vector).expect("checked");
+                place.iter_mut().zip(probs.scores()).for_each(|(place, score)| *place = score.get());
+            }
+        });
         scores
     }
 }

@@ -4,9 +4,13 @@ use std::cmp::Ordering;
 
 use calib_core::score::MAX_CLASSES;
 use calib_core::{Logits, Probs, ScoreVector, TopLabel};
+use rayon::prelude::*;
 
 use super::error::DataError;
 use super::rows_digest::RowsDigest;
+
+/// So many rows are worth a thread's while.
+const PART_ROWS: usize = 1 << 13;
 
 /// What a vector's entries are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,17 +47,14 @@ impl Vectors {
         if values.is_empty() {
             return Err(DataError::Empty);
         }
-        for (row, vector) in values.chunks_exact(classes).enumerate() {
-            match kind {
-                VectorKind::Logits => {
-                    Logits::new(vector).map_err(|cause| DataError::Logits { row, cause })?;
-                }
-                VectorKind::Probs => {
-                    Probs::new(vector).map_err(|cause| DataError::Probs { row, cause })?;
-                }
-            }
+        let fault = |(row, vector): (usize, &[f32])| match kind {
+            VectorKind::Logits => Logits::new(vector).err().map(|cause| DataError::Logits { row, cause }),
+            VectorKind::Probs => Probs::new(vector).err().map(|cause| DataError::Probs { row, cause }),
+        };
+        match values.par_chunks_exact(classes).enumerate().with_min_len(PART_ROWS).find_map_first(fault) {
+            Some(fault) => Err(fault),
+            None => Ok(Self { values, classes, kind }),
         }
-        Ok(Self { values, classes, kind })
     }
 
     /// The number of classes, at least 2.
@@ -97,8 +98,15 @@ impl Vectors {
 
     /// Returns the digest of the rows as they are, each with its label; rows beyond the last label do not count.
     pub fn rows_digest(&self, labels: &[i64]) -> RowsDigest {
-        let words = self.rows().map(|row| row.iter().map(|&entry| (entry + 0.0).to_bits()));
-        RowsDigest::of_vectors(words.zip(labels.iter().copied()))
+        let parts = self.values.par_chunks(PART_ROWS * self.classes).zip(labels.par_chunks(PART_ROWS));
+        let of_part = |(values, labels): (&[f32], &[i64])| {
+            let rows = values.chunks_exact(self.classes);
+            let words = rows.map(|row| row.iter().map(|&entry| (entry + 0.0).to_bits()));
+            RowsDigest::of_vectors(words.zip(labels.iter().copied()))
+        };
+        let mut all = RowsDigest::default();
+        parts.map(of_part).collect::<Vec<_>>().into_iter().for_each(|part| all += part);
+        all
     }
 
     /// A row, as the device sees it.

@@ -35,7 +35,7 @@ impl VectorScalingMethod {
         let methods = PENALTIES.map(|penalty| with(Odir { lambda: penalty, mu: penalty }));
         let mut sums = PENALTIES.map(|_| 0.0);
         for (kept, left_out) in parts.parts(data.len()) {
-            let (kept, left_out) = (rows.part(&kept), rows.part(&left_out));
+            let (kept, left_out) = (rows.part(kept), rows.part(left_out));
             // From the largest penalty on, each optimum is near the one before.
             let mut start = self.identity(data.classes());
             for (method, sum) in methods.iter().zip(&mut sums).rev() {

@@ -4,10 +4,10 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use rayon::prelude::*;
 
 use super::preconditioner::Preconditioner;
-use super::product::{Entries, add_product};
+use super::product::{Number, add_outer};
 use super::rows::{Piece, Rows, add_to};
 use super::shape::Shape;
-use crate::stats::{Convex, softmax};
+use crate::stats::Convex;
 
 /// The off-diagonal and intercept regularisation of a matrix (Kull et al. 2019, section 4): to the mean log-loss are
 /// added `lambda` times the mean of the squared off-diagonal weights and `mu` times the mean of the squared intercepts.
@@ -57,14 +57,34 @@ pub(crate) struct LogLoss<'a> {
     penalties: Vec<f64>,
     /// The parameters that change nothing.
     identity: Vec<f64>,
-    /// The probabilities at the point last moved to, row-major.
-    probs: Vec<f64>,
+    /// The probabilities at the point last moved to, row-major: nothing that they serve for needs more digits.
+    probs: Vec<f32>,
+    /// The loss there.
+    value: f64,
     preconditioner: Preconditioner,
+    /// The loss at the point that the preconditioner is of.
+    prepared_at: f64,
+    /// The norm of the gradient when products with the Hessian were last prepared for.
+    norm: f64,
+    /// Whether products with the Hessian are computed in `f64`, in place of `f32`, which takes half the time.
+    exact: bool,
     /// The mean products of the features, extended by 1, of a full matrix.
     moments: Option<DMatrix<f64>>,
     /// Where rows of a matrix and their intercepts may go, if not everywhere.
     subspace: Option<DMatrix<f64>>,
+    /// The largest distance of a feature from 0.
+    largest: f64,
 }
+
+/// A preconditioner serves until the loss has changed by this share.
+const STALE: f64 = 0.1;
+
+/// With larger features, sums of products may leave the range of an `f32`.
+const LARGEST_IN_SINGLE: f64 = 1e6;
+
+/// A step that divides the norm of the gradient by less is not what Newton's method makes near a minimum: the digits of an `f32` are then
+/// too few for these features.
+const LEAST_GAIN: f64 = 4.0;
 
 /// Features, extended by 1, that vary less along some direction than this part of the most, squared, do not vary there:
 /// logits often sum to the same number up to the rounding of an `f32`, and weights must not magnify that.
@@ -84,15 +104,21 @@ impl<'a> LogLoss<'a> {
         }
         let subspace = free.and_then(varying);
         let probs = vec![0.0; rows.len() * classes];
+        let largest = rows.largest();
         Ok(Self {
             shape,
             rows,
             penalties: penalties.of_each(shape, classes),
             identity,
             probs,
+            value: f64::INFINITY,
             preconditioner: Preconditioner::Identity,
+            prepared_at: f64::INFINITY,
+            norm: f64::INFINITY,
+            exact: false,
             moments,
             subspace,
+            largest,
         })
     }
 
@@ -105,15 +131,20 @@ impl<'a> LogLoss<'a> {
         let classes = self.rows.classes();
         // The least and the largest lead of a label over the best of the other classes.
         let of_piece = |piece: Piece<'_>| {
-            let mut scaled = vec![0.0; piece.features.len()];
-            self.shape.scale(classes, parameters, piece.features, &mut scaled);
-            let leads = scaled.chunks_exact(classes).zip(piece.labels).map(|(row, &label)| {
-                let others = row.iter().enumerate().filter(|&(class, _)| class != usize::from(label));
-                row[usize::from(label)] - others.map(|(_, &scaled)| scaled).fold(f64::NEG_INFINITY, f64::max)
-            });
-            leads.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), lead| {
-                (least.min(lead), most.max(lead))
-            })
+            let (mut features, mut scaled) = (Vec::new(), vec![0.0; piece.block_len()]);
+            let mut ends = (f64::INFINITY, f64::NEG_INFINITY);
+            for block in piece.blocks() {
+                block.write_features(&mut features);
+                let scaled = &mut scaled[..features.len()];
+                self.shape.scale(classes, parameters, &features, scaled);
+                for (row, &label) in scaled.chunks_exact(classes).zip(block.labels) {
+                    let others = row.iter().enumerate().filter(|&(class, _)| class != usize::from(label));
+                    let best = others.map(|(_, &scaled)| scaled).fold(f64::NEG_INFINITY, f64::max);
+                    let lead = row[usize::from(label)] - best;
+                    ends = (ends.0.min(lead), ends.1.max(lead));
+                }
+            }
+            ends
         };
         let least_and_most = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
         let (least, most) =
@@ -147,26 +178,37 @@ impl<'a> LogLoss<'a> {
     }
 }
 
-/// Replaces the scaled features of a piece by their softmax, and returns the sum of the log-losses.
-fn softmax_losses(scaled: &mut [f64], piece: Piece<'_>, classes: usize) -> f64 {
-    let rows = scaled.chunks_exact_mut(classes).zip(piece.labels);
+/// Replaces scaled features by their softmax, and returns the sum of the log-losses.
+fn softmax_losses(scaled: &mut [f64], labels: &[u16], classes: usize) -> f64 {
     let loss = |(row, &label): (&mut [f64], &u16)| {
         let at_label = row[usize::from(label)];
-        softmax(row) - at_label
+        let max = row.iter().fold(f64::NEG_INFINITY, |max, &value| if value > max { value } else { max });
+        let mut sum = 0.0;
+        for value in row.iter_mut() {
+            *value = (*value - max).exp();
+            sum += *value;
+        }
+        let share = 1.0 / sum;
+        row.iter_mut().for_each(|value| *value *= share);
+        max + sum.ln() - at_label
     };
-    rows.map(loss).sum()
+    scaled.chunks_exact_mut(classes).zip(labels).map(loss).sum()
 }
 
 /// The mean products of the features, extended by 1.
 fn moments(rows: &Rows) -> DMatrix<f64> {
     let len = rows.classes() + 1;
     let sums = rows.sums(len * len, |piece, sums| {
-        let mut extended = Vec::with_capacity(piece.labels.len() * len);
-        for features in piece.features.chunks_exact(len - 1) {
-            extended.extend_from_slice(features);
-            extended.push(1.0);
+        let (mut features, mut extended) = (Vec::new(), Vec::new());
+        for block in piece.blocks() {
+            block.write_features(&mut features);
+            extended.clear();
+            for features in features.chunks_exact(len - 1) {
+                extended.extend_from_slice(features);
+                extended.push(1.0);
+            }
+            add_outer(sums, &extended, &extended, len);
         }
-        add_product(sums, Entries::by_columns(&extended, len), Entries::by_rows(&extended, len));
     });
     DMatrix::from_vec(len, len, sums) / rows.len() as f64
 }
@@ -196,20 +238,75 @@ fn varying(moments: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     Some(projection)
 }
 
+impl LogLoss<'_> {
+    /// The rows in pieces, with their probabilities at the point last moved to.
+    fn pieces_with_probs(&self) -> impl IndexedParallelIterator<Item = (Piece<'_>, &[f32])> {
+        self.rows.pieces().zip(self.probs.par_chunks(self.rows.piece_rows() * self.rows.classes()))
+    }
+
+    /// The product of the Hessian of the rows' log-losses, summed, and a direction.
+    fn product<T: Number>(&self, direction: &[f64]) -> Vec<f64> {
+        let (shape, classes) = (self.shape, self.rows.classes());
+        let weights = shape.weights(classes);
+        let factor = self.rows.factor();
+        // Features are taken as they are before they are multiplied.
+        let of_entry = |(at, &entry): (usize, &f64)| if at < weights { factor * entry } else { entry };
+        let direction: Vec<T> =
+            direction.iter().enumerate().map(|entry| T::nearest(of_entry(entry))).collect();
+        let of_piece = |(piece, probs): (Piece<'_>, &[f32])| {
+            let len = piece.block_len();
+            let (mut features, mut change) = (Vec::with_capacity(len), vec![T::zero(); len]);
+            let (mut of_block, mut product) = (vec![T::zero(); direction.len()], vec![0.0; direction.len()]);
+            for (block, probs) in piece.blocks().zip(probs.chunks(len)) {
+                features.clear();
+                features.extend(block.features.iter().map(|&feature| T::from(feature)));
+                let change = &mut change[..features.len()];
+                shape.scale(classes, &direction, &features, change);
+                for (change, probs) in change.chunks_exact_mut(classes).zip(probs.chunks_exact(classes)) {
+                    let (mut all, mut mean) = (T::zero(), T::zero());
+                    for (&prob, &change) in probs.iter().zip(&*change) {
+                        all += T::from(prob);
+                        mean += T::from(prob) * change;
+                    }
+                    mean /= all;
+                    for (change, &prob) in change.iter_mut().zip(probs) {
+                        *change = T::from(prob) * (*change - mean);
+                    }
+                }
+                of_block.fill(T::zero());
+                shape.add_transposed(classes, change, &features, &mut of_block);
+                product.iter_mut().zip(&of_block).for_each(|(product, &more)| *product += more.into());
+            }
+            product
+        };
+        let mut product = vec![0.0; direction.len()];
+        for of_piece in self.pieces_with_probs().map(of_piece).collect::<Vec<_>>() {
+            add_to(&mut product, &of_piece);
+        }
+        product[..weights].iter_mut().for_each(|entry| *entry *= factor);
+        product
+    }
+}
+
 impl Convex for LogLoss<'_> {
     fn move_to(&mut self, at: &[f64], gradient: &mut [f64]) -> f64 {
         let (shape, rows, classes) = (self.shape, self.rows, self.rows.classes());
         let n = rows.len() as f64;
-        let of_piece = |(piece, probs): (Piece<'_>, &mut [f64])| {
-            shape.scale(classes, at, piece.features, probs);
-            let loss = softmax_losses(probs, piece, classes);
-            let mut change: Vec<f64> = probs.iter().map(|prob| prob / n).collect();
-            for (change, &label) in change.chunks_exact_mut(classes).zip(piece.labels) {
-                let prob = &mut change[usize::from(label)];
-                *prob -= 1.0 / n;
+        let of_piece = |(piece, probs): (Piece<'_>, &mut [f32])| {
+            let len = piece.block_len();
+            let (mut features, mut scaled) = (Vec::with_capacity(len), vec![0.0; len]);
+            let (mut loss, mut gradient) = (0.0, vec![0.0; at.len()]);
+            for (block, probs) in piece.blocks().zip(probs.chunks_mut(len)) {
+                block.write_features(&mut features);
+                let scaled = &mut scaled[..features.len()];
+                shape.scale(classes, at, &features, scaled);
+                loss += softmax_losses(scaled, block.labels, classes);
+                probs.iter_mut().zip(&*scaled).for_each(|(kept, &prob)| *kept = prob as f32);
+                for (change, &label) in scaled.chunks_exact_mut(classes).zip(block.labels) {
+                    change[usize::from(label)] -= 1.0;
+                }
+                shape.add_transposed(classes, scaled, &features, &mut gradient);
             }
-            let mut gradient = vec![0.0; at.len()];
-            shape.add_transposed(classes, &change, piece.features, &mut gradient);
             (loss, gradient)
         };
         let pieces = rows.pieces().zip(self.probs.par_chunks_mut(rows.piece_rows() * classes));
@@ -220,34 +317,30 @@ impl Convex for LogLoss<'_> {
             sum += loss;
             add_to(gradient, &of_piece);
         }
+        gradient.iter_mut().for_each(|entry| *entry /= n);
         self.add_penalties(at.iter().zip(&self.identity).map(|(at, identity)| at - identity), gradient);
         self.project(gradient);
+        self.value = sum / n + self.penalty(at);
+        self.value
+    }
+
+    fn prepare(&mut self, norm: f64) {
+        self.exact = self.largest > LARGEST_IN_SINGLE || LEAST_GAIN * norm > self.norm;
+        self.norm = norm;
+        if (self.value - self.prepared_at).abs() <= STALE * self.value {
+            return;
+        }
+        self.prepared_at = self.value;
         self.preconditioner = match &self.moments {
-            Some(moments) => Preconditioner::blocks(rows, &self.probs, moments, &self.penalties),
-            None => Preconditioner::entries(shape, rows, &self.probs, &self.penalties),
+            Some(moments) => Preconditioner::of_matrix(self.rows, &self.probs, moments, &self.penalties),
+            None => Preconditioner::entries(self.shape, self.rows, &self.probs, &self.penalties),
         };
-        sum / n + self.penalty(at)
     }
 
     fn hessian_times(&self, direction: &[f64], product: &mut [f64]) {
-        let (shape, classes) = (self.shape, self.rows.classes());
+        let sums = if self.exact { self.product::<f64>(direction) } else { self.product::<f32>(direction) };
         let n = self.rows.len() as f64;
-        let of_piece = |(piece, probs): (Piece<'_>, &[f64])| {
-            let mut change = vec![0.0; probs.len()];
-            shape.scale(classes, direction, piece.features, &mut change);
-            for (change, probs) in change.chunks_exact_mut(classes).zip(probs.chunks_exact(classes)) {
-                let mean: f64 = probs.iter().zip(&*change).map(|(prob, change)| prob * change).sum();
-                change.iter_mut().zip(probs).for_each(|(change, prob)| *change = prob * (*change - mean) / n);
-            }
-            let mut product = vec![0.0; direction.len()];
-            shape.add_transposed(classes, &change, piece.features, &mut product);
-            product
-        };
-        let pieces = self.rows.pieces().zip(self.probs.par_chunks(self.rows.piece_rows() * classes));
-        product.fill(0.0);
-        for of_piece in pieces.map(of_piece).collect::<Vec<_>>() {
-            add_to(product, &of_piece);
-        }
+        product.iter_mut().zip(sums).for_each(|(product, sum)| *product = sum / n);
         self.add_penalties(direction.iter().copied(), product);
         self.project(product);
     }
@@ -263,10 +356,9 @@ impl Convex for LogLoss<'_> {
     /// masks a class moves far, and moves no prediction.
     fn reach(&self, step: &[f64]) -> f64 {
         let classes = self.rows.classes();
-        let of_piece = |(piece, probs): (Piece<'_>, &[f64])| {
-            let mut change = vec![0.0; piece.features.len()];
-            self.shape.scale(classes, step, piece.features, &mut change);
-            let span = |(change, probs): (&[f64], &[f64])| {
+        let of_piece = |(piece, probs): (Piece<'_>, &[f32])| {
+            let (mut features, mut change) = (Vec::new(), vec![0.0; piece.block_len()]);
+            let span = |(change, probs): (&[f64], &[f32])| {
                 let possible = change.iter().zip(probs).filter(|&(_, &prob)| prob > 0.0);
                 let (min, max) = possible
                     .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), (&change, _)| {
@@ -274,9 +366,16 @@ impl Convex for LogLoss<'_> {
                     });
                 max - min
             };
-            change.chunks_exact(classes).zip(probs.chunks_exact(classes)).map(span).fold(0.0, f64::max)
+            let mut reach = 0.0;
+            for (block, probs) in piece.blocks().zip(probs.chunks(piece.block_len())) {
+                block.write_features(&mut features);
+                let change = &mut change[..features.len()];
+                self.shape.scale(classes, step, &features, change);
+                let spans = change.chunks_exact(classes).zip(probs.chunks_exact(classes)).map(span);
+                reach = spans.fold(reach, f64::max);
+            }
+            reach
         };
-        let pieces = self.rows.pieces().zip(self.probs.par_chunks(self.rows.piece_rows() * classes));
-        pieces.map(of_piece).reduce(|| 0.0, f64::max)
+        self.pieces_with_probs().map(of_piece).reduce(|| 0.0, f64::max)
     }
 }

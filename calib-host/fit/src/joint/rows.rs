@@ -9,12 +9,18 @@ const PIECE_ROWS: usize = 256;
 /// There are at most so many pieces: each may have sums as long as a matrix.
 const MOST_PIECES: usize = 64;
 
-/// Features in `f64`, row-major, with the class of each row.
+/// A block of rows has about so many features: what is computed of them stays in a processor's cache.
+const BLOCK_LEN: usize = 1 << 13;
+
+/// Features, row-major, with the class of each row.
 ///
-/// Sums over rows are taken piece by piece, and the pieces' sums then added in their order. Where pieces end depends on the
-/// number of rows alone, so that no sum depends on the number of threads.
+/// Sums over rows are taken piece by piece, and the pieces' sums then added in their order. Where pieces and their blocks end depends
+/// on the number of rows alone, so that no sum depends on the number of threads.
 pub(crate) struct Rows {
-    features: Vec<f64>,
+    /// The features before they are multiplied.
+    features: Vec<f32>,
+    /// What all features are multiplied by.
+    factor: f64,
     labels: Vec<u16>,
     classes: usize,
 }
@@ -22,15 +28,18 @@ pub(crate) struct Rows {
 /// Neighboring rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<'r> {
-    pub(crate) features: &'r [f64],
+    /// The features before they are multiplied by the factor.
+    pub(crate) features: &'r [f32],
+    pub(crate) factor: f64,
     pub(crate) labels: &'r [u16],
+    classes: usize,
 }
 
 impl Rows {
     /// Puts as many labels as there are rows to features.
-    pub(crate) fn new(features: Vec<f64>, labels: Vec<u16>, classes: usize) -> Self {
+    pub(crate) fn new(features: Vec<f32>, labels: Vec<u16>, classes: usize) -> Self {
         debug_assert_eq!(features.len(), labels.len() * classes);
-        Self { features, labels, classes }
+        Self { features, factor: 1.0, labels, classes }
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -42,22 +51,36 @@ impl Rows {
     }
 
     /// Some of the rows, in the order in which they are given.
-    pub(crate) fn part(&self, some: &[usize]) -> Self {
-        Self {
-            features: some.iter().flat_map(|&row| self.features(row)).copied().collect(),
-            labels: some.iter().map(|&row| self.labels[row]).collect(),
-            classes: self.classes,
+    pub(crate) fn part(&self, some: impl IntoIterator<Item = usize>) -> Self {
+        let (mut features, mut labels) = (Vec::new(), Vec::new());
+        for row in some {
+            features.extend_from_slice(&self.features[row * self.classes..][..self.classes]);
+            labels.push(self.labels[row]);
         }
+        Self { features, labels, ..*self }
     }
 
     /// Multiplies all features by a number.
     pub(crate) fn scale(&mut self, factor: f64) {
-        self.features.par_iter_mut().for_each(|feature| *feature *= factor);
+        self.factor *= factor;
     }
 
     /// The features of a row.
-    pub(crate) fn features(&self, row: usize) -> &[f64] {
-        &self.features[row * self.classes..][..self.classes]
+    pub(crate) fn features(&self, row: usize) -> impl Iterator<Item = f64> + Clone {
+        let features = &self.features[row * self.classes..][..self.classes];
+        features.iter().map(|&feature| f64::from(feature) * self.factor)
+    }
+
+    /// What all features are multiplied by.
+    pub(crate) fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    /// The largest distance of a feature from 0.
+    pub(crate) fn largest(&self) -> f64 {
+        let of_piece =
+            |piece: Piece<'_>| piece.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
+        f64::from(self.pieces().map(of_piece).reduce(|| 0.0, f32::max)) * self.factor.abs()
     }
 
     /// The number of rows of every piece but the last.
@@ -71,7 +94,7 @@ impl Rows {
         let features = self.features.par_chunks(rows * self.classes);
         features.zip(self.labels.par_chunks(rows)).map(|(features, labels)| {
             stop::check();
-            Piece { features, labels }
+            Piece { features, factor: self.factor, labels, classes: self.classes }
         })
     }
 
@@ -90,6 +113,26 @@ impl Rows {
     }
 }
 
+impl<'r> Piece<'r> {
+    /// The number of features of every block but the last.
+    pub(crate) fn block_len(self) -> usize {
+        (BLOCK_LEN / self.classes).max(1) * self.classes
+    }
+
+    /// Its blocks in their order.
+    pub(crate) fn blocks(self) -> impl Iterator<Item = Self> {
+        let len = self.block_len();
+        let parts = self.features.chunks(len).zip(self.labels.chunks(len / self.classes));
+        parts.map(move |(features, labels)| Self { features, labels, ..self })
+    }
+
+    /// Replaces numbers by the features, multiplied by the factor.
+    pub(crate) fn write_features(self, features: &mut Vec<f64>) {
+        features.clear();
+        features.extend(self.features.iter().map(|&feature| f64::from(feature) * self.factor));
+    }
+}
+
 /// Adds numbers to others, one by one.
 pub(crate) fn add_to(sums: &mut [f64], others: &[f64]) {
     sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
@@ -99,18 +142,25 @@ pub(crate) fn add_to(sums: &mut [f64], others: &[f64]) {
 mod tests {
     use super::*;
 
-    /// Every row is in one piece, and the sums of terms of any size are the same on one thread and on several.
+    /// Every row is in one piece and in one block of it, and the sums of terms of any size are the same on one thread and on several.
     #[test]
     fn threads_do_not_matter() {
-        for n in [1, PIECE_ROWS, PIECE_ROWS + 1, MOST_PIECES * PIECE_ROWS + 17] {
-            let features = (0..3 * n).map(|i| (i as f64).sin() * 10f64.powi(i as i32 % 7)).collect();
-            let rows = Rows::new(features, (0..n).map(|row| (row % 3) as u16).collect(), 3);
+        for n in
+            [1, PIECE_ROWS, PIECE_ROWS + 1, MOST_PIECES * PIECE_ROWS + 17, 4 * MOST_PIECES * BLOCK_LEN / 3]
+        {
+            let features = (0..3 * n).map(|i| (i as f32).sin() * 10f32.powi(i as i32 % 7)).collect();
+            let mut rows = Rows::new(features, (0..n).map(|row| (row % 3) as u16).collect(), 3);
+            rows.scale(0.5);
             assert!(rows.pieces().len() <= MOST_PIECES);
             let sums = || {
                 rows.sums(4, |piece, sums| {
-                    for (features, &label) in piece.features.chunks_exact(3).zip(piece.labels) {
-                        add_to(sums, features);
-                        sums[3] += f64::from(label);
+                    let mut features = Vec::new();
+                    for block in piece.blocks() {
+                        block.write_features(&mut features);
+                        for (features, &label) in features.chunks_exact(3).zip(block.labels) {
+                            add_to(sums, features);
+                            sums[3] += f64::from(label);
+                        }
                     }
                 })
             };
@@ -118,7 +168,7 @@ mod tests {
                 |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(sums);
             assert_eq!(on(1), on(3));
             assert_eq!(on(1)[3], (0..n).map(|row| (row % 3) as f64).sum::<f64>());
-            let sum: f64 = (0..n).map(|row| rows.features(row)[1]).sum();
+            let sum: f64 = (0..n).map(|row| rows.features(row).nth(1).unwrap()).sum();
             assert!((on(1)[1] - sum).abs() <= 1e-9 * n as f64);
         }
     }

@@ -8,12 +8,15 @@ use super::rows::{Piece, Rows};
 use super::shape::Shape;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
-use crate::stats::{CLIP, End, minimise, softmax};
+use crate::stats::{CLIP, End, approach, minimise, softmax};
 
 /// From this many rows on, and this many for each parameter, every 16th row serves to find where to start.
 const MANY_ROWS: usize = 1 << 16;
 const MANY_ROWS_PER_PARAMETER: usize = 1000;
 const PART: usize = 16;
+
+/// About so many rows serve to find the temperature from which the fit of more parameters starts.
+const FEW_ROWS: usize = 1 << 12;
 
 /// A scaling method of a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +54,8 @@ pub struct VectorScalingModel {
 }
 
 impl VectorScalingMethod {
-    /// Fits vectors as the device sees them, by Newton's method on the mean log-loss in f64, to a gradient norm of 1e-10.
+    /// Fits vectors as the device sees them, by Newton's method on the mean log-loss, to a gradient norm of 1e-10. The loss and its gradient
+    /// are computed in `f64`, and so are products with the Hessian where an `f32` has too few digits for the features.
     ///
     /// Logits are the features if the vectors hold them, the logarithms of the scores if not, or if `log_probs` is set,
     /// or for Dirichlet calibration and structured scaling. Sums go over the rows in a separate order, and in pieces that depend on their number
@@ -116,8 +120,8 @@ impl VectorScalingMethod {
         mut parameters: Vec<f64>,
     ) -> Result<VectorScalingModel, VectorScalingError> {
         let classes = rows.classes();
-        let same = |features: &[f64]| features.windows(2).all(|pair| pair[0] == pair[1]);
-        if self.shape() == Shape::Temperature && (0..rows.len()).all(|row| same(rows.features(row))) {
+        let same = |row: usize| rows.features(row).zip(rows.features(row).skip(1)).all(|(a, b)| a == b);
+        if self.shape() == Shape::Temperature && (0..rows.len()).all(same) {
             return Err(VectorScalingError::AllEqual);
         }
         let penalties = self.penalties(classes, rows.len());
@@ -150,16 +154,23 @@ impl VectorScalingMethod {
         Ok(VectorScalingModel { input, weights: parameters, intercepts, classes })
     }
 
-    /// Moves parameters to the optimum of a part of many rows, which is near that of all and takes a fraction of the time.
+    /// Moves parameters towards the optimum, in a fraction of the time that all rows take.
     fn approach(&self, rows: &Rows, penalties: Penalties, parameters: &mut Vec<f64>) {
-        if rows.len() < MANY_ROWS || rows.len() < MANY_ROWS_PER_PARAMETER * parameters.len() {
-            return;
+        if self.shape() != Shape::Temperature
+            && penalties.diagonal == 0.0
+            && *parameters == self.identity(rows.classes())
+        {
+            let some = rows.part((0..rows.len()).step_by(rows.len().div_ceil(FEW_ROWS)));
+            let mut inverse_t = vec![1.0];
+            approach_of(Shape::Temperature, Penalties::default(), &some, &mut inverse_t);
+            if inverse_t[0] > 0.0 {
+                let weights = self.shape().weights(rows.classes());
+                parameters[..weights].iter_mut().for_each(|weight| *weight *= inverse_t[0]);
+            }
         }
-        let part = rows.part(&(0..rows.len()).step_by(PART).collect::<Vec<_>>());
-        let Ok(mut loss) = LogLoss::new(self.shape(), penalties, &part) else { return };
-        let mut near = parameters.clone();
-        if minimise(&mut loss, &mut near) == End::Minimum {
-            *parameters = near;
+        if rows.len() >= MANY_ROWS && rows.len() >= MANY_ROWS_PER_PARAMETER * parameters.len() {
+            let some = rows.part((0..rows.len()).step_by(PART));
+            approach_of(self.shape(), penalties, &some, parameters);
         }
     }
 
@@ -207,14 +218,18 @@ impl VectorScalingModel {
     pub(crate) fn log_loss(&self, rows: &Rows) -> f64 {
         let (shape, parameters) = (self.shape(), self.parameters());
         let of_piece = |piece: Piece<'_>| -> f64 {
-            let mut scaled = vec![0.0; piece.features.len()];
-            shape.scale(self.classes, &parameters, piece.features, &mut scaled);
-            let rows = scaled.chunks_exact_mut(self.classes).zip(piece.labels);
+            let (mut features, mut scaled) = (Vec::new(), vec![0.0; piece.block_len()]);
             let loss = |(row, &label): (&mut [f64], &u16)| {
                 softmax(row);
                 -row[usize::from(label)].max(f64::MIN_POSITIVE).ln()
             };
-            rows.map(loss).sum()
+            let of_block = |block: Piece<'_>| -> f64 {
+                block.write_features(&mut features);
+                let scaled = &mut scaled[..features.len()];
+                shape.scale(self.classes, &parameters, &features, scaled);
+                scaled.chunks_exact_mut(self.classes).zip(block.labels).map(loss).sum()
+            };
+            piece.blocks().map(of_block).sum()
         };
         rows.pieces().map(of_piece).collect::<Vec<_>>().iter().sum()
     }
@@ -234,7 +249,16 @@ impl VectorScalingModel {
 
     /// The features that the probabilities of data are computed from, row-major.
     pub fn features(&self, data: &VectorData) -> Vec<f64> {
-        features(data, self.input)
+        features(data, self.input).into_iter().map(f64::from).collect()
+    }
+}
+
+/// Moves parameters near the optimum of some rows, if they have one.
+fn approach_of(shape: Shape, penalties: Penalties, some: &Rows, parameters: &mut Vec<f64>) {
+    let Ok(mut loss) = LogLoss::new(shape, penalties, some) else { return };
+    let mut near = parameters.clone();
+    if approach(&mut loss, &mut near) == End::Minimum {
+        *parameters = near;
     }
 }
 
@@ -244,11 +268,11 @@ pub(crate) fn rows(data: &VectorData, input: ScalingInput) -> Rows {
 }
 
 /// Features as the device has them, row-major.
-fn features(data: &VectorData, input: ScalingInput) -> Vec<f64> {
+fn features(data: &VectorData, input: ScalingInput) -> Vec<f32> {
     match input {
-        ScalingInput::Logits => data.values().iter().map(|&logit| logit.into()).collect(),
+        ScalingInput::Logits => data.values().to_vec(),
         ScalingInput::LogProbs { clip } => {
-            data.scores().iter().map(|&score| VectorScaling::log_prob(score, clip).into()).collect()
+            data.scores().par_iter().map(|&score| VectorScaling::log_prob(score, clip)).collect()
         }
     }
 }
@@ -374,13 +398,75 @@ pub(super) mod tests {
             let model = method.fit_rows(&rows, input, method.identity(3)).unwrap();
             // The parameters are unique up to what no probability depends on.
             let shape = method.shape();
+            let features = |row: usize| rows.features(row).collect::<Vec<_>>();
             for row in (0..rows.len()).step_by(997) {
                 let mut probs = vec![0.0; 3];
-                shape.scale(3, &direct, rows.features(row), &mut probs);
+                shape.scale(3, &direct, &features(row), &mut probs);
                 softmax(&mut probs);
-                let same =
-                    probs.iter().zip(model.probs(rows.features(row))).all(|(a, b)| (a - b).abs() < 1e-8);
+                let same = probs.iter().zip(model.probs(&features(row))).all(|(a, b)| (a - b).abs() < 1e-8);
                 assert!(same, "{method:?} {row}");
+            }
+        }
+    }
+
+    /// The norm of the gradient of the mean log-loss and its penalties, by their definitions, over the weights and intercepts of a matrix.
+    fn gradient_norm(model: &VectorScalingModel, odir: Odir, data: &VectorData) -> f64 {
+        let l = data.classes();
+        let mut gradient = vec![0.0; l * l + l];
+        for (row, &label) in model.features(data).chunks(l).zip(data.labels()) {
+            for (class, prob) in model.probs(row).into_iter().enumerate() {
+                let slope = (prob - f64::from(u8::from(class == usize::from(label)))) / data.len() as f64;
+                row.iter().enumerate().for_each(|(j, x)| gradient[class * l + j] += slope * x);
+                gradient[l * l + class] += slope;
+            }
+        }
+        for (at, weight) in model.weights.iter().enumerate().filter(|(at, _)| at % (l + 1) != 0) {
+            gradient[at] += 2.0 * odir.lambda / (l * (l - 1)) as f64 * weight;
+        }
+        for (at, intercept) in model.intercepts.iter().enumerate() {
+            gradient[l * l + at] += 2.0 * odir.mu / l as f64 * intercept;
+        }
+        gradient.iter().map(|entry| entry * entry).sum::<f64>().sqrt()
+    }
+
+    /// Of few classes and of many, of logits on one scale, and on scales for which an `f32` has too few digits: the gradient vanishes, no
+    /// other parameters nearby have a smaller loss, and the number of threads changes no bit.
+    #[test]
+    fn a_matrix_is_the_minimum_at_any_size() {
+        let penalty = Odir { lambda: 0.01, mu: 0.02 };
+        for (classes, n, unit, offset) in [
+            (4, 3000, 1.0, 0.0),
+            (12, 4000, 1.0, 0.0),
+            (20, 5000, 1.0, 0.0),
+            (5, 3000, 0.02, 60.0),
+            (20, 5000, 0.02, 60.0),
+        ] {
+            let (vectors, labels) = draw(classes, n, classes as u64, |z| {
+                let mut z: Vec<f64> = z.iter().map(|z| 0.6 * z).collect();
+                softmax(&mut z);
+                z
+            });
+            let rescaled = vectors.rows().flat_map(|row| {
+                row.iter().enumerate().map(|(class, z)| if class == 1 { unit * z + offset } else { *z })
+            });
+            let vectors = Vectors::new(rescaled.collect(), classes, VectorKind::Logits).unwrap();
+            let data = VectorData::new(&vectors, &labels).unwrap();
+            for odir in [Odir::default(), penalty] {
+                let fit = || VectorScalingMethod::Matrix(odir).fit(&data, false).unwrap();
+                let model = fit();
+                let norm = gradient_norm(&model, odir, &data);
+                // What is added to all rows in the end rounds the products of large logits.
+                assert!(norm < 1e-9, "{classes} {unit} {odir:?}: {norm}");
+                let least = loss(&model, odir, &data);
+                for (at, by) in [(0, 1e-3), (1, -1e-3), (classes + 1, 1e-3), (classes * classes - 1, -1e-3)] {
+                    let mut moved = model.clone();
+                    moved.weights[at] += by;
+                    assert!(loss(&moved, odir, &data) > least, "{classes} {unit} {odir:?} {at}");
+                }
+                let on = |threads| {
+                    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(fit)
+                };
+                assert_eq!(on(1), on(3), "{classes} {unit} {odir:?}");
             }
         }
     }

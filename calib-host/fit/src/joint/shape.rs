@@ -1,6 +1,6 @@
 //! The shapes of `W` in `W x + b`.
 
-use super::product::{Entries, add_product};
+use super::product::{Number, add_outer, write_affine};
 
 /// The parameters of each shape, in one list: weights, then intercepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,45 +34,47 @@ impl Shape {
     }
 
     /// `W x + b` of rows of so many classes, which is linear in the parameters.
-    pub(crate) fn scale(self, classes: usize, parameters: &[f64], features: &[f64], scaled: &mut [f64]) {
+    pub(crate) fn scale<T: Number>(self, classes: usize, parameters: &[T], features: &[T], scaled: &mut [T]) {
         let (weights, intercepts) = parameters.split_at(self.weights(classes));
-        let rows = scaled.chunks_exact_mut(classes).zip(features.chunks_exact(classes));
         match self {
             Self::Temperature => {
-                scaled.iter_mut().zip(features).for_each(|(place, x)| *place = weights[0] * x);
+                scaled.iter_mut().zip(features).for_each(|(place, &x)| *place = weights[0] * x);
             }
             Self::Diagonal => {
+                let rows = scaled.chunks_exact_mut(classes).zip(features.chunks_exact(classes));
                 for (scaled, features) in rows {
                     let terms = weights.iter().zip(features).zip(intercepts);
-                    scaled.iter_mut().zip(terms).for_each(|(place, ((w, x), b))| *place = w * x + b);
+                    scaled.iter_mut().zip(terms).for_each(|(place, ((&w, &x), &b))| *place = w * x + b);
                 }
             }
-            Self::Full => {
-                rows.for_each(|(scaled, _)| scaled.copy_from_slice(intercepts));
-                let features = Entries::by_rows(features, classes);
-                add_product(scaled, features, Entries::by_columns(weights, classes));
-            }
+            Self::Full => write_affine(scaled, (weights, intercepts), features),
         }
     }
 
     /// Adds the parameters' part of a change of `W x + b` in rows: the transpose of [`Shape::scale`].
-    pub(crate) fn add_transposed(self, classes: usize, change: &[f64], features: &[f64], sum: &mut [f64]) {
+    pub(crate) fn add_transposed<T: Number>(
+        self,
+        classes: usize,
+        change: &[T],
+        features: &[T],
+        sum: &mut [T],
+    ) {
         let (weights, intercepts) = sum.split_at_mut(self.weights(classes));
         if self == Self::Temperature {
-            weights[0] += change.iter().zip(features).map(|(c, x)| c * x).sum::<f64>();
+            let terms = change.iter().zip(features).map(|(&c, &x)| c * x);
+            weights[0] += terms.fold(T::zero(), |sum, term| sum + term);
             return;
         }
         for change in change.chunks_exact(classes) {
-            intercepts.iter_mut().zip(change).for_each(|(b, c)| *b += c);
+            intercepts.iter_mut().zip(change).for_each(|(b, &c)| *b += c);
         }
         if self == Self::Full {
-            let change = Entries::by_columns(change, classes);
-            add_product(weights, change, Entries::by_rows(features, classes));
+            add_outer(weights, change, features, classes);
             return;
         }
         for (change, features) in change.chunks_exact(classes).zip(features.chunks_exact(classes)) {
             let terms = change.iter().zip(features);
-            weights.iter_mut().zip(terms).for_each(|(w, (c, x))| *w += c * x);
+            weights.iter_mut().zip(terms).for_each(|(w, (&c, &x))| *w += c * x);
         }
     }
 }

@@ -7,6 +7,9 @@ pub(crate) trait Convex {
     /// The value and the gradient at `at`; whatever the other methods need is kept.
     fn move_to(&mut self, at: &[f64], gradient: &mut [f64]) -> f64;
 
+    /// Gets the next two methods ready at the point last moved to, where the gradient has this norm.
+    fn prepare(&mut self, norm: f64);
+
     /// The product of the Hessian, at the point last moved to, and a direction.
     fn hessian_times(&self, direction: &[f64], product: &mut [f64]);
 
@@ -34,6 +37,10 @@ pub(crate) const GRADIENT_NORM: f64 = 1e-10;
 /// How far the next step may reach then.
 const REACH: f64 = 1e-4;
 
+/// The same two where a minimisation only finds a start for another.
+const NEAR_NORM: f64 = 1e-3;
+const NEAR_REACH: f64 = 0.1;
+
 /// How many steps beyond a vanishing gradient tell a minimum at infinity: each of Newton's steps towards it goes one
 /// unit of logits further, and the gradient falls to 1/e.
 const BEYOND: usize = 8;
@@ -45,15 +52,25 @@ const MAX_PRODUCTS: usize = 1000;
 
 /// Minimises a function from `at` on, in place.
 pub(crate) fn minimise(function: &mut impl Convex, at: &mut [f64]) -> End {
+    descend(function, at, GRADIENT_NORM, REACH)
+}
+
+/// The same to fewer digits, for a point from which another minimisation starts.
+pub(crate) fn approach(function: &mut impl Convex, at: &mut [f64]) -> End {
+    descend(function, at, NEAR_NORM, NEAR_REACH)
+}
+
+fn descend(function: &mut impl Convex, at: &mut [f64], gradient_norm: f64, most_reach: f64) -> End {
     let mut gradient = vec![0.0; at.len()];
     let mut beyond = 0;
     let mut current = function.move_to(at, &mut gradient);
     for _ in 0..MAX_STEPS {
         stop::check();
         let norm = norm(&gradient);
+        function.prepare(norm);
         let step = newton_step(function, &gradient);
-        if norm <= GRADIENT_NORM {
-            if function.reach(&step) <= REACH {
+        if norm <= gradient_norm {
+            if function.reach(&step) <= most_reach {
                 return End::Minimum;
             }
             beyond += 1;
@@ -82,7 +99,7 @@ pub(crate) fn minimise(function: &mut impl Convex, at: &mut [f64]) -> End {
 /// The fraction shrinks with the gradient, so that the last steps are as good as exact.
 fn newton_step(function: &impl Convex, gradient: &[f64]) -> Vec<f64> {
     let len = gradient.len();
-    let wanted = norm(gradient) * norm(gradient).sqrt().clamp(1e-6, 0.1);
+    let wanted = norm(gradient) * norm(gradient).clamp(1e-4, 0.1);
     let (mut step, mut residual) = (vec![0.0; len], gradient.to_vec());
     let (mut divided, mut product) = (vec![0.0; len], vec![0.0; len]);
     function.precondition(&residual, &mut divided);

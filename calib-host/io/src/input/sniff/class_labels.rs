@@ -24,7 +24,9 @@ impl Table {
     ///
     /// As [`Table::labels`].
     pub fn labels_of_columns(&self, name: &str, columns: &[String]) -> Result<Column<i64>, FileError> {
-        if self.options().positive_label.is_none()
+        // An array has no columns with names, and labels that are read as texts take long.
+        if !columns.is_empty()
+            && self.options().positive_label.is_none()
             && let Ok(texts) = self.names(name)
             && let Some((word, values)) = named_columns(&texts.values, columns)
         {

@@ -39,6 +39,12 @@ pub(super) const CASES: &[Case] = &[
         ..ROWS
     },
     Case {
+        name: "fit matrix (1e-8), 10 classes",
+        ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: SCRIPT.peer("scikit-learn: LogisticRegression, tol=1e-8", &["matrix-to-optimum"]),
+        ..ROWS
+    },
+    Case {
         name: "fit dirichlet, 10 classes",
         ours: "fit --force --quiet --method dirichlet --logits logits.npy --labels labels.npy -o cal.bin",
         peer: SCRIPT.peer("scikit-learn: LogisticRegression of log-probabilities", &["dirichlet"]),
@@ -82,6 +88,14 @@ pub(super) const CASES: &[Case] = &[
         rows: 100_000,
         ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
         peer: SCRIPT.peer("scikit-learn: LogisticRegression", &["matrix"]),
+        ..ROWS
+    },
+    Case {
+        name: "fit matrix (1e-8), 100 classes",
+        data: &HUNDRED,
+        rows: 100_000,
+        ours: "fit --force --quiet --method matrix --logits logits.npy --labels labels.npy -o cal.bin",
+        peer: SCRIPT.peer("scikit-learn: LogisticRegression, tol=1e-8", &["matrix-to-optimum"]),
         ..ROWS
     },
     Case {
