@@ -83,7 +83,7 @@ fn a_bootstrap_is_repeatable_and_surrounds_the_estimate() {
 #[test]
 fn the_bound_of_c_is_told_with_its_probability() {
     let place = binary_place();
-    let words = place.ok("calib assess --scores cal.csv --alpha 0.1 --bootstrap 20").stdout;
+    let words = place.ok("calib assess --scores cal.csv --alpha 0.1 --bootstrap 20 --all").stdout;
     let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
     let bound = bound.number();
     let sentence = format!(
@@ -92,7 +92,7 @@ fn the_bound_of_c_is_told_with_its_probability() {
         (10_000.0 * bound).ceil() / 10.0
     );
     assert!(words.contains(&sentence), "{words}");
-    place.with("few.csv", "score,label\n0.5,0\n0.5,1\n").says("calib assess --scores few.csv");
+    place.with("few.csv", "score,label\n0.5,0\n0.5,1\n").says("calib assess --scores few.csv --all");
     let line = |name: &str| words.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(!line("c_emp").contains('[') && line("brier").contains('['), "{words}");
     said!();
@@ -163,7 +163,7 @@ fn assess_the_roc_surface() {
     assert_eq!((&got["vus"]["tuples"], got["vus"].get("standard_error")), (&json!(all as u64), None));
     assert_eq!(got["vus_hull"]["is_exact"], true);
     assert!(got["vus_hull"]["value"].as_f64() >= got["vus"]["value"].as_f64());
-    let words = place.ok(form).stdout;
+    let words = place.ok(&form.replace("--json", "--all")).stdout;
     assert!(
         words.contains(&format!("(of all {all} tuples of one row a class)\nvus_hull           ")),
         "{words}"

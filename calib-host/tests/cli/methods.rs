@@ -79,7 +79,7 @@ fn every_method_is_fitted_and_applied() {
             _ => "steps",
         };
         assert_eq!(inspected["tables"][0]["form"], form, "{options}");
-        let shown = place.ok("calib inspect cal.bin").stdout;
+        let shown = place.ok("calib inspect cal.bin --all").stdout;
         assert!(shown.contains("table 0: ") && shown.lines().count() > 8, "{shown}");
 
         place.ok("calib apply cal.bin --scores cal.csv -o out.csv --force");

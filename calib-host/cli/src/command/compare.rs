@@ -42,13 +42,17 @@ pub(crate) struct Compare {
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
+    /// Labels, if not in the table of scores.
+    ///
+    /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// Column of scores or raw scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores.
+    ///
+    /// It is also the column of raw scores. In an NPZ archive it is the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// Column of labels in a table.
+    /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
@@ -57,7 +61,7 @@ pub(crate) struct Compare {
     /// `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
-    /// Test file of the same kind, which replaces cross-validation.
+    /// Test file, which replaces cross-validation.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"], help_heading = DATA)]
     test: Option<PathBuf>,
     /// Labels of the test file, if not in its table.

@@ -48,7 +48,7 @@ pub(crate) struct PlotCommand {
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     json: bool,
 }
 
