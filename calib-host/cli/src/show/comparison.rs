@@ -32,7 +32,7 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
     let [first, second] = SHOWN_CORES;
     writeln!(
         out,
-        "{:<width$} {:<9} {:<33} {:>8} {:>6} {first:>10} {second:>10}",
+        "{:<width$} {:<8} {:<31} {:>7} {:>6} {first:>10} {second:>10}",
         "method",
         comparison.score.figure(),
         "change [95% interval]",
@@ -72,15 +72,13 @@ fn recommendation(out: &mut impl Write, comparison: &MethodComparison) -> io::Re
         .and_then(|name| methods.iter().find(|method| method.name == *name));
     if let Some(taken) = taken {
         let cost = taken.cost.as_ref().map_or(String::new(), |cost| {
-            let of = SHOWN_CORES
-                .iter()
-                .zip(instructions(cost))
-                .map(|(core, number)| format!("{number} on a {core}"));
-            format!(", {} (instructions)", of.collect::<Vec<_>>().join(" and "))
+            let [first, second] = instructions(cost);
+            let [on_first, on_second] = SHOWN_CORES;
+            format!(", takes {first} instructions on a {on_first} and {second} on a {on_second}")
         });
         let guarantee = guaranteed(taken)
             .map_or("no guarantee of the probability".into(), |epsilon| format!("epsilon {epsilon}"));
-        text += &format!(" It has {} bytes{cost}, and {guarantee}.", taken.len_bytes);
+        text += &format!(" It has {} bytes{cost}, and has {guarantee}.", taken.len_bytes);
         if taken.epsilon.is_some() && *candidates > 1 {
             text += &format!(
                 " Fit it with --candidates {candidates}: these labels chose among {candidates} methods with a guarantee, each at alpha / {candidates}."
@@ -106,7 +104,7 @@ fn method_line(out: &mut dyn Write, width: usize, method: &ComparedMethod) -> io
     let [first, second] = method.cost.as_ref().map_or(["-".into(), "-".into()], instructions);
     writeln!(
         out,
-        "{:<width$} {:<9} {:<33} {:>8} {:>6} {first:>10} {second:>10}{uncalibrated}",
+        "{:<width$} {:<8} {:<31} {:>7} {:>6} {first:>10} {second:>10}{uncalibrated}",
         method.name,
         shown(5, method.loss.value),
         format!("{:+.5}", method.change),

@@ -236,9 +236,9 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     }
     let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
     if few > 0 {
+        let have = if few == 1 { "has" } else { "have" };
         remarks.push(format!(
-            "At most two positives or two negatives in all are in {few} of {}: what is known there is the exact interval \
-             (--json), not epsilon.",
+            "{few} of {} {have} at most two positives or two negatives: rely on the exact intervals (--json).",
             number_of(fit.bins() as u64, "bin")
         ));
     }
@@ -247,8 +247,8 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 
 /// How wide the intervals of ranges of the score are, behind what they guarantee.
 fn score_intervals(artifact: &Artifact<'_>) -> String {
-    let band = if artifact.band().is_some() { " and a band" } else { "" };
-    widths(artifact).map(|widths| format!(" {widths}; `calib inspect` lists them{band}.")).unwrap_or_default()
+    let band = if artifact.band().is_some() { "; `calib inspect` lists them, and --all has a band" } else { "" };
+    widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()
 }
 
 fn widths(artifact: &Artifact<'_>) -> Option<String> {

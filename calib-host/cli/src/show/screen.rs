@@ -61,7 +61,7 @@ pub(crate) fn print_screen(path: &Path, stored: &StoredArtifact, out: &mut dyn W
 fn print_tables(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     let count = artifact.tables().count();
     if count != 1 {
-        let heads: Vec<String> = (0..count).map(|table| table_head(artifact, table)).collect();
+        let heads: Vec<String> = (0..count).map(|table| head(artifact, table)).collect();
         return print_first(&heads, out);
     }
     writeln!(out, "{}", table_head(artifact, 0))?;
@@ -75,6 +75,15 @@ fn print_tables(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
     let lines: Vec<String> =
         ranges.iter().map(|(scores, ends)| format!("  {scores:<width$}  {ends}")).collect();
     print_first(&lines, out)
+}
+
+/// A table in a line, with how many intervals it has.
+fn head(artifact: &Artifact<'_>, table: usize) -> String {
+    let ranges = match ranges_in_words(artifact, table).len() {
+        0 => String::new(),
+        ranges => format!(", {}", number_of(ranges as u64, "range")),
+    };
+    table_head(artifact, table) + &ranges
 }
 
 /// The first and the last lines of a long list.

@@ -233,7 +233,7 @@ const CONSERVATIVE: &str = "That is cautious: bins that no such scores touch may
 fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<SampleFacts>) -> Vec<Condition> {
     let (fixed, in_full) = match candidates(artifact) {
         1 => (
-            "classifier, method and number of bins chosen without these labels".to_owned(),
+            "classifier, method and bins chosen without these labels".to_owned(),
             "The classifier was trained and selected without these labels. Its threshold, the method and the number of bins were also \
              chosen without them. If you chose the best of M by these labels, the valid epsilon is the one for alpha / M."
                 .to_owned(),
@@ -380,7 +380,7 @@ fn ties_at_edges(artifact: &Artifact<'_>) -> Option<Condition> {
              has there: new scores are distributed within the bin as these are.",
         ),
         false => Condition::new(
-            "no equal scores on both sides of an edge (checked)",
+            "no ties across an edge (checked)",
             "No equal scores lie on both sides of an edge of a bin. This was checked in the calibration set.",
         ),
     })
