@@ -296,11 +296,11 @@ fn compare_fits_what_fit_fits() {
         let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
         let chosen = if has_bins[..5].contains(&name) { &*candidates } else { "" };
         let bins = match name {
-            "irp" => "--method isotonic --max-bins 10",
+            "isotonic-max-bins" => "--method isotonic --max-bins 10",
             name if has_bins.contains(&name) => "--bins 10",
             _ => "",
         };
-        let method_option = if name == "irp" { String::new() } else { format!("--method {name}") };
+        let method_option = if name == "isotonic-max-bins" { String::new() } else { format!("--method {name}") };
         place.ok(&format!(
             "calib fit {method_option} {bins} {chosen} --no-intervals --scores cal.csv -o one.bin --force --quiet"
         ));

@@ -182,7 +182,9 @@ fn a_comparison_begins_with_what_to_do_and_what_it_costs() {
     let first: String =
         run.stdout.split("\n\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        first.starts_with("Take ") && first.contains(" bytes, ") && first.contains(" instructions on a Cortex-M0 and "),
+        first.starts_with("Take ")
+            && first.contains(" bytes, ")
+            && first.contains(" instructions on a Cortex-M0 and "),
         "{first}"
     );
     assert!(run.stdout.lines().all(|line| line.len() <= 100), "{}", run.stdout);

@@ -17,7 +17,7 @@ use super::form::{ShownTable, direct_table, in_steps, within};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
-use crate::out::labelled;
+use crate::out::{labelled, with_thousands};
 
 /// Prints what the artifact in a file holds, all of it.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
@@ -51,7 +51,8 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
 /// What the artifact is.
 pub(super) fn print_name(path: &Path, artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
-    writeln!(out, "{}: format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok", path.display())
+    let what = with_thousands(&format!("format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok"));
+    writeln!(out, "{}: {what}", path.display())
 }
 
 /// What was fitted, what is guaranteed, and what befell it.
@@ -77,7 +78,8 @@ pub(super) fn print_method(artifact: &Artifact<'_>, parameters: &str, out: &mut 
     writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
     let bins =
         size_in_words(header.method, header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
-    writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
+    let what = format!("{}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact));
+    labelled("scores", &what).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     if is_by_lead(header) {
         writeln!(out, "            the top-two margin: the largest logit minus the second largest one")?;
     }

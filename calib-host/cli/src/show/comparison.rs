@@ -6,7 +6,7 @@ use calib_fit::artifact::DeviceCost;
 use calib_fit::compare::{Claim, ComparedMethod, MethodComparison, Split};
 use calib_fit::stats::shown;
 
-use crate::out::{COLUMNS, wrapped};
+use crate::out::{COLUMNS, with_thousands, wrapped};
 
 /// Prints what to do, and a line for every method, the best first.
 pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) -> io::Result<()> {
@@ -85,7 +85,7 @@ fn recommendation(out: &mut impl Write, comparison: &MethodComparison) -> io::Re
             );
         }
     }
-    wrapped(&text, COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))
+    wrapped(&with_thousands(&text), COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// The guarantee of a method; `None` if it says nothing, since every probability is within 1 of any other.

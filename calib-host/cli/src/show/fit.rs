@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
-use crate::out::{COLUMNS, labelled, shown_path, wrapped};
+use crate::out::{COLUMNS, labelled, shown_path, with_thousands, wrapped};
 
 /// A fit with the artifact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -50,15 +50,11 @@ impl<'a> ShownFit<'a> {
             Some(_) => points(artifact),
             None => number_of(fit.n(), "point"),
         };
-        let mut lines = vec![format!(
-            "Wrote {}: {points}, {} ({}), {}{} bytes",
-            shown_path(output),
-            fit.method(),
-            fit.reduction(),
-            size_in_words(artifact.header().method, fit.bins())
-                .map_or(String::new(), |bins| format!("{bins}, ")),
-            artifact.len_bytes()
-        )];
+        let bins = size_in_words(artifact.header().method, fit.bins());
+        let bins = bins.map_or(String::new(), |bins| format!("{bins}, "));
+        let (method, reduction, len_bytes) = (fit.method(), fit.reduction(), artifact.len_bytes());
+        let what = with_thousands(&format!("{points}, {method} ({reduction}), {bins}{len_bytes} bytes"));
+        let mut lines = vec![format!("Wrote {}: {what}", shown_path(output))];
         let unfitted = fit.unfitted().iter().take(SHOWN);
         let unfitted =
             unfitted.map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
@@ -247,7 +243,8 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 
 /// How wide the intervals of ranges of the score are, behind what they guarantee.
 fn score_intervals(artifact: &Artifact<'_>) -> String {
-    let band = if artifact.band().is_some() { "; `calib inspect` lists them, and --all has a band" } else { "" };
+    let band =
+        if artifact.band().is_some() { "; `calib inspect` lists them, and --all has a band" } else { "" };
     widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()
 }
 

@@ -11,7 +11,7 @@ use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use calib_fit::stats::places;
 use serde_json::{Value, json};
 
-use crate::out::labelled;
+use crate::out::{labelled, with_thousands};
 
 /// A fit for people.
 pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> Vec<String> {
@@ -44,10 +44,9 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
         None => number_of(fit.n(), "point"),
     };
     let method = fit.method();
-    let mut lines = vec![format!(
-        "Wrote {output}: {points}, {method} ({} classes), {what}, {len_bytes} bytes",
-        fit.classes()
-    )];
+    let what =
+        with_thousands(&format!("{points}, {method} ({} classes), {what}, {len_bytes} bytes", fit.classes()));
+    let mut lines = vec![format!("Wrote {output}: {what}")];
     lines.extend(labelled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
     lines.extend(held_out.iter().flat_map(|text| labelled("Gain", text)));
     lines

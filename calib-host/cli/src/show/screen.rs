@@ -68,6 +68,9 @@ fn print_tables(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
     let ranges = ranges_in_words(artifact, 0);
     if ranges.is_empty() {
         let lines: Vec<String> = table_lines(artifact, 0).iter().map(|line| format!("  {line}")).collect();
+        if !lines.is_empty() && lines.iter().all(|line| line.trim_start().starts_with(['[', '('])) {
+            writeln!(out, "  {:<28} probability", "scores")?;
+        }
         return print_first(&lines, out);
     }
     let width = ranges.iter().map(|(scores, _)| scores.len()).max().unwrap_or_default().max("scores".len());

@@ -87,9 +87,7 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
 pub(super) fn why_blend(names_bins: bool) -> Chosen {
     let bins =
         if names_bins { "; `epsilon=0.1` gives bins whose probability is guaranteed within 0.1" } else { "" };
-    Chosen::new(format!(
-        "chosen: blend, on average nearer to known curves than any single method{bins}"
-    ))
+    Chosen::new(format!("chosen: blend, on average nearer to known curves than any single method{bins}"))
 }
 
 /// Why the scores stay unchanged.

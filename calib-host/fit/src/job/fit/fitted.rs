@@ -341,9 +341,8 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
 
 /// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.
 fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> Chosen {
-    let of_what = reduction.map_or(String::new(), |reduction| {
-        format!("{reduction} (is the predicted class right?) by ")
-    });
+    let of_what = reduction
+        .map_or(String::new(), |reduction| format!("{reduction} (is the predicted class right?) by "));
     // Chosen without a look at the rows, so that alpha is not shared.
     match why_bins {
         Some(why) => Chosen::new(format!(
