@@ -4,7 +4,7 @@
 #![cfg(not(miri))]
 
 use calib_core::ProbInterval;
-use calib_core::monitor::{ChangeMonitor, LogEvidence, PromiseMonitor, Reference, ShiftMonitor};
+use calib_core::monitor::{ChangeMonitor, GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor};
 
 const BINS: usize = 5;
 
@@ -113,20 +113,20 @@ fn a_change_after_a_quiet_life_is_seen_and_hardly_a_false_one() {
     assert!(delays[30] < 1000, "median {}", delays[30]);
 }
 
-/// After how many outcomes it is seen that each is `off` more likely than its bin's highest promised probability.
-fn broken_promise_seen_at(off: f64, outcomes: u32, uniform: &mut Uniform) -> Option<u32> {
-    let promised: [_; BINS] = core::array::from_fn(|bin| {
+/// After how many outcomes it is seen that each is `off` more likely than its bin's highest guaranteed probability.
+fn contradicted_guarantee_seen_at(off: f64, outcomes: u32, uniform: &mut Uniform) -> Option<u32> {
+    let guaranteed: [_; BINS] = core::array::from_fn(|bin| {
         let middle = 0.1 + 0.15 * bin as f32;
         ProbInterval::new(middle - 0.0625, middle + 0.0625)
     });
-    let mut monitor = PromiseMonitor::<BINS>::new();
+    let mut monitor = GuaranteeMonitor::<BINS>::new();
     let alarm = LogEvidence::of_one_in(100);
     for outcome in 1..=outcomes {
         let bin = (uniform.next().unwrap() * BINS as f64) as usize;
-        let prob = f64::from(promised[bin].unwrap().hi) + off;
+        let prob = f64::from(guaranteed[bin].unwrap().hi) + off;
         monitor.count(bin, uniform.next().unwrap() < prob);
         if outcome % 10 == 0 {
-            monitor.look(promised.into_iter(), alarm);
+            monitor.look(guaranteed.into_iter(), alarm);
         }
         if monitor.alarm_at().is_some() {
             break;
@@ -136,12 +136,13 @@ fn broken_promise_seen_at(off: f64, outcomes: u32, uniform: &mut Uniform) -> Opt
 }
 
 #[test]
-fn outcomes_at_the_edge_of_the_promise_break_it_in_one_life_of_100_at_most() {
+fn outcomes_at_the_edge_of_the_guarantee_break_it_in_one_life_of_100_at_most() {
     let mut uniform = Uniform(4);
-    let alarms = (0..400).filter(|_| broken_promise_seen_at(0.0, 2000, &mut uniform).is_some()).count();
+    let alarms =
+        (0..400).filter(|_| contradicted_guarantee_seen_at(0.0, 2000, &mut uniform).is_some()).count();
     assert!(alarms as u32 <= most(400, 0.01), "{alarms}");
     let mut seen: Vec<u32> =
-        (0..51).filter_map(|_| broken_promise_seen_at(0.2, 5000, &mut uniform)).collect();
+        (0..51).filter_map(|_| contradicted_guarantee_seen_at(0.2, 5000, &mut uniform)).collect();
     seen.sort_unstable();
     assert!(seen.len() == 51 && seen[25] < 600, "{seen:?}");
 }

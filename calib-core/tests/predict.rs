@@ -4,7 +4,7 @@ use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Action, ClassSet, Conformity, DecisionParts, OperatingParts, Quantile,
+    Accuracy, AccuracyGuarantee, Action, ClassSet, Conformity, DecisionParts, OperatingParts, Quantile,
     Quantiles, SetParts, Threshold, Thresholds, Verdict,
 };
 use calib_core::predict::{
@@ -246,9 +246,9 @@ fn with(rule: Option<Rule>) -> ArtifactBuffer<256> {
             negatives_above: 0,
         };
         let accuracy = Accuracy::Sensitivity;
-        let promises = &[AccuracyPromise { accuracy, level: 0.95, confidence: 0.95, prevalence: None }];
+        let guarantees = &[AccuracyGuarantee { accuracy, level: 0.95, confidence: 0.95, prevalence: None }];
         let groups = &[Thresholds { lower: at, upper: at }];
-        writer.operating_points(&OperatingParts { groups, refer_raises: true, promises }).unwrap();
+        writer.operating_points(&OperatingParts { groups, refer_raises: true, guarantees }).unwrap();
     }
     if rule == Some(Rule::Sets) {
         let quantiles = Quantiles::All(Quantile { rows: 59, key: 0.75f32.to_bits() });

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use calib_host::ScoreKind;
-use calib_host::artifact::promise;
+use calib_host::artifact::guarantee_text;
 use calib_host::io::files::{read_artifact, write_file};
 use calib_host::io::input::{Source, Table, binary_data, sha256};
 use calib_host::job::{FitOptions, fit};
@@ -23,7 +23,7 @@ fn run(rows: &Path, calibrator: &Path) -> Result<String, Box<dyn Error>> {
     options.data_sha256 = Some(sha256(&[&source]));
     let fitted = fit(&data.into(), &options)?;
     write_file(calibrator, true, |out| out.write_all(fitted.artifact.as_bytes()))?;
-    Ok(promise(&read_artifact(calibrator)?).statement)
+    Ok(guarantee_text(&read_artifact(calibrator)?).statement)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

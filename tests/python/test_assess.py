@@ -119,7 +119,7 @@ def test_comparisons_recommend(binary):
         calib_host.compare(scores, labels, methods=["nothing"])
 
 
-def test_thresholds_promise(binary):
+def test_thresholds_guarantee(binary):
     scores, labels = binary
     found = calib_host.threshold(scores, labels, sensitivity=0.9)
     assert found["operating_points"] and len(found.artifact) > 50

@@ -222,7 +222,7 @@ def test_an_imported_calibrator_is_fitted_to_no_rows_that_it_tells(binary):
     assert calibrator.assess(rows, binary[1])["after"]
 
 
-def test_harm_and_broken_promises_are_warned_of(binary):
+def test_harm_and_contradicted_guarantees_are_warned_of(binary):
     """Of a calibrator that was fitted to turned labels."""
     scores, labels = binary
     turned = calib_host.fit(scores[:1000], 1 - labels[:1000], "umd", bins=5)
@@ -231,7 +231,7 @@ def test_harm_and_broken_promises_are_warned_of(binary):
         found = turned.assess(scores[1000:], labels[1000:])
     sentences = [str(one.message) for one in told]
     kinds = [one["kind"] for one in found["evidence"]]
-    assert kinds == ["worse", "broken-promise", "mixed", "turned"] and len(sentences) == 4
+    assert kinds == ["worse", "contradicted-guarantee", "mixed", "turned"] and len(sentences) == 4
     assert all(one.category is CalibrationWarning and one.filename == __file__ for one in told)
     for words in ("worse than the scores", "beyond chance", "order of the scores round"):
         assert any(words in sentence for sentence in sentences), words

@@ -60,7 +60,7 @@ def test_every_method_gives_the_bits_of_the_command(method, binary, tmp_path):
     command(tmp_path, "fit", *files, "--method", method, *options, "-o", "cal.bin")
     theirs = calib_host.load(tmp_path / "cal.bin")
     assert (theirs.method, theirs.n_bins, theirs.n_points) == (calibrator.method, calibrator.n_bins, 2000)
-    assert theirs.promise == calibrator.promise
+    assert theirs.statement == calibrator.statement
     np.testing.assert_array_equal(theirs.predict(scores).view(np.uint32), calibrator.predict(scores).view(np.uint32))
     # What the command says of the same scores with Python's own artifact.
     calibrator.save(tmp_path / "own.bin")
@@ -161,7 +161,7 @@ def test_the_number_of_classifiers_is_a_number(classifiers, binary):
 def test_without_a_method_scores_are_blended(binary):
     calibrator = calib_host.fit(*binary)
     assert calibrator.method == "blend" and calibrator.chosen.startswith("chosen: blend")
-    assert calibrator.guarantee is None and "the event rate of every score range lies in its interval" in calibrator.promise
+    assert calibrator.guarantee is None and "the event rate of every score range lies in its interval" in calibrator.statement
     # Monitors count in bins.
     assert calib_host.fit(*binary, monitor=True).chosen.startswith("chosen: umd with 13 bins")
 

@@ -21,7 +21,7 @@ def rows(n=2000):
 def test_each_row_has_the_interval_of_its_range(tmp_path, method):
     scores, labels = rows()
     calibrator = calib_host.fit(scores, labels, method, alpha=0.05)
-    assert "95%" in calibrator.promise and "every score range" in calibrator.promise
+    assert "95%" in calibrator.statement and "every score range" in calibrator.statement
     calibrator.save(tmp_path / "cal.bin")
     plain = calib_host.fit(scores, labels, method, intervals=False, alpha=0.05)
     np.testing.assert_array_equal(calibrator.predict(scores), plain.predict(scores))
@@ -51,8 +51,8 @@ def test_each_row_has_the_interval_of_its_range(tmp_path, method):
 
 def test_intervals_go_with_one_classifier_and_one_score():
     scores, labels = rows(300)
-    assert "score range" not in calib_host.fit(scores, labels, "beta", classifiers=5).promise
+    assert "score range" not in calib_host.fit(scores, labels, "beta", classifiers=5).statement
     with pytest.raises(UsageError, match="True or False"):
         calib_host.fit(scores, labels, "beta", intervals="yes")
     logits = np.stack([0.5 - scores, scores - 0.5], axis=1)
-    assert "score range" not in calib_host.fit(logits, labels, "temperature", kind="logits").promise
+    assert "score range" not in calib_host.fit(logits, labels, "temperature", kind="logits").statement

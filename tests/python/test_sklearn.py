@@ -94,14 +94,14 @@ def test_with_folds_nothing_is_guaranteed_anywhere(reduction, tmp_path):
     assert frozen.calibrator_.guarantee.epsilon < 1
     calibrator = CalibratedClassifier(GaussianNB(), cv=3, **how).fit(X, y).calibrator_
     assert calibrator.guarantee is None
-    assert calibrator.promise.startswith("Nothing is guaranteed: the scores are by 3 classifiers")
-    assert calibrator.promise in repr(calibrator)
+    assert calibrator.statement.startswith("Nothing is guaranteed: the scores are by 3 classifiers")
+    assert calibrator.statement in repr(calibrator)
     calibrator.save(tmp_path / "cal.bin")
     loaded = calib_host.load(tmp_path / "cal.bin")
-    assert loaded.guarantee is None and loaded.promise == calibrator.promise
+    assert loaded.guarantee is None and loaded.statement == calibrator.statement
     inspect = [sys.executable, "-m", "calib_host", "inspect", "cal.bin"]
     inspected = subprocess.run(inspect, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert "guarantee   none" in inspected and calibrator.promise in inspected
+    assert "guarantee   none" in inspected and calibrator.statement in inspected
     bins = [line for line in inspected.splitlines() if line.startswith("table ")]
     assert bins and not any("epsilon" in line for line in bins)
     texts = [inspected, repr(calibrator), calibrator._repr_html_(), calibrator.export_rust()]

@@ -62,7 +62,7 @@ pub enum SectionKind {
     /// The least and the greatest score of the calibration points.
     // From here on in the order in which they came, because the protocol counts kinds in this order.
     ScoreRanges = 17,
-    /// Thresholds of the score whose accuracy is promised.
+    /// Thresholds of the score whose accuracy is guaranteed.
     OperatingPoints = 33,
     /// The names of groups.
     Groups = 34,

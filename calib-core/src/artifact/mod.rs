@@ -32,11 +32,11 @@
 //! | 16 | split tree | for each node `L` i32 entries of gamma and `L` u32 children ([`SplitTree`](crate::vector::SplitTree)), values |
 //! | 17 | score ranges, optional, beside 2, 4 to 7, 9 and 11 | for each table the least and the greatest score of its calibration points: two f32; over codes two u32, each a code less the lowest code of its encoding; over margins two [keys](crate::score::Margin::key); zeros for a table without words |
 //! | 32 | decision, may be absent, mandatory if there | four bytes: the number of actions `A`, of thresholds `T`, the action for the uncalibrated, 0; `T` f32 thresholds; `T + 1` bytes, the action of every interval; `A` bytes of flags (1 alarm, 2 abstain, 4 only if the evidence suffices, 8 beside 4: by the band at the score, in place of the interval); `A` names, a byte with the length before each. The fourth byte is the action in place of one for which the evidence does not suffice, plus 1, if there is a flag 4 |
-//! | 33 | operating points, may be absent, mandatory if there | four bytes: the number of groups `G` or 1, of thresholds a group (2 if scores are referred), flags (1 if a referral raises the alarm), of promises `P`; for each group its thresholds in ascending order, each 5 u32: a key, then of the calibration rows those of class 1, those of them at or above the key, those of class 0, those of them at or above the key; `P` promises of four words: u32 accuracy (0 sensitivity, 1 specificity, 2 and 3 positive and negative predictive value), level, confidence, prevalence or 0 |
+//! | 33 | operating points, may be absent, mandatory if there | four bytes: the number of groups `G` or 1, of thresholds a group (2 if scores are referred), flags (1 if a referral raises the alarm), of guarantees `P`; for each group its thresholds in ascending order, each 5 u32: a key, then of the calibration rows those of class 1, those of them at or above the key, those of class 0, those of them at or above the key; `P` guarantees of four words: u32 accuracy (0 sensitivity, 1 specificity, 2 and 3 positive and negative predictive value), level, confidence, prevalence or 0 |
 //! | 34 | groups, may be absent, mandatory if there | a byte with the number `G`; `G` names, a byte with the length before each |
 //! | 35 | prediction sets, may be absent, mandatory if there | four bytes: the conformity (0 score, 1 margin), flags (1 never empty, 2 by class), 0, 0; alpha; confidence or 0; one pair for all or a pair for each class: u32 rows, u32 key of the least conformity in a set, 0 if every class is in it |
-//! | 36 | monitors, optional, beside tables | four u32, of each table: one in how many lives a shift's alarm may be false, how many predictions are between false alarms of a change, one in how many lives an alarm about the promise may be false; and 1 if bins are the monitors' own; then a ragged pool: for each table the gaps of its `B` bins, or ranges of section 38, and, if bins are their own, `B - 1` edges as keys; no words for a table without a monitor |
-//! | 37 | monitor action, may be absent, mandatory if there, beside 36 | u32: what is done on an alarm of a shift or of the promise, until counting begins anew: 1 the device's alarm stays raised, 2 every prediction is uncalibrated |
+//! | 36 | monitors, optional, beside tables | four u32, of each table: one in how many lives a shift's alarm may be false, how many predictions are between false alarms of a change, one in how many lives an alarm about the guarantee may be false; and 1 if bins are the monitors' own; then a ragged pool: for each table the gaps of its `B` bins, or ranges of section 38, and, if bins are their own, `B - 1` edges as keys; no words for a table without a monitor |
+//! | 37 | monitor action, may be absent, mandatory if there, beside 36 | u32: what is done on an alarm of a shift or of the guarantee, until counting begins anew: 1 the device's alarm stays raised, 2 every prediction is uncalibrated |
 //! | 38 | score intervals, optional, beside tables, not with 8 | u32: whose rate the intervals contain, 0 the range's, 1 the calibration scores' in it ([`Rate`]); f32 alpha; then a ragged pool: for each table `B - 1` edges as keys, `B` pairs lo, hi of f32. The bins and intervals of results are these, also beside Venn-Abers, whose p0 and p1 then stay in its table |
 //! | 64 | counter, optional | u32, never lower in a later artifact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
@@ -65,6 +65,7 @@ mod crc32c;
 mod error;
 mod form;
 mod groups;
+mod guaranteed;
 mod header;
 mod identity;
 mod joint;
@@ -74,7 +75,6 @@ mod monitors;
 mod parsed;
 mod pool;
 mod prefix;
-mod promised;
 mod score_intervals;
 mod section;
 mod signature;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a device does from an alarm on, until it counts anew; without one the alarm is only told when somebody asks.
 ///
-/// It is done on an alarm of a shift or of the promise, of any table: the probability that such an alarm is ever false is bounded. An
+/// It is done on an alarm of a shift or of the guarantee, of any table: the probability that such an alarm is ever false is bounded. An
 /// alarm of a change is not acted on, as one comes every so many predictions with nothing wrong.
 ///
 /// The section is mandatory: a reader that does not know it refuses the artifact, and a device without monitors that have room for the

@@ -39,8 +39,8 @@ pub struct Alarms {
     pub shift: LogEvidence,
     /// That they do from some time on.
     pub change: LogEvidence,
-    /// That outcomes are more or less frequent than was promised.
-    pub promise: LogEvidence,
+    /// That outcomes are more or less frequent than was guaranteed.
+    pub guarantee: LogEvidence,
 }
 
 /// What a monitor counts with: the numbers that a [`Monitors`] section has.
@@ -52,8 +52,8 @@ pub struct MonitorParts<'p> {
     pub shift: u32,
     /// A change's false alarms in a table are this many predictions apart or more, on average; at least 2.
     pub change: u32,
-    /// A false alarm about a table's promise has a probability of at most one in this many, at least 2.
-    pub promise: u32,
+    /// A false alarm about a table's guarantee has a probability of at most one in this many, at least 2.
+    pub guarantee: u32,
     /// The gaps of every table's bins; none for a table that is not monitored.
     pub gaps: &'p [&'p [u32]],
     /// The inner edges of every table's bins as keys; `None` where the bins are those of the tables.
@@ -70,8 +70,8 @@ impl<'a> Monitors<'a> {
     ) -> Result<Self, MonitorsError> {
         let words = bytemuck::try_cast_slice(payload).map_err(|_| MonitorsError::Length)?;
         let monitors = Self { words, is_in_one_table: reduction.has_one_probability() };
-        let &[shift, change, promise, own, ..] = words else { return Err(MonitorsError::Length) };
-        if shift < 2 || change < 2 || promise < 2 || own > 1 {
+        let &[shift, change, guarantee, own, ..] = words else { return Err(MonitorsError::Length) };
+        if shift < 2 || change < 2 || guarantee < 2 || own > 1 {
             return Err(MonitorsError::Alarm);
         }
         let pool = Pool::parse(payload.get(4 * HEAD..).unwrap_or_default(), tables)
@@ -95,10 +95,10 @@ impl<'a> Monitors<'a> {
     /// Returns how much evidence each alarm takes. Takes three logarithms.
     pub fn alarms(&self) -> Alarms {
         let level = |at: usize| LogEvidence::of_one_in(self.words.get(at).copied().unwrap_or(u32::MAX));
-        Alarms { shift: level(0), change: level(1), promise: level(2) }
+        Alarms { shift: level(0), change: level(1), guarantee: level(2) }
     }
 
-    /// Returns the numbers of which each table's alarms are made: of shift, change and promise.
+    /// Returns the numbers of which each table's alarms are made: of shift, change and guarantee.
     pub fn rarities(&self) -> [u32; 3] {
         self.words.first_chunk().copied().unwrap_or([u32::MAX; 3])
     }
@@ -111,9 +111,9 @@ impl<'a> Monitors<'a> {
     /// predictions of the device.
     pub fn rarities_of_device(&self) -> [u32; 3] {
         let tables = u32::try_from(self.monitored()).unwrap_or(u32::MAX).max(1);
-        let [shift, change, promise] = self.rarities();
+        let [shift, change, guarantee] = self.rarities();
         let of_change = if self.is_in_one_table { 1 } else { tables };
-        [shift / tables, change / of_change, promise / tables]
+        [shift / tables, change / of_change, guarantee / tables]
     }
 
     /// Returns what a table's monitor compares with; `None` if the table is not monitored. As long as a look at the evidence of a
@@ -173,7 +173,12 @@ impl MonitorParts<'_> {
     /// Writes a payload, and returns its length in bytes; `None` if it does not fit.
     pub(super) fn write(&self, space: &mut [u8]) -> Option<usize> {
         let (head, pool) = space.split_at_mut_checked(4 * HEAD)?;
-        WordWriter::new(head).words(&[self.shift, self.change, self.promise, self.edges.is_some().into()])?;
+        WordWriter::new(head).words(&[
+            self.shift,
+            self.change,
+            self.guarantee,
+            self.edges.is_some().into(),
+        ])?;
         let len = WordWriter::new(pool).tables(self.gaps.len(), |table, out| {
             out.words(self.gaps.get(table)?)?;
             out.words(self.edges.unwrap_or_default().get(table).copied().unwrap_or_default())

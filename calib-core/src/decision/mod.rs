@@ -1,7 +1,7 @@
 //! From a score or a probability to what is done about it.
 //!
 //! [`OperatingPoints`], [`PredictionSets`] and a [`DecisionRule`] are part of an artifact, which has at most one of them: thresholds
-//! of the score whose accuracy is promised, sets of classes that hold the true one, or an action for every calibrated probability. An
+//! of the score whose accuracy is guaranteed, sets of classes that hold the true one, or an action for every calibrated probability. An
 //! [`AlarmRule`] is part of the device: a threshold for artifacts without any of them.
 //!
 //! This room imports [`score`](crate::score), [`outcome`](crate::outcome) and [`table`](crate::table).
@@ -17,7 +17,7 @@ pub use alarm_rule::AlarmRule;
 pub use class_set::ClassSet;
 pub(crate) use names::{NameError, Names, behind_name};
 pub use operating_point::{
-    Accuracy, AccuracyPromise, CodeOperatingPoint, OperatingParts, OperatingPoint, OperatingPointError,
+    Accuracy, AccuracyGuarantee, CodeOperatingPoint, OperatingParts, OperatingPoint, OperatingPointError,
     OperatingPoints, Threshold, Thresholds, Verdict, never,
 };
 pub use prediction_set::{Conformity, PredictionSets, Quantile, Quantiles, SetError, SetParts};

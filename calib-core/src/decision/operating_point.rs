@@ -1,4 +1,4 @@
-//! From a score to a verdict, by thresholds whose accuracy is promised.
+//! From a score to a verdict, by thresholds whose accuracy is guaranteed.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -40,7 +40,7 @@ pub struct CodeOperatingPoint {
     encoding: ScoreEncoding,
 }
 
-/// The thresholds of an artifact: one group's, or each group's own, with what is promised of them.
+/// The thresholds of an artifact: one group's, or each group's own, with what is guaranteed of them.
 ///
 /// The thresholds are of the score itself, so they need no calibrated probability. Section 33 of an artifact holds them.
 ///
@@ -67,7 +67,7 @@ pub struct OperatingPoints<'a> {
     flags: u8,
     /// For each group the lower threshold, and the upper one if scores are referred: a key with four counts.
     thresholds: &'a [[u32; 5]],
-    promises: &'a [[u32; 4]],
+    guarantees: &'a [[u32; 4]],
 }
 
 /// A threshold with the calibration rows on both sides.
@@ -97,7 +97,7 @@ pub struct Thresholds {
     pub upper: Threshold,
 }
 
-/// What can be promised of a threshold.
+/// What can be guaranteed of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -112,17 +112,17 @@ pub enum Accuracy {
     NegativePredictiveValue,
 }
 
-/// A promise: the accuracy is at least `level`, with this confidence over the draw of the calibration rows.
+/// A guarantee: the accuracy is at least `level`, with this confidence over the draw of the calibration rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct AccuracyPromise {
-    /// What is promised.
+pub struct AccuracyGuarantee {
+    /// What is guaranteed.
     pub accuracy: Accuracy,
     /// The least share, in `(0, 1)`.
     pub level: f32,
-    /// The probability with which the promise holds, in `(0, 1)`; of several groups for all of them together.
+    /// The probability with which the guarantee holds, in `(0, 1)`; of several groups for all of them together.
     pub confidence: f32,
-    /// The share of class 1 for which a predictive value is promised, in `(0, 1)`; `None` if it is the one of the calibration rows,
+    /// The share of class 1 for which a predictive value is guaranteed, in `(0, 1)`; `None` if it is the one of the calibration rows,
     /// or the accuracy does not depend on it.
     pub prevalence: Option<f32>,
 }
@@ -135,8 +135,8 @@ pub struct OperatingParts<'a> {
     pub groups: &'a [Thresholds],
     /// Whether a score that is referred raises the alarm, as a positive one does.
     pub refer_raises: bool,
-    /// What is promised, 1 to 4.
-    pub promises: &'a [AccuracyPromise],
+    /// What is guaranteed, 1 to 4.
+    pub guarantees: &'a [AccuracyGuarantee],
 }
 
 /// Why bytes or parts are not operating points. The payload is the index of what is wrong.
@@ -152,8 +152,8 @@ pub enum OperatingPointError {
     Threshold(u8),
     /// The counts of this group contradict each other.
     Counts(u8),
-    /// This promise is of no known kind, or its numbers are not in `(0, 1)`.
-    Promise(u8),
+    /// This guarantee is of no known kind, or its numbers are not in `(0, 1)`.
+    Guarantee(u8),
 }
 
 const REFER_RAISES: u8 = 1;
@@ -195,8 +195,8 @@ impl<'a> OperatingPoints<'a> {
     pub(crate) fn parse(payload: &'a [u8], encoding: ScoreEncoding) -> Result<Self, OperatingPointError> {
         let words: &[u32] = bytemuck::try_cast_slice(payload).map_err(|_| OperatingPointError::Length)?;
         let (&head, words) = words.split_first().ok_or(OperatingPointError::Length)?;
-        let [groups, per_group, flags, promises] = head.to_le_bytes();
-        if groups == 0 || !(1..=2).contains(&per_group) || !(1..=4).contains(&promises) {
+        let [groups, per_group, flags, guarantees] = head.to_le_bytes();
+        if groups == 0 || !(1..=2).contains(&per_group) || !(1..=4).contains(&guarantees) {
             return Err(OperatingPointError::Length);
         }
         if flags & !REFER_RAISES != 0 {
@@ -206,10 +206,10 @@ impl<'a> OperatingPoints<'a> {
         let (thresholds, rest) = words.split_at_checked(5 * count).ok_or(OperatingPointError::Length)?;
         let (thresholds, _) = thresholds.as_chunks();
         let (found, rest) = rest.as_chunks();
-        if found.len() != usize::from(promises) || !rest.is_empty() {
+        if found.len() != usize::from(guarantees) || !rest.is_empty() {
             return Err(OperatingPointError::Length);
         }
-        let points = Self { encoding, groups, refers: per_group == 2, flags, thresholds, promises: found };
+        let points = Self { encoding, groups, refers: per_group == 2, flags, thresholds, guarantees: found };
         points.check()?;
         Ok(points)
     }
@@ -230,8 +230,8 @@ impl<'a> OperatingPoints<'a> {
                 return Err(OperatingPointError::Counts(group));
             }
         }
-        match (0..=u8::MAX).zip(self.promises).find(|(_, words)| promise(words).is_none()) {
-            Some((at, _)) => Err(OperatingPointError::Promise(at)),
+        match (0..=u8::MAX).zip(self.guarantees).find(|(_, words)| guarantee(words).is_none()) {
+            Some((at, _)) => Err(OperatingPointError::Guarantee(at)),
             None => Ok(()),
         }
     }
@@ -271,9 +271,9 @@ impl<'a> OperatingPoints<'a> {
         (0..self.groups()).map_while(move |group| points.thresholds(group))
     }
 
-    /// Returns what is promised.
-    pub fn promises(&self) -> impl Iterator<Item = AccuracyPromise> + use<'a> {
-        self.promises.iter().filter_map(promise)
+    /// Returns what is guaranteed.
+    pub fn guarantees(&self) -> impl Iterator<Item = AccuracyGuarantee> + use<'a> {
+        self.guarantees.iter().filter_map(guarantee)
     }
 
     /// Returns the thresholds of a group over probabilities or margins; `None` beyond the last group, and if the thresholds are of
@@ -321,7 +321,7 @@ const fn threshold(words: &[u32; 5]) -> Threshold {
     Threshold { key, positives, positives_above, negatives, negatives_above }
 }
 
-fn promise(&[accuracy, level, confidence, prevalence]: &[u32; 4]) -> Option<AccuracyPromise> {
+fn guarantee(&[accuracy, level, confidence, prevalence]: &[u32; 4]) -> Option<AccuracyGuarantee> {
     // By their bits, because a comparison of floats is a call on cores without an FPU.
     let share = |bits: u32| (1..ONE_BITS).contains(&bits).then_some(f32::from_bits(bits));
     let accuracy = match accuracy {
@@ -338,7 +338,7 @@ fn promise(&[accuracy, level, confidence, prevalence]: &[u32; 4]) -> Option<Accu
         bits if is_predictive => Some(share(bits)?),
         _ => return None,
     };
-    Some(AccuracyPromise { accuracy, level: share(level)?, confidence: share(confidence)?, prevalence })
+    Some(AccuracyGuarantee { accuracy, level: share(level)?, confidence: share(confidence)?, prevalence })
 }
 
 impl OperatingParts<'_> {
@@ -349,7 +349,7 @@ impl OperatingParts<'_> {
             u8::try_from(self.groups.len()).ok()?,
             1 + u8::from(refers),
             if self.refer_raises { REFER_RAISES } else { 0 },
-            u8::try_from(self.promises.len()).ok()?,
+            u8::try_from(self.guarantees.len()).ok()?,
         ];
         let words = |t: Threshold| {
             [t.key, t.positives, t.positives_above, t.negatives, t.negatives_above].into_iter()
@@ -357,15 +357,15 @@ impl OperatingParts<'_> {
         let upper = move |t: Threshold| refers.then(|| words(t)).into_iter().flatten();
         let thresholds =
             self.groups.iter().flat_map(move |group| words(group.lower).chain(upper(group.upper)));
-        let promises = self.promises.iter().flat_map(|promise| {
+        let guarantees = self.guarantees.iter().flat_map(|guarantee| {
             [
-                promise.accuracy as u32,
-                promise.level.to_bits(),
-                promise.confidence.to_bits(),
-                promise.prevalence.map_or(0, f32::to_bits),
+                guarantee.accuracy as u32,
+                guarantee.level.to_bits(),
+                guarantee.confidence.to_bits(),
+                guarantee.prevalence.map_or(0, f32::to_bits),
             ]
         });
-        Some(core::iter::once(u32::from_le_bytes(head)).chain(thresholds).chain(promises))
+        Some(core::iter::once(u32::from_le_bytes(head)).chain(thresholds).chain(guarantees))
     }
 }
 
@@ -397,7 +397,7 @@ impl fmt::Display for OperatingPointError {
             Self::Flags => f.write_str("a flag is unknown"),
             Self::Threshold(group) => write!(f, "a threshold of group {group} is out of range or of order"),
             Self::Counts(group) => write!(f, "the counts of group {group} contradict each other"),
-            Self::Promise(i) => write!(f, "promise {i} is of no known kind, or not in (0, 1)"),
+            Self::Guarantee(i) => write!(f, "guarantee {i} is of no known kind, or not in (0, 1)"),
         }
     }
 }
@@ -416,9 +416,9 @@ mod tests {
     use crate::score::Score;
 
     const F32: ScoreEncoding = ScoreEncoding::F32;
-    const PROMISES: &[AccuracyPromise] = &[
-        AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None },
-        AccuracyPromise {
+    const GUARANTEES: &[AccuracyGuarantee] = &[
+        AccuracyGuarantee { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None },
+        AccuracyGuarantee {
             accuracy: Accuracy::PositivePredictiveValue,
             level: 0.5,
             confidence: 0.9,
@@ -444,10 +444,10 @@ mod tests {
 
     fn refusal(
         groups: &[Thresholds],
-        promises: &[AccuracyPromise],
+        guarantees: &[AccuracyGuarantee],
         encoding: ScoreEncoding,
     ) -> OperatingPointError {
-        let parts = OperatingParts { groups, refer_raises: false, promises };
+        let parts = OperatingParts { groups, refer_raises: false, guarantees };
         parsed(&payload(&parts), encoding).unwrap_err()
     }
 
@@ -455,7 +455,7 @@ mod tests {
     fn a_threshold_belongs_above() {
         let groups =
             [Thresholds { lower: at(0.25f32.to_bits(), 60, 50), upper: at(0.5f32.to_bits(), 30, 2) }];
-        let parts = OperatingParts { groups: &groups, refer_raises: true, promises: PROMISES };
+        let parts = OperatingParts { groups: &groups, refer_raises: true, guarantees: GUARANTEES };
         let words = payload(&parts);
         let points = parsed(&words, F32).unwrap();
         let point = points.point::<Score>(0).unwrap();
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!([0.0, -0.0, 0.25f32.next_down()].map(of), [Verdict::Negative; 3]);
         assert_eq!([0.25, 0.5f32.next_down()].map(of), [Verdict::Refer; 2]);
         assert_eq!([0.5, 1.0].map(of), [Verdict::Positive; 2]);
-        assert!(points.promises().eq(PROMISES.iter().copied()));
+        assert!(points.guarantees().eq(GUARANTEES.iter().copied()));
         assert_eq!((points.groups(), points.thresholds(0), points.thresholds(1)), (1, Some(groups[0]), None));
         let raised = [Verdict::Negative, Verdict::Refer, Verdict::Positive].map(|v| points.is_raised_by(v));
         assert_eq!(raised, [false, true, true]);
@@ -487,7 +487,7 @@ mod tests {
             let words = payload(&OperatingParts {
                 groups: &[single(greatest + 1), single(0)],
                 refer_raises: false,
-                promises: PROMISES,
+                guarantees: GUARANTEES,
             });
             let points = parsed(&words, encoding).unwrap();
             let verdicts = |group| {
@@ -508,12 +508,12 @@ mod tests {
                 assert_eq!(code, (!is.0).then_some(verdict), "{encoding}");
             }
             assert_eq!(verdicts(2), (None, None, None));
-            let beyond = refusal(&[single(0), single(greatest + 2)], PROMISES, encoding);
+            let beyond = refusal(&[single(0), single(greatest + 2)], GUARANTEES, encoding);
             assert_eq!(beyond, OperatingPointError::Threshold(1));
         }
         let other = QuantizedScore::new(u16, 3).unwrap();
         let words =
-            payload(&OperatingParts { groups: &[single(3)], refer_raises: false, promises: PROMISES });
+            payload(&OperatingParts { groups: &[single(3)], refer_raises: false, guarantees: GUARANTEES });
         let point = parsed(&words, i8).unwrap().code_point(0).unwrap();
         assert_eq!(point.verdict(other), Err(EncodingError { expected: i8, got: u16 }));
     }
@@ -521,7 +521,7 @@ mod tests {
     #[test]
     fn refuses_what_is_no_operating_point() {
         use OperatingPointError as E;
-        let refused = |groups: &[Thresholds]| refusal(groups, PROMISES, F32);
+        let refused = |groups: &[Thresholds]| refusal(groups, GUARANTEES, F32);
         let pair = |lower, upper| Thresholds { lower, upper };
         assert_eq!(refused(&[]), E::Length);
         assert_eq!(refused(&[pair(at(9, 60, 9), at(8, 60, 9))]), E::Threshold(0));
@@ -533,7 +533,7 @@ mod tests {
         let mixed = OperatingParts {
             groups: &[pair(at(7, 60, 9), at(8, 60, 9)), single(5)],
             refer_raises: true,
-            promises: PROMISES,
+            guarantees: GUARANTEES,
         };
         assert!(OperatingPoints::parse(bytemuck::cast_slice(&payload(&mixed)), F32).is_ok());
         assert_eq!(refused(&[pair(at(7, 59, 9), at(8, 60, 9))]), E::Counts(0));
@@ -543,24 +543,24 @@ mod tests {
         let fewer = Threshold { positives: 50, positives_above: 40, ..at(8, 60, 9) };
         assert_eq!(refused(&[pair(at(7, 60, 9), fewer)]), E::Counts(0));
         for bad in [0.0, 1.0, -0.5, f32::NAN] {
-            let level = AccuracyPromise { level: bad, ..PROMISES[0] };
-            let confidence = AccuracyPromise { confidence: bad, ..PROMISES[0] };
-            let prevalence = AccuracyPromise { prevalence: Some(bad), ..PROMISES[1] };
-            for promise in [level, confidence] {
-                assert_eq!(refusal(&[single(1)], &[PROMISES[0], promise], F32), E::Promise(1));
+            let level = AccuracyGuarantee { level: bad, ..GUARANTEES[0] };
+            let confidence = AccuracyGuarantee { confidence: bad, ..GUARANTEES[0] };
+            let prevalence = AccuracyGuarantee { prevalence: Some(bad), ..GUARANTEES[1] };
+            for guarantee in [level, confidence] {
+                assert_eq!(refusal(&[single(1)], &[GUARANTEES[0], guarantee], F32), E::Guarantee(1));
             }
             if bad != 0.0 {
-                assert_eq!(refusal(&[single(1)], &[prevalence], F32), E::Promise(0));
+                assert_eq!(refusal(&[single(1)], &[prevalence], F32), E::Guarantee(0));
             }
         }
-        let idle = AccuracyPromise { prevalence: Some(0.5), ..PROMISES[0] };
-        assert_eq!(refusal(&[single(1)], &[idle], F32), E::Promise(0));
+        let idle = AccuracyGuarantee { prevalence: Some(0.5), ..GUARANTEES[0] };
+        assert_eq!(refusal(&[single(1)], &[idle], F32), E::Guarantee(0));
         assert_eq!(refusal(&[single(1)], &[], F32), E::Length);
-        assert_eq!(refusal(&[single(1)], &[PROMISES[0]; 5], F32), E::Length);
+        assert_eq!(refusal(&[single(1)], &[GUARANTEES[0]; 5], F32), E::Length);
         let mut words =
-            payload(&OperatingParts { groups: &[single(1)], refer_raises: true, promises: PROMISES });
+            payload(&OperatingParts { groups: &[single(1)], refer_raises: true, guarantees: GUARANTEES });
         words[6] = 4;
-        assert_eq!(parsed(&words, F32), Err(E::Promise(0)));
+        assert_eq!(parsed(&words, F32), Err(E::Guarantee(0)));
         words[0] |= 2 << 16;
         assert_eq!(parsed(&words, F32), Err(E::Flags));
     }
@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn every_truncation_and_every_extension_is_refused() {
         let words =
-            payload(&OperatingParts { groups: &[single(1); 3], refer_raises: true, promises: PROMISES });
+            payload(&OperatingParts { groups: &[single(1); 3], refer_raises: true, guarantees: GUARANTEES });
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         for len in 0..bytes.len() {
             let cut = OperatingPoints::parse(&bytes[..len], F32);

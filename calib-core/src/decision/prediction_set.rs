@@ -83,7 +83,7 @@ pub struct SetParts<'a> {
     pub quantiles: Quantiles<'a>,
 }
 
-/// Whether coverage is promised for all classes together or for each.
+/// Whether coverage is guaranteed for all classes together or for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantiles<'a> {
     /// One threshold for all classes.
@@ -235,7 +235,7 @@ impl<'a> PredictionSets<'a> {
         self.flags & NEVER_EMPTY != 0
     }
 
-    /// Tells whether the promise is for each class, rather than for all together.
+    /// Tells whether the guarantee is for each class, rather than for all together.
     pub const fn is_by_class(&self) -> bool {
         self.flags & BY_CLASS != 0
     }

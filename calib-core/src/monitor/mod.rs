@@ -1,13 +1,13 @@
 //! Noticing that what was calibrated is no longer so, with a bounded probability of a false alarm.
 //!
-//! A calibrator's promise is for scores like those that it was fitted to. Three monitors watch whether they still come, each with
+//! A calibrator's guarantee is for scores like those that it was fitted to. Three monitors watch whether they still come, each with
 //! counters of a bin and integers alone:
 //!
 //! | monitor | needs | notices |
 //! |---|---|---|
 //! | [`ShiftMonitor`] | predictions | that scores come from another distribution than the calibration scores |
 //! | [`ChangeMonitor`] | predictions, in their order | that they do from some time on, after however long without |
-//! | [`PromiseMonitor`] | labels of some predictions | that outcomes are more or less frequent than was promised |
+//! | [`GuaranteeMonitor`] | labels of some predictions | that outcomes are more or less frequent than was guaranteed |
 //!
 //! [`TableMonitors`] are all three of one table. The first and the last answer from their counts alone: anybody can work the same
 //! [`LogEvidence`] out again from a log, and the counts of many devices add up. Evidence E against the calibrator is that of a bet
@@ -23,17 +23,17 @@
 mod change;
 mod counts;
 mod evidence;
+mod guarantee;
 mod log_gamma;
 mod log_ratio;
 mod marks;
-mod promise;
 mod reference;
 mod shift;
 mod table;
 
 pub use change::ChangeMonitor;
 pub use evidence::LogEvidence;
-pub use promise::PromiseMonitor;
+pub use guarantee::GuaranteeMonitor;
 pub use reference::{Reference, ReferenceError};
 pub use shift::ShiftMonitor;
 pub use table::TableMonitors;

@@ -1,6 +1,6 @@
 //! All monitors of one table.
 
-use super::{ChangeMonitor, LogEvidence, PromiseMonitor, Reference, ShiftMonitor};
+use super::{ChangeMonitor, GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor};
 use crate::outcome::ProbInterval;
 
 /// The three monitors of a calibrator's table, for a device that counts what it predicts.
@@ -13,15 +13,15 @@ use crate::outcome::ProbInterval;
 ///
 /// let reference = Reference::to_count(&[250, 250, 250, 250])?;
 /// let mut monitors = TableMonitors::<4>::new();
-/// let (rare, promised) = (LogEvidence::of_one_in(10_000), ProbInterval::new(0.1, 0.2));
+/// let (rare, guaranteed) = (LogEvidence::of_one_in(10_000), ProbInterval::new(0.1, 0.2));
 /// for _ in 0..40 {
 ///     monitors.count(3, &reference, rare);
 ///     monitors.tell(3, true);
 /// }
 /// let evidence = monitors.look_for_shift(&reference, LogEvidence::of_one_in(20));
 /// assert!(evidence.odds() > 1000 && monitors.shift().alarm_at() == Some(40));
-/// let evidence = monitors.look_at_promise([promised; 4].into_iter(), LogEvidence::of_one_in(100));
-/// assert!(evidence.odds() > 1000 && monitors.promise().alarm_at() == Some(40));
+/// let evidence = monitors.look_at_guarantee([guaranteed; 4].into_iter(), LogEvidence::of_one_in(100));
+/// assert!(evidence.odds() > 1000 && monitors.guarantee().alarm_at() == Some(40));
 ///
 /// // What is kept over a restart.
 /// let saved: Vec<u32> = monitors.words().collect();
@@ -33,7 +33,7 @@ use crate::outcome::ProbInterval;
 pub struct TableMonitors<const B: usize> {
     shift: ShiftMonitor<B>,
     change: ChangeMonitor<B>,
-    promise: PromiseMonitor<B>,
+    guarantee: GuaranteeMonitor<B>,
 }
 
 impl<const B: usize> TableMonitors<B> {
@@ -42,7 +42,7 @@ impl<const B: usize> TableMonitors<B> {
 
     /// Makes monitors that have seen nothing.
     pub const fn new() -> Self {
-        Self { shift: ShiftMonitor::new(), change: ChangeMonitor::new(), promise: PromiseMonitor::new() }
+        Self { shift: ShiftMonitor::new(), change: ChangeMonitor::new(), guarantee: GuaranteeMonitor::new() }
     }
 
     /// Counts a prediction whose score is in this bin of the reference, and tells whether it raises the alarm of a change.
@@ -55,11 +55,11 @@ impl<const B: usize> TableMonitors<B> {
     /// Counts the outcome of a prediction that was in this bin of the table. There is none without a prediction: what would be more
     /// outcomes than predictions is not counted. Tells whether it was.
     pub fn tell(&mut self, bin: usize, outcome: bool) -> bool {
-        let before = self.promise.total();
+        let before = self.guarantee.total();
         if before < self.shift.total() {
-            self.promise.count(bin, outcome);
+            self.guarantee.count(bin, outcome);
         }
-        self.promise.total() > before
+        self.guarantee.total() > before
     }
 
     /// Works the evidence of a shift out, and raises its alarm if it is as much as this.
@@ -67,13 +67,13 @@ impl<const B: usize> TableMonitors<B> {
         self.shift.look(reference, alarm)
     }
 
-    /// Works the evidence against the promise out, and raises its alarm if it is as much as this.
-    pub fn look_at_promise(
+    /// Works the evidence against the guarantee out, and raises its alarm if it is as much as this.
+    pub fn look_at_guarantee(
         &mut self,
-        promised: impl Iterator<Item = Option<ProbInterval>>,
+        guaranteed: impl Iterator<Item = Option<ProbInterval>>,
         alarm: LogEvidence,
     ) -> LogEvidence {
-        self.promise.look(promised, alarm)
+        self.guarantee.look(guaranteed, alarm)
     }
 
     /// Returns the monitor of a shift.
@@ -86,16 +86,16 @@ impl<const B: usize> TableMonitors<B> {
         &self.change
     }
 
-    /// Returns the monitor of the promise.
-    pub const fn promise(&self) -> &PromiseMonitor<B> {
-        &self.promise
+    /// Returns the monitor of the guarantee.
+    pub const fn guarantee(&self) -> &GuaranteeMonitor<B> {
+        &self.guarantee
     }
 
     /// Returns all counters, as [`TableMonitors::restored`] takes them.
     pub fn words(&self) -> impl Iterator<Item = u32> + Clone + '_ {
-        let alarms = [self.shift.alarm_at(), self.promise.alarm_at()].map(Option::unwrap_or_default);
+        let alarms = [self.shift.alarm_at(), self.guarantee.alarm_at()].map(Option::unwrap_or_default);
         let (recent, of_change) = self.change.words();
-        let outcomes = self.promise.counts().flat_map(|(labelled, positives)| [labelled, positives]);
+        let outcomes = self.guarantee.counts().flat_map(|(labelled, positives)| [labelled, positives]);
         let all = self.shift.counts().iter().copied().chain(alarms).chain(recent.iter().copied());
         all.chain(of_change).chain(outcomes)
     }
@@ -104,7 +104,7 @@ impl<const B: usize> TableMonitors<B> {
     pub fn restored(words: &mut (impl Iterator<Item = u32> + ?Sized)) -> Option<Self> {
         let counts = taken(words)?;
         // An alarm is raised by a prediction: at 0 there was none.
-        let [of_shift, of_promise] = taken::<2>(words)?.map(|at| Some(at).filter(|&at| at > 0));
+        let [of_shift, of_guarantee] = taken::<2>(words)?.map(|at| Some(at).filter(|&at| at > 0));
         let (recent, of_change) = (taken(words)?, taken(words)?);
         let (mut labelled, mut positives) = ([0; B], [0; B]);
         for (labelled, positives) in labelled.iter_mut().zip(&mut positives) {
@@ -113,7 +113,7 @@ impl<const B: usize> TableMonitors<B> {
         Some(Self {
             shift: ShiftMonitor::resumed(counts, of_shift),
             change: ChangeMonitor::resumed(recent, of_change),
-            promise: PromiseMonitor::resumed(labelled, positives, of_promise),
+            guarantee: GuaranteeMonitor::resumed(labelled, positives, of_guarantee),
         })
     }
 }
@@ -153,7 +153,7 @@ mod tests {
         // A monitor may have bins of its own: which of the table's the prediction was in is not known.
         assert!(monitors.tell(1, true));
         assert!(!monitors.tell(1, true) && !monitors.tell(0, false));
-        assert!(monitors.promise().counts().eq([(0, 0), (1, 1), (0, 0)]));
+        assert!(monitors.guarantee().counts().eq([(0, 0), (1, 1), (0, 0)]));
     }
 
     #[test]
@@ -177,24 +177,24 @@ mod tests {
             let gaps = [3, 40, 7, 12];
             let (reference, alarm) = (Reference::new(&gaps).unwrap(), LogEvidence::of_one_in(8));
             let to_count = Reference::to_count(&gaps).unwrap();
-            let promised = || [ProbInterval::new(0.2, 0.4); 4].into_iter();
+            let guaranteed = || [ProbInterval::new(0.2, 0.4); 4].into_iter();
             let mut all = TableMonitors::<4>::new();
-            let (mut shift, mut change, mut promise) =
-                (ShiftMonitor::<4>::new(), ChangeMonitor::<4>::new(), PromiseMonitor::<4>::new());
+            let (mut shift, mut change, mut guarantee) =
+                (ShiftMonitor::<4>::new(), ChangeMonitor::<4>::new(), GuaranteeMonitor::<4>::new());
             for (at, (bin, outcome)) in stream.into_iter().enumerate() {
                 let is_alarm = change.count(bin, &shift, &reference, alarm);
                 shift.count(bin);
-                promise.count(bin, outcome);
+                guarantee.count(bin, outcome);
                 prop_assert_eq!(all.count(bin, &to_count, alarm), is_alarm);
                 prop_assert!(all.tell(bin, outcome));
                 prop_assert_eq!(all.look_for_shift(&to_count, alarm), shift.look(&reference, alarm));
-                prop_assert_eq!(all.look_at_promise(promised(), alarm), promise.look(promised(), alarm));
+                prop_assert_eq!(all.look_at_guarantee(guaranteed(), alarm), guarantee.look(guaranteed(), alarm));
                 if at == restart {
                     let words: Vec<u32> = all.words().collect();
                     all = TableMonitors::restored(&mut words.into_iter()).unwrap();
                 }
             }
-            prop_assert_eq!((all.shift(), all.change(), all.promise()), (&shift, &change, &promise));
+            prop_assert_eq!((all.shift(), all.change(), all.guarantee()), (&shift, &change, &guarantee));
         }
     }
 }

@@ -29,15 +29,15 @@ pub struct Counters {
     pub shift: Watched,
     /// Whether they do from some time on.
     pub change: Watched,
-    /// Whether outcomes are as frequent as promised; `None` where nothing is promised that they could break.
-    pub promise: Option<Watched>,
+    /// Whether outcomes are as frequent as guaranteed; `None` where nothing is guaranteed that they could contradict.
+    pub guarantee: Option<Watched>,
     /// Whether a counter has reached what it can hold. Nothing is counted from then on.
     pub is_full: bool,
     /// Whether the counters survive a restart.
     pub kept: Kept,
     /// Whether outcomes are taken and counters set back over this line.
     pub takes_outcomes: bool,
-    /// What the device does on an alarm of a shift or of the promise; `None` if it only tells it.
+    /// What the device does on an alarm of a shift or of the guarantee; `None` if it only tells it.
     pub action: Option<ActionOnAlarm>,
 }
 

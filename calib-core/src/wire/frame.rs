@@ -184,7 +184,7 @@ mod tests {
             outcomes: core::iter::repeat_n(known, MAX_COUNTED_BINS).collect(),
             shift: watched,
             change: watched,
-            promise: Some(watched),
+            guarantee: Some(watched),
             is_full: true,
             kept: Kept::But(u32::MAX),
             takes_outcomes: true,

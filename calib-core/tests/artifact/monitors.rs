@@ -13,7 +13,7 @@ use crate::golden::{binary_header, hex};
 
 /// The gaps of a table of three bins.
 const GAPS: &str = "
-    14 00 00 00  10 27 00 00  64 00 00 00    # a shift 1 in 20, a change every 10 000, the promise 1 in 100
+    14 00 00 00  10 27 00 00  64 00 00 00    # a shift 1 in 20, a change every 10 000, the guarantee 1 in 100
     00 00 00 00                 # bins of the tables
     01 00 00 00  00 00 00 00  03 00 00 00    # one table, words 0 to 3
     65 00 00 00  64 00 00 00  64 00 00 00    # gaps: 101, 100, 100
@@ -29,7 +29,7 @@ const OWN: &str = "
 ";
 
 const PARTS: MonitorParts<'static> =
-    MonitorParts { shift: 20, change: 10_000, promise: 100, gaps: &[&[101, 100, 100]], edges: None };
+    MonitorParts { shift: 20, change: 10_000, guarantee: 100, gaps: &[&[101, 100, 100]], edges: None };
 
 fn steps() -> Option<Table<'static>> {
     let form = TableForm::Steps(StepTable::new(&[0.25, 0.75], &[0.0625, 0.5, 0.9375]).unwrap());
@@ -71,7 +71,7 @@ fn the_parser_reads_the_pinned_bytes() {
     assert_eq!((monitors.count(), monitors.rarities()), (1, [20, 10_000, 100]));
     assert_eq!(monitors.alarms().shift, LogEvidence::of_one_in(20));
     assert_eq!(monitors.alarms().change, LogEvidence::of_one_in(10_000));
-    assert_eq!(monitors.alarms().promise, LogEvidence::of_one_in(100));
+    assert_eq!(monitors.alarms().guarantee, LogEvidence::of_one_in(100));
     assert_eq!(monitors.reference(0), Reference::new(&[101, 100, 100]).ok());
     assert_eq!((monitors.reference(1), monitors.own_bin(0, 0)), (None, None));
 
@@ -127,7 +127,7 @@ fn monitors_that_contradict_themselves_or_the_tables_are_refused() {
     for parts in [
         MonitorParts { shift: 1, ..PARTS },
         MonitorParts { change: 0, ..PARTS },
-        MonitorParts { promise: 1, ..PARTS },
+        MonitorParts { guarantee: 1, ..PARTS },
     ] {
         assert_eq!(refused(parts), MonitorsError::Alarm, "{parts:?}");
     }

@@ -278,7 +278,7 @@ fn what_a_reduction_cannot_have_is_refused() {
         let mut buf = [0u8; 4096];
         calib_core::artifact::ArtifactWriter::new(&mut buf).header(&header)
     };
-    let promised: fn(&mut Header<'static>) = |header| {
+    let guaranteed: fn(&mut Header<'static>) = |header| {
         header.guarantee = Some(Guarantee { theorem: Theorem::Gr21Theorem3, alpha: 0.1, epsilon: EPSILON });
     };
     let theorem_1: fn(&mut Header<'static>) = |header| {
@@ -294,7 +294,7 @@ fn what_a_reduction_cannot_have_is_refused() {
     for reduction in
         [Reduction::TopLabel, Reduction::Confidence, Reduction::ClassWise].into_iter().chain(ranks(2))
     {
-        assert!(of(reduction, promised).is_ok(), "{reduction}");
+        assert!(of(reduction, guaranteed).is_ok(), "{reduction}");
         assert_eq!(of(reduction, theorem_1).is_ok(), reduction == Reduction::TopLabel, "{reduction}");
         assert_eq!(of(reduction, theorem_2).is_ok(), reduction == Reduction::ClassWise, "{reduction}");
         // Ties in the only table leave nothing to guarantee.
@@ -303,5 +303,5 @@ fn what_a_reduction_cannot_have_is_refused() {
         assert_eq!(of(reduction, codes).is_ok(), takes_codes, "{reduction}");
     }
     assert!(of(Reduction::Normalized, |_| ()).is_ok());
-    assert!(of(Reduction::Normalized, promised).is_err());
+    assert!(of(Reduction::Normalized, guaranteed).is_err());
 }

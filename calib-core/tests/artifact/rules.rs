@@ -5,7 +5,7 @@ use calib_core::artifact::{
     TableForm, Theorem,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, OperatingPointError,
+    Accuracy, AccuracyGuarantee, Action, Conformity, DecisionParts, OperatingParts, OperatingPointError,
     Quantile, Quantiles, SetError, SetParts, Threshold, Thresholds, Verdict,
 };
 use calib_core::table::{CodeTable, CompactTable};
@@ -17,9 +17,9 @@ use calib_core::{
 use crate::forge::{MANDATORY, MAX_WORDS, Section, aligned, assemble, disassemble, identity, refusal};
 use crate::golden::{binary_header, hex};
 
-/// Two thresholds for each of two groups, with two promises.
+/// Two thresholds for each of two groups, with two guarantees.
 const POINTS: &str = "
-    02  02  01  02              # groups, thresholds a group, a referral raises the alarm, promises
+    02  02  01  02              # groups, thresholds a group, a referral raises the alarm, guarantees
     00 00 80 3e  3b 00 00 00  3b 00 00 00  64 00 00 00  32 00 00 00    # 0.25: 59 of 59, 50 of 100
     00 00 20 3f  3b 00 00 00  1e 00 00 00  64 00 00 00  00 00 00 00    # 0.625: 30 of 59, 0 of 100
     00 00 00 3f  3d 00 00 00  3c 00 00 00  65 00 00 00  0a 00 00 00    # 0.5: 60 of 61, 10 of 101
@@ -60,9 +60,9 @@ const POINT_GROUPS: [Thresholds; 2] = [
     },
 ];
 
-const PROMISES: [AccuracyPromise; 2] = [
-    AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.875, confidence: 0.75, prevalence: None },
-    AccuracyPromise {
+const GUARANTEES: [AccuracyGuarantee; 2] = [
+    AccuracyGuarantee { accuracy: Accuracy::Sensitivity, level: 0.875, confidence: 0.75, prevalence: None },
+    AccuracyGuarantee {
         accuracy: Accuracy::PositivePredictiveValue,
         level: 0.5,
         confidence: 0.75,
@@ -71,7 +71,7 @@ const PROMISES: [AccuracyPromise; 2] = [
 ];
 
 const POINT_PARTS: OperatingParts<'static> =
-    OperatingParts { groups: &POINT_GROUPS, refer_raises: true, promises: &PROMISES };
+    OperatingParts { groups: &POINT_GROUPS, refer_raises: true, guarantees: &GUARANTEES };
 
 const SET_PARTS: SetParts<'static> = SetParts {
     conformity: Conformity::Margin,
@@ -148,7 +148,7 @@ fn the_parser_reads_the_pinned_bytes() {
     assert_eq!(artifact.calibrator(), Calibrator::None);
     let points = artifact.operating_points().unwrap();
     assert!(points.all().eq(POINT_GROUPS));
-    assert!(points.promises().eq(PROMISES));
+    assert!(points.guarantees().eq(GUARANTEES));
     assert!(artifact.groups().unwrap().names().eq(NAMES.iter().copied()));
     let verdict = |group, score| points.point::<Score>(group).unwrap().verdict(Score::new(score).unwrap());
     assert_eq!(

@@ -129,7 +129,7 @@ fn the_parser_reads_the_pinned_bytes() {
     let tables = artifact.tables();
     assert_eq!((tables.bins(0), tables.bins(1), tables.has_intervals()), (Some(2), None, true));
     assert_eq!([0, 1, 2].map(|bin| tables.interval(0, bin)), [Some(INTERVALS[0]), Some(INTERVALS[1]), None]);
-    assert_eq!([0, 1, 2].map(|bin| tables.promised(0, bin)), [0, 1, 2].map(|bin| tables.interval(0, bin)));
+    assert_eq!([0, 1, 2].map(|bin| tables.guaranteed(0, bin)), [0, 1, 2].map(|bin| tables.interval(0, bin)));
 
     // The probability is the function's, the rest is the section's.
     let plain = aligned(&hex(PLATT_PROB));
@@ -158,7 +158,7 @@ fn steps_keep_their_probability_and_epsilon() {
     let interval = Some(INTERVALS[1]);
     let flags = BinFlags::RANGE;
     assert_eq!(got, Calibrated { prob: 0.9375, bin: 1, epsilon: Some(0.125), flags, interval });
-    assert_eq!(artifact.tables().promised(0, 2), None, "the third bin is not one of the two ranges");
+    assert_eq!(artifact.tables().guaranteed(0, 2), None, "the third bin is not one of the two ranges");
 }
 
 /// Without the section and in it: which tables have ranges, of which scores.
@@ -264,7 +264,7 @@ fn monitors_count_the_ranges() {
         writer.tables(&[Some(form.table)]).unwrap();
         let tables = &[Some((&[0.5f32.to_bits()][..], &INTERVALS[..]))];
         writer.score_intervals(&ScoreIntervalParts { rate: Rate::OfRange, alpha: 0.1, tables }).unwrap();
-        let parts = MonitorParts { shift: 20, change: 10_000, promise: 100, gaps: &[gaps], edges: None };
+        let parts = MonitorParts { shift: 20, change: 10_000, guarantee: 100, gaps: &[gaps], edges: None };
         writer.monitors(&parts).unwrap();
         refusal(writer.finish(identity).unwrap())
     };

@@ -3,7 +3,7 @@
 use calib_core::{ArtifactBuffer, Identity, MarginTable, ProbInterval, ScoreEncoding, StepTable};
 use calib_core::artifact::{ArtifactWriter, BandParts, Guarantee, Header, HeaderFlags, Method, MonitorParts, Provenance, Rate, Reduction, ScoreIntervalParts, Table, TableForm, Theorem};
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles, SetParts, Threshold, Thresholds,
+    Accuracy, AccuracyGuarantee, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles, SetParts, Threshold, Thresholds,
 };
 use calib_core::table::{CodeTable, Scaling, ScalingFunction};
 use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
@@ -18,7 +18,7 @@ pub fn monitored() -> ArtifactBuffer<128> {
     write(&header(Reduction::Binary, 2, 2), |writer| {
         writer.tables(&[steps()]).unwrap();
         let gaps = &[&[50, 50][..]];
-        writer.monitors(&MonitorParts { shift: 20, change: 10_000, promise: 100, gaps, edges: None }).unwrap();
+        writer.monitors(&MonitorParts { shift: 20, change: 10_000, guarantee: 100, gaps, edges: None }).unwrap();
     })
 }
 
@@ -57,7 +57,7 @@ pub fn with_decision() -> ArtifactBuffer<128> {
     })
 }
 
-/// The thresholds 0.25 and 0.625 of a binary classifier's score, with promises about both.
+/// The thresholds 0.25 and 0.625 of a binary classifier's score, with guarantees about both.
 pub fn with_operating_point() -> ArtifactBuffer<128> {
     let at = |key: f32, positives_above, negatives_above| Threshold {
         key: key.to_bits(),
@@ -66,12 +66,12 @@ pub fn with_operating_point() -> ArtifactBuffer<128> {
         negatives: 59,
         negatives_above,
     };
-    let promise = |accuracy| AccuracyPromise { accuracy, level: 0.95, confidence: 0.95, prevalence: None };
+    let guarantee = |accuracy| AccuracyGuarantee { accuracy, level: 0.95, confidence: 0.95, prevalence: None };
     let groups = &[Thresholds { lower: at(0.25, 59, 20), upper: at(0.625, 30, 0) }];
-    let promises = &[promise(Accuracy::Sensitivity), promise(Accuracy::Specificity)];
+    let guarantees = &[guarantee(Accuracy::Sensitivity), guarantee(Accuracy::Specificity)];
     let header = Header { method: Method::OperatingPoint, guarantee: None, ..header(Reduction::Binary, 2, 0) };
     write(&header, |writer| {
-        writer.operating_points(&OperatingParts { groups, refer_raises: true, promises }).unwrap();
+        writer.operating_points(&OperatingParts { groups, refer_raises: true, guarantees }).unwrap();
     })
 }
 

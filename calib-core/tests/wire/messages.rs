@@ -94,7 +94,7 @@ fn counters() -> Vec<ReplyBody> {
         outcomes: [].into_iter().collect(),
         shift: watched(-1, None),
         change: watched(0, None),
-        promise: None,
+        guarantee: None,
         is_full: false,
         kept: Kept::No,
         takes_outcomes: false,
@@ -106,7 +106,7 @@ fn counters() -> Vec<ReplyBody> {
         outcomes: [known(300, 299), known(0, 0), known(1, 1)].into_iter().collect(),
         shift: watched(50_260_000, Some(Raised::At(300))),
         change: watched(7, Some(Raised::By(1))),
-        promise: Some(watched(-50_260_000, None)),
+        guarantee: Some(watched(-50_260_000, None)),
         is_full: true,
         kept: Kept::But(64),
         takes_outcomes: true,
@@ -211,7 +211,7 @@ fn statuses() -> Vec<ReplyBody> {
     }
     for error in [
         ParseError::Decision(DecisionError::Unsure),
-        ParseError::OperatingPoints(OperatingPointError::Promise(1)),
+        ParseError::OperatingPoints(OperatingPointError::Guarantee(1)),
         ParseError::PredictionSets(SetError::Threshold(300)),
         ParseError::Groups(GroupsError::Name(2)),
         ParseError::UnexpectedSection(SectionKind::PredictionSets),

@@ -65,11 +65,11 @@ pub(crate) enum Error {
     },
     /// There are no thresholds or sets that keep what is asked, by these data.
     #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
-    Promise {
+    Guarantee {
         /// The data.
         place: Box<Place>,
         /// Why not.
-        cause: PromiseError,
+        cause: GuaranteeError,
     },
     /// Thresholds or sets do not go into an artifact.
     #[error(transparent)]
@@ -148,7 +148,7 @@ pub(crate) enum Error {
 
 /// Why there are no thresholds or sets that keep what is asked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PromiseError {
+pub(crate) enum GuaranteeError {
     /// No thresholds.
     #[error(transparent)]
     Operating(#[from] OperatingError),
@@ -157,7 +157,7 @@ pub(crate) enum PromiseError {
     Sets(#[from] SetError),
 }
 
-impl PromiseError {
+impl GuaranteeError {
     /// Whether an option alone is wrong, whatever the data.
     fn is_about_options(&self) -> bool {
         match self {
@@ -232,8 +232,8 @@ impl Error {
     }
 
     /// Says that data at a place do not give what is asked.
-    pub(crate) fn promise(place: Place, cause: impl Into<PromiseError>) -> Self {
-        Self::Promise { place: Box::new(place), cause: cause.into() }
+    pub(crate) fn guarantee(place: Place, cause: impl Into<GuaranteeError>) -> Self {
+        Self::Guarantee { place: Box::new(place), cause: cause.into() }
     }
 
     /// Says why a job for the data at a place has no result.
@@ -244,8 +244,8 @@ impl Error {
             JobError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
             JobError::Data(cause) => cause.into(),
             JobError::Fit(cause) => Self::fit(place, cause),
-            JobError::Operating(cause) => Self::promise(place, cause),
-            JobError::Sets(cause) => Self::promise(place, cause),
+            JobError::Operating(cause) => Self::guarantee(place, cause),
+            JobError::Sets(cause) => Self::guarantee(place, cause),
             JobError::Rule(cause) => cause.into(),
             JobError::Adjust(cause) => cause.into(),
             JobError::Monitors(cause) => CompileError::from(cause).into(),
@@ -262,7 +262,7 @@ impl Error {
             AssessError::Options(cause) => Self::Usage(cause.with_names(name)),
             AssessError::Data(cause) => cause.into(),
             AssessError::Fit(cause) => Self::fit(place, cause),
-            AssessError::Sets(cause) => Self::promise(place, cause),
+            AssessError::Sets(cause) => Self::guarantee(place, cause),
             AssessError::AllUncalibrated => Self::input(place, Problem::AllUncalibrated),
             AssessError::SameRows(overlap) => {
                 Self::SameRows { path: scores.into(), overlap, fitted: "the artifact was" }
@@ -298,7 +298,7 @@ impl Error {
             Self::Fit { cause, .. } if cause.is_about_options() => 2,
             Self::Pass { cause, .. } if is_about_method(cause) => 2,
             Self::Pass { .. } => 3,
-            Self::Promise { cause, .. } if cause.is_about_options() => 2,
+            Self::Guarantee { cause, .. } if cause.is_about_options() => 2,
             Self::Compile(cause) if cause.is_about_options() => 2,
             Self::File(FileError::TwoStandardInputs | FileError::NoLabels | FileError::NoClassColumns) => 2,
             Self::File(FileError::Spill { .. }) | Self::Output(_) | Self::Random(_) | Self::Stdout(_) => 4,
@@ -306,7 +306,7 @@ impl Error {
             Self::Recalibrate { cause, .. } if is_of_calibrator(cause) => 1,
             Self::Fleet { .. } | Self::Log { .. } | Self::Recalibrate { .. } => 3,
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
-            Self::Promise { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
+            Self::Guarantee { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,
             #[cfg(feature = "serial")]
             Self::Outcome { .. } => 5,

@@ -1,4 +1,4 @@
-//! What kind of file a name promises by its extension, and that what is written is of that kind.
+//! What kind of file a name states by its extension, and that what is written is of that kind.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    /// The kind that a name promises, whatever its case; `None` without an extension, or with one that says nothing of calib's files.
+    /// The kind that a name states, whatever its case; `None` without an extension, or with one that says nothing of calib's files.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_string_lossy().to_ascii_lowercase();
         Some(match extension.as_str() {
@@ -38,19 +38,19 @@ impl FileKind {
         })
     }
 
-    /// Refuses a name that promises another kind than this, which is what would be written there.
+    /// Refuses a name that states another kind than this, which is what would be written there.
     pub(crate) fn check(self, path: &Path) -> Result<(), Error> {
-        let promised = Self::of(path);
+        let named = Self::of(path);
         // An artifact has no extension of its own, a page and a picture have.
         let is_fine = match self {
-            Self::Artifact => promised.is_none_or(|kind| kind == Self::Artifact),
-            _ => path.extension().is_none() || promised == Some(self),
+            Self::Artifact => named.is_none_or(|kind| kind == Self::Artifact),
+            _ => path.extension().is_none() || named == Some(self),
         };
         if is_fine {
             return Ok(());
         }
         let stem = |extension: &str| path.with_extension(extension).display().to_string();
-        let instead = match (self, promised) {
+        let instead = match (self, named) {
             (Self::Artifact, Some(Self::C | Self::Rust)) => {
                 format!(
                     "name it .cal or .bin, and make source code of it with `calib export {} -o {}`",
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_promise_what_is_written_and_nothing_else() {
+    fn a_name_may_say_what_is_written_and_nothing_else() {
         for (kind, name, is_fine) in [
             (FileKind::Artifact, "a.cal", true),
             (FileKind::Artifact, "a.BIN", true),

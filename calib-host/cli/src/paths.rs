@@ -1,4 +1,4 @@
-//! That no output replaces an input, that its name promises what it will hold, and that standard output has one thing on it.
+//! That no output replaces an input, that its name says what it will hold, and that standard output has one thing on it.
 
 use std::path::PathBuf;
 

@@ -60,7 +60,7 @@ pub mod stop;
 pub use calib_core;
 
 pub use apply::{apply, apply_probs};
-pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, joint_artifact_bytes, promise};
+pub use artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, guarantee_text, joint_artifact_bytes};
 pub use binary::{BinaryMethod, Isotonic, ScalingMethod, Umd};
 pub use data::{BinaryData, ScoreKind, TopLabelData, VectorData, VectorKind, Vectors, WeightedData};
 pub use dataset::Dataset;

@@ -153,13 +153,13 @@ fn every_answer_is_the_one_at_the_other_prevalence() {
     }
 }
 
-/// Whatever the truth is that the promise before allows, the promise after allows what it becomes: at both ends of the interval of
+/// Whatever the truth is that the guarantee before allows, the guarantee after allows what it becomes: at both ends of the interval of
 /// the calibration prevalence.
 #[test]
 fn no_truth_that_was_allowed_is_left_out() {
     let counted = CalibrationPrevalence::Counted { positives: 320, n: 800, alpha: 0.05 };
     let ends = clopper_pearson(320, 800, 0.05);
-    let mut promised = 0;
+    let mut guaranteed = 0;
     for before in all_kinds().iter().filter(|before| before.artifact().header().guarantee.is_some()) {
         for to in [0.02, 0.3, 0.8] {
             let after = change(before, Shift::new(counted, to).unwrap());
@@ -187,7 +187,7 @@ fn no_truth_that_was_allowed_is_left_out() {
                         }
                     }
                 }
-                promised += 1;
+                guaranteed += 1;
             }
             let (old, new) =
                 (before.artifact().header().guarantee.unwrap(), after.artifact().header().guarantee.unwrap());
@@ -195,7 +195,7 @@ fn no_truth_that_was_allowed_is_left_out() {
             assert_eq!(new.theorem, old.theorem);
         }
     }
-    assert!(promised > 1000);
+    assert!(guaranteed > 1000);
 }
 
 /// The epsilon of a lopsided interval is its longer side, not half its width.
@@ -214,14 +214,14 @@ fn epsilon_is_the_longer_side() {
 
 /// What an artifact holds for a bin without points is no probability, and has no interval at another prevalence either.
 #[test]
-fn an_empty_bin_is_promised_nothing() {
+fn an_empty_bin_is_guaranteed_nothing() {
     let scores: Vec<f64> = (0..600).map(|i| f64::from(i) / 1200.0).collect();
     let data = BinaryData::new(scores, (0..600).map(|i| i % 3 == 0).collect()).unwrap().on_device();
     let fit = fit_binary(&data, &BinaryMethod::FixedWidth(FixedWidth { bins: 4 }), 0.1).unwrap();
     let after = change(&stored(&fit, true), known(0.5, 0.1));
     let after = after.artifact();
-    let promised: Vec<bool> = (0..4).map(|bin| after.tables().interval(0, bin).is_some()).collect();
-    assert_eq!(promised, [true, true, false, false]);
+    let guaranteed: Vec<bool> = (0..4).map(|bin| after.tables().interval(0, bin).is_some()).collect();
+    assert_eq!(guaranteed, [true, true, false, false]);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn what_else_is_in_the_artifact_stays() {
 
 /// However many rows it is from.
 #[test]
-fn an_estimate_promises_nothing() {
+fn an_estimate_guarantees_nothing() {
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
     let before = stored(&fit, true);
     let adjustment = Adjustment::new(known(0.4, 0.1)).is_estimated(true);

@@ -2,7 +2,7 @@
 
 use calib_core::{Score, ScoreEncoding};
 use calib_fit::apply::{Words, calibrate};
-use calib_fit::assess::{Binning, Prediction, PredictionKind, PromiseOnRows, RangeTest};
+use calib_fit::assess::{Binning, GuaranteeOnRows, Prediction, PredictionKind, RangeTest};
 use calib_fit::data::{BinaryCollector, Overlap, RowGroups};
 use calib_fit::dataset::{Rows, Scores};
 use calib_fit::job::{
@@ -173,8 +173,8 @@ fn some_rows_of_the_fit_are_noticed() {
         let verdict = &figures.verdict;
         assert_eq!(verdict.overlap.is_some(), is_noticed);
         assert_eq!(verdict.title() == "Some of the test rows are calibration rows", is_noticed);
-        assert_eq!(verdict.promise == PromiseOnRows::NotTested, is_noticed);
-        let is_tested = |range: &RangeTest| range.promise != PromiseOnRows::NotTested;
+        assert_eq!(verdict.guarantee == GuaranteeOnRows::NotTested, is_noticed);
+        let is_tested = |range: &RangeTest| range.guarantee != GuaranteeOnRows::NotTested;
         assert!(
             !verdict.ranges.is_empty() && verdict.ranges.iter().all(|range| is_tested(range) != is_noticed)
         );

@@ -1,6 +1,6 @@
 //! Scores by several classifiers, as cross-validation gives them: a calibrator of them, and no word of a guarantee.
 
-use calib_fit::artifact::promise;
+use calib_fit::artifact::guarantee_text;
 use calib_fit::binary::{FixedWidth, Ums};
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Isotonic, StoredArtifact, Umd, artifact_bytes, fit_binary,
@@ -30,12 +30,12 @@ fn every_theorem_is_void() {
         assert!(!several.artifact().tables().has_intervals(), "{method:?}");
         let table = several.artifact().tables().get(0).unwrap();
         assert_eq!((table.epsilon, table.form), (None, one.artifact().tables().get(0).unwrap().form));
-        let promise = promise(&several);
+        let guarantee = guarantee_text(&several);
         assert!(
-            promise.statement.starts_with("Nothing is guaranteed: the scores are by 5 classifiers"),
-            "{promise}"
+            guarantee.statement.starts_with("Nothing is guaranteed: the scores are by 5 classifiers"),
+            "{guarantee}"
         );
-        assert!(promise.assumptions.is_empty(), "{promise}");
+        assert!(guarantee.assumptions.is_empty(), "{guarantee}");
     }
 }
 
@@ -45,7 +45,7 @@ fn where_there_was_no_guarantee_that_is_why() {
     let bytes = artifact_bytes(&fit.of_classifiers(5), &ArtifactOptions::default()).unwrap();
     let stored = StoredArtifact::from_bytes(&bytes).unwrap();
     assert_eq!(
-        promise(&stored).statement,
+        guarantee_text(&stored).statement,
         "Nothing is guaranteed: isotonic has no distribution-free guarantee."
     );
     assert!(stored.artifact().header().provenance.parameters.ends_with(" classifiers=5"));

@@ -38,7 +38,7 @@ fn fit(rows: &[(f64, bool)], drawn: impl IntoIterator<Item = usize>) -> Fit {
     fit_binary(&BinaryData::new(scores, labels).unwrap(), &BinaryMethod::Umd(Umd::new(BINS)), 0.1).unwrap()
 }
 
-/// Whether a bin is farther from the truth, the mean score in it, than is promised, and whether an exact interval misses it.
+/// Whether a bin is farther from the truth, the mean score in it, than is guaranteed, and whether an exact interval misses it.
 fn fails(fit: &Fit) -> (bool, bool) {
     let table = fit.tables()[0].as_ref().unwrap();
     let steps = table.model().steps().unwrap();
@@ -72,7 +72,7 @@ fn a_guarantee_for_one_row_of_each_patient_holds_and_for_all_rows_does_not() {
         assert_eq!(drawn.len(), PATIENTS);
         add(&mut one_each, fails(&fit(&rows, drawn)));
     }
-    // Promised in nine sets of ten.
+    // Guaranteed in nine sets of ten.
     assert!(all[0] > SETS / 2 && all[1] > SETS * 9 / 10, "{all:?}");
     assert!(one_each[0] <= SETS / 20 && one_each[1] <= SETS / 10, "{one_each:?}");
 }

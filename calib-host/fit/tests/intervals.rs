@@ -13,7 +13,7 @@ use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{ClassScore, Finding, FitOptions, Fitted, MethodChoice, TableWidth, fit};
 use calib_fit::{
     BinaryData, BinaryMethod, Isotonic, ReductionOptions, ScalingMethod, ScoreKind, Umd, VectorKind,
-    intervals, promise,
+    guarantee_text, intervals,
 };
 
 const N: usize = 900;
@@ -96,11 +96,11 @@ fn every_method_over_floats_answers_with_the_range_of_the_score() {
             assert_eq!((got.prob, got.epsilon, got.flags, got.bin), (without.prob, None, flags, bin));
             assert!(rounds(exact, got.interval.unwrap()), "{method:?}: {exact:?} {:?}", got.interval);
         }
-        let promised = promise(&fitted.artifact);
+        let guaranteed = guarantee_text(&fitted.artifact);
         let expected = "With at least 90% probability over the draw of the calibration set, the event rate of every score range lies in its \
                         interval. Nothing is guaranteed of the probability itself.";
-        assert_eq!(promised.statement, expected);
-        assert_eq!((promised.assumptions.len(), promised.limits.is_empty()), (4, false));
+        assert_eq!(guaranteed.statement, expected);
+        assert_eq!((guaranteed.assumptions.len(), guaranteed.limits.is_empty()), (4, false));
     }
     // Venn-Abers keeps p0 and p1.
     let default = fit(&data, &FitOptions::default().method(BinaryMethod::VennAbers)).unwrap();
@@ -175,13 +175,13 @@ fn rounded_scores_codes_and_margins_have_ranges_of_their_own_keys() {
             let counts = counted((0..N).map(|row| ((0, 1), ask(row), is_one(row))));
             hold(&artifact, &counts);
             assert_eq!(artifact.score_intervals().unwrap().rate(), Rate::OfCalibrationScores);
-            let promised = promise(&fitted.artifact);
+            let guaranteed = guarantee_text(&fitted.artifact);
             assert!(
-                promised
+                guaranteed
                     .statement
                     .contains("for scores distributed within the range as in the calibration set")
             );
-            assert_eq!(promised.assumptions.len(), 3, "scores may repeat");
+            assert_eq!(guaranteed.assumptions.len(), 3, "scores may repeat");
         }
     }
     // The bins of umd have a guarantee of their own, ties or not.
@@ -233,7 +233,7 @@ fn groups_and_classes_share_alpha() {
             });
             hold(&artifact, &counted(rows));
             assert!(
-                promise(&fitted.artifact)
+                guarantee_text(&fitted.artifact)
                     .statement
                     .contains("The event is that the predicted class is right.")
             );

@@ -1,4 +1,4 @@
-//! The promises of operating points, each against every sample that there can be.
+//! The guarantees of operating points, each against every sample that there can be.
 
 use calib_core::{QuantizedScore, ScoreEncoding};
 use calib_fit::operating::{
@@ -111,9 +111,9 @@ const LAWS: [Law<'static>; 6] = [
     &[0.301, 0.699],
 ];
 
-/// Whatever the distribution, and however often scores repeat: the probability of a broken promise, over every sample.
+/// Whatever the distribution, and however often scores repeat: the probability of a guarantee that does not hold, over every sample.
 #[test]
-fn no_promise_is_broken_more_often_than_it_says() {
+fn no_guarantee_is_broken_more_often_than_it_says() {
     let mut worst = 0.0f64;
     for law in LAWS {
         for n in 1..=7 {
@@ -141,12 +141,12 @@ fn no_promise_is_broken_more_often_than_it_says() {
             }
         }
     }
-    assert!(worst > 0.75, "the promise is never nearly used up: {worst}");
+    assert!(worst > 0.75, "the guarantee is never nearly used up: {worst}");
 }
 
 /// Both at once have the product of the confidences, whether one threshold has both or scores are referred.
 #[test]
-fn both_promises_hold_together() {
+fn both_guarantees_hold_together() {
     let (positives, negatives): (Law<'_>, Law<'_>) = (&[0.2, 0.1, 0.7], &[0.6, 0.2, 0.2]);
     let [mut single, mut refers] = [0; 2];
     for (level, confidence) in [(0.5, 0.7), (0.6, 0.7), (0.7, 0.8)] {
@@ -177,7 +177,7 @@ fn both_promises_hold_together() {
 
 /// In all groups at once, with thresholds of their own or with one for all.
 #[test]
-fn promises_to_groups_hold_in_all_of_them() {
+fn guarantees_to_groups_hold_in_all_of_them() {
     for (first, second) in [(LAWS[1], LAWS[2]), (LAWS[4], LAWS[4])] {
         for sharing in [Sharing::Own, Sharing::Common] {
             for (level, confidence) in [(0.5, 0.7), (0.6, 0.8)] {
@@ -305,7 +305,7 @@ fn thresholds_of_predictive_values_hold() {
 }
 
 #[test]
-fn what_cannot_be_promised_is_refused() {
+fn what_cannot_be_guaranteed_is_refused() {
     let find = |positives: &[u16], negatives: &[u16], aims| {
         OperatingPoints::find(&alone(scores(positives, negatives)), aims, Sharing::Own)
     };

@@ -1,7 +1,7 @@
 //! Operating points and prediction sets: what was found on the host is what a device does.
 
 use calib_core::artifact::{KeyId, Method, PREFIX_LEN, Reduction, sign};
-use calib_core::decision::{Accuracy, AccuracyPromise, Verdict};
+use calib_core::decision::{Accuracy, AccuracyGuarantee, Verdict};
 use calib_core::score::CodeVector;
 use calib_core::{Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::artifact::{Child, PointsOnDevice, RuleError, SetsOnDevice, identity};
@@ -62,7 +62,7 @@ fn an_artifact_says_what_was_found() {
     let found = point_of(&data(20.0), aims(0.9, Some(0.9)));
     let point = &found.points()[0];
     assert!(point.refers());
-    let predictive = [AccuracyPromise {
+    let predictive = [AccuracyGuarantee {
         accuracy: Accuracy::PositivePredictiveValue,
         level: 0.25,
         confidence: 0.9,
@@ -84,9 +84,9 @@ fn an_artifact_says_what_was_found() {
         (u64::from(counts.0), u64::from(counts.1), u64::from(counts.2)),
         (expected.positives, expected.positives_from_lower, expected.negatives_from_upper)
     );
-    let promised: Vec<_> = points.promises().map(|p| (p.accuracy, p.level, p.prevalence)).collect();
+    let guaranteed: Vec<_> = points.guarantees().map(|p| (p.accuracy, p.level, p.prevalence)).collect();
     assert_eq!(
-        promised,
+        guaranteed,
         [
             (Accuracy::Sensitivity, 0.9, None),
             (Accuracy::Specificity, 0.9, None),
@@ -121,7 +121,7 @@ fn beside_a_calibrator_nothing_else_changes() {
         let again = point_of(&data(60.0), aims(0.8, None));
         let again = stored(&on_device(&again, F32).beside(&with, &child).unwrap());
         let levels: Vec<f32> =
-            again.artifact().operating_points().unwrap().promises().map(|p| p.level).collect();
+            again.artifact().operating_points().unwrap().guarantees().map(|p| p.level).collect();
         assert_eq!(levels, [0.8]);
     }
     // A decision rule does not keep the signature either.

@@ -1,4 +1,4 @@
-//! The promises of prediction sets, against every sample that there can be.
+//! The guarantees of prediction sets, against every sample that there can be.
 
 use calib_core::ScoreEncoding;
 use calib_fit::data::CodeVectors;
@@ -80,7 +80,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// On average over the draw of the calibration rows, of all rows and of those of a class.
 #[test]
-fn coverage_is_at_least_what_is_promised() {
+fn coverage_is_at_least_what_is_guaranteed() {
     for n in 1..=5 {
         for alpha in [0.1, 0.25, 0.4, 0.5, 0.7] {
             let aim = |by_class| SetAim { alpha, by_class, confidence: None };

@@ -11,7 +11,7 @@ use calib_fit::job::{FitOptions, Fitted, NotFitted, TableWidth, fit};
 use calib_fit::stats::Interval;
 use calib_fit::{
     BinaryData, BinaryMethod, FitError, Isotonic, ScalingMethod, ScoreKind, StoredArtifact, Umd, VectorKind,
-    promise,
+    guarantee_text,
 };
 
 const N: usize = 900;
@@ -179,19 +179,19 @@ fn scores_at_the_ends_have_a_band() {
 }
 
 #[test]
-fn a_band_is_promised_with_what_it_assumes() {
+fn a_band_is_guaranteed_with_what_it_assumes() {
     let scores = scores();
     let labels = labels(&scores);
     let data = dataset(Scores::Binary(ScoreKind::Probability, scores.as_slice().into()), &labels);
     let band = "With at least 90% probability over the labels of the calibration set, the probability of an event lies in the band for every \
                 score simultaneously, if a higher score never means a lower probability.";
-    let promised = |options: FitOptions| promise(&fit(&data, &options).unwrap().artifact);
-    let alone = promised(with(isotonic()));
+    let guaranteed = |options: FitOptions| guarantee_text(&fit(&data, &options).unwrap().artifact);
+    let alone = guaranteed(with(isotonic()));
     assert_eq!(alone.statement, format!("{band} Nothing is guaranteed of the probability itself."));
     assert_eq!(alone.assumptions.len(), 4);
     assert!(alone.assumptions[3].full.contains("0.05"), "{:?}", alone.assumptions[3]);
     assert!(alone.limits.iter().all(|limit| !limit.full.contains("average")));
-    let beside = promised(with(isotonic()).intervals(true));
+    let beside = guaranteed(with(isotonic()).intervals(true));
     assert!(
         beside.limits.iter().any(|limit| limit.full.contains("simultaneously with at least 80% probability"))
     );
@@ -199,7 +199,7 @@ fn a_band_is_promised_with_what_it_assumes() {
         beside.statement.contains("every score range lies in its interval.")
             && beside.statement.ends_with(band)
     );
-    let umd = promised(with(BinaryMethod::Umd(Umd::new(5))));
+    let umd = guaranteed(with(BinaryMethod::Umd(Umd::new(5))));
     assert!(
         umd.statement.starts_with("With at least 90% probability over the draw")
             && umd.statement.ends_with(band)

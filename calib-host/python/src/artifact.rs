@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calib_core::Calibrator;
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{promise, score_kind};
+use calib_fit::artifact::{guarantee_text, score_kind};
 use calib_fit::assess::flaws;
 use calib_io::files::{OutputError, read_artifact};
 use calib_io::{export, files};
@@ -60,11 +60,11 @@ impl PyArtifact {
         write_file(py, path, self.stored.as_bytes(), force)
     }
 
-    /// What it is and what it promises, as JSON.
+    /// What it is and what it guarantees, as JSON.
     fn facts(&self) -> String {
         let artifact = self.stored.artifact();
         let header = artifact.header();
-        let promised = promise(&self.stored);
+        let guaranteed = guarantee_text(&self.stored);
         let guarantee = header.guarantee.filter(|guarantee| guarantee.epsilon < 1.0);
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         json!({
@@ -88,9 +88,9 @@ impl PyArtifact {
                 "alpha": guarantee.alpha.to_string().parse::<f64>().unwrap_or_default(),
                 "epsilon": guarantee.epsilon.to_string().parse::<f64>().unwrap_or_default(),
             })),
-            "statement": promised.statement,
-            "assumptions": promised.full_assumptions(),
-            "limits": promised.full_limits(),
+            "statement": guaranteed.statement,
+            "assumptions": guaranteed.full_assumptions(),
+            "limits": guaranteed.full_limits(),
             "warnings": flaws(&artifact).iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
         .to_string()

@@ -141,8 +141,9 @@ impl<'py> Options<'py> {
             }
             return Ok(None);
         }
-        let (shift, change, promise) = rarity.unwrap_or((defaults.shift, defaults.change, defaults.promise));
-        Ok(Some(MonitorOptions { bins, scores, shift, change, promise, action }))
+        let (shift, change, guarantee) =
+            rarity.unwrap_or((defaults.shift, defaults.change, defaults.guarantee));
+        Ok(Some(MonitorOptions { bins, scores, shift, change, guarantee, action }))
     }
 }
 

@@ -41,7 +41,7 @@ fn probabilities_are_those_at_the_new_prevalence() {
         (&json["prevalence"], &json["parent"], &json["estimate"]),
         (&0.1.into(), &before["identity"], &serde_json::Value::Null)
     );
-    // The share among the points was counted, so the promise fails with that probability, too.
+    // The share among the points was counted, so the guarantee fails with that probability, too.
     assert_eq!(
         (json["prevalence_alpha"].as_f64(), json["guarantee"]["alpha"].as_f64().map(|a| a as f32)),
         (Some(0.05), Some(0.15))

@@ -140,7 +140,7 @@ fn archives_that_are_wrong() {
     let at = wrong_crc.windows(6).position(|bytes| bytes == b"\x93NUMPY").unwrap() + 200;
     wrong_crc[at] ^= 1;
     fit("bad.npz", &wrong_crc);
-    // A header that promises more than there is, behind which no checksum is right either: it is found before all is unpacked.
+    // A header that claims more than there is, behind which no checksum is right either: it is found before all is unpacked.
     let long = ("score", f64s(&[20_000], (0..20_000).map(|row| f64::from(row) / 20_000.0)));
     let mut short = npz(&[long, y()], CompressionMethod::Stored);
     let at = short.windows(9).position(|bytes| bytes == b"(20000, )").unwrap();
@@ -243,7 +243,7 @@ fn arrow_and_parquet_with_wrong_values() {
 }
 
 #[test]
-fn arrow_and_parquet_that_are_cut_off_or_promise_too_much() {
+fn arrow_and_parquet_that_are_cut_off_or_claim_too_much() {
     for (name, bytes) in columnar(&table(0.5, Some(1))) {
         for cut in [7, 11, bytes.len() / 2 + 1, bytes.len() - 3] {
             fit(name, &bytes[..cut]);

@@ -101,7 +101,7 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
                 format!("--probs codes.csv --score-column {COLUMNS}"),
             ] {
                 let on_codes = fit(&format!("{what} {source} {SOFTMAX}"), "codes.bin");
-                for key in ["n", "reduction", "guarantee", "promise", "uncalibrated"] {
+                for key in ["n", "reduction", "guarantee", "statement", "uncalibrated"] {
                     assert_eq!(on_codes[key], on_probs[key], "{what}: {key}");
                 }
                 let inspected = place.inspect("codes.bin");

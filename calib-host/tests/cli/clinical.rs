@@ -269,7 +269,7 @@ fn groups_that_cannot_be_compared_are_told_in_words() {
 /// An artifact of thresholds alone: clears below 0.25, raises from 0.5, of two groups one never.
 fn thresholds_alone(by_group: bool) -> Workplace {
     use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction};
-    use calib_core::decision::{Accuracy, AccuracyPromise, OperatingParts, Threshold, Thresholds};
+    use calib_core::decision::{Accuracy, AccuracyGuarantee, OperatingParts, Threshold, Thresholds};
     use calib_core::{Score, ScoreEncoding};
 
     let at =
@@ -279,8 +279,8 @@ fn thresholds_alone(by_group: bool) -> Workplace {
     let never = Threshold { positives_above: 0, negatives_above: 0, ..at(key(1.0) + 1) };
     let second = Thresholds { lower: at(key(0.75)), upper: never };
     let groups = if by_group { vec![first, second] } else { vec![first] };
-    let promise =
-        AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None };
+    let guarantee =
+        AccuracyGuarantee { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None };
     let mut buf = vec![0; 2048];
     let mut writer = ArtifactWriter::new(&mut buf);
     let header = Header {
@@ -296,7 +296,7 @@ fn thresholds_alone(by_group: bool) -> Workplace {
     };
     writer.header(&header).unwrap();
     writer
-        .operating_points(&OperatingParts { groups: &groups, refer_raises: false, promises: &[promise] })
+        .operating_points(&OperatingParts { groups: &groups, refer_raises: false, guarantees: &[guarantee] })
         .unwrap();
     if by_group {
         writer.groups(&["even", "odd"]).unwrap();

@@ -53,7 +53,7 @@ fn fit_takes_one_row_of_each_cluster_and_says_so() {
     };
     let (fitted, inspected) = fit("--scores rows.csv --cluster-column patient");
     assert_eq!((&fitted["n"], &fitted["cluster_rows"]), (&PATIENTS.into(), &400.into()));
-    quote(&fitted["promise"]);
+    quote(&fitted["statement"]);
     let parameters = inspected["provenance"]["parameters"].text();
     assert!(parameters.ends_with("cluster-rows=400 cluster-seed=3"), "{parameters}");
     place.says("calib inspect out.bin");

@@ -162,7 +162,7 @@ fn codes_that_do_not_occur_are_clamped() {
 
 #[test]
 fn heavy_ties_are_right_and_honest() {
-    let promise = |content: String, method: &str| {
+    let guarantee = |content: String, method: &str| {
         let place = Workplace::new().with("cal.csv", content);
         let fit = place
             .json(&format!("calib fit --method {method} --scores cal.csv {SOFTMAX} -o out --json --quiet"));
@@ -182,7 +182,7 @@ fn heavy_ties_are_right_and_honest() {
         ("isotonic", [(false, 0, 2048), (false, 1, 400), (false, 0, 2000)]),
     ] {
         for (got, expected) in
-            [all(), one(), most()].map(|content| promise(content, method)).into_iter().zip(expected)
+            [all(), one(), most()].map(|content| guarantee(content, method)).into_iter().zip(expected)
         {
             assert_eq!((got.0, got.2), (expected.0, expected.2), "{method}");
             // Pooling decides how many bins isotonic regression has.

@@ -105,7 +105,7 @@ fn the_expected_cost_needs_no_labels_and_the_actual_one_does() {
     let validation = &labelled["validation"];
     assert!((validation["c_emp"].number() - 0.025).abs() < 1e-15);
     assert_eq!((&validation["same_rows"], &validation["c_lower_is_vacuous"]), (&true.into(), &true.into()));
-    // 3.6 give or take 0.025 (100 + 0 + 5); ten points promise little.
+    // 3.6 give or take 0.025 (100 + 0 + 5); ten points guarantee little.
     let ends = |name: &str| ["lo", "hi"].map(|end| labelled["interval"][name][end].number());
     let [lo, hi] = ends("deviation");
     assert!((lo - 0.975).abs() < 1e-12 && (hi - 6.225).abs() < 1e-12, "[{lo}, {hi}]");

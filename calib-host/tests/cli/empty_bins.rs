@@ -86,7 +86,7 @@ fn inspect_names_them_and_a_table_in_rust_is_refused() {
     let place = fitted();
     let inspected = place.inspect("cal.bin");
     assert_eq!(inspected["tables"][0]["empty_bins"], serde_json::json!([2, 3, 4, 5, 6, 7]));
-    quote(&inspected["promise"]);
+    quote(&inspected["statement"]);
     place.says("calib inspect cal.bin");
 
     place.says("calib export cal.bin --format rust --name cal -o cal.rs");

@@ -96,12 +96,12 @@ fn the_conditions_of_the_evidence_are_told() {
 }
 
 #[test]
-fn outcomes_are_held_against_the_promise() {
+fn outcomes_are_held_against_the_guarantee() {
     let place = place();
-    let promised: Vec<f64> =
+    let guaranteed: Vec<f64> =
         place.inspect("cal.bin")["tables"][0]["values"].list().iter().map(|v| v.number()).collect();
     // As frequent as the calibrator says, and in the uppermost bin half as frequent.
-    let kept: Vec<u64> = promised.iter().map(|prob| (prob * 200.0).round() as u64).collect();
+    let kept: Vec<u64> = guaranteed.iter().map(|prob| (prob * 200.0).round() as u64).collect();
     let kept: [u64; 4] = kept.try_into().unwrap();
     let mut broken = kept;
     broken[3] /= 2;
@@ -111,7 +111,7 @@ fn outcomes_are_held_against_the_promise() {
         let json = place.json(&format!("calib fleet cal.bin {name} --json"));
         let table = &json["tables"][0];
         assert_eq!(
-            (&table["promise"]["standing"], &table["shift"]["standing"]),
+            (&table["guarantee"]["standing"], &table["shift"]["standing"]),
             (&json!(standing), &json!("quiet")),
             "{json}"
         );
@@ -120,7 +120,7 @@ fn outcomes_are_held_against_the_promise() {
     let (header, rows) = place.table("bins.csv");
     assert_eq!(
         header.join(","),
-        "table,bin,prob,promised_lo,promised_hi,labelled,positives,share,share_lo,share_hi"
+        "table,bin,prob,guaranteed_lo,guaranteed_hi,labelled,positives,share,share_lo,share_hi"
     );
     assert_eq!((rows.len(), &rows[3][5], &rows[3][6]), (4, &"200".to_owned(), &broken[3].to_string()));
     let number = |cell: &str| cell.parse::<f64>().unwrap();
@@ -235,7 +235,7 @@ fn log(place: &Workplace) -> Vec<Value> {
         json!({"outcomes": {"bins": [3, 3, 3], "labels": [1, 0, 1]}}),
         json!({"answer": {"monitor": "shift", "alarm_at": 9, "time": "at noon"}}),
         json!({"answer": {"monitor": "change", "alarm_at": 12}}),
-        json!({"answer": {"monitor": "promise", "alarm_at": null}}),
+        json!({"answer": {"monitor": "guarantee", "alarm_at": null}}),
         json!({"counters": {"predictions": [0, 0, 0, 20], "labelled": [0, 0, 0, 3], "positives": [0, 0, 0, 2]}}),
     ]
 }

@@ -79,7 +79,7 @@ impl Device {
             outcomes: (0..4).map(|_| KnownOutcomes { labelled: self.labelled, positives: 0 }).collect(),
             shift: watched(shift.evidence(&reference), alarms.shift, shift.alarm_at()),
             change: watched(change.evidence(), alarms.change, changed),
-            promise: Some(watched(LogEvidence::NONE, alarms.promise, None)),
+            guarantee: Some(watched(LogEvidence::NONE, alarms.guarantee, None)),
             is_full: false,
             kept,
             takes_outcomes: true,

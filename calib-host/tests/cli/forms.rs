@@ -363,7 +363,7 @@ fn ties_cost_the_papers_guarantee_and_are_told() {
     place.says(&hoeffding);
     let report = place.json(&format!("{hoeffding} --json"));
     assert_eq!((&report["guarantee"], &report["tables"][0]["ties_merged"]), (&Value::Null, &json!(true)));
-    assert!(report["promise"].text().starts_with("Nothing is guaranteed: equal scores straddle"));
+    assert!(report["statement"].text().starts_with("Nothing is guaranteed: equal scores straddle"));
     place.says("calib inspect cal.bin");
     place.ok("calib apply cal.bin --scores cal.csv -o out.csv");
     assert!(place.table("out.csv").1.iter().all(|row| row[4].is_empty() && !row[2].is_empty()));

@@ -42,6 +42,7 @@ mod forged;
 mod formats;
 mod forms;
 mod grouped;
+mod guarantee;
 mod help;
 mod joint;
 mod label_codes;
@@ -58,7 +59,6 @@ mod outputs;
 #[cfg(feature = "arrow")]
 mod pieces;
 mod progress;
-mod promise;
 mod recalibrate;
 mod reductions;
 mod refusal;

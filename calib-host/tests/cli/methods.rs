@@ -300,7 +300,8 @@ fn compare_fits_what_fit_fits() {
             name if has_bins.contains(&name) => "--bins 10",
             _ => "",
         };
-        let method_option = if name == "isotonic-max-bins" { String::new() } else { format!("--method {name}") };
+        let method_option =
+            if name == "isotonic-max-bins" { String::new() } else { format!("--method {name}") };
         place.ok(&format!(
             "calib fit {method_option} {bins} {chosen} --no-intervals --scores cal.csv -o one.bin --force --quiet"
         ));

@@ -23,14 +23,14 @@ fn the_bins_of_umd_are_the_monitors() {
     let shown = place.inspect("monitored.cal");
     let monitors = &shown["monitors"];
     assert_eq!(
-        [&monitors["shift"], &monitors["change"], &monitors["promise"]],
+        [&monitors["shift"], &monitors["change"], &monitors["guarantee"]],
         [&json!(20), &json!(10_000), &json!(100)]
     );
     assert_eq!(
         (gaps(&monitors["tables"][0]), &monitors["tables"][0]["edges"]),
         (vec![251, 250, 250, 250, 250, 250, 250, 250], &Value::Null)
     );
-    assert_eq!(monitors["alarm_at_odds"], json!({"shift": 20, "change": 10_000, "promise": 100}));
+    assert_eq!(monitors["alarm_at_odds"], json!({"shift": 20, "change": 10_000, "guarantee": 100}));
     place.says("calib inspect monitored.cal");
 
     // Nobody gets it unasked, and nothing else of the artifact changes.
@@ -42,7 +42,7 @@ fn the_bins_of_umd_are_the_monitors() {
     );
     assert_eq!(json["monitors"], place.inspect("other.cal")["monitors"]);
     assert_eq!(
-        [&json["monitors"]["shift"], &json["monitors"]["change"], &json["monitors"]["promise"]],
+        [&json["monitors"]["shift"], &json["monitors"]["change"], &json["monitors"]["guarantee"]],
         [&json!(100), &json!(500), &json!(7)]
     );
     said!();
@@ -154,8 +154,8 @@ fn what_has_several_scores_or_weights() {
     // The tables share what a device may say wrongly, and it is said.
     let monitored = tables.iter().filter(|table| !table.is_null()).count();
     assert!(monitored > 1);
-    let of_device = json!({"shift": 20, "change": 10_000, "promise": 100});
-    let of_each = json!({"shift": 20 * monitored, "change": 10_000, "promise": 100 * monitored});
+    let of_device = json!({"shift": 20, "change": 10_000, "guarantee": 100});
+    let of_each = json!({"shift": 20 * monitored, "change": 10_000, "guarantee": 100 * monitored});
     for (name, asked) in of_device.as_object().unwrap() {
         assert_eq!(&shown["monitors"][name], asked);
     }
@@ -163,7 +163,7 @@ fn what_has_several_scores_or_weights() {
     let said = format!(
         "This is for a device as a whole. Each of its {monitored} monitored tables raises an alarm at evidence of 1 : {} for a shift, 1 : {} for \
          a change and 1 : {} for the guarantee.",
-        of_each["shift"], of_each["change"], of_each["promise"]
+        of_each["shift"], of_each["change"], of_each["guarantee"]
     );
     let text = place.says("calib inspect top.cal --all").stdout;
     assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said), "{text}");

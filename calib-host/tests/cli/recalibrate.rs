@@ -70,7 +70,7 @@ fn outcomes_of_all_devices_make_a_calibrator() {
 #[test]
 fn what_makes_it_worth_less_is_told() {
     let place = place();
-    // The outcomes of the uppermost bin broke the promise, and no outcome of the lowest is known.
+    // The outcomes of the uppermost bin contradicted the guarantee, and no outcome of the lowest is known.
     write(&place, "then.json", "cal.bin", &[("a", table([300; 4], [0, 60, 60, 60], [0, 22, 37, 6]))]);
     let line = "calib recalibrate cal.bin then.json --counter 2 -o x.bin";
     place.says(line);

@@ -90,7 +90,7 @@ fn every_reduction_of_every_method_is_fitted_and_applied() {
             assert_eq!(report["tables"].list().len(), tables, "{what}");
             // Division by the sum voids every guarantee.
             let guaranteed = guaranteed && name != "normalized";
-            assert_eq!(report["guarantee"].is_object(), guaranteed, "{what}: {}", report["promise"]);
+            assert_eq!(report["guarantee"].is_object(), guaranteed, "{what}: {}", report["statement"]);
 
             let inspected = place.json("calib inspect cal.bin --json");
             assert_eq!(
@@ -160,7 +160,7 @@ fn every_reduction_is_assessed_before_and_after() {
 }
 
 #[test]
-fn the_promise_says_what_is_meant() {
+fn the_guarantee_says_what_is_meant() {
     let place = place();
     for options in [
         "--reduction confidence --points-per-bin 60",
@@ -173,7 +173,7 @@ fn the_promise_says_what_is_meant() {
         "--reduction normalized --bins 10",
     ] {
         let run = place.says(&format!("{} --json", fit(&format!("--method umd {options}"))));
-        quote(&run.json()["promise"]);
+        quote(&run.json()["statement"]);
         quote(&run.json()["guarantee"]["theorem"]);
     }
     // Points per bin and bins come to the same tables; Theorem 2 is the wider.

@@ -101,11 +101,11 @@ fn the_verdict_comes_first_in_words() {
             assert!(page.find(sentence) < page.find("id=\"guarantee\""), "{sentence}");
         }
         assert!(page.contains("id=\"before-and-after\""));
-        [&json["probabilities"], &json["promise"]].map(|word| word.text().to_owned())
+        [&json["probabilities"], &json["guarantee"]].map(|word| word.text().to_owned())
     };
     let umd = "--method umd --bins 10";
-    assert_eq!(verdict(umd, "cal.csv"), ["better", "kept"]);
-    assert_eq!(verdict(umd, "turned.csv"), ["worse", "broken"]);
+    assert_eq!(verdict(umd, "cal.csv"), ["better", "shown"]);
+    assert_eq!(verdict(umd, "turned.csv"), ["worse", "contradicted"]);
     assert_eq!(verdict("--method platt --no-intervals", "cal.csv"), ["better", "none"]);
     assert_eq!(verdict("--method platt", "cal.csv"), ["better", "not-refuted"]);
     // What is calibrated already.
@@ -177,7 +177,7 @@ fn a_report_says_why_nothing_is_guaranteed_for_normalized_probabilities() {
     let report = "calib report n.bin --same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy \
          --test-labels val_labels.npy --bootstrap 5 --json";
     let got = place.json(report);
-    assert_eq!(got["guarantee"], fitted["promise"]);
+    assert_eq!(got["guarantee"], fitted["statement"]);
     quote(&got["guarantee"]);
     said!();
 }
@@ -196,8 +196,8 @@ fn a_report_names_what_has_no_guarantee() {
     let report = "calib report top.bin --same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test \
                   val_logits.npy --test-labels val_labels.npy --bootstrap 5 --json";
     let guarantee = place.json(report)["guarantee"].clone();
-    assert!(fitted["promise"].text().starts_with(guarantee.text()));
-    quote(&fitted["promise"]);
+    assert!(fitted["statement"].text().starts_with(guarantee.text()));
+    quote(&fitted["statement"]);
     quote(&guarantee);
 
     // A curve of the guarantee would stand beside curves of bins that have none.
@@ -209,7 +209,7 @@ fn a_report_names_what_has_no_guarantee() {
     let files = "--same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test val_logits.npy --test-labels \
                  val_labels.npy";
     assert!(!page(&place, &format!("top.bin {files}")).contains(curve));
-    // Nor is a promise for each class about the predictions of it.
+    // Nor is a guarantee for each class about the predictions of it.
     place.ok("calib fit --method umd --bins 4 --reduction class-wise --logits val_logits.npy --labels val_labels.npy -o each.bin");
     assert!(!page(&place, &format!("each.bin {files}")).contains(curve));
     let binary = self::place();

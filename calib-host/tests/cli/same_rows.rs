@@ -79,7 +79,7 @@ fn some_rows_of_the_fit_are_reported() {
         let found = place.json(&line("part.csv"));
         let share = found["verdict"]["overlap"]["share"].as_f64().unwrap();
         assert!((share - 0.25).abs() < 0.1, "{share}");
-        assert_eq!(found["verdict"]["promise"], "not-tested");
+        assert_eq!(found["verdict"]["guarantee"], "not-tested");
         quote(&found["verdict"]["sentences"]);
         let found = place.json(&line("new.csv"));
         assert!(found["verdict"]["overlap"].is_null());

@@ -51,27 +51,29 @@ fn rows_of_a_test_are_held_against_the_intervals() {
     let few = scored(70, |row| (score(row * 7), hash(row + 500) < score(row * 7) * score(row * 7)));
     let place = place().with("shifted.csv", shifted).with("same.csv", same).with("few.csv", few);
     place.ok("calib fit --method beta --scores cal.csv -o beta.bin");
-    for (test, promise) in [("few.csv", "not-refuted"), ("same.csv", "kept"), ("shifted.csv", "broken")] {
+    for (test, guarantee) in
+        [("few.csv", "not-refuted"), ("same.csv", "shown"), ("shifted.csv", "contradicted")]
+    {
         let json = place.json(&format!("calib assess beta.bin --scores {test} --bootstrap 20 --json"));
         let verdict = &json["verdict"];
-        assert_eq!(verdict["promise"], promise, "{verdict}");
-        assert_eq!(verdict["unseen"].is_null(), promise != "not-refuted", "{verdict}");
+        assert_eq!(verdict["guarantee"], guarantee, "{verdict}");
+        assert_eq!(verdict["unseen"].is_null(), guarantee != "not-refuted", "{verdict}");
         let ranges = verdict["ranges"].list();
         let rows: f64 = ranges.iter().map(|range| range["n"].as_f64().unwrap()).sum();
         assert_eq!((ranges.len(), rows), (7, json["after"]["n"].as_f64().unwrap()));
         for range in ranges {
             let [lo, hi] = ["lo", "hi"].map(|end| range["interval"][end].as_f64().unwrap());
             let rate = range["rate"].as_f64().unwrap();
-            assert!(range["promise"] != "broken" || rate < lo || hi < rate, "{range}");
+            assert!(range["guarantee"] != "contradicted" || rate < lo || hi < rate, "{range}");
         }
-        let is_broken = json["evidence"].list().iter().any(|found| found["kind"] == "broken-intervals");
-        assert_eq!(is_broken, promise == "broken");
+        let is_broken = json["evidence"].list().iter().any(|found| found["kind"] == "contradicted-intervals");
+        assert_eq!(is_broken, guarantee == "contradicted");
         let report = format!("calib report beta.bin --calibration cal.csv --test {test} --bootstrap 20");
         assert_eq!(place.json(&format!("{report} --json"))["verdict"], *verdict);
         place.ok(&format!("{report} -o page.html --force"));
         let page = place.text("page.html");
         assert!(page.contains("The guarantee on the test rows"));
-        assert_eq!(page.matches(">outside<").count() > 0, promise == "broken");
+        assert_eq!(page.matches(">outside<").count() > 0, guarantee == "contradicted");
     }
     place.says("calib assess beta.bin --scores shifted.csv");
     said!();

@@ -443,7 +443,7 @@ fn an_archive_with_an_array_twice_is_refused() {
     }
 }
 
-/// Nothing ends a program but its own word: not a header that promises gigabytes, a device without an end, or more resamples than memory.
+/// Nothing ends a program but its own word: not a header that claims gigabytes, a device without an end, or more resamples than memory.
 #[cfg(unix)]
 #[test]
 fn what_has_no_end_is_refused() {
@@ -997,7 +997,7 @@ fn rows_of_one_of_several_classes_are_told_as_that() {
 }
 
 #[test]
-fn what_a_plan_says_next_gives_what_it_promised() {
+fn what_a_plan_says_next_gives_what_it_guaranteed() {
     let run = Workplace::new().ok("calib plan --n 1000");
     assert!(run.stderr.contains("next: calib fit CALIBRATION --method umd --bins B\n"), "{}", run.stderr);
     let rows: String = (0..1000).map(|i| format!("{},{}\n", f64::from(i) / 1000.0, i % 2)).collect();

@@ -1,4 +1,4 @@
-//! Thresholds that promise a sensitivity or a specificity, from the rows to the device's answer.
+//! Thresholds that guarantee a sensitivity or a specificity, from the rows to the device's answer.
 
 use std::fmt::Write;
 
@@ -132,14 +132,14 @@ fn a_prevalence_gives_predictive_values() {
     let values = &found["groups"][0]["predictive_values"];
     assert!(values["npv"].number() > 0.98 && values["ppv"].number() > 0.1);
     assert!((values["confidence"].number() - 0.9).abs() < 1e-12);
-    let promises = found["operating_points"]["promises"].list();
-    let prevalence = promises[1]["prevalence"].number();
+    let guarantees = found["operating_points"]["guarantees"].list();
+    let prevalence = guarantees[1]["prevalence"].number();
     assert_eq!(
-        (promises.len(), prevalence as f32, &promises[0]["prevalence"]),
+        (guarantees.len(), prevalence as f32, &guarantees[0]["prevalence"]),
         (3, 0.1, &serde_json::Value::Null)
     );
-    // Never rounded up to more than what is promised.
-    assert!(promises[1]["level"].number() <= values["ppv"].number());
+    // Never rounded up to more than what is guaranteed.
+    assert!(guarantees[1]["level"].number() <= values["ppv"].number());
 }
 
 /// Beside a calibrator the device has both; the artifact before is named, and a signature is not kept.
@@ -187,7 +187,7 @@ fn one_row_of_each_cluster_counts() {
 }
 
 #[test]
-fn what_cannot_be_promised_is_refused() {
+fn what_cannot_be_guaranteed_is_refused() {
     let rows = |labels: &dyn Fn(usize) -> u8, n: usize| -> Vec<u8> {
         let rows: String = (0..n)
             .map(|row| {

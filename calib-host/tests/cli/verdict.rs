@@ -27,16 +27,16 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
         .with("own.csv", every(&right, 0));
     place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
     place.ok("calib fit --method platt --no-intervals --scores own.csv -o same.bin");
-    for (artifact, test, probabilities, promise) in [
-        ("cal.bin", "better.csv", "better", "kept"),
-        ("cal.bin", "worse.csv", "worse", "broken"),
+    for (artifact, test, probabilities, guarantee) in [
+        ("cal.bin", "better.csv", "better", "shown"),
+        ("cal.bin", "worse.csv", "worse", "contradicted"),
         ("same.bin", "right.csv", "no-sure-difference", "none"),
     ] {
         let options = format!("{artifact} --scores {test} --same-rows");
         place.says(&format!("calib assess {options}"));
         let json = place.json(&format!("calib assess {options} --bootstrap 1000 --json"));
         assert_eq!(json["verdict"]["probabilities"], probabilities, "{test}: {}", json["verdict"]);
-        assert_eq!(json["verdict"]["promise"], promise, "{test}");
+        assert_eq!(json["verdict"]["guarantee"], guarantee, "{test}");
         // The same sentences as those of the report, from the same resamples.
         let report = place.json(&format!(
             "calib report {artifact} --calibration cal.csv --test {test} --same-rows --bootstrap 1000 --json"
@@ -59,8 +59,8 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
     let place = place
         .with("test_logits.npy", f32s(&[3001, CLASSES], test.logits).bytes())
         .with("test_labels.npy", labels("<i8", &test.labels).bytes());
-    for (options, promise) in [
-        ("umd --reduction top-label --points-per-bin 50", "kept"),
+    for (options, guarantee) in [
+        ("umd --reduction top-label --points-per-bin 50", "shown"),
         ("umd --reduction class-wise --points-per-bin 50", "not-tested"),
         ("temperature", "none"),
     ] {
@@ -69,12 +69,12 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
         let data = "--logits test_logits.npy --labels test_labels.npy";
         let json = place.json(&format!("calib assess m.bin {data} --json"));
         let verdict = &json["verdict"];
-        assert_eq!(verdict["promise"], promise, "{options}");
+        assert_eq!(verdict["guarantee"], guarantee, "{options}");
         let report = place.json(
             "calib report m.bin --logits --calibration val_logits.npy --calibration-labels val_labels.npy --test test_logits.npy \
              --test-labels test_labels.npy --json",
         );
-        for key in ["probabilities", "promise"] {
+        for key in ["probabilities", "guarantee"] {
             assert_eq!(verdict[key], report["verdict"][key], "{options}");
         }
         let words = place.ok(&format!("calib assess m.bin {data}")).stdout;

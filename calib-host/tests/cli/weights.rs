@@ -109,7 +109,7 @@ fn counts_are_read_from_every_format_by_name() {
 }
 
 #[test]
-fn real_weights_promise_nothing_and_say_so() {
+fn real_weights_guarantee_nothing_and_say_so() {
     let halves = table("score,label,w", |(s, zeros, ones)| {
         format!("{s},0,{}\n{s},1,{}\n", f64::from(*zeros) / 2.0, f64::from(*ones) / 2.0)
     });
@@ -124,7 +124,7 @@ fn real_weights_promise_nothing_and_say_so() {
         let fitted = fit("--scores halves.csv --weight-column w");
         assert_eq!((&fitted["n"], &fitted["weighted"]), (&120.into(), &true.into()), "{method}");
         assert!(fitted["guarantee"].is_null() && fitted["tables"][0]["counts"].is_null(), "{method}");
-        assert!(fitted["promise"].text().contains("real weights"), "{method}");
+        assert!(fitted["statement"].text().contains("real weights"), "{method}");
         for name in ["edges", "values", "scores"] {
             assert_eq!(fitted["tables"][0][name], expected[name], "{method} {name}");
         }

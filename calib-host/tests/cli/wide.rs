@@ -19,15 +19,15 @@ fn every_wide_guarantee_is_called_so() {
         "--method ums --points-per-bin 50 --reduction class-wise --logits val_logits.npy --labels val_labels.npy",
     ] {
         let fitted = place.json(&format!("calib fit {options} -o out.bin --force --json"));
-        let promise = fitted["promise"].text();
+        let guarantee = fitted["statement"].text();
         let epsilon = fitted["guarantee"]["epsilon"].number();
-        assert!(epsilon > 0.1, "{options}: {promise}");
-        note(promise);
+        assert!(epsilon > 0.1, "{options}: {guarantee}");
+        note(guarantee);
     }
     let many = place.with("many.csv", csv(&binary(20_000)));
     let fitted =
         many.json("calib fit --method fixed-width --bins 4 --scores many.csv -o out.bin --force --json");
-    note(fitted["promise"].text());
+    note(fitted["statement"].text());
     said!();
 }
 
@@ -45,7 +45,7 @@ fn bins_about_which_nothing_is_said_are_counted() {
     let expected = values.iter().filter(|&&value| epsilon >= value.max(1.0 - value)).count();
     assert!(vacuous as usize == expected && expected >= 6 && epsilon < 1.0, "{fitted}");
     let sentence =
-        fitted["promise"].text().split(". ").find(|part| part.contains(&format!(" {expected} of 8 bins")));
+        fitted["statement"].text().split(". ").find(|part| part.contains(&format!(" {expected} of 8 bins")));
     let words = sentence.unwrap_or_else(|| panic!("{fitted}"));
     note(words);
     let report = place

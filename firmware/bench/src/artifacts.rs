@@ -5,7 +5,7 @@ use calib_core::artifact::{
     ScoreIntervalParts, Table, TableForm, Theorem,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
+    Accuracy, AccuracyGuarantee, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
     Thresholds,
 };
 use calib_core::table::{CodeTable, Scaling, ScalingFunction};
@@ -25,7 +25,7 @@ const MARGINS_64: [f32; 63] = scores::margin_edges();
 /// The gaps of 5000 calibration scores.
 pub(crate) static GAPS: [u32; 15] =
     [333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 333];
-/// Within this of the truth the bins of an artifact with monitors are promised to be.
+/// Within this of the truth the bins of an artifact with monitors are guaranteed to be.
 const EPSILON: f32 = 0.073;
 const LEADS_15: [u16; 14] = scores::lead_edges();
 
@@ -86,22 +86,22 @@ pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
     parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(table); 10])
 }
 
-/// A binary artifact of 15 bins, with a promise and with monitors.
+/// A binary artifact of 15 bins, with a guarantee and with monitors.
 pub(crate) fn monitored(room: &mut Room) -> Artifact<'_> {
-    promised(room, Reduction::Binary, 2, &[steps()])
+    guaranteed(room, Reduction::Binary, 2, &[steps()])
 }
 
 /// A top-label artifact of ten classes of 15 bins, likewise.
 pub(crate) fn monitored_top_label(room: &mut Room) -> Artifact<'_> {
-    promised(room, Reduction::TopLabel, 10, &[steps(); 10])
+    guaranteed(room, Reduction::TopLabel, 10, &[steps(); 10])
 }
 
-/// 15 bins that keep a promise.
+/// 15 bins that keep a guarantee.
 fn steps() -> Option<Table<'static>> {
     Some(Table { form: bins_of(15), epsilon: Some(EPSILON) })
 }
 
-fn promised<'a>(
+fn guaranteed<'a>(
     room: &'a mut Room,
     reduction: Reduction,
     classes: u16,
@@ -117,7 +117,7 @@ fn promised<'a>(
         checked(writer.monitors(&MonitorParts {
             shift: 20,
             change: 10_000,
-            promise: 100,
+            guarantee: 100,
             gaps,
             edges: None,
         }));
@@ -156,7 +156,7 @@ pub(crate) fn points(room: &mut Room, encoding: ScoreEncoding, ends: [u32; 2]) -
         negatives: 60,
         negatives_above: 60,
     });
-    let promises = [AccuracyPromise {
+    let guarantees = [AccuracyGuarantee {
         accuracy: Accuracy::Sensitivity,
         level: 0.95,
         confidence: 0.95,
@@ -168,7 +168,7 @@ pub(crate) fn points(room: &mut Room, encoding: ScoreEncoding, ends: [u32; 2]) -
         checked(writer.operating_points(&OperatingParts {
             groups: &groups,
             refer_raises: true,
-            promises: &promises,
+            guarantees: &guarantees,
         }));
     })
 }

@@ -4,7 +4,7 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 
 use calib_core::ProbInterval;
-use calib_core::monitor::{ChangeMonitor, LogEvidence, PromiseMonitor, Reference, ShiftMonitor};
+use calib_core::monitor::{ChangeMonitor, GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor};
 
 use crate::artifacts::GAPS;
 use crate::measure::Bench;
@@ -19,8 +19,8 @@ struct Watch<'a> {
     reference: Reference<'a>,
     shift: UnsafeCell<ShiftMonitor<BINS>>,
     change: UnsafeCell<ChangeMonitor<BINS>>,
-    promise: UnsafeCell<PromiseMonitor<BINS>>,
-    promised: [Option<ProbInterval>; BINS],
+    guarantee: UnsafeCell<GuaranteeMonitor<BINS>>,
+    guaranteed: [Option<ProbInterval>; BINS],
 }
 
 #[unsafe(no_mangle)]
@@ -57,13 +57,13 @@ extern "C" fn monitor_shift(_: u32, context: *const c_void) -> u64 {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn monitor_promise(_: u32, context: *const c_void) -> u64 {
+extern "C" fn monitor_guarantee(_: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
     let watch: &Watch<'_> = unsafe { at(context) };
     let alarm = LogEvidence::from_units(i64::MAX);
     // SAFETY: nothing else refers to it while this runs.
-    let promise = unsafe { &mut *watch.promise.get() };
-    promise.look(watch.promised.iter().copied(), alarm).units() as u64
+    let guarantee = unsafe { &mut *watch.guarantee.get() };
+    guarantee.look(watch.guaranteed.iter().copied(), alarm).units() as u64
 }
 
 /// Measures all of them.
@@ -75,11 +75,11 @@ pub(crate) fn run(bench: &mut Bench) {
         reference,
         shift: ShiftMonitor::resumed(counts, None).into(),
         change: UnsafeCell::default(),
-        promise: PromiseMonitor::resumed(counts, counts.map(|count| count / 3), None).into(),
-        promised: [ProbInterval::new(0.25, 0.375); BINS],
+        guarantee: GuaranteeMonitor::resumed(counts, counts.map(|count| count / 3), None).into(),
+        guaranteed: [ProbInterval::new(0.25, 0.375); BINS],
     };
     bench.integer("monitor_change", 0, monitor_change, &watch);
     bench.batch("monitor_shift", PREDICTIONS, monitor_shift, &watch);
-    bench.batch("monitor_promise", PREDICTIONS, monitor_promise, &watch);
+    bench.batch("monitor_guarantee", PREDICTIONS, monitor_guarantee, &watch);
     bench.integer("monitor_count", 0, monitor_count, &watch.shift);
 }

@@ -1,5 +1,5 @@
 //! Whole predictions of a device that counts them: from the score to the calibrated probability, its bin, and the monitors. Now and
-//! then one takes the evidence of a shift, too; and outcomes, which take the evidence against the promise.
+//! then one takes the evidence of a shift, too; and outcomes, which take the evidence against the guarantee.
 //!
 //! No reference is kept from one prediction to the next: with one a look at the evidence of a shift takes half as long, see
 //! [`calib_core::monitor::Reference::to_count`].
@@ -180,8 +180,8 @@ extern "C" fn told_15(code: u32, context: *const c_void) -> u64 {
     let is_counted = monitors.tell((code & 15) as usize, code & 16 == 0);
     watched.until_look.set(watched.until_look.get().wrapping_sub(1));
     if watched.until_look.get() == 0 {
-        let promised = (0..BINS as u16).map(|bin| watched.artifact.tables().promised(0, bin));
-        monitors.look_at_promise(promised, watched.alarms.promise);
+        let guaranteed = (0..BINS as u16).map(|bin| watched.artifact.tables().guaranteed(0, bin));
+        monitors.look_at_guarantee(guaranteed, watched.alarms.guarantee);
         watched.until_look.set(NEVER);
     }
     is_counted.into()

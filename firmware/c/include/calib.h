@@ -1184,7 +1184,7 @@ typedef struct {
      */
     uint8_t raised;
     /**
-     * Whether there is such a monitor: 0 or 1. Without a promise there is none of it.
+     * Whether there is such a monitor: 0 or 1. Without a guarantee there is none of it.
      */
     uint8_t is_watched;
     /**
@@ -1206,9 +1206,9 @@ typedef struct {
      */
     calib_evidence_t change;
     /**
-     * Whether outcomes are as frequent as promised.
+     * Whether outcomes are as frequent as guaranteed.
      */
-    calib_evidence_t promise;
+    calib_evidence_t guarantee;
     /**
      * The predictions in each bin of the monitors; 0 from `bins` on.
      */

@@ -44,7 +44,7 @@ pub struct calib_evidence_t {
     pub raised_at: u32,
     /// `CALIB_NOT_RAISED`, `CALIB_RAISED_AT` or `CALIB_RAISED_BY`.
     pub raised: u8,
-    /// Whether there is such a monitor: 0 or 1. Without a promise there is none of it.
+    /// Whether there is such a monitor: 0 or 1. Without a guarantee there is none of it.
     pub is_watched: u8,
     /// Always 0.
     pub reserved: [u8; 2],
@@ -58,8 +58,8 @@ pub struct calib_counters_t {
     pub shift: calib_evidence_t,
     /// Whether they do from some time on; of several alarms the last.
     pub change: calib_evidence_t,
-    /// Whether outcomes are as frequent as promised.
-    pub promise: calib_evidence_t,
+    /// Whether outcomes are as frequent as guaranteed.
+    pub guarantee: calib_evidence_t,
     /// The predictions in each bin of the monitors; 0 from `bins` on.
     pub predictions: [u32; CALIB_COUNTED_BINS],
     /// The known outcomes in each bin of the calibrator's table; 0 from `outcome_bins` on.
@@ -131,7 +131,7 @@ impl calib_counters_t {
         Self {
             shift: calib_evidence_t::new(&counters.shift),
             change: calib_evidence_t::new(&counters.change),
-            promise: counters.promise.as_ref().map_or(calib_evidence_t::NONE, calib_evidence_t::new),
+            guarantee: counters.guarantee.as_ref().map_or(calib_evidence_t::NONE, calib_evidence_t::new),
             predictions: filled(counters.predictions.iter().copied()),
             labelled: filled(outcomes().map(|known| known.labelled)),
             positives: filled(outcomes().map(|known| known.positives)),

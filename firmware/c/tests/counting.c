@@ -62,7 +62,7 @@ static void put_counters(uint16_t table)
         return;
     put_evidence(&found.shift);
     put_evidence(&found.change);
-    put_evidence(&found.promise);
+    put_evidence(&found.guarantee);
     for (i = 0; i < CALIB_COUNTED_BINS; i++) {
         put(found.predictions[i]);
         put(found.labelled[i]);

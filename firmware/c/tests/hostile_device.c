@@ -48,7 +48,7 @@ static calib_result_t classified(void)
     return result;
 }
 
-/* Without a random word there is a probability, and no promise. */
+/* Without a random word there is a probability, and no guarantee. */
 static void without_a_word(struct file randomized)
 {
     calib_result_t with, without;

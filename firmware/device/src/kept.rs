@@ -364,8 +364,8 @@ mod tests {
         artifact_with(name, None)
     }
 
-    /// The same, with a promise that outcomes can break.
-    fn promising(name: u8) -> Aligned {
+    /// The same, with a guarantee that outcomes can contradict.
+    fn guaranteeing(name: u8) -> Aligned {
         artifact_with(name, Some(0.125))
     }
 
@@ -379,7 +379,7 @@ mod tests {
             writer.tables(&tables).unwrap();
             let gaps = &[&[50, 51][..]];
             writer
-                .monitors(&MonitorParts { shift: 20, change: 1000, promise: 100, gaps, edges: None })
+                .monitors(&MonitorParts { shift: 20, change: 1000, guarantee: 100, gaps, edges: None })
                 .unwrap();
         })
     }
@@ -776,8 +776,8 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_saved_before_it_is_answered_and_so_is_an_alarm_of_the_promise() {
-        let bytes = promising(1);
+    fn an_outcome_is_saved_before_it_is_answered_and_so_is_an_alarm_of_the_guarantee() {
+        let bytes = guaranteeing(1);
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
         let mut monitors = opened_saving(TestFlash::new(2048), &artifact, 1000);
         predict(&mut monitors, &artifact, &even(80));
@@ -793,11 +793,11 @@ mod tests {
             };
             let found = counters(&mut monitors, &artifact, RequestBody::Outcome(told));
             assert_eq!((found.outcomes[0].labelled, found.kept), (known + 1, Kept::But(0)));
-            raised = raised.or(found.promise.unwrap().raised);
+            raised = raised.or(found.guarantee.unwrap().raised);
             monitors = opened_saving(monitors.free(), &artifact, 1000);
             assert_eq!(monitors.is_alarmed(), raised.is_some());
             let again = counters(&mut monitors, &artifact, FIRST);
-            assert_eq!((again.outcomes[0].labelled, again.promise.unwrap().raised), (known + 1, raised));
+            assert_eq!((again.outcomes[0].labelled, again.guarantee.unwrap().raised), (known + 1, raised));
         }
         assert!(raised.is_some());
     }

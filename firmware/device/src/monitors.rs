@@ -70,7 +70,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
     /// Returns how many predictions and outcomes were counted of all tables.
     pub fn total(&self) -> u32 {
         let counted =
-            |table: &TableMonitors<BINS>| table.shift().total().saturating_add(table.promise().total());
+            |table: &TableMonitors<BINS>| table.shift().total().saturating_add(table.guarantee().total());
         self.tables.iter().map(counted).fold(0, u32::saturating_add)
     }
 
@@ -173,14 +173,14 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             }
         }
         // Without outcomes there is nothing to look at, which takes longest.
-        if monitors.promise().total() > 0
-            && monitors.promise().alarm_at().is_none()
-            && let Some(promised) = promised::<BINS>(artifact, table)
+        if monitors.guarantee().total() > 0
+            && monitors.guarantee().alarm_at().is_none()
+            && let Some(guaranteed) = guaranteed::<BINS>(artifact, table)
         {
-            monitors.look_at_promise(promised, alarms.promise);
-            if let Some(at) = monitors.promise().alarm_at() {
+            monitors.look_at_guarantee(guaranteed, alarms.guarantee);
+            if let Some(at) = monitors.guarantee().alarm_at() {
                 is_raised = true;
-                log::alarm("promise", table, at);
+                log::alarm("guarantee", table, at);
             }
         }
         is_raised
@@ -228,8 +228,8 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         let reference = section.to_count(at);
         let look = |reference| monitors.look_for_shift(&reference, alarms.shift);
         let shift = reference.map_or(LogEvidence::NONE, look);
-        let look = |promised| monitors.look_at_promise(promised, alarms.promise);
-        let promise = promised::<BINS>(artifact, at).map(look);
+        let look = |guaranteed| monitors.look_at_guarantee(guaranteed, alarms.guarantee);
+        let guarantee = guaranteed::<BINS>(artifact, at).map(look);
         let bins = reference.map_or(0, |reference| reference.bins());
         let outcomes = match usize::from(bins_of(artifact, at)) {
             bins if bins <= BINS => bins,
@@ -241,15 +241,16 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             table,
             tables: tables(&section),
             predictions: monitors.shift().counts().iter().take(bins).copied().collect(),
-            outcomes: monitors.promise().counts().take(outcomes).map(known).collect(),
+            outcomes: monitors.guarantee().counts().take(outcomes).map(known).collect(),
             shift: watched(shift, alarms.shift, monitors.shift().alarm_at()),
             change: Watched {
                 evidence: monitors.change().evidence(),
                 alarm: alarms.change,
                 raised: monitors.change().since_alarm().map(|since| raised(monitors.shift().total(), since)),
             },
-            promise: promise.map(|evidence| watched(evidence, alarms.promise, monitors.promise().alarm_at())),
-            is_full: monitors.shift().is_full() || monitors.promise().is_full(),
+            guarantee: guarantee
+                .map(|evidence| watched(evidence, alarms.guarantee, monitors.guarantee().alarm_at())),
+            is_full: monitors.shift().is_full() || monitors.guarantee().is_full(),
             kept: Kept::No,
             takes_outcomes,
             action: artifact.monitor_action().map(|action| ActionOnAlarm { action, is_done: false }),
@@ -304,7 +305,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         }
         let monitors = self.tables.get_mut(table).filter(|_| usize::from(bins) <= BINS);
         let monitors = monitors.ok_or(refusal(Self::ROOM))?;
-        let (known, _) = monitors.promise().counts().nth(told.bin.into()).unwrap_or_default();
+        let (known, _) = monitors.guarantee().counts().nth(told.bin.into()).unwrap_or_default();
         // There are no more tables than a number of two bytes tells apart.
         let (at, this) = (table as u16, (table as u16, told.bin, told.is_positive));
         // Sent again, because the reply was lost. Another one, as of a second host, is not.
@@ -318,7 +319,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
         let is_without = |&predictions: &u32| section.own_edges(table).is_none() && known >= predictions;
         let is_without = monitors.shift().counts().get(usize::from(told.bin)).is_some_and(is_without);
         if is_without || !monitors.tell(told.bin.into(), told.is_positive) {
-            let is_full = monitors.promise().is_full();
+            let is_full = monitors.guarantee().is_full();
             let cause = if is_full { CountersRefusal::Full } else { CountersRefusal::NoPrediction };
             return Err(refusal(cause));
         }
@@ -383,7 +384,7 @@ impl<const BINS: usize, const TABLES: usize> Watch for Monitors<BINS, TABLES> {
 
     fn is_alarmed(&self) -> bool {
         let is_alarmed =
-            |table: &TableMonitors<BINS>| table.shift().alarm_at().or(table.promise().alarm_at()).is_some();
+            |table: &TableMonitors<BINS>| table.shift().alarm_at().or(table.guarantee().alarm_at()).is_some();
         self.tables.iter().any(is_alarmed)
     }
 
@@ -432,15 +433,15 @@ const fn bit(table: usize) -> u32 {
     1 << (table % 32)
 }
 
-/// What is promised of each bin of a table; `None` if nothing that outcomes could break, or of more bins than there is room for.
-fn promised<'a, 'b, const BINS: usize>(
+/// What is guaranteed of each bin of a table; `None` if nothing that outcomes could contradict, or of more bins than there is room for.
+fn guaranteed<'a, 'b, const BINS: usize>(
     artifact: &'a Artifact<'b>,
     table: usize,
 ) -> Option<impl Iterator<Item = Option<ProbInterval>> + Clone + use<'a, 'b, BINS>> {
     let bins = bins_of(artifact, table);
-    let promised = (0..bins).map(move |bin| artifact.tables().promised(table, bin));
-    let can_break = |promised: ProbInterval| promised.lo > 0.0 || promised.hi < 1.0;
-    (usize::from(bins) <= BINS && promised.clone().flatten().any(can_break)).then_some(promised)
+    let guaranteed = (0..bins).map(move |bin| artifact.tables().guaranteed(table, bin));
+    let can_break = |guaranteed: ProbInterval| guaranteed.lo > 0.0 || guaranteed.hi < 1.0;
+    (usize::from(bins) <= BINS && guaranteed.clone().flatten().any(can_break)).then_some(guaranteed)
 }
 
 /// The table that a prediction is calibrated by; `None` if a calibrator of this reduction gives more than one probability, or there is

@@ -17,7 +17,7 @@ pub trait Watch {
     /// for [`Slot::read_watched`](crate::Slot::read_watched).
     fn room(&self) -> MonitorRoom;
 
-    /// Whether an alarm of a shift or of the promise was raised, of any table, since counting began; or whether it is not known, as what was
+    /// Whether an alarm of a shift or of the guarantee was raised, of any table, since counting began; or whether it is not known, as what was
     /// counted is lost: what is done on an alarm is done then, too.
     fn is_alarmed(&self) -> bool;
 

@@ -188,7 +188,7 @@ fn artifacts() {
     keep((artifact.counter(), artifact.signature(), artifact.unsigned_len_bytes()));
     keep((artifact.tables().get(any()), artifact.tables().bin_flags(any(), any())));
     keep((artifact.tables().interval(any(), any()), artifact.tables().score_range(any())));
-    keep((artifact.tables().bins(any()), artifact.tables().promised(any(), any())));
+    keep((artifact.tables().bins(any()), artifact.tables().guaranteed(any(), any())));
     if let Some(found) = artifact.score_intervals() {
         keep((found.rate(), found.alpha(), found.count()));
         if let Some(ranges) = found.table(any()) {

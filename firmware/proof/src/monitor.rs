@@ -2,7 +2,7 @@
 
 use calib_core::ProbInterval;
 use calib_core::monitor::{
-    ChangeMonitor, LogEvidence, PromiseMonitor, Reference, ShiftMonitor, TableMonitors,
+    ChangeMonitor, GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor, TableMonitors,
 };
 
 use crate::any::{any, floats, from, keep, words};
@@ -14,7 +14,7 @@ const BINS: usize = 15;
 pub(crate) fn prove() {
     let alarm = from(LogEvidence::of_one_in(any()));
     keep((alarm.odds(), alarm.units(), LogEvidence::from_units(any())));
-    promise(alarm);
+    guarantee(alarm);
     let Ok(reference) = Reference::new(words()) else { return };
     keep((reference.bins(), reference.gaps()));
     let mut shift = from(ShiftMonitor::<BINS>::resumed(from([0; BINS]), any()));
@@ -32,16 +32,16 @@ fn together(reference: &Reference<'_>, alarm: LogEvidence) {
     let Some(mut monitors) = TableMonitors::<BINS>::restored(&mut words().iter().copied()) else { return };
     keep((monitors.count(any(), reference, alarm), monitors.tell(any(), any())));
     keep(monitors.look_for_shift(reference, alarm));
-    let promised = floats().iter().map(|&end| ProbInterval::new(end, any()));
-    keep(monitors.look_at_promise(promised, alarm));
+    let guaranteed = floats().iter().map(|&end| ProbInterval::new(end, any()));
+    keep(monitors.look_at_guarantee(guaranteed, alarm));
     monitors.words().for_each(keep);
 }
 
-fn promise(alarm: LogEvidence) {
-    let mut monitor = from(PromiseMonitor::<BINS>::resumed(from([0; BINS]), from([0; BINS]), any()));
+fn guarantee(alarm: LogEvidence) {
+    let mut monitor = from(GuaranteeMonitor::<BINS>::resumed(from([0; BINS]), from([0; BINS]), any()));
     monitor.count(any(), any());
     monitor.counts().for_each(keep);
-    let promised = || floats().iter().map(|&end| ProbInterval::new(end, any()));
-    keep((monitor.look(promised(), alarm), monitor.evidence(promised())));
+    let guaranteed = || floats().iter().map(|&end| ProbInterval::new(end, any()));
+    keep((monitor.look(guaranteed(), alarm), monitor.evidence(guaranteed())));
     keep((monitor.total(), monitor.is_full(), monitor.alarm_at()));
 }

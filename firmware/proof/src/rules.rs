@@ -11,7 +11,7 @@ use crate::any::{any, bytes, floats, from, keep, margin, score};
 fn points(points: &OperatingPoints<'_>) {
     keep((points.encoding(), points.groups(), points.refers(), points.refer_raises()));
     points.all().for_each(keep);
-    points.promises().for_each(keep);
+    points.guarantees().for_each(keep);
     keep(points.is_raised_by(from(Verdict::Refer)));
     if let Some(point) = points.point::<Score>(any()) {
         keep(point.verdict(score()));

@@ -5,7 +5,7 @@ use calib_core::artifact::{
     ScoreIntervalParts, Table, TableForm, crc32c, sign,
 };
 use calib_core::decision::{
-    AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantiles, SetParts, Thresholds,
+    AccuracyGuarantee, Action, Conformity, DecisionParts, OperatingParts, Quantiles, SetParts, Thresholds,
 };
 use calib_core::{BinFlags, Identity, ProbInterval, ScoreEncoding, StepTable};
 
@@ -62,7 +62,7 @@ fn write(space: &mut [u8]) -> Result<usize, calib_core::artifact::WriteError> {
     writer.operating_points(&OperatingParts {
         groups: from::<&[Thresholds]>(&[]),
         refer_raises: any(),
-        promises: from::<&[AccuracyPromise]>(&[]),
+        guarantees: from::<&[AccuracyGuarantee]>(&[]),
     })?;
     writer.prediction_sets(&SetParts {
         conformity: from(Conformity::Score),

@@ -98,7 +98,7 @@ fn watch(artifact: &calib_core::Artifact<'_>, bin: usize) {
         monitors.look_for_shift(&reference, alarms.shift);
     }
     if monitors.tell(bin, black_box(true)) {
-        monitors.look_at_promise((0..15).map(|bin| artifact.tables().promised(0, bin)), alarms.promise);
+        monitors.look_at_guarantee((0..15).map(|bin| artifact.tables().guaranteed(0, bin)), alarms.guarantee);
     }
     black_box(monitors);
 }

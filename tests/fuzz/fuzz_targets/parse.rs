@@ -119,7 +119,7 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
 /// Compares verdicts with comparisons of keys.
 fn check_points(artifact: &Artifact<'_>, score: Score, word: u32) {
     let Some(points) = artifact.operating_points() else { return };
-    assert!(points.promises().count() > 0);
+    assert!(points.guarantees().count() > 0);
     let expected =
         |thresholds: Thresholds, key: u32| match (key >= thresholds.lower.key, key >= thresholds.upper.key) {
             (_, true) => Verdict::Positive,

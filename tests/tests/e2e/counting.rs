@@ -69,8 +69,8 @@ impl Host<'_> {
     fn tell(&mut self, bin: usize, outcome: bool) -> LogEvidence {
         assert!(self.monitors.tell(bin, outcome));
         let tables = *self.artifact.tables();
-        let promised = (0..BINS as u16).map(|bin| tables.promised(0, bin));
-        self.monitors.look_at_promise(promised, self.artifact.monitors().unwrap().alarms().promise)
+        let guaranteed = (0..BINS as u16).map(|bin| tables.guaranteed(0, bin));
+        self.monitors.look_at_guarantee(guaranteed, self.artifact.monitors().unwrap().alarms().guarantee)
     }
 }
 
@@ -125,7 +125,7 @@ fn counts_agree(board: Board) {
     assert_eq!(found.change.raised, host.changed_at.map(Raised::At));
     assert!(found.shift.raised.is_some() && found.change.raised.is_some(), "{found:?}");
 
-    // Outcomes of before the shift: fewer happen than was promised, and none is told twice.
+    // Outcomes of before the shift: fewer happen than was guaranteed, and none is told twice.
     let mut known = [0; BINS];
     for &x in stream.iter().take(OUTCOMES) {
         let bin = host.bin(image.model.score(&[x]).unwrap());
@@ -142,22 +142,22 @@ fn counts_agree(board: Board) {
         let evidence = host.tell(bin, is_positive);
         let once = counters(&mut device, RequestBody::Outcome(told));
         assert_eq!(counters(&mut device, RequestBody::Outcome(told)), once);
-        assert_eq!(once.promise.unwrap().evidence, evidence);
+        assert_eq!(once.guarantee.unwrap().evidence, evidence);
     }
     let found = counters(&mut device, RequestBody::Counters { table: 0 });
     let outcomes = found.outcomes.iter().map(|known| (known.labelled, known.positives));
-    assert!(outcomes.eq(host.monitors.promise().counts()));
-    let promise = found.promise.unwrap();
-    assert_eq!(promise.raised, host.monitors.promise().alarm_at().map(Raised::At));
-    assert!(promise.raised.is_some(), "{promise:?}");
+    assert!(outcomes.eq(host.monitors.guarantee().counts()));
+    let guarantee = found.guarantee.unwrap();
+    assert_eq!(guarantee.raised, host.monitors.guarantee().alarm_at().map(Raised::At));
+    assert!(guarantee.raised.is_some(), "{guarantee:?}");
 
     let of_fleet = surveyed(&artifact, &found);
-    let (shift, promised) = (of_fleet.shift.log, of_fleet.promise.unwrap().log);
+    let (shift, guaranteed) = (of_fleet.shift.log, of_fleet.guarantee.unwrap().log);
     println!(
-        "{}: below the definition by {:.1e} (shift) and {:.1e} (promise)",
+        "{}: below the definition by {:.1e} (shift) and {:.1e} (guarantee)",
         board.name(),
         below(found.shift, shift, 1e-3),
-        below(promise, promised, 1e-3),
+        below(guarantee, guaranteed, 1e-3),
     );
 }
 

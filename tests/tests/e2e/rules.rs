@@ -4,7 +4,7 @@ use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, ClassSet, Conformity, OperatingParts, Quantile, Quantiles, SetParts,
+    Accuracy, AccuracyGuarantee, ClassSet, Conformity, OperatingParts, Quantile, Quantiles, SetParts,
     Threshold, Thresholds, Verdict,
 };
 use calib_core::wire::{
@@ -57,9 +57,13 @@ fn write_points(writer: &mut ArtifactWriter<'_>, keys: &[(u32, u32)], refer_rais
             upper: at(upper, if lower == upper { 59 } else { 9 }),
         })
         .collect();
-    let promises =
-        [AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None }];
-    let parts = OperatingParts { groups: &groups, refer_raises, promises: &promises };
+    let guarantees = [AccuracyGuarantee {
+        accuracy: Accuracy::Sensitivity,
+        level: 0.95,
+        confidence: 0.9,
+        prevalence: None,
+    }];
+    let parts = OperatingParts { groups: &groups, refer_raises, guarantees: &guarantees };
     writer.operating_points(&parts).unwrap();
     if groups.len() > 1 {
         let names: Vec<String> = (0..groups.len()).map(|group| format!("group {group}")).collect();

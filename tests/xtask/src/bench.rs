@@ -31,7 +31,7 @@ fn claims(bin: &str, arguments: Vec<String>) -> Result<()> {
     run(cargo(&root()).args(build).args(arguments))
 }
 
-/// Simulates lives with a release build of `lives`. A false alarm more than was promised is a failure.
+/// Simulates lives with a release build of `lives`. A false alarm more than was guaranteed is a failure.
 pub(crate) fn monitor(setup: Setup, flags::Monitor { lives, trials }: &flags::Monitor) -> Result<()> {
     let python = wheel::environment("river", setup)?;
     let number = |flag: &str, n: &Option<u32>| n.map(|n| [flag.to_owned(), n.to_string()]);

@@ -20,7 +20,7 @@ use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_al
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
 use crate::run::Run;
-use crate::show::promise_and_monitors;
+use crate::show::guarantee_and_monitors;
 
 /// An interval that is wider than this is called wide.
 const WIDE: f64 = 0.2;
@@ -159,7 +159,7 @@ impl Adjust {
                 writeln!(err, "  the estimate is {}: half a row is taken in its place", estimate.value)?;
             }
         }
-        for line in promise_and_monitors(&made.artifact, "") {
+        for line in guarantee_and_monitors(&made.artifact, "") {
             writeln!(err, "{line}")?;
         }
         for line in intervals(&made.summary.bins) {

@@ -167,7 +167,7 @@ impl FleetCommand {
 
 /// A line for every bin of every table.
 fn write_csv(tables: &[FleetTable], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "table,bin,prob,promised_lo,promised_hi,labelled,positives,share,share_lo,share_hi")?;
+    writeln!(out, "table,bin,prob,guaranteed_lo,guaranteed_hi,labelled,positives,share,share_lo,share_hi")?;
     let cell = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for table in tables {
         for (at, bin) in table.bins.iter().enumerate() {
@@ -177,8 +177,8 @@ fn write_csv(tables: &[FleetTable], out: &mut dyn Write) -> io::Result<()> {
                 "{},{at},{},{},{},{},{},{},{},{}",
                 table.table,
                 bin.prob.map_or(String::new(), |prob| prob.to_string()),
-                cell(bin.promised.map(|promised| promised.lo)),
-                cell(bin.promised.map(|promised| promised.hi)),
+                cell(bin.guaranteed.map(|guaranteed| guaranteed.lo)),
+                cell(bin.guaranteed.map(|guaranteed| guaranteed.hi)),
                 bin.labelled,
                 bin.positives,
                 cell(share),

@@ -137,7 +137,7 @@ impl FleetLog {
         for (monitor, watched) in [
             (MonitorName::Shift, Some(counters.shift)),
             (MonitorName::Change, Some(counters.change)),
-            (MonitorName::Promise, counters.promise),
+            (MonitorName::Guarantee, counters.guarantee),
         ] {
             let alarm_at = match watched.map(|watched| watched.raised) {
                 None => continue,

@@ -17,7 +17,7 @@ use calib_io::files::{
 use calib_io::input::are_thousands;
 
 use self::columns::{list, missing_column};
-use crate::error::{Error, PromiseError, option};
+use crate::error::{Error, GuaranteeError, option};
 
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
@@ -28,7 +28,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::File(error) => of_file(error),
         Error::Fit { cause, .. } => cause.hint().map(|hint| hint.with_names(option)),
         Error::Compile(cause) => cause.hint().map(|hint| hint.with_names(option)),
-        Error::Promise { cause: PromiseError::Operating(cause), .. } => of_operating(cause),
+        Error::Guarantee { cause: GuaranteeError::Operating(cause), .. } => of_operating(cause),
         Error::Recalibrate { cause: RecalibrateError::NoOutcome, .. } => Some(
             "`calib label` tells a device outcomes; `calib status --counters` reads what it counted".into(),
         ),

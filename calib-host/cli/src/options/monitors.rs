@@ -30,10 +30,10 @@ pub(crate) struct MonitorOptions {
     /// Bounds on false alerts of a device, for any number of tables.
     ///
     /// The probability that the device at any time wrongly reports scores from another distribution is at most 1/SHIFT.
-    /// The probability that it at any time wrongly reports a guarantee that holds as broken is at most 1/PROMISE. False
+    /// The probability that it at any time wrongly reports that a guarantee that holds does not is at most 1/GUARANTEE. False
     /// alerts of a change are on average at least CHANGE predictions apart. Devices with the same calibrator raise
     /// false alerts together.
-    #[arg(long, requires = "monitor", default_value = DEFAULT_RARITY, value_name = "SHIFT,CHANGE,PROMISE", value_parser = parse_rarity, hide_short_help = true)]
+    #[arg(long, requires = "monitor", default_value = DEFAULT_RARITY, value_name = "SHIFT,CHANGE,GUARANTEE", value_parser = parse_rarity, hide_short_help = true)]
     monitor_rarity: Rarity,
     /// Action of a device on an alert of a shift or of the guarantee, until you reset its counts.
     ///
@@ -45,7 +45,7 @@ pub(crate) struct MonitorOptions {
     monitor_action: AlarmAction,
 }
 
-/// How rare false alarms are: of a shift, of a change and of the promise.
+/// How rare false alarms are: of a shift, of a change and of the guarantee.
 type Rarity = [u32; 3];
 
 /// As [`Monitoring`] has them by default.
@@ -73,9 +73,9 @@ impl MonitorOptions {
         if !self.monitor && scores.is_some() {
             return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
         }
-        let [shift, change, promise] = self.monitor_rarity;
+        let [shift, change, guarantee] = self.monitor_rarity;
         let (bins, action) = (self.monitor_bins, self.monitor_action.get());
-        Ok(self.monitor.then_some(FitMonitors { bins, scores, shift, change, promise, action }))
+        Ok(self.monitor.then_some(FitMonitors { bins, scores, shift, change, guarantee, action }))
     }
 
     /// The monitors of one score, which compare with others than those of the calibration, from this place.
@@ -101,12 +101,12 @@ impl MonitorOptions {
     }
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {
-        let [shift, change, promise] = self.monitor_rarity;
+        let [shift, change, guarantee] = self.monitor_rarity;
         self.monitor.then_some(
             Monitoring::default()
                 .shift(shift)
                 .change(change)
-                .promise(promise)
+                .guarantee(guarantee)
                 .bins(bins)
                 .action(self.monitor_action.get()),
         )

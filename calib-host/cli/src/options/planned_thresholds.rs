@@ -11,7 +11,7 @@ use super::parse::{count, parse_share};
 use crate::context::Context;
 use crate::error::Error;
 
-/// What thresholds are to promise.
+/// What thresholds are to guarantee.
 #[derive(Args)]
 pub(crate) struct PlannedThresholds {
     /// Plan a threshold: the number of class 1 rows needed so that at least this share of class 1 raises the alarm.

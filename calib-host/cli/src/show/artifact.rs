@@ -7,7 +7,7 @@ use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction,
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, points, promise,
+    MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, guarantee_text, points,
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
 use calib_fit::stats::{decimals, places_between};
@@ -29,7 +29,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     if let Some(sample) = stored.sample() {
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
-    for (at, text) in promise(stored).lines().iter().enumerate() {
+    for (at, text) in guarantee_text(stored).lines().iter().enumerate() {
         let lines = labelled(if at == 0 { "statement" } else { "" }, text);
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
@@ -304,7 +304,7 @@ const SHOWN: usize = 8;
 
 /// What an artifact holds, as JSON.
 pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
-    let (artifact, promise) = (&stored.artifact(), promise(stored));
+    let (artifact, guarantee) = (&stored.artifact(), guarantee_text(stored));
     let (header, tables) = (artifact.header(), artifact.tables());
     let table = |index| {
         let table = tables.get(index)?;
@@ -353,9 +353,9 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
             "alpha": g.alpha,
             "epsilon": g.epsilon,
         })),
-        "promise": promise.statement,
-        "assumptions": promise.full_assumptions(),
-        "limits": promise.full_limits(),
+        "statement": guarantee.statement,
+        "assumptions": guarantee.full_assumptions(),
+        "limits": guarantee.full_limits(),
         "sample": stored.sample().map(|sample| json!({
             "rows": hex::encode(sample.rows.to_bytes()),
             "tied": Some(sample.tied).filter(|share| !share.is_nan()),

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use calib_fit::artifact::number_of;
 use calib_fit::assess::{
     Assessment, BeforeAfter, BinnedEstimate, Binning, CEmpEstimate, EstimateWithInterval, FEWEST_EVENTS,
-    Groups, HullVolume, PredictionKind, PromiseOnRows, RangeTest, RocSurface, SurfaceVolume, TopKAssessment,
-    VectorAssessment, Verdict,
+    Groups, GuaranteeOnRows, HullVolume, PredictionKind, RangeTest, RocSurface, SurfaceVolume,
+    TopKAssessment, VectorAssessment, Verdict,
 };
 use calib_fit::stats::{percent_of_success, shown};
 
@@ -48,17 +48,18 @@ pub(crate) fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()>
 fn range_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Result<()> {
     /// No more lines stand in front of the figures.
     const MOST: usize = 30;
-    let is_shown = |range: &&RangeTest| ranges.len() <= MOST || range.promise == PromiseOnRows::Broken;
+    let is_shown =
+        |range: &&RangeTest| ranges.len() <= MOST || range.guarantee == GuaranteeOnRows::Contradicted;
     let shown: Vec<_> = ranges.iter().filter(is_shown).take(MOST).map(RangeTest::cells).collect();
     let titles = RangeTest::COLUMNS.map(String::from);
     let lines = || [&titles].into_iter().chain(&shown).filter(|_| !shown.is_empty());
     let widths: [usize; 7] =
         std::array::from_fn(|column| lines().map(|line| line[column].len()).max().unwrap_or_default());
-    for [bin, scores, n, hits, rate, interval, promise] in lines() {
+    for [bin, scores, n, hits, rate, interval, guarantee] in lines() {
         let [w0, w1, w2, w3, w4, w5, _] = widths;
         writeln!(
             out,
-            "  {bin:>w0$}  {scores:<w1$}  {n:>w2$}  {hits:>w3$}  {rate:<w4$}  {interval:<w5$}  {promise}"
+            "  {bin:>w0$}  {scores:<w1$}  {n:>w2$}  {hits:>w3$}  {rate:<w4$}  {interval:<w5$}  {guarantee}"
         )?;
     }
     if shown.len() < ranges.len() {
@@ -69,7 +70,7 @@ fn range_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Result<()> {
 
 /// Prints the bins or score ranges that contradict the guarantee.
 pub(super) fn broken_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Result<()> {
-    let broken = ranges.iter().filter(|range| range.promise == PromiseOnRows::Broken);
+    let broken = ranges.iter().filter(|range| range.guarantee == GuaranteeOnRows::Contradicted);
     let broken: Vec<RangeTest> = broken.cloned().collect();
     range_lines(out, &broken)
 }

@@ -26,7 +26,7 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
             "prediction",
         );
         warn(Some(counters.change), "the scores have changed", "prediction");
-        warn(counters.promise, "outcomes are not as frequent as guaranteed", "outcome");
+        warn(counters.guarantee, "outcomes are not as frequent as guaranteed", "outcome");
     }
     if tables.iter().flatten().any(|counters| counters.is_full) {
         warnings.push(
@@ -52,8 +52,8 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     } else {
         ""
     };
-    let promise = match counters.promise {
-        Some(promise) => said(promise, known, "outcome"),
+    let guarantee = match counters.guarantee {
+        Some(guarantee) => said(guarantee, known, "outcome"),
         None => "not watched: no guarantee that they could contradict".into(),
     };
     vec![
@@ -64,7 +64,7 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
         ),
         format!("  scores    {}", said(counters.shift, predictions, "prediction")),
         format!("  changes   {}", said(counters.change, predictions, "prediction")),
-        format!("  outcomes  {promise}"),
+        format!("  outcomes  {guarantee}"),
     ]
 }
 
@@ -113,7 +113,7 @@ fn holds(tables: &[Option<Counters>]) -> String {
     };
     let about = |what: &str, of: Option<String>| of.map(|of| format!("about {what} in {of}"));
     let scores = about("scores", of_device(|counters| Some(counters.shift)));
-    let outcomes = about("outcomes", of_device(|counters| counters.promise));
+    let outcomes = about("outcomes", of_device(|counters| counters.guarantee));
     let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
     let is_in_memory = tables.iter().flatten().any(|counters| counters.kept == Kept::No);
     let each = if is_in_memory { ", in each start" } else { "" };
@@ -130,7 +130,7 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "positives": counters.outcomes.iter().map(|known| known.positives).collect::<Vec<_>>(),
         "shift": watched_json(counters.shift),
         "change": watched_json(counters.change),
-        "promise": counters.promise.map(watched_json),
+        "guarantee": counters.guarantee.map(watched_json),
         "full": counters.is_full,
         "survive_restart": matches!(counters.kept, Kept::But(_) | Kept::Lost(_)),
         "not_yet_saved": match counters.kept {
@@ -229,7 +229,7 @@ mod tests {
             outcomes: Default::default(),
             shift: watched(20),
             change: watched(10_000),
-            promise: Some(watched(100)),
+            guarantee: Some(watched(100)),
             is_full: is_full && table == 0,
             kept: Kept::But(0),
             takes_outcomes: true,
@@ -252,12 +252,12 @@ mod tests {
             let said = said(tables, of_each);
             assert!(said.contains(conditions) && said.ends_with(rare), "{tables} {of_each}: {said}");
         }
-        let mut unpromised = counters(1, 1, false);
-        unpromised[0].as_mut().unwrap().promise = None;
-        assert!(holds(&unpromised).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
+        let mut unguaranteed = counters(1, 1, false);
+        unguaranteed[0].as_mut().unwrap().guarantee = None;
+        assert!(holds(&unguaranteed).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
         // Counters in memory hold that for one start.
-        unpromised[0].as_mut().unwrap().kept = Kept::No;
-        assert!(holds(&unpromised).ends_with("in 1 of 20 devices, or fewer, in each start"));
+        unguaranteed[0].as_mut().unwrap().kept = Kept::No;
+        assert!(holds(&unguaranteed).ends_with("in 1 of 20 devices, or fewer, in each start"));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    ASSUMPTIONS, LIMITS, MonitorFacts, Promise, VacuousBins, band_steps, cluster_rows, number_of, points,
-    points_for_a_useful_epsilon, promise, size_in_words,
+    ASSUMPTIONS, GuaranteeText, LIMITS, MonitorFacts, VacuousBins, band_steps, cluster_rows, guarantee_text,
+    number_of, points, points_for_a_useful_epsilon, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
@@ -24,7 +24,7 @@ pub(crate) struct ShownFit<'a> {
     artifact: Artifact<'a>,
     output: &'a Path,
     vacuous: VacuousBins,
-    promise: Promise,
+    guarantee: GuaranteeText,
 }
 
 impl<'a> ShownFit<'a> {
@@ -32,20 +32,20 @@ impl<'a> ShownFit<'a> {
         let artifact = stored.artifact();
         let vacuous = VacuousBins::of(&artifact);
         let advice = points_for_a_useful_epsilon(&artifact);
-        // A bound of 1 or more is no guarantee, and the promise says so.
+        // A bound of 1 or more is no guarantee, and the guarantee says so.
         let remark = vacuous.remark().filter(|_| fit.guarantee().is_some_and(|g| g.epsilon < 1.0));
-        let mut promise = promise(stored);
+        let mut guarantee = guarantee_text(stored);
         for more in advice.into_iter().chain(remark) {
-            promise.statement += &format!(" {more}");
-            promise.brief += &format!(" {more}");
+            guarantee.statement += &format!(" {more}");
+            guarantee.brief += &format!(" {more}");
         }
-        promise.brief += &score_intervals(&artifact);
-        Self { fit, artifact, output, vacuous, promise }
+        guarantee.brief += &score_intervals(&artifact);
+        Self { fit, artifact, output, vacuous, guarantee }
     }
 
     /// For people, line by line: what fits a screen, or everything. `chosen` is what was chosen, and why.
     pub(crate) fn lines(&self, is_all: bool, chosen: Option<&str>) -> Vec<String> {
-        let Self { fit, artifact, output, vacuous, promise } = self;
+        let Self { fit, artifact, output, vacuous, guarantee } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
             None => number_of(fit.n(), "point"),
@@ -75,8 +75,9 @@ impl<'a> ShownFit<'a> {
         gain(fit, is_all).iter().for_each(|text| add("Gain", text));
         together(fit).iter().for_each(|text| add("Together", text));
         if is_all {
-            add("Guarantee", &promise.statement);
-            for (label, list) in [(ASSUMPTIONS, promise.full_assumptions()), (LIMITS, promise.full_limits())]
+            add("Guarantee", &guarantee.statement);
+            for (label, list) in
+                [(ASSUMPTIONS, guarantee.full_assumptions()), (LIMITS, guarantee.full_limits())]
             {
                 list.iter()
                     .enumerate()
@@ -84,7 +85,7 @@ impl<'a> ShownFit<'a> {
             }
             band_line(artifact).iter().for_each(|text| add("Band", text));
         } else {
-            promise.short_lines().iter().for_each(|(label, text)| add(label, text));
+            guarantee.short_lines().iter().for_each(|(label, text)| add(label, text));
         }
         few_events(fit).iter().for_each(|text| add("Events", text));
         monitor_sentences(artifact)
@@ -99,7 +100,7 @@ impl<'a> ShownFit<'a> {
 
     /// For programs, by names.
     pub(crate) fn json(&self) -> Value {
-        let Self { fit, artifact, output, vacuous, promise } = self;
+        let Self { fit, artifact, output, vacuous, guarantee } = self;
         let mut shown = json!({
             "output": output,
             "len_bytes": artifact.len_bytes(),
@@ -117,9 +118,9 @@ impl<'a> ShownFit<'a> {
             })),
             "monitors": MonitorFacts::of(artifact),
             "vacuous_bins": vacuous.vacuous,
-            "promise": promise.statement,
-            "assumptions": promise.full_assumptions(),
-            "limits": promise.full_limits(),
+            "statement": guarantee.statement,
+            "assumptions": guarantee.full_assumptions(),
+            "limits": guarantee.full_limits(),
             "uncalibrated": fit.unfitted().iter().map(|unfitted| json!({
                 "table": unfitted.table,
                 "name": fit.table_name(unfitted.table),

@@ -31,11 +31,13 @@ impl ShownFleet<'_> {
                     table.shift.rarity
                 ));
             }
-            if let Some(promise) = table.promise.filter(|promise| promise.standing() == Standing::Alarm) {
+            if let Some(guarantee) =
+                table.guarantee.filter(|guarantee| guarantee.standing() == Standing::Alarm)
+            {
                 warnings.push(format!(
                     "{of}outcomes are not as frequent as guaranteed: evidence {}, and an alarm needs 1 : {}",
-                    promise.in_odds(),
-                    promise.rarity
+                    guarantee.in_odds(),
+                    guarantee.rarity
                 ));
             }
             warnings.extend(full(table).map(|which| format!("{of}{which}")));
@@ -59,7 +61,7 @@ impl ShownFleet<'_> {
         writeln!(out, "{devices} with the calibrator {}", self.stored.artifact().identity())?;
         self.tables.iter().try_for_each(|table| self.print_table(table, out))?;
         let artifact = self.stored.artifact();
-        let [shift, _, promise] =
+        let [shift, _, guarantee] =
             artifact.monitors().map_or([0; 3], |monitors| monitors.rarities_of_device());
         writeln!(
             out,
@@ -67,7 +69,7 @@ impl ShownFleet<'_> {
              {}, and about outcomes in {}, or fewer",
             HOLDS,
             of_so_many(shift, "fleets"),
-            of_so_many(promise, "fleets")
+            of_so_many(guarantee, "fleets")
         )
     }
 
@@ -81,10 +83,10 @@ impl ShownFleet<'_> {
             0 => "nothing to judge: no prediction is known".into(),
             _ => said(table.shift),
         };
-        let outcomes = match table.promise {
+        let outcomes = match table.guarantee {
             None => "no guarantee that they could contradict".into(),
             Some(_) if known == 0 => "nothing to judge: no outcome is known".into(),
-            Some(promise) => said(promise),
+            Some(guarantee) => said(guarantee),
         };
         writeln!(out, "  scores      {scores}")?;
         writeln!(out, "  outcomes    {outcomes}")?;
@@ -108,8 +110,9 @@ impl ShownFleet<'_> {
             table.devices.len()
         )?;
         for device in alone.iter().take(SHOWN) {
-            let promise = device.judged().map_or(String::new(), |promise| format!(", outcomes {promise}"));
-            writeln!(out, "    {}: scores {}{promise}", device.device, device.shift)?;
+            let guarantee =
+                device.judged().map_or(String::new(), |guarantee| format!(", outcomes {guarantee}"));
+            writeln!(out, "    {}: scores {}{guarantee}", device.device, device.shift)?;
         }
         match alone.len() {
             0..=SHOWN => Ok(()),
@@ -127,7 +130,7 @@ impl ShownFleet<'_> {
                     "labelled": device.labelled,
                     "full": device.is_full,
                     "shift": evidence_json(device.shift),
-                    "promise": device.promise.map(evidence_json),
+                    "guarantee": device.guarantee.map(evidence_json),
                 })
             });
             json!({
@@ -135,7 +138,7 @@ impl ShownFleet<'_> {
                 "name": table_label(&artifact, table.table),
                 "predictions": table.predictions,
                 "shift": evidence_json(table.shift),
-                "promise": table.promise.map(evidence_json),
+                "guarantee": table.guarantee.map(evidence_json),
                 "bins": table.bins.iter().map(bin_json).collect::<Vec<_>>(),
                 "devices": devices.collect::<Vec<_>>(),
             })
@@ -177,13 +180,13 @@ fn said(evidence: Evidence) -> String {
 }
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
-    let promised = bin.promised.map_or("nothing".into(), |promised| format!("{promised:.4}"));
+    let guaranteed = bin.guaranteed.map_or("nothing".into(), |guaranteed| format!("{guaranteed:.4}"));
     let share = match bin.labelled {
         0 => String::new(),
         known => shown(4, bin.positives as f64 / known as f64),
     };
     let &FleetBin { labelled: known, positives, interval, .. } = bin;
-    writeln!(out, "  {at:>3}  {promised:<17} {known:>9} {positives:>9}  {share:>6}   {interval:.4}")
+    writeln!(out, "  {at:>3}  {guaranteed:<17} {known:>9} {positives:>9}  {share:>6}   {interval:.4}")
 }
 
 fn evidence_json(evidence: Evidence) -> Value {
@@ -193,7 +196,7 @@ fn evidence_json(evidence: Evidence) -> Value {
 fn bin_json(bin: &FleetBin) -> Value {
     json!({
         "prob": bin.prob,
-        "promised": bin.promised.map(|i| [i.lo, i.hi]),
+        "guaranteed": bin.guaranteed.map(|i| [i.lo, i.hi]),
         "labelled": bin.labelled,
         "positives": bin.positives,
         "interval": [bin.interval.lo, bin.interval.hi],

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use calib_core::Artifact;
 use calib_core::artifact::MonitorAction;
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{monitor_scores, promise};
+use calib_fit::artifact::{guarantee, monitor_scores};
 
 use crate::out::labelled;
 
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
 fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     let Some(monitors) = artifact.monitors() else { return Vec::new() };
-    let [shift, change, promise] = monitors.rarities_of_device();
+    let [shift, change, guarantee] = monitors.rarities_of_device();
     let references: Vec<_> = (0..monitors.count()).filter_map(|table| monitors.reference(table)).collect();
     let bins: usize = references.iter().map(|reference| reference.bins()).sum();
     let is_own = (0..monitors.count()).any(|table| monitors.own_edges(table).is_some());
@@ -25,13 +25,13 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
         "false alerts if nothing changes: a shift {}, a change on average at least {change} predictions apart, the guarantee {}; {bins} \
          {whose}{of_tables}",
         at_most(shift),
-        at_most(promise)
+        at_most(guarantee)
     )];
     if references.len() > 1 {
-        let [shift, change, promise] = monitors.rarities();
+        let [shift, change, guarantee] = monitors.rarities();
         lines.push(format!(
             "This is for a device as a whole. Each of its {} monitored tables raises an alarm at evidence of 1 : {shift} for a shift, 1 : {change} \
-             for a change and 1 : {promise} for the guarantee.",
+             for a change and 1 : {guarantee} for the guarantee.",
             references.len()
         ));
     }
@@ -61,15 +61,15 @@ pub(crate) fn monitor_sentences(artifact: &Artifact<'_>) -> Vec<String> {
 }
 
 /// The same in lines, behind what is guaranteed in short. `since` stands before the first sentence.
-pub(crate) fn promise_and_monitors(stored: &StoredArtifact, since: &str) -> Vec<String> {
-    let promise = promise(stored);
-    let promise = promise.short_lines().into_iter().flat_map(|(label, text)| labelled(label, &text));
+pub(crate) fn guarantee_and_monitors(stored: &StoredArtifact, since: &str) -> Vec<String> {
+    let guarantee = guarantee(stored);
+    let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labelled(label, &text));
     let monitors = monitor_sentences(&stored.artifact()).into_iter().enumerate();
     let monitors = monitors.flat_map(|(at, text)| match at {
         0 => labelled("Monitors", &format!("{since}{text}")),
         _ => labelled("", &text),
     });
-    promise.chain(monitors).collect()
+    guarantee.chain(monitors).collect()
 }
 
 /// The largest probability that a device ever reports this falsely.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{number_of, promise, table_label};
+use calib_fit::artifact::{guarantee_text, number_of, table_label};
 use calib_fit::fleet::{Recalibrated, RecalibratedBin};
 use calib_fit::stats::shown;
 use serde_json::{Value, json};
 
-use super::monitors::promise_and_monitors;
+use super::monitors::guarantee_and_monitors;
 use crate::out::shown_path;
 
 /// A calibrator with new values, beside the one that it comes from.
@@ -33,11 +33,11 @@ impl ShownRecalibration<'_> {
                 self.of(&self.made.shifted)
             ));
         }
-        if !self.made.broken.is_empty() && !self.is_since {
+        if !self.made.contradicted.is_empty() && !self.is_since {
             warnings.push(format!(
                 "{}outcomes have raised their alarm: if you recalibrate because of it, the guarantee does not hold for these outcomes; give the \
                  counters of that time with --since, and use outcomes reported later",
-                self.of(&self.made.broken)
+                self.of(&self.made.contradicted)
             ));
         }
         let bins = || self.made.tables.iter().flatten();
@@ -83,7 +83,7 @@ impl ShownRecalibration<'_> {
                 lines.push(format!("  {at:>3} {} ", self.line(table, at, bin)).trim_end().into());
             }
         }
-        lines.extend(promise_and_monitors(self.after, "as before: "));
+        lines.extend(guarantee_and_monitors(self.after, "as before: "));
         lines
     }
 
@@ -112,7 +112,7 @@ impl ShownRecalibration<'_> {
     /// For programs, by names.
     pub(crate) fn json(&self) -> Value {
         let (before, after) = (self.before.artifact(), self.after.artifact());
-        let promise = promise(self.after);
+        let guarantee = guarantee_text(self.after);
         let bin = |table: usize, (at, found): (usize, &RecalibratedBin)| {
             json!({
                 "labelled": found.bin.n,
@@ -127,7 +127,7 @@ impl ShownRecalibration<'_> {
                 "table": at,
                 "name": table_label(&after, at),
                 "scores_shifted": self.made.shifted.contains(&at),
-                "promise_broken": self.made.broken.contains(&at),
+                "guarantee_contradicted": self.made.contradicted.contains(&at),
                 "bins": bins.iter().enumerate().map(|found| bin(at, found)).collect::<Vec<_>>(),
             })
         };
@@ -144,9 +144,9 @@ impl ShownRecalibration<'_> {
                 "epsilon": guarantee.epsilon,
             })),
             "has_monitors": after.monitors().is_some(),
-            "promise": promise.statement,
-            "assumptions": promise.full_assumptions(),
-            "limits": promise.full_limits(),
+            "statement": guarantee.statement,
+            "assumptions": guarantee.full_assumptions(),
+            "limits": guarantee.full_limits(),
             "tables": self.made.tables.iter().enumerate().map(table).collect::<Vec<_>>(),
         })
     }

@@ -37,7 +37,7 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             writeln!(
                 out,
                 "  guarantee   {}",
-                alarm(table.promise_alarm_at, table.promise_due_at, "outcome")
+                alarm(table.guarantee_alarm_at, table.guarantee_due_at, "outcome")
             )?;
         }
     }

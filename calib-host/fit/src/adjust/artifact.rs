@@ -17,7 +17,7 @@ use crate::stats::single_at_least;
 pub struct Adjustment {
     /// From which prevalence to which.
     pub shift: Shift,
-    /// Whether the new prevalence was estimated, so that no promise for a finite sample is left.
+    /// Whether the new prevalence was estimated, so that no guarantee for a finite sample is left.
     pub is_estimated: bool,
     /// How new the changed artifact is.
     pub counter: u32,
@@ -50,7 +50,7 @@ const PARAMETERS: [&str; 5] =
 ///
 /// Edges stay, and so does what a device does with them. A value `v` becomes [`Shift::prob`] of `v`; an interval's ends become
 /// [`Shift::interval`], also those of ranges of the score, and where there is no interval, `v` and epsilon on both sides become one. Epsilon becomes the farthest end of
-/// an interval from its value. What is promised then fails with the probabilities of the calibrator's promise and of the
+/// an interval from its value. What is guaranteed then fails with the probabilities of the calibrator's guarantee and of the
 /// interval of the calibration prevalence together. All of it holds only if scores are distributed among positives and among
 /// negatives as before.
 ///

@@ -28,7 +28,7 @@ pub enum AdjustError {
     )]
     Interpolated,
     /// The failure probabilities add up to 1 or more.
-    #[error("the failure probabilities add up to {0}: nothing would be left to promise")]
+    #[error("the failure probabilities add up to {0}: nothing would be left to guarantee")]
     Alpha(f64),
     /// All probabilities are the same: nothing can be learned from them.
     #[error("the probabilities are all equal to the calibration prevalence: they do not tell the new one")]

@@ -1,4 +1,4 @@
-//! Another prevalence: probabilities and what is promised of them, where the disease is rarer or more frequent than among the
+//! Another prevalence: probabilities and what is guaranteed of them, where the disease is rarer or more frequent than among the
 //! calibration points.
 //!
 //! Imports `stats`, `fit` and `artifact`.

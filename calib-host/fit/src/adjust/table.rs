@@ -23,9 +23,9 @@ pub(super) struct Adjusted<'a> {
     halves: Vec<u16>,
     edges: Edges<'a>,
     function: Option<Function>,
-    /// The largest deviation of a value from the truth; `None` if nothing is promised.
+    /// The largest deviation of a value from the truth; `None` if nothing is guaranteed.
     pub(super) epsilon: Option<f32>,
-    /// What is promised of each bin; empty if nothing is.
+    /// What is guaranteed of each bin; empty if nothing is.
     pub(super) intervals: Vec<Option<ProbInterval>>,
 }
 
@@ -43,18 +43,18 @@ enum Function {
 }
 
 impl<'a> Adjusted<'a> {
-    /// Changes the only table of an artifact. With `keeps_promise` its epsilon and its intervals are changed, too, and otherwise
+    /// Changes the only table of an artifact. With `keeps_guarantee` its epsilon and its intervals are changed, too, and otherwise
     /// dropped.
     pub(super) fn of(
         artifact: &Artifact<'a>,
         shift: &Shift,
-        keeps_promise: bool,
+        keeps_guarantee: bool,
     ) -> Result<Self, AdjustError> {
         let tables = artifact.tables();
         let table = tables.get(0).ok_or(AdjustError::Reduction(artifact.header().reduction))?;
         let mut adjusted = Self::plain(table.form, shift)?;
-        if let Some(epsilon) = table.epsilon.filter(|_| keeps_promise) {
-            adjusted.promise(artifact, epsilon, shift);
+        if let Some(epsilon) = table.epsilon.filter(|_| keeps_guarantee) {
+            adjusted.guarantee(artifact, epsilon, shift);
         }
         Ok(adjusted)
     }
@@ -110,7 +110,7 @@ impl<'a> Adjusted<'a> {
     /// Changes what is guaranteed. The interval of a bin is the artifact's, or else the value and epsilon on both sides. Epsilon becomes the
     /// farthest end of these intervals, unless the guarantee is one by Hoeffding's inequality beside intervals: then it is the farthest end
     /// that epsilon itself gives.
-    fn promise(&mut self, artifact: &Artifact<'_>, epsilon: f32, shift: &Shift) {
+    fn guarantee(&mut self, artifact: &Artifact<'_>, epsilon: f32, shift: &Shift) {
         let tables = artifact.tables();
         let before = self.form;
         let is_exact = artifact.header().guarantee.is_some_and(|it| it.theorem == Theorem::ClopperPearson);

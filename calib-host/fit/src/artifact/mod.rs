@@ -1,4 +1,4 @@
-//! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they promise.
+//! From a fit to the bytes that a device reads, and what can be said of such bytes: size, cost, and what they guarantee.
 //!
 //! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint`, `intervals` and `bands`.
 
@@ -8,6 +8,7 @@ mod code_type;
 mod compact;
 mod cost;
 mod error;
+mod guarantee_text;
 mod joint;
 mod kind;
 mod monitor_facts;
@@ -16,7 +17,6 @@ mod options;
 mod outside;
 mod over_codes;
 mod points;
-mod promise;
 mod rule_facts;
 mod rule_words;
 mod rules;
@@ -33,6 +33,11 @@ pub use child::Child;
 pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
+pub(crate) use guarantee_text::names as table_names;
+pub use guarantee_text::{
+    ASSUMPTIONS, Condition, GuaranteeText, LIMITS, candidates, guarantee_text, points_for_a_useful_epsilon,
+    table_label,
+};
 pub use joint::joint_artifact_bytes;
 pub use kind::score_kind;
 pub use monitor_facts::{AlarmOdds, MonitorFacts, TableMonitorFacts};
@@ -42,11 +47,9 @@ pub use options::{ArtifactOptions, identity};
 pub(crate) use outside::values_outside;
 pub(crate) use points::COUNTING_DEVICES;
 pub use points::{cluster_rows, number_of, points, size_in_words};
-pub(crate) use promise::names as table_names;
-pub use promise::{
-    ASSUMPTIONS, Condition, LIMITS, Promise, candidates, points_for_a_useful_epsilon, promise, table_label,
+pub use rule_facts::{
+    AccuracyGuaranteeFacts, PointsFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts,
 };
-pub use rule_facts::{PointsFacts, PromiseFacts, QuantileFacts, SetsFacts, ThresholdFacts, ThresholdsFacts};
 pub use rule_words::rule_sentences;
 pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};

@@ -14,7 +14,7 @@ pub struct MonitorFacts {
     /// So many predictions are, on average, between two false alarms of a change.
     pub change: u32,
     /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is broken.
-    pub promise: u32,
+    pub guarantee: u32,
     /// The evidence that an alarm of each table takes.
     pub alarm_at_odds: AlarmOdds,
     /// With how many scores, other than those of the calibration, they compare.
@@ -33,8 +33,8 @@ pub struct AlarmOdds {
     pub shift: u32,
     /// Of a change.
     pub change: u32,
-    /// Of the promise.
-    pub promise: u32,
+    /// Of the guarantee.
+    pub guarantee: u32,
 }
 
 /// The monitor of a table.
@@ -61,13 +61,13 @@ impl MonitorFacts {
             let edges = monitors.own_edges(table).map(|keys| keys.iter().map(edge).collect());
             Some(TableMonitorFacts { gaps, edges })
         };
-        let [shift, change, promise] = monitors.rarities_of_device();
+        let [shift, change, guarantee] = monitors.rarities_of_device();
         let odds = monitors.rarities();
         Some(Self {
             shift,
             change,
-            promise,
-            alarm_at_odds: AlarmOdds { shift: odds[0], change: odds[1], promise: odds[2] },
+            guarantee,
+            alarm_at_odds: AlarmOdds { shift: odds[0], change: odds[1], guarantee: odds[2] },
             scores: monitor_scores(artifact),
             action: artifact.monitor_action().map_or("flag".into(), |action| action.to_string()),
             tables: (0..monitors.count()).map(table).collect(),

@@ -52,10 +52,10 @@ pub struct Monitoring {
     /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
     pub change: u32,
     /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is broken; at least 2.
-    pub promise: u32,
+    pub guarantee: u32,
     /// Bins of their own; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,
-    /// What a device does on an alarm of a shift or of the promise; `None` if it only tells it. A device that cannot do it refuses the
+    /// What a device does on an alarm of a shift or of the guarantee; `None` if it only tells it. A device that cannot do it refuses the
     /// artifact.
     pub action: Option<MonitorAction>,
 }
@@ -64,7 +64,7 @@ builders! {
     Monitoring {
         shift: u32,
         change: u32,
-        promise: u32,
+        guarantee: u32,
         bins: Option<MonitorBins>,
         action: Option<MonitorAction>,
     }
@@ -86,7 +86,7 @@ pub struct MonitorBins {
 pub(crate) struct TableMonitoring {
     /// The gaps of each table; none of a table that is not monitored.
     gaps: Vec<Vec<u32>>,
-    /// How rare the false alarms of each table are: of a shift, a change and the promise.
+    /// How rare the false alarms of each table are: of a shift, a change and the guarantee.
     rarities: [u32; 3],
 }
 
@@ -158,9 +158,9 @@ pub enum MonitorError {
 }
 
 impl Default for Monitoring {
-    /// A shift 1 in 20, a change every 10 000 predictions, the promise 1 in 100.
+    /// A shift 1 in 20, a change every 10 000 predictions, the guarantee 1 in 100.
     fn default() -> Self {
-        Self { shift: 20, change: 10_000, promise: 100, bins: None, action: None }
+        Self { shift: 20, change: 10_000, guarantee: 100, bins: None, action: None }
     }
 }
 
@@ -269,7 +269,7 @@ impl Monitoring {
 
     /// Whether scores of this encoding can be monitored, with alarms this rare.
     fn check(&self, encoding: ScoreEncoding, reduction: Reduction) -> Result<(), MonitorError> {
-        let rarities = [self.shift, self.change, self.promise];
+        let rarities = [self.shift, self.change, self.guarantee];
         if let Some(&rarity) = rarities.iter().find(|&&rarity| rarity < 2) {
             return Err(MonitorError::Rarity(rarity));
         }
@@ -289,8 +289,8 @@ impl Monitoring {
         let of_table =
             |rarity: u32| rarity.checked_mul(tables).ok_or(MonitorError::Rarest { rarity, tables });
         let of_change = if reduction.has_one_probability() { self.change } else { of_table(self.change)? };
-        let (shift, change, promise) = (of_table(self.shift)?, of_change, of_table(self.promise)?);
-        Ok(TableMonitoring { gaps, rarities: [shift, change, promise] })
+        let (shift, change, guarantee) = (of_table(self.shift)?, of_change, of_table(self.guarantee)?);
+        Ok(TableMonitoring { gaps, rarities: [shift, change, guarantee] })
     }
 
     /// Returns how many scores other than those of the calibration the monitors compare with.
@@ -307,11 +307,11 @@ impl Monitoring {
     ) -> Result<(), WriteError> {
         let gaps: Vec<&[u32]> = tables.gaps.iter().map(Vec::as_slice).collect();
         let edges = self.bins.as_ref().map(|bins| [bins.edges.as_slice()]);
-        let [shift, change, promise] = tables.rarities;
+        let [shift, change, guarantee] = tables.rarities;
         writer.monitors(&MonitorParts {
             shift,
             change,
-            promise,
+            guarantee,
             gaps: &gaps,
             edges: edges.as_ref().map(|edges| &edges[..]),
         })?;
@@ -379,7 +379,7 @@ mod tests {
         (0..40).for_each(|_| shift.count(0));
         assert!(shift.evidence(&reference) > LogEvidence::of_one_in(20));
         for rarity in [0, 1] {
-            let monitors = Monitoring { promise: rarity, ..Monitoring::default() };
+            let monitors = Monitoring { guarantee: rarity, ..Monitoring::default() };
             assert_eq!(refused(&fit, monitors), MonitorError::Rarity(rarity));
         }
         let tied = data((0..120).map(|i| f64::from(i / 30) / 8.0));
@@ -502,7 +502,7 @@ mod tests {
         assert!(tables > 1);
         assert_eq!(monitors.rarities(), [20, 10_000, 100].map(|rarity| rarity * tables));
         assert_eq!(monitors.rarities_of_device(), [20, 10_000, 100]);
-        let rare = Monitoring { promise: u32::MAX / 2, ..Monitoring::default() };
+        let rare = Monitoring { guarantee: u32::MAX / 2, ..Monitoring::default() };
         assert!(monitored(&fit(2, Reduction::TopLabel), rare.clone()).is_ok());
         let error = refused(&fit(3, Reduction::TopLabel), rare);
         assert_eq!(error, MonitorError::Rarest { rarity: u32::MAX / 2, tables: 3 });

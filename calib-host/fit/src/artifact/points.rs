@@ -36,7 +36,7 @@ pub(super) fn counting_devices(artifact: &Artifact<'_>) -> Option<u64> {
     parameter_of(artifact.header().provenance.parameters, COUNTING_DEVICES)?.parse().ok()
 }
 
-/// What has to be so for the promise of a calibrator that was made of counted outcomes, besides what a fit to rows takes: each in short,
+/// What has to be so for the guarantee of a calibrator that was made of counted outcomes, besides what a fit to rows takes: each in short,
 /// and in full.
 pub(super) const OF_COUNTED_OUTCOMES: [[&str; 2]; 2] = [
     [

@@ -11,16 +11,16 @@ pub struct PointsFacts {
     pub refers: bool,
     /// Whether such a score raises the alarm.
     pub refer_raises: bool,
-    /// What is promised.
-    pub promises: Vec<PromiseFacts>,
+    /// What is guaranteed.
+    pub guarantees: Vec<AccuracyGuaranteeFacts>,
     /// The thresholds of each group.
     pub groups: Vec<ThresholdsFacts>,
 }
 
-/// A promise of operating points.
+/// A guarantee of operating points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct PromiseFacts {
+pub struct AccuracyGuaranteeFacts {
     /// Of what.
     pub accuracy: String,
     /// At least so much.
@@ -88,11 +88,11 @@ pub struct QuantileFacts {
 impl PointsFacts {
     /// Reads operating points.
     pub fn of(points: &OperatingPoints<'_>) -> Self {
-        let promises = points.promises().map(|promise| PromiseFacts {
-            accuracy: promise.accuracy.to_string(),
-            level: promise.level,
-            confidence: promise.confidence,
-            prevalence: promise.prevalence,
+        let guarantees = points.guarantees().map(|guarantee| AccuracyGuaranteeFacts {
+            accuracy: guarantee.accuracy.to_string(),
+            level: guarantee.level,
+            confidence: guarantee.confidence,
+            prevalence: guarantee.prevalence,
         });
         let groups = points.all().map(|group| ThresholdsFacts {
             lower: ThresholdFacts::of(group.lower),
@@ -101,7 +101,7 @@ impl PointsFacts {
         Self {
             refers: points.refers(),
             refer_raises: points.refer_raises(),
-            promises: promises.collect(),
+            guarantees: guarantees.collect(),
             groups: groups.collect(),
         }
     }

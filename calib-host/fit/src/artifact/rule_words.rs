@@ -1,13 +1,13 @@
 //! Operating points and prediction sets in sentences.
 
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Conformity, OperatingPoints, PredictionSets, Threshold, Thresholds, never,
+    Accuracy, AccuracyGuarantee, Conformity, OperatingPoints, PredictionSets, Threshold, Thresholds, never,
 };
 use calib_core::{Artifact, Margin, ScoreEncoding};
 
 use crate::stats::{percent, percent_of_success};
 
-/// Returns what an artifact's operating points or prediction sets do and promise, in sentences; none if it has neither.
+/// Returns what an artifact's operating points or prediction sets do and guarantee, in sentences; none if it has neither.
 ///
 /// ```
 /// use calib_core::ScoreEncoding;
@@ -44,7 +44,7 @@ pub fn rule_sentences(artifact: &Artifact<'_>) -> Vec<String> {
 }
 
 fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
-    let promised: Vec<String> = points.promises().map(|promise| promised(&promise)).collect();
+    let guaranteed: Vec<String> = points.guarantees().map(|guarantee| guaranteed(&guarantee)).collect();
     let together = if points.groups() > 1 { ", in every group at once" } else { "" };
     let mut sentences = Vec::new();
     for (group, thresholds) in points.all().enumerate() {
@@ -53,7 +53,7 @@ fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
             None => String::new(),
         };
         let does = does(points, thresholds);
-        sentences.push(format!("{whose}the device {does}: {}{together}", promised.join("; ")));
+        sentences.push(format!("{whose}the device {does}: {}{together}", guaranteed.join("; ")));
         sentences.push(format!("{whose}{}", counts(thresholds)));
     }
     sentences
@@ -76,24 +76,24 @@ fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -
     }
 }
 
-fn promised(promise: &AccuracyPromise) -> String {
-    let level = percent(promise.level);
-    let what = match promise.accuracy {
+fn guaranteed(guarantee: &AccuracyGuarantee) -> String {
+    let level = percent(guarantee.level);
+    let what = match guarantee.accuracy {
         Accuracy::Sensitivity => format!("at least {level} % of class 1"),
-        Accuracy::Specificity => format!("at most {} % of class 0", percent_of_success(promise.level)),
+        Accuracy::Specificity => format!("at most {} % of class 0", percent_of_success(guarantee.level)),
         Accuracy::PositivePredictiveValue => {
-            format!("at least {} % of those raised are of class 1", at_least(promise.level))
+            format!("at least {} % of those raised are of class 1", at_least(guarantee.level))
         }
         Accuracy::NegativePredictiveValue => {
-            format!("at least {} % of those cleared are of class 0", at_least(promise.level))
+            format!("at least {} % of those cleared are of class 0", at_least(guarantee.level))
         }
-        _ => format!("a {} of at least {level} %", promise.accuracy),
+        _ => format!("a {} of at least {level} %", guarantee.accuracy),
     };
-    let where_ = match promise.prevalence {
+    let where_ = match guarantee.prevalence {
         Some(prevalence) => format!(" where {} % are of class 1", percent(prevalence)),
         None => String::new(),
     };
-    format!("{what}{where_}, with {} % confidence", percent(rounded(promise.confidence)))
+    format!("{what}{where_}, with {} % confidence", percent(rounded(guarantee.confidence)))
 }
 
 /// A probability without the digits that a float adds to one that follows from others.
@@ -165,8 +165,9 @@ fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
         quantiles().filter(|(_, quantile)| quantile.key == 0).map(|(class, _)| class.to_string()).collect();
     let mut sentences = vec![covers, format!("classes are in the set by {by}")];
     if always.len() == usize::from(sets.classes()) {
-        sentences
-            .push("every class is in every set: there are too few calibration points for the promise".into());
+        sentences.push(
+            "every class is in every set: there are too few calibration points for the guarantee".into(),
+        );
     } else if !always.is_empty() {
         sentences.push(format!(
             "in every set, for too few calibration points are of them: class {}",
@@ -176,7 +177,7 @@ fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
     if sets.never_empty() {
         sentences.push("the predicted class is always in the set".into());
     }
-    sentences.push("a set of one class has no promise of its own".into());
+    sentences.push("a set of one class has no guarantee of its own".into());
     sentences
 }
 
@@ -222,13 +223,13 @@ mod tests {
 
     #[test]
     fn every_kind_of_threshold_has_its_sentence() {
-        let promise =
-            |accuracy, level, prevalence| AccuracyPromise { accuracy, level, confidence: 0.9, prevalence };
-        let promises = [
-            promise(Accuracy::Sensitivity, 0.95, None),
-            promise(Accuracy::Specificity, 0.8, None),
-            promise(Accuracy::PositivePredictiveValue, 0.5, Some(0.01)),
-            promise(Accuracy::NegativePredictiveValue, 0.999, Some(0.01)),
+        let guarantee =
+            |accuracy, level, prevalence| AccuracyGuarantee { accuracy, level, confidence: 0.9, prevalence };
+        let guarantees = [
+            guarantee(Accuracy::Sensitivity, 0.95, None),
+            guarantee(Accuracy::Specificity, 0.8, None),
+            guarantee(Accuracy::PositivePredictiveValue, 0.5, Some(0.01)),
+            guarantee(Accuracy::NegativePredictiveValue, 0.999, Some(0.01)),
         ];
         let key = |margin| Margin::new(margin).unwrap().key();
         let groups = [
@@ -236,27 +237,27 @@ mod tests {
             Thresholds { lower: at(key(0.0), 59, 50), upper: at(key(f32::MAX) + 1, 0, 0) },
         ];
         let two = stored(Method::OperatingPoint, ScoreEncoding::Margin, |writer| {
-            let parts = OperatingParts { groups: &groups, refer_raises: true, promises: &promises };
+            let parts = OperatingParts { groups: &groups, refer_raises: true, guarantees: &guarantees };
             writer.operating_points(&parts).unwrap();
             writer.groups(&["women", "men"]).unwrap();
         });
-        let promised = "at least 95 % of class 1, with 90 % confidence; at most 20 % of class 0, with 90 % confidence; \
+        let guaranteed = "at least 95 % of class 1, with 90 % confidence; at most 20 % of class 0, with 90 % confidence; \
              at least 50 % of those raised are of class 1 where 1 % are of class 1, with 90 % confidence; \
              at least 99.9 % of those cleared are of class 0 where 1 % are of class 1, with 90 % confidence, in every group at once";
         let alarm = "and refers in between, which raises the alarm, too,";
         assert_eq!(
             rule_sentences(&two.artifact()),
             [
-                format!("for women the device raises at a margin of 2 or more, clears below a margin of -1.5, {alarm}: {promised}"),
+                format!("for women the device raises at a margin of 2 or more, clears below a margin of -1.5, {alarm}: {guaranteed}"),
                 "for women of the calibration points it raises 30 of 60 of class 1 and 5 of 100 of class 0, and refers 29 and 45".into(),
-                format!("for men the device never raises, clears below a margin of 0, {alarm}: {promised}"),
+                format!("for men the device never raises, clears below a margin of 0, {alarm}: {guaranteed}"),
                 "for men of the calibration points it raises 0 of 60 of class 1 and 0 of 100 of class 0, and refers 59 and 50".into(),
             ]
         );
         let i8 = ScoreEncoding::I8 { scale: 0.5, zero_point: 0 };
         let one = stored(Method::OperatingPoint, i8, |writer| {
             let groups = [Thresholds { lower: at(100, 59, 9), upper: at(100, 59, 9) }];
-            let parts = OperatingParts { groups: &groups, refer_raises: true, promises: &promises[..1] };
+            let parts = OperatingParts { groups: &groups, refer_raises: true, guarantees: &guarantees[..1] };
             writer.operating_points(&parts).unwrap();
         });
         assert_eq!(
@@ -277,7 +278,7 @@ mod tests {
         };
         let quantile = |key| Quantile { rows: 9, key };
         let by = "classes are in the set by their distance from the largest other logit";
-        let alone = "a set of one class has no promise of its own";
+        let alone = "a set of one class has no guarantee of its own";
         assert_eq!(
             of(false, None, Quantiles::All(quantile(7))),
             [
@@ -299,7 +300,7 @@ mod tests {
         let all = of(false, None, Quantiles::All(quantile(0)));
         assert_eq!(
             all[2],
-            "every class is in every set: there are too few calibration points for the promise"
+            "every class is in every set: there are too few calibration points for the guarantee"
         );
     }
 }

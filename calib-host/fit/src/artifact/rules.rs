@@ -5,7 +5,7 @@ use calib_core::artifact::{
     ArtifactWriter, Groups, Header, HeaderFlags, Method, Reduction, SectionKind, WriteError,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
+    Accuracy, AccuracyGuarantee, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
     Thresholds,
 };
 
@@ -70,12 +70,12 @@ pub(super) fn check_names(names: &[&str]) -> Result<(), RuleError> {
 /// Operating points with what the device does with them.
 #[derive(Clone, Copy, Debug)]
 pub struct PointsOnDevice<'p> {
-    /// The thresholds and what they promise.
+    /// The thresholds and what they guarantee.
     pub points: &'p OperatingPoints,
     /// The encoding of the scores.
     pub encoding: ScoreEncoding,
-    /// What is promised beside the aims: predictive values.
-    pub predictive: &'p [AccuracyPromise],
+    /// What is guaranteed beside the aims: predictive values.
+    pub predictive: &'p [AccuracyGuarantee],
     /// Whether a score that is referred raises the alarm.
     pub refer_raises: bool,
 }
@@ -83,7 +83,7 @@ pub struct PointsOnDevice<'p> {
 /// Prediction sets with what the device does with them.
 #[derive(Clone, Copy, Debug)]
 pub struct SetsOnDevice<'p> {
-    /// The thresholds and what they promise.
+    /// The thresholds and what they guarantee.
     pub sets: &'p PredictionSets,
     /// The encoding of the scores.
     pub encoding: ScoreEncoding,
@@ -105,10 +105,10 @@ impl PointsOnDevice<'_> {
             n,
             ..bare(Method::OperatingPoint, Reduction::Binary, 2, self.encoding, parameters, options)
         };
-        let (thresholds, promises, names) = (self.thresholds()?, self.promises(), self.names()?);
+        let (thresholds, guarantees, names) = (self.thresholds()?, self.guarantees(), self.names()?);
         let bytes = written(|writer| {
             writer.header(&header)?;
-            self.write(writer, &thresholds, &promises, &names)?;
+            self.write(writer, &thresholds, &guarantees, &names)?;
             if options.counter > 0 { writer.counter(options.counter) } else { Ok(()) }
         });
         Ok(bytes?)
@@ -135,7 +135,7 @@ impl PointsOnDevice<'_> {
             let of = groups.names().collect::<Vec<_>>().join(", ");
             return Err(RuleError::Groups { of, got: names.join(", ") });
         }
-        let (thresholds, promises) = (self.thresholds()?, self.promises());
+        let (thresholds, guarantees) = (self.thresholds()?, self.guarantees());
         let keep =
             |kind: u16| kind != SectionKind::Groups as u16 && RULES.iter().all(|&rule| rule as u16 != kind);
         let own: Vec<&str> =
@@ -144,7 +144,7 @@ impl PointsOnDevice<'_> {
             parent,
             |header| header,
             kept_if(keep),
-            |writer| self.write(writer, &thresholds, &promises, &own),
+            |writer| self.write(writer, &thresholds, &guarantees, &own),
         )?)
     }
 
@@ -152,10 +152,10 @@ impl PointsOnDevice<'_> {
         &self,
         writer: &mut ArtifactWriter<'_>,
         groups: &[Thresholds],
-        promises: &[AccuracyPromise],
+        guarantees: &[AccuracyGuarantee],
         names: &[&str],
     ) -> Result<(), WriteError> {
-        writer.operating_points(&OperatingParts { groups, refer_raises: self.refer_raises, promises })?;
+        writer.operating_points(&OperatingParts { groups, refer_raises: self.refer_raises, guarantees })?;
         if names.is_empty() { Ok(()) } else { writer.groups(names) }
     }
 
@@ -171,16 +171,16 @@ impl PointsOnDevice<'_> {
         self.points.points.iter().map(|point| counted(point).ok_or(RuleError::Count)).collect()
     }
 
-    fn promises(&self) -> Vec<AccuracyPromise> {
-        let promise = |accuracy, aim: Option<Aim>| {
+    fn guarantees(&self) -> Vec<AccuracyGuarantee> {
+        let guarantee = |accuracy, aim: Option<Aim>| {
             let Aim { level, confidence } = aim?;
             let (level, confidence) = (level as f32, confidence as f32);
-            Some(AccuracyPromise { accuracy, level, confidence, prevalence: None })
+            Some(AccuracyGuarantee { accuracy, level, confidence, prevalence: None })
         };
         let aims = self.points.aims;
         let of_classes = [
-            promise(Accuracy::Sensitivity, aims.sensitivity),
-            promise(Accuracy::Specificity, aims.specificity),
+            guarantee(Accuracy::Sensitivity, aims.sensitivity),
+            guarantee(Accuracy::Specificity, aims.specificity),
         ];
         of_classes.into_iter().flatten().chain(self.predictive.iter().copied()).collect()
     }

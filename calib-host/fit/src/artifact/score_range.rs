@@ -126,13 +126,13 @@ mod tests {
         }
     }
 
-    /// What the promise says nothing was seen of are the ends of the margins themselves.
+    /// What the guarantee says nothing was seen of are the ends of the margins themselves.
     #[test]
-    fn the_promise_names_the_ends_of_scores_and_of_margins() {
+    fn the_guarantee_names_the_ends_of_scores_and_of_margins() {
         let labels: Vec<bool> = (0..40).map(|i| i % 3 == 0).collect();
         let said = |data: &BinaryData| {
             let stored = stored(&fitted(data, &BinaryMethod::Umd(Umd::new(2))));
-            crate::artifact::promise(&stored).full_limits().join(" ")
+            crate::artifact::guarantee_text(&stored).full_limits().join(" ")
         };
         let margins = (0..40).map(|i| f64::from(i) / 4.0 - 7.5).collect();
         let margins = BinaryData::of_margins(margins, labels.clone()).unwrap();

@@ -64,18 +64,18 @@ pub enum Evidence {
         epsilon: f64,
     },
     /// Bins deviate from the test rows by more than the artifact guarantees.
-    BrokenPromise {
+    ContradictedGuarantee {
         /// How many bins.
-        broken: u64,
+        contradicted: u64,
         /// How many bins with a guarantee hold test rows.
         bins: u64,
         /// The probability with which the guarantee may fail.
         alpha: f64,
     },
     /// The event rates of score ranges are not in the artifact's intervals.
-    BrokenIntervals {
+    ContradictedIntervals {
         /// How many ranges.
-        broken: u64,
+        contradicted: u64,
         /// How many ranges hold test rows.
         ranges: u64,
         /// The probability with which the intervals may fail.
@@ -130,7 +130,7 @@ pub enum Evidence {
 /// let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
 /// let found = evidence(&stored.artifact(), &both, &before, &after, None);
 /// assert!(matches!(found[0], Evidence::Worse { brier, .. } if brier > 0.2));
-/// assert!(matches!(found[1], Evidence::BrokenPromise { broken: 1, .. }));
+/// assert!(matches!(found[1], Evidence::ContradictedGuarantee { contradicted: 1, .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -160,7 +160,7 @@ pub fn evidence(
     let mut found = Vec::new();
     let log_loss = || log_loss_rises(&change_of_clusters(logarithmic, before, after, clusters));
     found.extend(worse(&change_of_clusters(squared, before, after, clusters)).or_else(log_loss));
-    found.extend(broken_promise(artifact, &independent));
+    found.extend(contradicted_guarantee(artifact, &independent));
     found.extend(coarse(artifact, &told));
     found.extend(order(both, prob, clusters.effective_rows()));
     found
@@ -202,7 +202,7 @@ pub fn evidence_of_changes(
     let mut found = Vec::new();
     let log_loss = || log_loss_rises(&changed.log_loss.change(changed.n, changed.hits));
     found.extend(worse(&changed.change()).or_else(log_loss));
-    found.extend(broken_promise(artifact, changed));
+    found.extend(contradicted_guarantee(artifact, changed));
     found.extend(coarse(artifact, told));
     found.extend(order(both, changed.only_prob(), both.before.n));
     found
@@ -393,16 +393,20 @@ fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
 }
 
 /// Whether the fraction of hits in a bin or range is outside of what is guaranteed, for some of them and for sure.
-fn broken_promise(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
+fn contradicted_guarantee(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
     let tested = tested_bins(artifact, &rows.bins)?;
-    let (broken, of) = (refuted(&tested), tested.len() as u64);
+    let (contradicted, of) = (refuted(&tested), tested.len() as u64);
     let found = match artifact.score_intervals() {
-        Some(found) => Evidence::BrokenIntervals { broken, ranges: of, alpha: found.alpha().into() },
-        None => {
-            Evidence::BrokenPromise { broken, bins: of, alpha: artifact.header().guarantee?.alpha.into() }
+        Some(found) => {
+            Evidence::ContradictedIntervals { contradicted, ranges: of, alpha: found.alpha().into() }
         }
+        None => Evidence::ContradictedGuarantee {
+            contradicted,
+            bins: of,
+            alpha: artifact.header().guarantee?.alpha.into(),
+        },
     };
-    (broken > 0).then_some(found)
+    (contradicted > 0).then_some(found)
 }
 
 /// What the order of the rows says, of which all have the probability `only` after, if it is given, and which amount to so many
@@ -457,18 +461,18 @@ impl fmt::Display for Evidence {
                 number_of(*of, "value"),
                 shown(4, *prob)
             ),
-            Self::BrokenPromise { broken, bins, .. } => {
-                let one = if *broken == 1 { "contradicts" } else { "contradict" };
+            Self::ContradictedGuarantee { contradicted, bins, .. } => {
+                let one = if *contradicted == 1 { "contradicts" } else { "contradict" };
                 write!(
                     f,
-                    "{broken} of {} with a guarantee {one} it on the test rows, beyond chance (exact binomial tests, 1 % over all \
+                    "{contradicted} of {} with a guarantee {one} it on the test rows, beyond chance (exact binomial tests, 1 % over all \
                      bins): most likely these rows are not like those of the calibration.",
                     number_of(*bins, "bin")
                 )
             }
-            Self::BrokenIntervals { broken, ranges, .. } => write!(
+            Self::ContradictedIntervals { contradicted, ranges, .. } => write!(
                 f,
-                "The event rate of {broken} of {} lies outside its interval on the test rows, beyond chance (exact binomial tests, 1 % over \
+                "The event rate of {contradicted} of {} lies outside its interval on the test rows, beyond chance (exact binomial tests, 1 % over \
                  all ranges): most likely these rows are not like those of the calibration.",
                 number_of(*ranges, "score range")
             ),
@@ -507,7 +511,7 @@ mod tests {
     use super::*;
     use crate::ScalingMethod;
     use crate::artifact::{StoredArtifact, artifact_bytes};
-    use crate::assess::PromiseOnRows;
+    use crate::assess::GuaranteeOnRows;
     use crate::assess::{AssessOptions, assess_before_after};
     use crate::binary::{BinaryMethod, Isotonic, Umd};
     use crate::data::{BinaryData, VectorKind, Vectors};
@@ -583,14 +587,14 @@ mod tests {
         let evidence = found(&fitted(&UMD, &calibration), &test);
         let [
             Evidence::Worse { brier, interval },
-            Evidence::BrokenPromise { broken, bins: 10, .. },
+            Evidence::ContradictedGuarantee { contradicted, bins: 10, .. },
             Evidence::Turned { .. },
         ] = evidence[..]
         else {
             panic!("{evidence:?}")
         };
         assert!(
-            interval.lo > 0.2 && interval.lo < brier && brier < interval.hi && broken >= 8,
+            interval.lo > 0.2 && interval.lo < brier && brier < interval.hi && contradicted >= 8,
             "{evidence:?}"
         );
         let isotonic = BinaryMethod::Isotonic(Isotonic::default());
@@ -608,16 +612,18 @@ mod tests {
     }
 
     #[test]
-    fn a_shifted_test_set_breaks_the_promise() {
+    fn a_shifted_test_set_breaks_the_guarantee() {
         let stored = fitted(&UMD, &rows(20_000, 1, |s| s));
         let evidence = found(&stored, &rows(20_000, 2, |s| s.powf(0.5)));
         assert!(
-            evidence.iter().any(|found| matches!(found, Evidence::BrokenPromise { broken: 4.., .. })),
+            evidence
+                .iter()
+                .any(|found| matches!(found, Evidence::ContradictedGuarantee { contradicted: 4.., .. })),
             "{evidence:?}"
         );
     }
 
-    /// At most one in a hundred for each kind, and fewer for what is promised with a margin.
+    /// At most one in a hundred for each kind, and fewer for what is guaranteed with a margin.
     #[test]
     fn chance_is_rarely_taken_for_evidence() {
         let mut of_kind = [0; 3];
@@ -628,7 +634,8 @@ mod tests {
             let noise = found(&stored, &rows(200, 5000 + seed, |_| 0.5));
             of_kind[0] += usize::from(noise.iter().any(|e| matches!(e, Evidence::Reversed { .. })));
             let fair = found(&stored, &rows(200, 9000 + seed, |s| s));
-            of_kind[1] += usize::from(fair.iter().any(|e| matches!(e, Evidence::BrokenPromise { .. })));
+            of_kind[1] +=
+                usize::from(fair.iter().any(|e| matches!(e, Evidence::ContradictedGuarantee { .. })));
             of_kind[2] += usize::from(fair.iter().any(|e| matches!(e, Evidence::Turned { .. })));
         }
         // One side at half of one percent: 2 of 400 on average, 8 with a probability below one in a thousand.
@@ -637,11 +644,11 @@ mod tests {
 
     #[test]
     fn how_many_bins_contradict_is_told() {
-        for (broken, told) in [
+        for (contradicted, told) in [
             (1, "1 of 2 bins with a guarantee contradicts it"),
             (2, "2 of 2 bins with a guarantee contradict it"),
         ] {
-            let evidence = Evidence::BrokenPromise { broken, bins: 2, alpha: 0.1 };
+            let evidence = Evidence::ContradictedGuarantee { contradicted, bins: 2, alpha: 0.1 };
             assert!(evidence.to_string().starts_with(told), "{evidence}");
         }
     }
@@ -662,7 +669,7 @@ mod tests {
         StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
     }
 
-    /// Whether predictions of a class that come true in 5 of 100 cases less than the table says break the promise.
+    /// Whether predictions of a class that come true in 5 of 100 cases less than the table says contradict the guarantee.
     fn breaks(stored: &StoredArtifact, table: usize, class: u16) -> bool {
         let artifact = stored.artifact();
         let calib_core::artifact::TableForm::Steps(steps) = artifact.tables().get(table).unwrap().form else {
@@ -672,8 +679,8 @@ mod tests {
         let row = |i: u32| Prediction { class, prob, bin: 0, hit: f64::from(i) < 20_000.0 * (prob - 0.05) };
         let rows: Vec<_> = (0..20_000).map(row).collect();
         matches!(
-            broken_promise(&artifact, &changed(&rows, &rows)),
-            Some(Evidence::BrokenPromise { broken: 1, bins: 1, .. })
+            contradicted_guarantee(&artifact, &changed(&rows, &rows)),
+            Some(Evidence::ContradictedGuarantee { contradicted: 1, bins: 1, .. })
         )
     }
 
@@ -686,7 +693,7 @@ mod tests {
         // One table for all classes.
         let stored = of_predictions(Reduction::Confidence);
         assert!(breaks(&stored, 0, 0) && breaks(&stored, 0, 1));
-        // The predicted class's probability is not what is promised.
+        // The predicted class's probability is not what is guaranteed.
         let stored = of_predictions(Reduction::ClassWise);
         assert!(!breaks(&stored, 0, 0));
     }
@@ -853,7 +860,7 @@ mod tests {
             // The value is no matter.
             changed.add(score, &Prediction { class: 1, prob: score.sqrt(), bin, hit });
         }
-        (changed.guarantee(&artifact), broken_promise(&artifact, &changed))
+        (changed.guarantee(&artifact), contradicted_guarantee(&artifact, &changed))
     }
 
     /// Rows are counted in the ranges, each with its own interval.
@@ -875,7 +882,7 @@ mod tests {
             assert_eq!((range.n, range.hits), (labels.len() as u64, hits));
             assert_eq!(range.interval, Interval { lo: interval.lo.into(), hi: interval.hi.into() });
         }
-        assert!(found.is_shown && found.ranges.iter().all(|range| range.promise == PromiseOnRows::Kept));
+        assert!(found.is_shown && found.ranges.iter().all(|range| range.guarantee == GuaranteeOnRows::Shown));
         // Few rows neither show nor refute it.
         let (few, _) = of_ranges(&stored, &rows(150, 3, |score| score * score));
         assert!(!few.is_shown && !few.is_refuted && few.unseen.unwrap() > found.unseen.unwrap(), "{few:?}");
@@ -887,16 +894,16 @@ mod tests {
         };
         let (off, evidence) = of_ranges(&stored, &rows(3000, 4, off));
         assert!(off.is_refuted && !off.is_shown && off.unseen.is_none(), "{off:?}");
-        assert_eq!(off.ranges[4].promise, PromiseOnRows::Broken);
-        let Some(Evidence::BrokenIntervals { broken: 1, ranges, .. }) = evidence else {
+        assert_eq!(off.ranges[4].guarantee, GuaranteeOnRows::Contradicted);
+        let Some(Evidence::ContradictedIntervals { contradicted: 1, ranges, .. }) = evidence else {
             panic!("{evidence:?}")
         };
         assert_eq!(ranges, bins.bins() as u64);
         assert!(evidence.unwrap().to_string().starts_with("The event rate of 1 of "));
     }
 
-    /// In how many of so many calibration sets with test rows of the same law the intervals are called broken.
-    fn ranges_called_broken(sets: u64, n: usize, test: usize) -> usize {
+    /// In how many of so many calibration sets with test rows of the same law the intervals are called contradicted.
+    fn ranges_called_contradicted(sets: u64, n: usize, test: usize) -> usize {
         (0..sets)
             .filter(|seed| {
                 let stored = with_ranges(n, 10_000 + seed);
@@ -908,8 +915,8 @@ mod tests {
     /// All intervals fail in at most one of ten calibration sets, and then by little: with rows of the same law the test errs at about its level.
     #[test]
     fn intervals_of_score_ranges_are_rarely_called_broken_by_chance() {
-        let broken = ranges_called_broken(300, 500, 500);
+        let contradicted = ranges_called_contradicted(300, 500, 500);
         // 3 at the level of 1 %; more than 11 with a probability below one in ten thousand.
-        assert!(broken <= 11, "{broken} of 300");
+        assert!(contradicted <= 11, "{contradicted} of 300");
     }
 }

@@ -35,13 +35,13 @@ pub struct GuaranteeTest {
 /// Whether a guarantee holds on the test rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PromiseOnRows {
+pub enum GuaranteeOnRows {
     /// The rows show that no bin deviates by more than epsilon, or that the event rate of every score range lies in its interval.
-    Kept,
+    Shown,
     /// The rows neither show nor refute it.
     NotRefuted,
     /// Some bin deviates by more, or the rate of some range lies outside its interval, beyond chance.
-    Broken,
+    Contradicted,
     /// It is not about what test rows show.
     NotTested,
     /// There is none.
@@ -68,8 +68,8 @@ pub struct RangeTest {
     pub interval: Interval,
     /// How far the event rate of a bin may be from the bin's value; `None` in a range.
     pub epsilon: Option<f64>,
-    /// What these rows say of that: kept, broken, or neither.
-    pub promise: PromiseOnRows,
+    /// What these rows show: that it holds, that it does not, or neither.
+    pub guarantee: GuaranteeOnRows,
 }
 
 impl RangeTest {
@@ -83,16 +83,16 @@ impl RangeTest {
             None => self.bin.to_string(),
         };
         let scores = scores_in_words(self.scores);
-        let promise = match self.promise {
-            PromiseOnRows::Kept if self.epsilon.is_some() => "within epsilon",
-            PromiseOnRows::Kept => "within",
-            PromiseOnRows::Broken => "outside",
-            PromiseOnRows::NotTested => "not tested",
+        let guarantee = match self.guarantee {
+            GuaranteeOnRows::Shown if self.epsilon.is_some() => "within epsilon",
+            GuaranteeOnRows::Shown => "within",
+            GuaranteeOnRows::Contradicted => "outside",
+            GuaranteeOnRows::NotTested => "not tested",
             _ => "not refuted",
         };
         let interval = format!("{:.4}", self.interval);
         let [n, hits] = [self.n, self.hits].map(|count| count.to_string());
-        [bin, scores, n, hits, shown(4, self.rate), interval, promise.into()]
+        [bin, scores, n, hits, shown(4, self.rate), interval, guarantee.into()]
     }
 }
 
@@ -120,10 +120,10 @@ impl GuaranteeTest {
                 rate: hits as f64 / n as f64,
                 interval: Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0) },
                 epsilon: tested.epsilon,
-                promise: match (tested.is_refuted(level), tested.is_shown()) {
-                    (true, _) => PromiseOnRows::Broken,
-                    (false, true) => PromiseOnRows::Kept,
-                    (false, false) => PromiseOnRows::NotRefuted,
+                guarantee: match (tested.is_refuted(level), tested.is_shown()) {
+                    (true, _) => GuaranteeOnRows::Contradicted,
+                    (false, true) => GuaranteeOnRows::Shown,
+                    (false, false) => GuaranteeOnRows::NotRefuted,
                 },
             }
         };
@@ -157,7 +157,7 @@ pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<
     let table = |class: u16| match header.reduction {
         Reduction::Binary | Reduction::Confidence => Some(0),
         Reduction::TopLabel => Some(usize::from(class)),
-        // The predicted class's probability is promised for other rows than those of which it is predicted.
+        // The predicted class's probability is guaranteed for other rows than those of which it is predicted.
         _ => None,
     };
     let mut bins: BTreeMap<(usize, u32), Bin> = BTreeMap::new();
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_p_value_is_a_sum_of_binomial_probabilities() {
-        // 9 of 10 where at most 0.5 is promised: (10 + 1) / 2^10, twice.
+        // 9 of 10 where at most 0.5 is guaranteed: (10 + 1) / 2^10, twice.
         let around =
             |bin: Bin, epsilon: f64| bin.p_value(Interval { lo: bin.prob - epsilon, hi: bin.prob + epsilon });
         let bin = Bin { prob: 0.4, n: 10, hits: 9 };

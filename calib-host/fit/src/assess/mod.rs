@@ -61,7 +61,7 @@ pub use groups::{
     Difference, EqualCalibration, GroupAssessment, GroupComparison, GroupOptions, NotTested, RowGroups,
     Tested, compare_groups, test_equal_calibration,
 };
-pub use guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
+pub use guarantee_test::{GuaranteeOnRows, GuaranteeTest, RangeTest};
 pub use mean_change::BrierChange;
 pub use paired::{BeforeAfter, Change, assess_before_after};
 pub use prediction::{Prediction, PredictionKind};

@@ -8,7 +8,7 @@ use calib_core::artifact::{Header, Method};
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use super::guarantee_test::{GuaranteeTest, PromiseOnRows, RangeTest};
+use super::guarantee_test::{GuaranteeOnRows, GuaranteeTest, RangeTest};
 use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::artifact::table_steps;
@@ -36,7 +36,7 @@ pub struct Verdict {
     /// Whether calibrated probabilities are better than the scores.
     pub probabilities: Judgement,
     /// Whether the guarantee holds on the test rows.
-    pub promise: PromiseOnRows,
+    pub guarantee: GuaranteeOnRows,
     /// A bin or range that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
     pub unseen: Option<f64>,
     /// The log-loss rises beyond chance, and the Brier score does not.
@@ -114,11 +114,11 @@ impl Grounds<'_> {
 impl Verdict {
     /// Judges an artifact.
     pub fn new(artifact: &Artifact<'_>, grounds: &Grounds<'_>) -> Self {
-        let &Grounds { metrics, change, ref guarantee, alpha, evidence } = grounds;
+        let &Grounds { metrics, change, guarantee: ref tested, alpha, evidence } = grounds;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));
-        let is_broken = evidence
-            .iter()
-            .any(|found| matches!(found, Evidence::BrokenPromise { .. } | Evidence::BrokenIntervals { .. }));
+        let is_contradicted = evidence.iter().any(|found| {
+            matches!(found, Evidence::ContradictedGuarantee { .. } | Evidence::ContradictedIntervals { .. })
+        });
         let probabilities = match change.map(|change| change.sign) {
             _ if is_worse => Judgement::Worse,
             Some(Ordering::Less) => Judgement::Better,
@@ -128,28 +128,28 @@ impl Verdict {
         };
         let is_about_rows = artifact.header().reduction.has_one_probability();
         let guaranteed = is_guaranteed(artifact);
-        let promise = match (guaranteed, is_broken, is_about_rows) {
-            (_, true, _) => PromiseOnRows::Broken,
-            (false, ..) => PromiseOnRows::None,
-            (true, false, true) if guarantee.is_shown => PromiseOnRows::Kept,
-            (true, false, true) => PromiseOnRows::NotRefuted,
-            (true, false, false) => PromiseOnRows::NotTested,
+        let guarantee = match (guaranteed, is_contradicted, is_about_rows) {
+            (_, true, _) => GuaranteeOnRows::Contradicted,
+            (false, ..) => GuaranteeOnRows::None,
+            (true, false, true) if tested.is_shown => GuaranteeOnRows::Shown,
+            (true, false, true) => GuaranteeOnRows::NotRefuted,
+            (true, false, false) => GuaranteeOnRows::NotTested,
         };
         let log_loss_rises = evidence.iter().any(|found| matches!(found, Evidence::LogLoss { .. }));
         let is_coarse =
             evidence.iter().any(|found| matches!(found, Evidence::Order { .. } | Evidence::Mixed { .. }));
         let values = Values::of(artifact);
-        let unseen = guarantee.unseen.filter(|_| promise == PromiseOnRows::NotRefuted);
+        let unseen = tested.unseen.filter(|_| guarantee == GuaranteeOnRows::NotRefuted);
         let mut sentences = vec![
             of_probabilities(probabilities, grounds),
-            of_promise(promise, artifact, (metrics.after.n, unseen)),
+            of_guarantee(guarantee, artifact, (metrics.after.n, unseen)),
         ];
         sentences.extend(of_order(metrics, alpha));
         sentences.extend(values.map(|values| values.to_string()));
-        let ranges = guarantee.ranges.clone();
+        let ranges = tested.ranges.clone();
         let mut found = Self {
             probabilities,
-            promise,
+            guarantee,
             unseen,
             log_loss_rises,
             is_coarse,
@@ -165,11 +165,11 @@ impl Verdict {
     /// Says first that the calibrator was fitted to test rows, if it was: they then do not show that the guarantee holds.
     pub fn tell(&mut self, overlap: Option<Overlap>) {
         let Some(overlap) = overlap else { return };
-        if let PromiseOnRows::Kept | PromiseOnRows::NotRefuted = self.promise {
-            self.promise = PromiseOnRows::NotTested;
+        if let GuaranteeOnRows::Shown | GuaranteeOnRows::NotRefuted = self.guarantee {
+            self.guarantee = GuaranteeOnRows::NotTested;
             self.unseen = None;
             for range in &mut self.ranges {
-                range.promise = PromiseOnRows::NotTested;
+                range.guarantee = GuaranteeOnRows::NotTested;
             }
             let some = if overlap.is_most() { "them" } else { "some of them" };
             self.sentences[1] =
@@ -181,11 +181,11 @@ impl Verdict {
 
     /// In a few words.
     pub fn title(&self) -> &'static str {
-        match (self.probabilities, self.promise) {
+        match (self.probabilities, self.guarantee) {
             _ if self.overlap.is_some_and(Overlap::is_most) => "The test rows are calibration rows",
             _ if self.overlap.is_some() => "Some of the test rows are calibration rows",
             (Judgement::Worse, _) => "Calibration makes the probabilities worse",
-            (_, PromiseOnRows::Broken) => "The test rows contradict the guarantee",
+            (_, GuaranteeOnRows::Contradicted) => "The test rows contradict the guarantee",
             _ if self.log_loss_rises => "Calibration makes the log-loss worse",
             (Judgement::Better, _) if self.is_coarse => {
                 "Calibration makes the probabilities better on average, but loses a part of what the scores tell"
@@ -201,7 +201,7 @@ impl Verdict {
     pub fn is_bad(&self) -> bool {
         self.overlap.is_some()
             || self.probabilities == Judgement::Worse
-            || self.promise == PromiseOnRows::Broken
+            || self.guarantee == GuaranteeOnRows::Contradicted
             || self.log_loss_rises
             || self.is_coarse
     }
@@ -210,7 +210,7 @@ impl Verdict {
     fn advice(&self, header: &Header<'_>) -> Option<String> {
         /// A method of few parameters needs no more.
         const FEW: u64 = 500;
-        if !self.is_bad() || self.promise == PromiseOnRows::Broken {
+        if !self.is_bad() || self.guarantee == GuaranteeOnRows::Contradicted {
             return None;
         }
         let rows = header.n;
@@ -294,18 +294,22 @@ fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
     ))
 }
 
-fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (u64, Option<f64>)) -> String {
+fn of_guarantee(
+    guarantee: GuaranteeOnRows,
+    artifact: &Artifact<'_>,
+    (rows, unseen): (u64, Option<f64>),
+) -> String {
     let of_ranges = artifact.score_intervals().is_some();
     let epsilon = artifact.header().guarantee.map(|guarantee| guarantee.epsilon).unwrap_or_default();
-    match (promise, of_ranges) {
-        (PromiseOnRows::Kept, true) => "These rows show that the guarantee holds: the event rate of every score range with test rows lies \
+    match (guarantee, of_ranges) {
+        (GuaranteeOnRows::Shown, true) => "These rows show that the guarantee holds: the event rate of every score range with test rows lies \
              in its interval (exact tests at 5 % on either side of every range)."
             .into(),
-        (PromiseOnRows::Kept, false) => format!(
+        (GuaranteeOnRows::Shown, false) => format!(
             "These rows show that the guarantee holds: the event rate of every bin is within {epsilon:.4} of its probability (exact \
              tests at 5 % on either side of every bin)."
         ),
-        (PromiseOnRows::NotRefuted, _) => match (unseen, of_ranges) {
+        (GuaranteeOnRows::NotRefuted, _) => match (unseen, of_ranges) {
             (Some(unseen), true) => format!(
                 "These rows do not refute the guarantee, and do not show that it holds: with {rows} rows a score range whose event rate is \
                  less than {} outside its interval would go unseen in 9 of 10 cases.",
@@ -320,18 +324,18 @@ fn of_promise(promise: PromiseOnRows, artifact: &Artifact<'_>, (rows, unseen): (
                 format!("These {rows} rows cannot tell whether the guarantee holds: they are too few to refute it.")
             }
         },
-        (PromiseOnRows::Broken, _) => {
+        (GuaranteeOnRows::Contradicted, _) => {
             let is_off = if of_ranges { "a score range is not in its interval" } else { "a bin is not where it is guaranteed to be" };
             format!(
                 "These rows contradict the guarantee: the event rate of {is_off}, beyond chance. Most likely these rows are not like the \
                  calibration rows."
             )
         }
-        (PromiseOnRows::NotTested, _) => {
-            "What is promised is not about predictions, and these rows do not test it.".into()
+        (GuaranteeOnRows::NotTested, _) => {
+            "What is guaranteed is not about predictions, and these rows do not test it.".into()
         }
-        (PromiseOnRows::None, _) => {
-            "Nothing is promised: how far the probabilities are off elsewhere is not known.".into()
+        (GuaranteeOnRows::None, _) => {
+            "Nothing is guaranteed: how far the probabilities are off elsewhere is not known.".into()
         }
     }
 }
@@ -352,7 +356,7 @@ mod tests {
     const ORDER: Evidence =
         Evidence::Order { before: 0.88, after: 0.8, interval: Interval { lo: -0.1, hi: -0.06 } };
     const MIXED: Evidence = Evidence::Mixed { mixed: 1, of: 4, prob: 0.21, rates: [0.1, 0.5], epsilon: 0.09 };
-    const BROKEN: Evidence = Evidence::BrokenPromise { broken: 1, bins: 4, alpha: 0.1 };
+    const CONTRADICTED: Evidence = Evidence::ContradictedGuarantee { contradicted: 1, bins: 4, alpha: 0.1 };
 
     /// So many rows, half of which come true, and what is said of all.
     fn metrics(rows: u32, [before, after]: [f64; 2], resamples: Option<usize>) -> BeforeAfter {
@@ -424,34 +428,49 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_promise_is_bad_however_good_the_probabilities_are() {
+    fn a_contradicted_guarantee_is_bad_however_good_the_probabilities_are() {
         const COARSE: &str =
             "Calibration makes the probabilities better on average, but loses a part of what the scores tell";
         let metrics = metrics(20_000, [0.6, 0.55], Some(100));
         let better = Some(Ordering::Less);
-        for (evidence, is_shown, promise, title, is_bad) in [
-            (&[][..], true, PromiseOnRows::Kept, "Calibration makes the probabilities better", false),
-            (&[], false, PromiseOnRows::NotRefuted, "Calibration makes the probabilities better", false),
-            (&[BROKEN], true, PromiseOnRows::Broken, "The test rows contradict the guarantee", true),
-            (&[WORSE], true, PromiseOnRows::Kept, "Calibration makes the probabilities worse", true),
-            (&[LOG_LOSS, ORDER], true, PromiseOnRows::Kept, "Calibration makes the log-loss worse", true),
-            (&[ORDER], false, PromiseOnRows::NotRefuted, COARSE, true),
-            (&[MIXED], true, PromiseOnRows::Kept, COARSE, true),
+        for (evidence, is_shown, guarantee, title, is_bad) in [
+            (&[][..], true, GuaranteeOnRows::Shown, "Calibration makes the probabilities better", false),
+            (&[], false, GuaranteeOnRows::NotRefuted, "Calibration makes the probabilities better", false),
             (
-                &[WORSE, BROKEN],
+                &[CONTRADICTED],
                 true,
-                PromiseOnRows::Broken,
+                GuaranteeOnRows::Contradicted,
+                "The test rows contradict the guarantee",
+                true,
+            ),
+            (&[WORSE], true, GuaranteeOnRows::Shown, "Calibration makes the probabilities worse", true),
+            (&[LOG_LOSS, ORDER], true, GuaranteeOnRows::Shown, "Calibration makes the log-loss worse", true),
+            (&[ORDER], false, GuaranteeOnRows::NotRefuted, COARSE, true),
+            (&[MIXED], true, GuaranteeOnRows::Shown, COARSE, true),
+            (
+                &[WORSE, CONTRADICTED],
+                true,
+                GuaranteeOnRows::Contradicted,
                 "Calibration makes the probabilities worse",
                 true,
             ),
         ] {
             let got = verdict(&metrics, evidence, better, is_shown);
-            assert_eq!((got.promise, got.title(), got.is_bad()), (promise, title, is_bad), "{evidence:?}");
-            assert_eq!(got.unseen.is_some(), promise == PromiseOnRows::NotRefuted);
+            assert_eq!(
+                (got.guarantee, got.title(), got.is_bad()),
+                (guarantee, title, is_bad),
+                "{evidence:?}"
+            );
+            assert_eq!(got.unseen.is_some(), guarantee == GuaranteeOnRows::NotRefuted);
             let values = "The calibrator has 4 different probabilities, from ";
             assert!(got.sentences.iter().any(|sentence| sentence.starts_with(values)), "{:?}", got.sentences);
             let is_advised = got.sentences.last().is_some_and(|last| !last.starts_with(values));
-            assert_eq!(is_advised, is_bad && promise != PromiseOnRows::Broken, "{:?}", got.sentences);
+            assert_eq!(
+                is_advised,
+                is_bad && guarantee != GuaranteeOnRows::Contradicted,
+                "{:?}",
+                got.sentences
+            );
         }
         // What to try is another method than the one that was fitted.
         let advice = |method: BinaryMethod| {
@@ -467,7 +486,7 @@ mod tests {
         let guarantee =
             GuaranteeTest { is_refuted: false, is_shown: false, unseen: None, ranges: Vec::new() };
         let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
-        assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).promise, PromiseOnRows::None);
+        assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).guarantee, GuaranteeOnRows::None);
         let cannot_tell = Verdict::new(&stored(true).artifact(), &grounds);
         assert!(cannot_tell.sentences[1].starts_with("These 20000 rows cannot tell"), "{cannot_tell:?}");
     }

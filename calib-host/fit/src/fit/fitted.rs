@@ -230,7 +230,7 @@ impl Fit {
     }
 
     /// Records where the scores of each table's points lie, in the order of the tables: an artifact then tells the device the range
-    /// of the scores, at 8 bytes a table and 8 more, and the promise how often they repeat.
+    /// of the scores, at 8 bytes a table and 8 more, and the guarantee how often they repeat.
     /// [`BinaryData::spread`](crate::data::BinaryData::spread) and
     /// [`Problems::spreads`](crate::reduction::Problems::spreads) look at them.
     #[must_use]

@@ -141,25 +141,25 @@ fn sum(counts: impl Iterator<Item = u64>) -> f64 {
     counts.sum::<u64>() as f64
 }
 
-/// Works out how strongly outcomes speak against the promise: the logarithm of the evidence of
-/// [`PromiseMonitor`](calib_core::monitor::PromiseMonitor), which rounds it down. Every bin has the interval that was promised, if one was, its
+/// Works out how strongly outcomes speak against the guarantee: the logarithm of the evidence of
+/// [`GuaranteeMonitor`](calib_core::monitor::GuaranteeMonitor), which rounds it down. Every bin has the interval that was guaranteed, if one was, its
 /// outcomes and how many of them were positive. `None` where there is nothing to bet against.
 ///
 /// ```
-/// use calib_fit::fleet::promise_evidence;
+/// use calib_fit::fleet::guarantee_evidence;
 /// use calib_fit::stats::Interval;
 ///
-/// let promised = Some(Interval { lo: 0.7, hi: 0.9 });
-/// assert!(promise_evidence([(promised, 80, 40)]).unwrap() > 100f64.ln());
-/// assert!(promise_evidence([(promised, 80, 64)]).unwrap() < 0.0);
-/// assert_eq!(promise_evidence([(None, 80, 40)]), None);
+/// let guaranteed = Some(Interval { lo: 0.7, hi: 0.9 });
+/// assert!(guarantee_evidence([(guaranteed, 80, 40)]).unwrap() > 100f64.ln());
+/// assert!(guarantee_evidence([(guaranteed, 80, 64)]).unwrap() < 0.0);
+/// assert_eq!(guarantee_evidence([(None, 80, 40)]), None);
 /// ```
-pub fn promise_evidence(bins: impl IntoIterator<Item = (Option<Interval>, u64, u64)>) -> Option<f64> {
+pub fn guarantee_evidence(bins: impl IntoIterator<Item = (Option<Interval>, u64, u64)>) -> Option<f64> {
     let mut bets = Vec::new();
-    for (promised, labelled, positives) in bins {
-        let Some(promised) = promised else { continue };
+    for (guaranteed, labelled, positives) in bins {
+        let Some(guaranteed) = guaranteed else { continue };
         // As the device has them: away from the interval, in units of 2^-30.
-        let (lo, hi) = ((promised.lo * UNITS).floor() / UNITS, (promised.hi * UNITS).ceil() / UNITS);
+        let (lo, hi) = ((guaranteed.lo * UNITS).floor() / UNITS, (guaranteed.hi * UNITS).ceil() / UNITS);
         let (positives, negatives) = (positives as f64, labelled.saturating_sub(positives) as f64);
         let mut bet = |theta: f64, bound: f64| {
             bets.push(positives * (theta / bound).ln() + negatives * ((1.0 - theta) / (1.0 - bound)).ln());
@@ -182,7 +182,7 @@ pub fn promise_evidence(bins: impl IntoIterator<Item = (Option<Interval>, u64, u
 #[cfg(test)]
 mod tests {
     use calib_core::ProbInterval;
-    use calib_core::monitor::{LogEvidence, PromiseMonitor, Reference, ShiftMonitor};
+    use calib_core::monitor::{GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor};
     use proptest::prelude::*;
 
     use super::*;
@@ -229,25 +229,25 @@ mod tests {
         }
     }
 
-    /// At the end of what is promised the expected evidence is 1 for that end's bets, and within it less.
+    /// At the end of what is guaranteed the expected evidence is 1 for that end's bets, and within it less.
     #[test]
     fn the_bets_on_outcomes_are_fair_or_worse() {
-        let promised = |lo, hi| Some(Interval { lo, hi });
+        let guaranteed = |lo, hi| Some(Interval { lo, hi });
         let choose = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
-        let expected = |promised: Option<Interval>, truth: f64| -> f64 {
+        let expected = |guaranteed: Option<Interval>, truth: f64| -> f64 {
             let outcomes = (0u64..7).map(|s| {
                 let likelihood = choose[s as usize] * truth.powi(s as i32) * (1.0 - truth).powi(6 - s as i32);
-                likelihood * promise_evidence([(promised, 6, s)]).unwrap().exp()
+                likelihood * guarantee_evidence([(guaranteed, 6, s)]).unwrap().exp()
             });
             outcomes.sum()
         };
-        assert!((expected(promised(0.0, 0.5), 0.5) - 1.0).abs() < 1e-12);
-        assert!((expected(promised(0.25, 1.0), 0.25) - 1.0).abs() < 1e-12);
+        assert!((expected(guaranteed(0.0, 0.5), 0.5) - 1.0).abs() < 1e-12);
+        assert!((expected(guaranteed(0.25, 1.0), 0.25) - 1.0).abs() < 1e-12);
         for truth in [0.25, 0.3, 0.4, 0.5] {
-            assert!(expected(promised(0.25, 0.5), truth) <= 1.0, "{truth}");
+            assert!(expected(guaranteed(0.25, 0.5), truth) <= 1.0, "{truth}");
         }
-        assert!(expected(promised(0.25, 0.5), 0.75) > 1.2);
-        assert_eq!(promise_evidence([(promised(0.0, 1.0), 9, 3)]), None);
+        assert!(expected(guaranteed(0.25, 0.5), 0.75) > 1.2);
+        assert_eq!(guarantee_evidence([(guaranteed(0.0, 1.0), 9, 3)]), None);
     }
 
     fn log(evidence: LogEvidence) -> f64 {
@@ -293,18 +293,18 @@ mod tests {
         ) {
             let mut on_device = ([0; 10], [0; 10]);
             let mut exact = Vec::new();
-            let mut promised = Vec::new();
+            let mut guaranteed = Vec::new();
             for (bin, &(a, b, labelled, share)) in bins.iter().enumerate() {
                 let positives = (f64::from(labelled) * share) as u32;
                 (on_device.0[bin], on_device.1[bin]) = (labelled, positives);
                 let (lo, hi) = (a.min(b), a.max(b));
-                promised.push(ProbInterval::new(lo, hi));
+                guaranteed.push(ProbInterval::new(lo, hi));
                 let interval = Interval { lo: lo.into(), hi: hi.into() };
                 exact.push((Some(interval), labelled.into(), positives.into()));
             }
-            let monitor = PromiseMonitor::resumed(on_device.0, on_device.1, None);
-            let device = log(monitor.evidence(promised.into_iter()));
-            let exact = promise_evidence(exact).unwrap_or_default();
+            let monitor = GuaranteeMonitor::resumed(on_device.0, on_device.1, None);
+            let device = log(monitor.evidence(guaranteed.into_iter()));
+            let exact = guarantee_evidence(exact).unwrap_or_default();
             prop_assert!(device <= exact + 1e-6, "{device} {exact}");
         }
     }

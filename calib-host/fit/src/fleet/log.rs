@@ -114,8 +114,8 @@ pub enum MonitorName {
     Shift,
     /// Whether they do from some time on.
     Change,
-    /// Whether outcomes are as frequent as promised.
-    Promise,
+    /// Whether outcomes are as frequent as guaranteed.
+    Guarantee,
 }
 
 /// A device's own answer.
@@ -127,7 +127,7 @@ pub struct LoggedAnswer {
     pub table: usize,
     /// Which monitor.
     pub monitor: MonitorName,
-    /// With which prediction, from 1 on, the alarm was raised: of a change the last one; of a promise with which outcome. None without an
+    /// With which prediction, from 1 on, the alarm was raised: of a change the last one; of a guarantee with which outcome. None without an
     /// alarm, which the line says as `null`.
     #[serde(deserialize_with = "Option::deserialize")]
     pub alarm_at: Option<u64>,
@@ -161,7 +161,7 @@ impl fmt::Display for MonitorName {
         f.write_str(match self {
             Self::Shift => "shift",
             Self::Change => "change",
-            Self::Promise => "promise",
+            Self::Guarantee => "guarantee",
         })
     }
 }

@@ -6,7 +6,7 @@ use calib_core::{Artifact, BinFlags};
 
 use super::counters::DeviceCounters;
 use super::error::FleetError;
-use super::evidence::{Evidence, Standing, promise_evidence, shift_evidence};
+use super::evidence::{Evidence, Standing, guarantee_evidence, shift_evidence};
 use crate::artifact::values;
 use crate::stats::{Interval, clopper_pearson};
 
@@ -20,8 +20,8 @@ pub struct FleetTable {
     pub predictions: Vec<u64>,
     /// Whether scores come from another distribution than the calibration scores.
     pub shift: Evidence,
-    /// Whether the promise is broken; `None` where nothing is promised, or nothing that could be broken.
-    pub promise: Option<Evidence>,
+    /// Whether the guarantee is contradicted; `None` where nothing is guaranteed, or nothing that could be contradicted.
+    pub guarantee: Option<Evidence>,
     /// What became of the predictions in each bin of the table.
     pub bins: Vec<FleetBin>,
     /// What each device says alone, in the order given; those that did not count this table are left out.
@@ -34,8 +34,8 @@ pub struct FleetTable {
 pub struct FleetBin {
     /// The calibrated probability; `None` of a table whose probabilities are not constant within a bin.
     pub prob: Option<f32>,
-    /// Within which the probability was promised to lie.
-    pub promised: Option<Interval>,
+    /// Within which the probability was guaranteed to lie.
+    pub guaranteed: Option<Interval>,
     /// How many outcomes are known.
     pub labelled: u64,
     /// How many of them were positive.
@@ -58,8 +58,8 @@ pub struct DeviceStanding {
     pub is_full: bool,
     /// Whether its scores come from another distribution.
     pub shift: Evidence,
-    /// Whether the promise is broken there.
-    pub promise: Option<Evidence>,
+    /// Whether the guarantee is contradicted there.
+    pub guarantee: Option<Evidence>,
 }
 
 impl FleetTable {
@@ -68,7 +68,7 @@ impl FleetTable {
         let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
         self.devices
             .iter()
-            .filter(move |device| is_alarm(device.shift) || device.promise.is_some_and(is_alarm))
+            .filter(move |device| is_alarm(device.shift) || device.guarantee.is_some_and(is_alarm))
     }
 
     /// The devices with a full counter.
@@ -84,9 +84,9 @@ impl FleetTable {
 }
 
 impl DeviceStanding {
-    /// What its outcomes say of the promise; `None` where none is known, or nothing is promised.
+    /// What its outcomes say of the guarantee; `None` where none is known, or nothing is guaranteed.
     pub fn judged(&self) -> Option<Evidence> {
-        self.promise.filter(|_| self.labelled > 0)
+        self.guarantee.filter(|_| self.labelled > 0)
     }
 }
 
@@ -157,10 +157,10 @@ pub fn survey(
 pub(super) struct Comparison {
     pub(super) table: usize,
     pub(super) gaps: Vec<u32>,
-    pub(super) promised: Vec<Option<Interval>>,
+    pub(super) guaranteed: Vec<Option<Interval>>,
     probs: Vec<Option<f32>>,
     shift: u32,
-    promise: u32,
+    guarantee: u32,
 }
 
 impl Comparison {
@@ -168,13 +168,13 @@ impl Comparison {
     pub(super) fn of(artifact: &Artifact<'_>, table: usize) -> Self {
         let monitors = artifact.monitors().expect("the caller asked for them");
         let reference = monitors.reference(table).expect("the caller asked for a table that has one");
-        let [shift, _, promise] = monitors.rarities();
+        let [shift, _, guarantee] = monitors.rarities();
         let found = artifact.tables().get(table);
         let bins = artifact.tables().bins(table).unwrap_or(0);
         // A range of the score has no single value.
         let of_steps = found.as_ref().filter(|_| artifact.tables().score_bins(table).is_none());
         let known = of_steps.map(|found| values(&found.form)).unwrap_or_default();
-        let promised = |bin: usize| {
+        let guaranteed = |bin: usize| {
             let tables = artifact.tables();
             if let Some(interval) = tables.interval(table, bin as u16) {
                 return Some(Interval { lo: interval.lo.into(), hi: interval.hi.into() });
@@ -187,15 +187,15 @@ impl Comparison {
         Self {
             table,
             gaps: reference.each().collect(),
-            promised: (0..bins).map(promised).collect(),
+            guaranteed: (0..bins).map(guaranteed).collect(),
             probs: (0..bins).map(|bin| known.get(bin).copied()).collect(),
             shift,
-            promise,
+            guarantee,
         }
     }
 
     fn survey(&self, devices: &[DeviceCounters], alpha: f64) -> FleetTable {
-        let bins = self.promised.len();
+        let bins = self.guaranteed.len();
         let (mut predictions, mut labelled, mut positives) =
             (vec![0; self.gaps.len()], vec![0; bins], vec![0; bins]);
         let mut alone = Vec::with_capacity(devices.len());
@@ -210,12 +210,12 @@ impl Comparison {
                 labelled: counters.labelled.iter().sum(),
                 is_full: counters.is_full(),
                 shift: self.shift_of(&counters.predictions),
-                promise: self.promise_of(&counters.labelled, &counters.positives),
+                guarantee: self.guarantee_of(&counters.labelled, &counters.positives),
             });
         }
         let of_bin = |bin: usize| FleetBin {
             prob: self.probs[bin],
-            promised: self.promised[bin],
+            guaranteed: self.guaranteed[bin],
             labelled: labelled[bin],
             positives: positives[bin],
             interval: clopper_pearson(positives[bin], labelled[bin], alpha / bins as f64),
@@ -223,7 +223,7 @@ impl Comparison {
         FleetTable {
             table: self.table,
             shift: self.shift_of(&predictions),
-            promise: self.promise_of(&labelled, &positives),
+            guarantee: self.guarantee_of(&labelled, &positives),
             bins: (0..bins).map(of_bin).collect(),
             devices: alone,
             predictions,
@@ -234,14 +234,14 @@ impl Comparison {
         Evidence { log: shift_evidence(&self.gaps, predictions), rarity: self.shift }
     }
 
-    pub(super) fn promise_of(&self, labelled: &[u64], positives: &[u64]) -> Option<Evidence> {
+    pub(super) fn guarantee_of(&self, labelled: &[u64], positives: &[u64]) -> Option<Evidence> {
         // Without any outcome there is none of any bin.
         let count = |counts: &[u64], bin| counts.get(bin).copied().unwrap_or_default();
-        let bins = self.promised.iter().enumerate();
-        let log = promise_evidence(
-            bins.map(|(bin, &promised)| (promised, count(labelled, bin), count(positives, bin))),
+        let bins = self.guaranteed.iter().enumerate();
+        let log = guarantee_evidence(
+            bins.map(|(bin, &guaranteed)| (guaranteed, count(labelled, bin), count(positives, bin))),
         );
-        log.map(|log| Evidence { log, rarity: self.promise })
+        log.map(|log| Evidence { log, rarity: self.guarantee })
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(bins, [(8, 1), (8, 3), (8, 5), (68, 16)]);
         assert_eq!(table.bins[3].interval, clopper_pearson(16, 68, 0.0125));
         let standings =
-            |device: &DeviceStanding| (device.shift.standing(), device.promise.unwrap().standing());
+            |device: &DeviceStanding| (device.shift.standing(), device.guarantee.unwrap().standing());
         assert_eq!(standings(&table.devices[1]), (Standing::Alarm, Standing::Alarm));
         assert_eq!(standings(&table.devices[0]), (Standing::Quiet, Standing::Quiet));
         assert_eq!((table.devices[2].predictions, table.devices[2].labelled), (6, 0));
@@ -310,9 +310,9 @@ mod tests {
         assert!((table.expected_alone() - (3.0 * 0.05 + 2.0 * 0.01)).abs() < 1e-12);
         assert!(table.devices[2].judged().is_none() && table.devices[1].judged().is_some());
         assert!(table.alone().map(|device| &*device.device).eq(["b"]));
-        let broken = [device(&stored, "d", [&[60; 4], &[0, 0, 0, 60], &[0, 0, 0, 9]])];
-        let broken = survey(&stored.artifact(), &broken, 0.05).unwrap();
-        assert_eq!((broken[0].shift.standing(), broken[0].alone().count()), (Standing::Quiet, 1));
+        let contradicted = [device(&stored, "d", [&[60; 4], &[0, 0, 0, 60], &[0, 0, 0, 9]])];
+        let contradicted = survey(&stored.artifact(), &contradicted, 0.05).unwrap();
+        assert_eq!((contradicted[0].shift.standing(), contradicted[0].alone().count()), (Standing::Quiet, 1));
         assert_eq!(table.shift.standing(), Standing::Alarm);
         // Not the product of what the devices say.
         let product: f64 = table.devices.iter().map(|device| device.shift.log).sum();
@@ -321,11 +321,11 @@ mod tests {
         // In whatever order they come.
         let reversed: Vec<_> = devices.iter().rev().cloned().collect();
         let reversed = survey(&stored.artifact(), &reversed, 0.05).unwrap();
-        assert_eq!((reversed[0].shift, reversed[0].promise), (table.shift, table.promise));
+        assert_eq!((reversed[0].shift, reversed[0].guarantee), (table.shift, table.guarantee));
     }
 
     #[test]
-    fn what_is_promised_is_the_interval_of_a_bin_or_its_epsilon() {
+    fn what_is_guaranteed_is_the_interval_of_a_bin_or_its_epsilon() {
         let table = |stored: &StoredArtifact| {
             let device = device(stored, "a", [&[1; 4], &[], &[]]);
             survey(&stored.artifact(), &[device], 0.05).unwrap().remove(0)
@@ -334,18 +334,21 @@ mod tests {
         let epsilon = f64::from(plain.artifact().header().guarantee.unwrap().epsilon);
         for bin in table(&plain).bins {
             let prob = f64::from(bin.prob.unwrap());
-            let promised = bin.promised.unwrap();
-            assert_eq!((promised.lo, promised.hi), ((prob - epsilon).max(0.0), (prob + epsilon).min(1.0)));
+            let guaranteed = bin.guaranteed.unwrap();
+            assert_eq!(
+                (guaranteed.lo, guaranteed.hi),
+                ((prob - epsilon).max(0.0), (prob + epsilon).min(1.0))
+            );
         }
         for (at, bin) in table(&exact).bins.iter().enumerate() {
             let interval = exact.artifact().tables().interval(0, at as u16).unwrap();
-            assert_eq!(bin.promised, Some(Interval { lo: interval.lo.into(), hi: interval.hi.into() }));
+            assert_eq!(bin.guaranteed, Some(Interval { lo: interval.lo.into(), hi: interval.hi.into() }));
         }
-        // Isotonic regression promises nothing, and its monitors have bins of their own.
+        // Isotonic regression guarantees nothing, and its monitors have bins of their own.
         let own = Some(MonitorBins::of(&data(), 4).unwrap());
         let isotonic = stored(BinaryMethod::Isotonic(Isotonic::default()), own, false);
         let table = table(&isotonic);
-        assert!(table.promise.is_none() && table.bins.iter().all(|bin| bin.promised.is_none()));
+        assert!(table.guarantee.is_none() && table.bins.iter().all(|bin| bin.guaranteed.is_none()));
         assert_ne!(table.bins.len(), 4);
     }
 

@@ -17,7 +17,7 @@ const MOST_BINS: usize = 256;
 /// By how much the logarithm of a device's evidence of a shift is less than there is, for each bin and one more.
 const SHIFT_SLACK: f64 = 1.0 / 16_384.0;
 /// By how much that of outcomes is, at most, for each outcome and for a thousand more.
-const PROMISE_SLACK: f64 = 1e-6;
+const GUARANTEE_SLACK: f64 = 1e-6;
 
 /// Works out again, line by line, what devices say that they counted and answered.
 ///
@@ -61,11 +61,11 @@ pub struct VerifiedTable {
     pub shift_due_at: Option<u64>,
     /// The predictions with which a change was noticed.
     pub change_alarms_at: Vec<u64>,
-    /// With which outcome the alarm of a broken promise was raised, as the device said.
-    pub promise_alarm_at: Option<u64>,
+    /// With which outcome the alarm of a guarantee that does not hold was raised, as the device said.
+    pub guarantee_alarm_at: Option<u64>,
     /// With which outcome it was raised at the latest, by the definition, whether the device said so or not.
-    pub promise_due_at: Option<u64>,
-    /// How many predictions, and outcomes, came after the last answer about the shift, and about the promise.
+    pub guarantee_due_at: Option<u64>,
+    /// How many predictions, and outcomes, came after the last answer about the shift, and about the guarantee.
     #[serde(skip)]
     after_answer: [u64; 2],
 }
@@ -86,9 +86,9 @@ struct TableLog {
     shift: Box<ShiftMonitor<MOST_BINS>>,
     change: Box<ChangeMonitor<MOST_BINS>>,
     change_alarms_at: Vec<u64>,
-    /// When the evidence of a shift, and against the promise, first sufficed for certain when it was worked out.
+    /// When the evidence of a shift, and against the guarantee, first sufficed for certain when it was worked out.
     due: [Option<Due>; 2],
-    /// The last answers about a shift and about the promise.
+    /// The last answers about a shift and about the guarantee.
     answered: [Option<Answered>; 2],
     answers: u64,
 }
@@ -207,7 +207,7 @@ impl VerifiedDevice {
             for table in &self.tables {
                 for (monitor, of, after) in [
                     (MonitorName::Shift, "predictions", table.after_answer[0]),
-                    (MonitorName::Promise, "outcomes", table.after_answer[1]),
+                    (MonitorName::Guarantee, "outcomes", table.after_answer[1]),
                 ] {
                     if after > 0 {
                         doubts.push(format!(
@@ -229,7 +229,7 @@ impl VerifiedDevice {
         for table in &self.tables {
             for (monitor, of, due, told) in [
                 (MonitorName::Shift, "prediction", table.shift_due_at, table.shift_alarm_at),
-                (MonitorName::Promise, "outcome", table.promise_due_at, table.promise_alarm_at),
+                (MonitorName::Guarantee, "outcome", table.guarantee_due_at, table.guarantee_alarm_at),
             ] {
                 if let (Some(due), None) = (due, told) {
                     doubts.push(format!(
@@ -264,7 +264,7 @@ impl DeviceLog {
 
 impl TableLog {
     fn new(comparison: Comparison) -> Self {
-        let of_table = vec![0; comparison.promised.len()];
+        let of_table = vec![0; comparison.guaranteed.len()];
         let counts = Counts {
             predictions: vec![0; comparison.gaps.len()],
             labelled: of_table.clone(),
@@ -315,7 +315,7 @@ impl TableLog {
         if bins.len() != labels.len() {
             return Err(LogError::Labels { bins: bins.len(), labels: labels.len() });
         }
-        check_bins(bins, "the table", self.comparison.promised.len())?;
+        check_bins(bins, "the table", self.comparison.guaranteed.len())?;
         if let Some(&label) = labels.iter().find(|&&label| label > 1) {
             return Err(LogError::Label(label));
         }
@@ -323,7 +323,7 @@ impl TableLog {
             self.outcomes.push((bin, label == 1));
             self.counts.labelled[usize::from(bin)] += 1;
             self.counts.positives[usize::from(bin)] += u64::from(label);
-            self.look(MonitorName::Promise, looks_every);
+            self.look(MonitorName::Guarantee, looks_every);
         }
         let (outcomes, predictions) = (self.outcomes.len() as u64, self.predictions.len() as u64);
         match outcomes > predictions {
@@ -335,7 +335,7 @@ impl TableLog {
     /// Works the evidence out when the device does, until it suffices for certain.
     fn look(&mut self, monitor: MonitorName, looks_every: u64) {
         let at = self.counted(monitor);
-        let due = usize::from(monitor == MonitorName::Promise);
+        let due = usize::from(monitor == MonitorName::Guarantee);
         if self.due[due].is_some() || !at.is_multiple_of(looks_every) {
             return;
         }
@@ -353,7 +353,7 @@ impl TableLog {
     fn counted(&self, monitor: MonitorName) -> u64 {
         match monitor {
             MonitorName::Shift | MonitorName::Change => self.predictions.len() as u64,
-            MonitorName::Promise => self.outcomes.len() as u64,
+            MonitorName::Guarantee => self.outcomes.len() as u64,
         }
     }
 
@@ -370,8 +370,8 @@ impl TableLog {
                     return Err(LogError::OtherChange { now: alarm_at, found });
                 }
             }
-            MonitorName::Shift | MonitorName::Promise => {
-                let before = &mut self.answered[usize::from(monitor == MonitorName::Promise)];
+            MonitorName::Shift | MonitorName::Guarantee => {
+                let before = &mut self.answered[usize::from(monitor == MonitorName::Guarantee)];
                 let said = before.replace(Answered { alarm_at, counted });
                 if let Some(said) = said.filter(|said| !said.may_become(alarm_at)) {
                     return Err(LogError::Changed { monitor, now: alarm_at, before: said.alarm_at });
@@ -389,7 +389,7 @@ impl TableLog {
     /// Checks an alarm against the evidence when it was raised; and that there was none, or none earlier, against when it sufficed for
     /// certain.
     fn check_evidence(&self, monitor: MonitorName, alarm_at: Option<u64>) -> Result<(), LogError> {
-        let due = self.due[usize::from(monitor == MonitorName::Promise)];
+        let due = self.due[usize::from(monitor == MonitorName::Guarantee)];
         let Some(at) = alarm_at else {
             // A device that answers has looked.
             return match due.or_else(|| self.certain_after(monitor, self.counted(monitor))) {
@@ -414,7 +414,9 @@ impl TableLog {
     /// The evidence after so many predictions or outcomes, and by how much its logarithm may be less on a device.
     fn evidence_after(&self, monitor: MonitorName, at: u64) -> (Option<Evidence>, f64) {
         match monitor {
-            MonitorName::Promise => (self.promise_after(at as usize), PROMISE_SLACK * (at as f64 + 1000.0)),
+            MonitorName::Guarantee => {
+                (self.guarantee_after(at as usize), GUARANTEE_SLACK * (at as f64 + 1000.0))
+            }
             MonitorName::Shift | MonitorName::Change => {
                 let slack = SHIFT_SLACK * (self.comparison.gaps.len() as f64 + 1.0);
                 (Some(self.shift_after(at as usize)), slack)
@@ -429,14 +431,14 @@ impl TableLog {
         self.comparison.shift_of(&counts)
     }
 
-    /// The evidence against the promise after so many outcomes.
-    fn promise_after(&self, outcomes: usize) -> Option<Evidence> {
+    /// The evidence against the guarantee after so many outcomes.
+    fn guarantee_after(&self, outcomes: usize) -> Option<Evidence> {
         let Counts { mut labelled, mut positives, .. } = self.counts.clone();
         for &(bin, label) in &self.outcomes[outcomes..] {
             labelled[usize::from(bin)] -= 1;
             positives[usize::from(bin)] -= u64::from(label);
         }
-        self.comparison.promise_of(&labelled, &positives)
+        self.comparison.guarantee_of(&labelled, &positives)
     }
 
     fn compare(&mut self, logged: &LoggedCounters) -> Result<(), LogError> {
@@ -473,8 +475,8 @@ impl TableLog {
             answers: self.answers,
             shift_alarm_at: said(0),
             shift_due_at: due(0),
-            promise_alarm_at: said(1),
-            promise_due_at: due(1),
+            guarantee_alarm_at: said(1),
+            guarantee_due_at: due(1),
             change_alarms_at: self.change_alarms_at,
         }
     }
@@ -500,7 +502,7 @@ fn check_bins(given: &[u16], of: &'static str, bins: usize) -> Result<(), LogErr
 
 #[cfg(test)]
 mod tests {
-    use calib_core::monitor::{LogEvidence, PromiseMonitor};
+    use calib_core::monitor::{GuaranteeMonitor, LogEvidence};
     use calib_core::{Artifact, ProbInterval};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -555,7 +557,7 @@ mod tests {
     fn device_log(artifact: &Artifact<'_>, looks_every: u32, seed: u64) -> Vec<LogLine> {
         let monitors = artifact.monitors().unwrap();
         let (reference, alarms) = (monitors.reference(0).unwrap(), monitors.alarms());
-        let promised = || {
+        let guaranteed = || {
             (0..BINS as u16)
                 .map(|bin| artifact.tables().interval(0, bin))
                 .collect::<Vec<Option<ProbInterval>>>()
@@ -563,7 +565,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut shift = ShiftMonitor::<BINS>::new();
         let mut change = ChangeMonitor::<BINS>::new();
-        let mut promise = PromiseMonitor::<BINS>::new();
+        let mut guarantee = GuaranteeMonitor::<BINS>::new();
         let (mut lines, mut last_change) = (vec![begin(artifact, looks_every)], None);
         for row in 0..900u32 {
             let bin =
@@ -578,26 +580,26 @@ mod tests {
             }
             let share = if row > 200 { 0.05 } else { (f64::from(bin) + 0.5) / 4.0 };
             let label = random.random_bool(share);
-            promise.count(bin.into(), label);
+            guarantee.count(bin.into(), label);
             lines.push(outcomes(&[bin], &[label.into()]));
             if (row + 1).is_multiple_of(looks_every) {
-                promise.look(promised().into_iter(), alarms.promise);
+                guarantee.look(guaranteed().into_iter(), alarms.guarantee);
             }
             if row % 50 == 7 {
                 // A device that is asked looks.
                 shift.look(&reference, alarms.shift);
-                promise.look(promised().into_iter(), alarms.promise);
+                guarantee.look(guaranteed().into_iter(), alarms.guarantee);
                 lines.push(answer(MonitorName::Shift, shift.alarm_at().map(u64::from)));
                 lines.push(answer(MonitorName::Change, last_change));
-                lines.push(answer(MonitorName::Promise, promise.alarm_at().map(u64::from)));
+                lines.push(answer(MonitorName::Guarantee, guarantee.alarm_at().map(u64::from)));
             }
         }
         let counts = |counts: Vec<u32>| counts.into_iter().map(u64::from).collect();
         lines.push(LogLine::Counters(LoggedCounters {
             table: 0,
             predictions: counts(shift.counts().to_vec()),
-            labelled: counts(promise.counts().map(|count| count.0).collect()),
-            positives: counts(promise.counts().map(|count| count.1).collect()),
+            labelled: counts(guarantee.counts().map(|count| count.0).collect()),
+            positives: counts(guarantee.counts().map(|count| count.1).collect()),
             time: None,
         }));
         lines
@@ -628,7 +630,7 @@ mod tests {
                 // Raised when it was due, or a little before: what a device may round off is rarely needed, and at most a few looks.
                 for (told, due) in [
                     (table.shift_alarm_at, table.shift_due_at),
-                    (table.promise_alarm_at, table.promise_due_at),
+                    (table.guarantee_alarm_at, table.guarantee_due_at),
                 ] {
                     let Some(due) = due else { continue };
                     let told = told.unwrap();
@@ -636,7 +638,7 @@ mod tests {
                 }
                 alarms[0] += usize::from(table.shift_alarm_at.is_some());
                 alarms[1] += table.change_alarms_at.len();
-                alarms[2] += usize::from(table.promise_alarm_at.is_some());
+                alarms[2] += usize::from(table.guarantee_alarm_at.is_some());
             }
         }
         assert!(alarms[0] > 50 && alarms[1] > 50 && alarms[2] > 50, "{alarms:?}");
@@ -667,7 +669,7 @@ mod tests {
             let found = answers.iter().find(|(_, a)| a.monitor == monitor && a.alarm_at.is_some() == raised);
             found.cloned().unwrap()
         };
-        for monitor in [MonitorName::Shift, MonitorName::Promise] {
+        for monitor in [MonitorName::Shift, MonitorName::Guarantee] {
             let (at, raised) = find(monitor, true);
             let missed = refused(at, answer(monitor, None));
             assert!(matches!(missed, LogError::Missed { .. }) && missed.is_difference(), "{missed}");
@@ -716,14 +718,14 @@ mod tests {
             let told = verified(&artifact, &lines).unwrap()[0].tables[0].clone();
             lines.retain(|line| !matches!(line, LogLine::Answer(_)));
             let found = verified(&artifact, &lines).unwrap()[0].tables[0].clone();
-            assert_eq!((found.shift_alarm_at, found.promise_alarm_at), (None, None));
+            assert_eq!((found.shift_alarm_at, found.guarantee_alarm_at), (None, None));
             // What nobody asked about is said.
             let doubts = verified(&artifact, &lines).unwrap()[0].doubts();
             assert_eq!(doubts.len(), 2, "{doubts:?}");
             assert!(doubts[0].contains("alarm of shift was due with prediction"), "{doubts:?}");
-            assert!(doubts[1].contains("alarm of promise was due with outcome"), "{doubts:?}");
+            assert!(doubts[1].contains("alarm of guarantee was due with outcome"), "{doubts:?}");
             for (due, told) in
-                [(found.shift_due_at, told.shift_alarm_at), (found.promise_due_at, told.promise_alarm_at)]
+                [(found.shift_due_at, told.shift_alarm_at), (found.guarantee_due_at, told.guarantee_alarm_at)]
             {
                 let due = due.unwrap();
                 assert!(

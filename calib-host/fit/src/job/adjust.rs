@@ -9,7 +9,7 @@ use super::facts::Written;
 use crate::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, Shift, adjusted, adjusted_prevalence,
 };
-use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, promise};
+use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, guarantee_text};
 use crate::options_error::OptionsError;
 use crate::stats::{Interval, RangeMoments};
 
@@ -21,7 +21,7 @@ pub struct AdjustOptions {
     pub prevalence: Option<f64>,
     /// The share of class 1 in the population of the calibration points; `None` for the share among them, with an exact interval.
     pub calibration_prevalence: Option<f64>,
-    /// The probability with which that interval may fail; the alpha of what is promised grows by it.
+    /// The probability with which that interval may fail; the alpha of what is guaranteed grows by it.
     pub prevalence_alpha: f64,
     /// How new the artifact is.
     pub counter: u32,
@@ -60,8 +60,8 @@ pub struct AdjustSummary {
     pub guarantee: Option<GuaranteeFacts>,
     /// The bins with what is guaranteed of each; empty if nothing is.
     pub bins: Vec<AdjustedBin>,
-    /// What is promised, in a sentence.
-    pub promise: String,
+    /// What is guaranteed, in a sentence.
+    pub statement: String,
     /// What monitors compare with.
     pub monitors: Option<MonitorFacts>,
 }
@@ -168,7 +168,7 @@ pub fn adjust(
         prevalence_alpha: (shift.alpha() > 0.0).then_some(shift.alpha()),
         guarantee,
         bins: bins_of(&artifact),
-        promise: promise(&artifact).statement,
+        statement: guarantee_text(&artifact).statement,
         monitors: MonitorFacts::of(&stored),
     };
     Ok(Adjusted { shift, artifact, summary })

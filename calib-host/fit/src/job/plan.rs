@@ -201,7 +201,7 @@ fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
     bins.into_iter()
 }
 
-/// What thresholds are to promise, in groups that have their own.
+/// What thresholds are to guarantee, in groups that have their own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ThresholdPlanOptions {
@@ -237,9 +237,9 @@ pub struct PlannedThresholds {
 pub struct PlannedThreshold {
     /// The class whose points count.
     pub class: Class,
-    /// What is promised: "sensitivity" or "specificity".
+    /// What is guaranteed: "sensitivity" or "specificity".
     pub accuracy: &'static str,
-    /// The share that is promised.
+    /// The share that is guaranteed.
     pub level: f64,
     /// The points by how many of them may be on the wrong side, from none on.
     pub points: Vec<PlannedPoints>,

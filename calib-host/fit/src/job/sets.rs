@@ -17,7 +17,7 @@ use crate::stats::Share;
 /// The failure probability of the interval of a class's coverage.
 const COVERAGE_ALPHA: f64 = 0.05;
 
-/// What prediction sets are to promise.
+/// What prediction sets are to guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SetOptions {
@@ -59,7 +59,7 @@ pub struct SetSummary {
     pub prediction_sets: Option<SetsFacts>,
     /// The calibration rows of each class whose set has the class, with exact intervals at 95 %.
     pub coverage: Vec<Share>,
-    /// The classes that sets have in fewer calibration rows than promised for all classes together, beyond chance.
+    /// The classes that sets have in fewer calibration rows than guaranteed for all classes together, beyond chance.
     pub missed_classes: Vec<usize>,
     /// The classes that no calibration row is of.
     pub unseen_classes: Vec<usize>,
@@ -231,7 +231,7 @@ mod tests {
     use crate::job::Target;
     use crate::stats::ScoreKind;
 
-    /// Calibrated scores, 2 % of which are of class 1: taken together the frequent class meets what is promised.
+    /// Calibrated scores, 2 % of which are of class 1: taken together the frequent class meets what is guaranteed.
     #[test]
     fn a_rare_class_is_covered_unless_rows_are_taken_together() {
         let scores: Vec<f32> = (0..2000).map(|i| (i as f32 / 2000.0).powi(2) * 0.06).collect();

@@ -1,6 +1,6 @@
-//! Thresholds that promise a sensitivity or a specificity.
+//! Thresholds that guarantee a sensitivity or a specificity.
 
-use calib_core::decision::{Accuracy, AccuracyPromise};
+use calib_core::decision::{Accuracy, AccuracyGuarantee};
 use serde::Serialize;
 
 use super::error::JobError;
@@ -16,7 +16,7 @@ use crate::operating::{
 use crate::options_error::OptionsError;
 use crate::stats::{Clusters, Interval, Seed, single_at_most};
 
-/// What thresholds are to promise.
+/// What thresholds are to guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ThresholdOptions {
@@ -28,7 +28,7 @@ pub struct ThresholdOptions {
     pub confidence: f64,
     /// How groups come to their thresholds.
     pub sharing: Sharing,
-    /// The share of class 1 where the device is used: what can be promised of the predictive values there.
+    /// The share of class 1 where the device is used: what can be guaranteed of the predictive values there.
     pub prevalence: Option<f64>,
     /// Whether a score between two thresholds raises the alarm.
     pub refer_raises: bool,
@@ -79,7 +79,7 @@ pub struct GroupThreshold {
     pub sensitivity_bounds: Option<Interval>,
     /// Exact bounds of the specificity, if the negatives did not choose the threshold.
     pub specificity_bounds: Option<Interval>,
-    /// What is promised of predictive values; `None` without a prevalence.
+    /// What is guaranteed of predictive values; `None` without a prevalence.
     pub predictive_values: Option<PredictiveValues>,
 }
 
@@ -155,7 +155,7 @@ pub fn threshold(
     let on_device = PointsOnDevice {
         points: &points,
         encoding: data.encoding().unwrap_or(all.kind().encoding(false)),
-        predictive: &promises(&values, options.prevalence),
+        predictive: &guarantees(&values, options.prevalence),
         refer_raises: options.refer_raises,
     };
     let n = kept.as_ref().map_or(all.len(), |kept| kept.len() as u64);
@@ -195,23 +195,23 @@ fn groups_of(data: &Dataset, kept: Option<&[usize]>, target: &Target<'_>) -> Vec
     named
 }
 
-/// What the artifact says of predictive values: the least of all groups, not above what is promised.
-fn promises(values: &[PredictiveValues], prevalence: Option<f64>) -> Vec<AccuracyPromise> {
+/// What the artifact says of predictive values: the least of all groups, not above what is guaranteed.
+fn guarantees(values: &[PredictiveValues], prevalence: Option<f64>) -> Vec<AccuracyGuarantee> {
     let least =
         |value: fn(&PredictiveValues) -> f64| single_at_most(values.iter().map(value).fold(1.0, f64::min));
     let confidence = least(|values| values.confidence);
-    let promise = |accuracy, level: f32| AccuracyPromise {
+    let guarantee = |accuracy, level: f32| AccuracyGuarantee {
         accuracy,
         level,
         confidence,
         prevalence: prevalence.map(|prevalence| prevalence as f32),
     };
     let both = [
-        promise(Accuracy::PositivePredictiveValue, least(|values| values.ppv)),
-        promise(Accuracy::NegativePredictiveValue, least(|values| values.npv)),
+        guarantee(Accuracy::PositivePredictiveValue, least(|values| values.ppv)),
+        guarantee(Accuracy::NegativePredictiveValue, least(|values| values.npv)),
     ];
-    let says_something = |promise: &AccuracyPromise| {
-        promise.level > 0.0 && promise.level < 1.0 && promise.confidence > 0.0 && !values.is_empty()
+    let says_something = |guarantee: &AccuracyGuarantee| {
+        guarantee.level > 0.0 && guarantee.level < 1.0 && guarantee.confidence > 0.0 && !values.is_empty()
     };
     both.into_iter().filter(says_something).collect()
 }

@@ -1,7 +1,7 @@
-//! Operating points: thresholds on a score that promise a sensitivity, a specificity or a predictive value.
+//! Operating points: thresholds on a score that guarantee a sensitivity, a specificity or a predictive value.
 //!
-//! A promise about one class needs the scores of its calibration points in order, and nothing else: no calibrated probability, no
-//! bins, no assumption about how the scores are distributed. So it holds with far fewer points than a promise about every bin.
+//! A guarantee about one class needs the scores of its calibration points in order, and nothing else: no calibrated probability, no
+//! bins, no assumption about how the scores are distributed. So it holds with far fewer points than a guarantee about every bin.
 //! Imports `stats`, `error`, `points` and `data`.
 
 mod error;

@@ -1,4 +1,4 @@
-//! Thresholds that promise a sensitivity or a specificity.
+//! Thresholds that guarantee a sensitivity or a specificity.
 
 use super::error::OperatingError;
 use super::rank::Aim;
@@ -6,7 +6,7 @@ use super::scores::{Class, KeyedScores};
 use crate::accessors::getters;
 use crate::stats::{Interval, clopper_pearson};
 
-/// What thresholds are to promise: a sensitivity, a specificity, or both.
+/// What thresholds are to guarantee: a sensitivity, a specificity, or both.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Aims {
     /// At least this share of the positives is not cleared.
@@ -36,7 +36,7 @@ pub struct GroupScores {
     pub scores: KeyedScores,
 }
 
-/// Thresholds of all groups, and what they promise.
+/// Thresholds of all groups, and what they guarantee.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OperatingPoints {
     pub(crate) aims: Aims,
@@ -46,7 +46,7 @@ pub struct OperatingPoints {
 
 getters! {
     OperatingPoints {
-        /// What is promised: of both shares together with the product of their confidences.
+        /// What is guaranteed: of both shares together with the product of their confidences.
         aims: Aims,
         /// How the groups come to their thresholds.
         sharing: Sharing,

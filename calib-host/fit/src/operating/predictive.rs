@@ -6,7 +6,7 @@ use super::rank::Aim;
 use super::scores::KeyedScores;
 use crate::stats::clopper_pearson;
 
-/// What is promised of the predictive values at a stated prevalence.
+/// What is guaranteed of the predictive values at a stated prevalence.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PredictiveValues {
@@ -19,10 +19,10 @@ pub struct PredictiveValues {
 }
 
 impl OperatingPoints {
-    /// Promises predictive values in a group, at a prevalence that is known.
+    /// Guarantees predictive values in a group, at a prevalence that is known.
     ///
     /// Both grow with sensitivity and specificity, so that lower bounds of those give lower bounds of these: the share that the
-    /// threshold promises, and for the other class, which did not choose the threshold, an exact one-sided bound at the same
+    /// threshold guarantees, and for the other class, which did not choose the threshold, an exact one-sided bound at the same
     /// failure probability. Their failure probabilities add up (union bound).
     ///
     /// # Errors

@@ -72,7 +72,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     // Decided by the scores alone, so that the labels do not choose which bins the union bound is over.
     let all_bins = methods.iter().flatten().filter_map(|method| method.facts().bins).sum::<usize>() as u64;
     let stated = stated_alpha(alpha);
-    let promise = Promise::of(problems, options, stated);
+    let terms = Terms::of(problems, options, stated);
     let shared = shared(problems, &methods)?;
     let together = together(problems, &methods, options)?;
     let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
@@ -83,10 +83,10 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         let fitted = fit_table(problems, table, method.as_ref(), (options, &shared))?;
         Ok(fitted.map(|(method, model)| {
             let n = problems.table_len(table) as u64;
-            let Some(promise) = promise else { return FittedTable::bare(model, n) };
+            let Some(terms) = terms else { return FittedTable::bare(model, n) };
             let facts = method.facts();
             let own = model.papers_epsilon(&facts, n, all_bins, stated);
-            let papers_epsilon = own.map(|own| promise.uniform.unwrap_or(own));
+            let papers_epsilon = own.map(|own| terms.uniform.unwrap_or(own));
             FittedTable::new(model, n, &facts, papers_epsilon, (all_bins, stated))
         }))
     };
@@ -115,12 +115,12 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
         positives: None,
         tables,
         unfitted,
-        guarantee: promise.zip(epsilon).map(|(promise, epsilon)| Guarantee {
-            theorem: if is_exact { Theorem::ClopperPearson } else { promise.theorem },
+        guarantee: terms.zip(epsilon).map(|(terms, epsilon)| Guarantee {
+            theorem: if is_exact { Theorem::ClopperPearson } else { terms.theorem },
             alpha,
             epsilon,
         }),
-        papers: promise.map(|promise| promise.theorem),
+        papers: terms.map(|terms| terms.theorem),
         parameters,
         scores: problems.scores(),
         compact: false,
@@ -137,13 +137,13 @@ fn parameters(options: &ReductionOptions, alpha: f64, tables: &[Option<FittedTab
 
 /// What may be guaranteed for the tables of a reduction.
 #[derive(Clone, Copy)]
-struct Promise {
+struct Terms {
     theorem: Theorem,
     /// The epsilon of every table that the theorem holds for; without it each table has its own.
     uniform: Option<f64>,
 }
 
-impl Promise {
+impl Terms {
     /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin; otherwise the binary theorem holds for each table,
     /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {

@@ -100,8 +100,8 @@ impl SetFigures {
         }
     }
 
-    /// Returns the rows with a single class in the set, and how many of those are of it. What is promised for all sets is
-    /// not promised for these alone.
+    /// Returns the rows with a single class in the set, and how many of those are of it. What is guaranteed for all sets is
+    /// not guaranteed for these alone.
     pub fn alone(&self) -> Share {
         self.by_size[1]
     }

@@ -8,7 +8,7 @@ use crate::data::{DataError, check_labels};
 use crate::operating::Aim;
 use crate::stats::{complement, floor_of_product};
 
-/// What prediction sets are to promise.
+/// What prediction sets are to guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SetAim {
     /// The probability that the true class is not in the set, in `(0, 1)`; a decimal, as it is printed.
@@ -57,7 +57,7 @@ pub struct PredictionSets {
 
 getters! {
     PredictionSets {
-        /// What is promised.
+        /// What is guaranteed.
         aim: SetAim,
         /// What the thresholds are compared with.
         score: ConformityScore,

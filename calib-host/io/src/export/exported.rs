@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{HeaderFlags, Reduction, ScoreBins, TableForm};
 use calib_core::{Artifact, BinFlags, ProbInterval, QuantizedScore, ScoreEncoding};
-use calib_fit::artifact::{StoredArtifact, points, promise, size_in_words};
+use calib_fit::artifact::{StoredArtifact, guarantee_text, points, size_in_words};
 
 /// Why an artifact has no form as source code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -179,7 +179,7 @@ fn codes(
     from.zip(values).map(|(from, value)| format!("{from}: {value:?}")).collect()
 }
 
-/// The first lines: what this is, and what it promises.
+/// The first lines: what this is, and what it guarantees.
 pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     let artifact = &stored.artifact();
     let header = artifact.header();
@@ -229,7 +229,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         ));
     }
     lines.push(String::new());
-    lines.extend(promise(stored).lines().iter().flat_map(|line| wrapped(line)));
+    lines.extend(guarantee_text(stored).lines().iter().flat_map(|line| wrapped(line)));
     lines
 }
 

@@ -146,17 +146,17 @@ mod tests {
     }
 
     #[test]
-    fn the_promise_is_in_the_first_comment() {
+    fn the_guarantee_is_in_the_first_comment() {
         let stored = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 3 }));
         let [c, rust] = [export_c(&stored, "cal"), export_rust(&stored, "CAL")];
-        let promised = calib_fit::artifact::promise(&stored);
-        assert!(promised.statement.contains("at least 90% probability"), "{promised}");
-        assert!(promised.assumptions.len() >= 3 && promised.limits.len() >= 3, "{promised}");
+        let guaranteed = calib_fit::artifact::guarantee_text(&stored);
+        assert!(guaranteed.statement.contains("at least 90% probability"), "{guaranteed}");
+        assert!(guaranteed.assumptions.len() >= 3 && guaranteed.limits.len() >= 3, "{guaranteed}");
         for (text, end) in [(c.unwrap(), "*/"), (rust.unwrap(), "#[rustfmt::skip]")] {
             let comment = text.split_once(end).unwrap().0.replace("// ", "");
             let words = comment.split_whitespace().collect::<Vec<_>>().join(" ");
-            let all = [&promised.statement].into_iter();
-            let conditions = promised.assumptions.iter().chain(&promised.limits).map(|one| &one.full);
+            let all = [&guaranteed.statement].into_iter();
+            let conditions = guaranteed.assumptions.iter().chain(&guaranteed.limits).map(|one| &one.full);
             for sentence in all.chain(conditions) {
                 assert!(words.contains(sentence), "{sentence}\n{words}");
             }

@@ -209,7 +209,7 @@ pub enum Problem {
     /// The file is not what its name says.
     #[error("{0}")]
     Format(String),
-    /// The file is not of the format that its first bytes or its name promise, or is damaged.
+    /// The file is not of the format that its first bytes or its name state, or is damaged.
     #[error("not {}: {}", .0, start_of(.1))]
     NotA(Format, String),
     /// The format is one that this build does not read.
@@ -251,7 +251,7 @@ pub enum Problem {
         /// The limit.
         max: usize,
     },
-    /// The file promises more rows than this.
+    /// The file states more rows than this.
     #[error("more than {max} rows")]
     TooManyRows {
         /// The limit.
@@ -297,15 +297,15 @@ pub enum Problem {
     /// The file ends too early.
     #[error("the file is cut off: {got} of {expected} bytes are there")]
     Truncated {
-        /// The length in bytes that the header promises.
+        /// The length in bytes that the header states.
         expected: u64,
         /// The length found.
         got: u64,
     },
     /// The file goes on after the data.
-    #[error("the file has {got} bytes where its header promises {expected}")]
+    #[error("the file has {got} bytes where its header states {expected}")]
     TrailingBytes {
-        /// The length in bytes that the header promises.
+        /// The length in bytes that the header states.
         expected: u64,
         /// The length found.
         got: u64,

@@ -1,7 +1,7 @@
 //! Arrow IPC, as files and as streams.
 //!
 //! The reader allocates as much as a length in the file says, so every length is checked first: that messages are inside
-//! of the file, buffers inside of their messages, and that compressed buffers do not promise too much.
+//! of the file, buffers inside of their messages, and that compressed buffers do not claim too much.
 //!
 //! <https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>
 

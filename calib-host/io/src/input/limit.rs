@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::cell::{Span, TableCell};
 use crate::files::{FileError, Format, Place, Problem, read_to_limit};
 
-/// The most that a compressed file is unpacked to. A hostile one of a few kilobytes promises any amount.
+/// The most that a compressed file is unpacked to. A hostile one of a few kilobytes claims any amount.
 ///
 /// Fuzzed, of millions of files each gets less.
 pub const MAX_UNPACKED_BYTES: u64 = if cfg!(fuzzing) { 16 << 20 } else { 4 << 30 };

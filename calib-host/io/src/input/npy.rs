@@ -296,7 +296,7 @@ fn elements<T, const N: usize>(data: &[u8], of_bytes: impl Fn([u8; N]) -> T) -> 
     data.as_chunks().0.iter().map(|&bytes| of_bytes(bytes)).collect()
 }
 
-/// The shape that the start of a file promises, if it is an array at all.
+/// The shape that the start of a file states, if it is an array at all.
 pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
     if !start.starts_with(b"\x93NUMPY")
         || !has_whole_header(start)
@@ -308,7 +308,7 @@ pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
     Some(NpyHeader::from_reader(&mut start).ok()?.shape().to_vec())
 }
 
-/// Whether all of the header is there: npyz reserves the memory for a header of any length that is promised.
+/// Whether all of the header is there: npyz reserves the memory for a header of any length that is stated.
 fn has_whole_header(bytes: &[u8]) -> bool {
     match bytes.get(6..) {
         Some([1, _, low, high, rest @ ..]) => rest.len() >= usize::from(u16::from_le_bytes([*low, *high])),

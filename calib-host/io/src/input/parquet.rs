@@ -21,7 +21,7 @@ use crate::files::{FileError, Format, Place, Problem, Unit};
 
 const MAGIC: &[u8] = b"PAR1";
 
-/// The most rows that are read chunk by chunk: a small file promises any number of equal ones.
+/// The most rows that are read chunk by chunk: a small file claims any number of equal ones.
 const MAX_ROWS: u64 = 1 << 34;
 
 /// How much is read to find the header of a page, and how long one may be: it has the smallest and the largest value.

@@ -76,8 +76,8 @@ impl FleetReport<'_> {
 
     /// The strongest that any table's counters say.
     fn worst(&self) -> Standing {
-        let promises = self.tables.iter().filter_map(|table| table.promise);
-        let all = self.tables.iter().map(|table| table.shift).chain(promises);
+        let guarantees = self.tables.iter().filter_map(|table| table.guarantee);
+        let all = self.tables.iter().map(|table| table.shift).chain(guarantees);
         all.map(|evidence| evidence.standing()).max().unwrap_or(Standing::Quiet)
     }
 
@@ -85,7 +85,7 @@ impl FleetReport<'_> {
         let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
         match self.worst() {
             // Of outcomes the alarm is about the probabilities; of scores it is not.
-            Standing::Alarm if !self.tables.iter().filter_map(|table| table.promise).any(is_alarm) => {
+            Standing::Alarm if !self.tables.iter().filter_map(|table| table.guarantee).any(is_alarm) => {
                 "Alarm: the scores are not like the reference scores; whether the probabilities still hold, outcomes tell"
             }
             Standing::Alarm => "Alarm: the calibrator is not to be relied on",
@@ -126,25 +126,25 @@ impl FleetReport<'_> {
             0 => "nothing to judge, as no prediction is known.".into(),
             _ => format!("{said}, by {predictions} predictions ({}).", levels(table.shift)),
         };
-        let outcomes = match table.promise {
-            None => "nothing is promised of them that they could break.".into(),
+        let outcomes = match table.guarantee {
+            None => "nothing is guaranteed of them that they could contradict.".into(),
             Some(_) if labelled == 0 => {
-                "nothing to judge, as none is known: nothing tells whether the promise still holds.".into()
+                "nothing to judge, as none is known: nothing tells whether the guarantee still holds.".into()
             }
-            Some(promise) => {
-                let said = match promise.standing() {
-                    Standing::Alarm => "alarm. They are not as frequent as was promised",
+            Some(guarantee) => {
+                let said = match guarantee.standing() {
+                    Standing::Alarm => "alarm. They are not as frequent as was guaranteed",
                     Standing::Evidence => {
-                        "evidence, no alarm. Some of it says that they are not as frequent as was promised"
+                        "evidence, no alarm. Some of it says that they are not as frequent as was guaranteed"
                     }
                     Standing::Weak => {
-                        "weak evidence, no alarm. A little says that they are not as frequent as was promised"
+                        "weak evidence, no alarm. A little says that they are not as frequent as was guaranteed"
                     }
                     Standing::Quiet => {
-                        "quiet. Little or nothing says that they are not as frequent as was promised"
+                        "quiet. Little or nothing says that they are not as frequent as was guaranteed"
                     }
                 };
-                format!("{said}, by {labelled} known ones ({}).", levels(promise))
+                format!("{said}, by {labelled} known ones ({}).", levels(guarantee))
             }
         };
         let mut sentences = vec![
@@ -188,7 +188,7 @@ impl FleetReport<'_> {
         }
     }
 
-    /// The outcomes of a table's bins beside what was promised, and how predictions are shared out among the monitor's.
+    /// The outcomes of a table's bins beside what was guaranteed, and how predictions are shared out among the monitor's.
     fn plots(&self, table: &FleetTable) -> [Plot; 2] {
         let name = self.name(table);
         let title = |title: &str| name.as_ref().map_or(title.to_owned(), |name| format!("{title}, {name}"));
@@ -207,10 +207,14 @@ impl FleetReport<'_> {
         let mut chart = Chart::new(x, Axis::probs("observed frequency, all devices", largest));
         chart.diagonal();
         for (prob, bin) in &drawn {
-            if let Some(promised) = bin.promised {
+            if let Some(guaranteed) = bin.guaranteed {
                 // As wide as a mark, so that bins next to each other stay apart.
-                let corners =
-                    [(-half, promised.lo), (half, promised.lo), (half, promised.hi), (-half, promised.hi)];
+                let corners = [
+                    (-half, guaranteed.lo),
+                    (half, guaranteed.lo),
+                    (half, guaranteed.hi),
+                    (-half, guaranteed.hi),
+                ];
                 chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
             }
         }
@@ -223,7 +227,7 @@ impl FleetReport<'_> {
             vec![
                 at.to_string(),
                 bin.prob.map_or(String::new(), |prob| number(prob.into())),
-                bin.promised.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
+                bin.guaranteed.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
                 bin.labelled.to_string(),
                 bin.positives.to_string(),
                 if known { number(share(bin)) } else { String::new() },
@@ -244,7 +248,7 @@ impl FleetReport<'_> {
                 percent_of_success(self.alpha)
             ),
             legend: vec![
-                ("band", "promised"),
+                ("band", "guaranteed"),
                 ("before whisker", "counted, with its exact interval"),
                 ("diagonal", "as was said"),
             ],
@@ -252,7 +256,7 @@ impl FleetReport<'_> {
         finish(
             &chart,
             words,
-            vec!["bin", "probability", "promised", "outcomes", "positive", "share", "exact interval"],
+            vec!["bin", "probability", "guaranteed", "outcomes", "positive", "share", "exact interval"],
             rows,
         )
     }
@@ -298,7 +302,7 @@ impl FleetReport<'_> {
     }
 }
 
-/// Half the width of what was promised of a bin.
+/// Half the width of what was guaranteed of a bin.
 const HALF: f64 = 0.01;
 
 /// What there is to know of such evidence.
@@ -307,7 +311,7 @@ const READING: [&str; 6] = [
      ever reaches 1 : 20 in at most one of 20 fleets.",
     "Scores are compared with the reference scores: those of the calibration, unless --monitor-scores gave others. Where patients come \
      again, or reference scores were chosen, they differ with nothing wrong: count one prediction a patient.",
-    "Scores that come from where they did say nothing of outcomes: whether these are as frequent as promised only known outcomes tell, and \
+    "Scores that come from where they did say nothing of outcomes: whether these are as frequent as guaranteed only known outcomes tell, and \
      only in bins that have some.",
     "Which outcomes become known, and when, must depend on neither the label nor anything within the bin that predicts it.",
     "Which devices are added up, and when, must not depend on what they counted. A device that was lost or replaced keeps its last counters in \

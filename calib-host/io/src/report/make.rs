@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use calib_core::Artifact;
 use calib_fit::artifact::{
-    StoredArtifact, device_costs, promise, rule_sentences, scores_in_words, size_in_words, table_steps,
+    StoredArtifact, device_costs, guarantee_text, rule_sentences, scores_in_words, size_in_words, table_steps,
 };
 use calib_fit::assess::{
     AssessOptions, CalibratedRows, Cell, ClinicalOptions, ClinicalSummary, Evidence, Flaw, IntervalKind,
@@ -127,7 +127,7 @@ pub fn report(
     plots.extend(simplex_of(artifact, data));
     plots.extend(clinical.iter().flat_map(|clinical| clinical_figures(clinical, options)));
     let flaws = flaws(artifact, data, &evidence);
-    let (bootstrap, promise) = (options.bootstrap, promise(stored));
+    let (bootstrap, guarantee) = (options.bootstrap, guarantee_text(stored));
     Report {
         schema: REPORT_SCHEMA,
         of_margins,
@@ -135,9 +135,9 @@ pub fn report(
         verdict,
         calibrator: summary(artifact),
         steps: steps(artifact),
-        assumptions: promise.full_assumptions().into_iter().map(Into::into).collect(),
-        limits: promise.full_limits().into_iter().map(Into::into).collect(),
-        guarantee: with_rule(promise.statement, &rule_sentences(artifact)),
+        assumptions: guarantee.full_assumptions().into_iter().map(Into::into).collect(),
+        limits: guarantee.full_limits().into_iter().map(Into::into).collect(),
+        guarantee: with_rule(guarantee.statement, &rule_sentences(artifact)),
         guaranteed: is_guaranteed(artifact),
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
         doubtful: !evidence.is_empty() || !data.doubts.is_empty() || flaws.iter().any(Flaw::is_grave),
@@ -333,7 +333,7 @@ fn occupancy(artifact: &Artifact<'_>, calibration: &CalibratedRows, test: &Calib
     bins.into_iter().map(bin).collect()
 }
 
-/// What is guaranteed of the probabilities, and what thresholds or sets beside them promise.
+/// What is guaranteed of the probabilities, and what thresholds or sets beside them guarantee.
 fn with_rule(statement: String, sentences: &[String]) -> String {
     let upper = |sentence: &String| {
         let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));

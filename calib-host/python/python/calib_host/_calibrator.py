@@ -165,7 +165,7 @@ class Calibrator:
         )
 
     @property
-    def promise(self) -> str:
+    def statement(self) -> str:
         """What is guaranteed in a sentence; why nothing is, if nothing is."""
         return self._facts["statement"]
 
@@ -225,7 +225,7 @@ class Calibrator:
         margins, which are no probabilities, only the order is assessed before. Rows without a probability are counted and left out. The
         options are those of :func:`calib_host.assess`.
 
-        What the rows say against the calibrator is in ``evidence``: that it does harm, or breaks its promise. It is warned of, as a
+        What the rows say against the calibrator is in ``evidence``: that it does harm, or contradicts its guarantee. It is warned of, as a
         :class:`CalibrationWarning`, too. The rows that the calibrator was fitted to are refused with a :class:`DataError`, as every
         figure would be optimistically biased; ``same_rows=True`` continues with a warning.
 
@@ -302,7 +302,7 @@ class Calibrator:
         return f"{facts['method']}, {facts['reduction']}, {bins}{facts['n']} points, {facts['len_bytes']} bytes"
 
     def __repr__(self) -> str:
-        return f"<Calibrator {self._size()}: {self.promise}>"
+        return f"<Calibrator {self._size()}: {self.statement}>"
 
     def _repr_html_(self) -> str:
         facts = self._facts
@@ -311,7 +311,7 @@ class Calibrator:
             for title, items in [("Requires", facts["assumptions"]), ("Limits", facts["limits"])]
             if items
         ]
-        return f"<p><strong>{escape(self._size())}</strong></p><p>{escape(self.promise)}</p>{''.join(lists)}"
+        return f"<p><strong>{escape(self._size())}</strong></p><p>{escape(self.statement)}</p>{''.join(lists)}"
 
 
 def _restore(

@@ -113,7 +113,7 @@ def threshold(
     score_encoding: tuple[str, float, int] | None = None,
     seed: int = 0,
 ) -> Thresholds:
-    """Thresholds that promise a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
+    """Thresholds that guarantee a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
 
     They go beside the tables of ``calibrator`` if one is given: scores are then what it takes, integer codes included, and ``counter`` says
     how new the result is. The other options are those of ``calib threshold``.

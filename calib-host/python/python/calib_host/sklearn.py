@@ -39,7 +39,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     that ``fit`` is given, which should be others.
 
     A guarantee is about the classifier that the scores come from. With folds there are several, of which none is kept: then
-    ``calibrator_.guarantee`` is None, and ``calibrator_.promise`` says why. With a ``FrozenEstimator`` it is that of the method.
+    ``calibrator_.guarantee`` is None, and ``calibrator_.statement`` says why. With a ``FrozenEstimator`` it is that of the method.
 
     ``method``, ``bins``, ``points_per_bin``, ``reduction``, ``alpha`` and ``seed`` are those of :func:`calib_host.fit`, ``options`` a
     dict of its others. Without a method it is a blend, and of several classes one for each with 50 points, or

@@ -25,7 +25,7 @@ const ACTIONS: [MonitorAction; 2] = [MonitorAction::Alarm, MonitorAction::Uncali
 const LOOK: usize = 16;
 const GAPS: &[&[u32]] = &[&[30, 41, 30]];
 /// A change is alarmed of soon.
-const PARTS: MonitorParts<'_> = MonitorParts { shift: 20, change: 2, promise: 20, gaps: GAPS, edges: None };
+const PARTS: MonitorParts<'_> = MonitorParts { shift: 20, change: 2, guarantee: 20, gaps: GAPS, edges: None };
 
 /// All states of the pin, one after the other.
 #[derive(Debug, Default)]
@@ -200,7 +200,7 @@ fn an_alarm_of_a_change_is_told_alone_whatever_the_action() {
 
 /// Nobody asks for a prediction in between: the pin rises with the outcome that brings the alarm.
 #[test]
-fn an_alarm_of_the_promise_raises_the_pin_at_once() {
+fn an_alarm_of_the_guarantee_raises_the_pin_at_once() {
     let parts = MonitorParts { shift: 1 << 31, ..PARTS };
     let bytes = artifact(Some(MonitorAction::Uncalibrated), &parts, |_| {});
     let mut device = watched(&bytes);
@@ -212,7 +212,7 @@ fn an_alarm_of_the_promise_raises_the_pin_at_once() {
         let is_positive = true;
         let told = PredictionOutcome { calibrator: HELD, group: None, class: 1, bin: 0, is_positive, known };
         let found = counters(&mut device, RequestBody::Outcome(told));
-        let is_raised = found.promise.is_some_and(|promise| promise.raised.is_some());
+        let is_raised = found.guarantee.is_some_and(|guarantee| guarantee.raised.is_some());
         assert_eq!(found.action.map(|action| action.is_done), Some(is_raised));
         raised += usize::from(is_raised);
     }

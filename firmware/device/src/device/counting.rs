@@ -5,7 +5,7 @@ use std::vec::Vec;
 use calib_core::artifact::{
     Guarantee, Header, HeaderFlags, MonitorParts, Reduction, Table, TableForm, Theorem,
 };
-use calib_core::monitor::{LogEvidence, PromiseMonitor, Reference, ShiftMonitor};
+use calib_core::monitor::{GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor};
 use calib_core::wire::{
     Counters, CountersRefusal, Kept, KnownOutcomes, PredictionOutcome, Question, Raised, Refusal, ReplyBody,
     Request, RequestBody, Scores,
@@ -77,7 +77,7 @@ fn in_bin(bin: usize) -> RequestBody {
 }
 
 const ALARMS: MonitorParts<'_> =
-    MonitorParts { shift: 20, change: 1000, promise: 100, gaps: &[], edges: None };
+    MonitorParts { shift: 20, change: 1000, guarantee: 100, gaps: &[], edges: None };
 const GAPS: [u32; 3] = [30, 41, 30];
 
 /// 0.05 below 0.2, 0.4 below 0.7, then 0.9, each within 0.0625; with monitors.
@@ -141,7 +141,7 @@ fn the_classifiers_own_predictions_are_counted_and_what_the_line_makes_up_is_not
     assert_eq!(found.outcomes, [KnownOutcomes::default(); 3]);
     assert_eq!((found.kept, found.takes_outcomes, found.is_full), (Kept::No, true, false));
     assert!(found.shift.raised.is_none() && found.change.raised.is_none());
-    assert!(found.promise.is_some_and(|promise| promise.raised.is_none()));
+    assert!(found.guarantee.is_some_and(|guarantee| guarantee.raised.is_none()));
 }
 
 /// The alarm of a shift is raised when the device looks, and the evidence is that of the monitor by itself.
@@ -186,8 +186,8 @@ fn an_outcome_is_counted_once_however_often_it_is_told() {
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<3, 1>::new());
     (0..200).for_each(|row| _ = ask(&mut device, in_bin(row % 3)));
     let artifact = Artifact::parse(slot.as_bytes()).unwrap();
-    let promised = || (0..3).map(|bin| artifact.tables().promised(0, bin));
-    let mut promise = PromiseMonitor::<3>::new();
+    let guaranteed = || (0..3).map(|bin| artifact.tables().guaranteed(0, bin));
+    let mut guarantee = GuaranteeMonitor::<3>::new();
     for known in 0..60 {
         // Of what was called 0.9, half is.
         let outcome = PredictionOutcome { is_positive: known % 2 == 0, ..told(1, 2, known) };
@@ -196,13 +196,13 @@ fn an_outcome_is_counted_once_however_often_it_is_told() {
             let positives = known / 2 + 1;
             assert_eq!(found.outcomes[2], KnownOutcomes { labelled: known + 1, positives });
         }
-        promise.count(2, outcome.is_positive);
-        promise.look(promised(), LogEvidence::of_one_in(100));
+        guarantee.count(2, outcome.is_positive);
+        guarantee.look(guaranteed(), LogEvidence::of_one_in(100));
     }
-    let found = counters(&mut device, FIRST).promise.unwrap();
-    assert_eq!(found.evidence, promise.evidence(promised()));
-    assert_eq!(found.raised, promise.alarm_at().map(Raised::At));
-    assert!(promise.alarm_at().is_some_and(|at| at < 60));
+    let found = counters(&mut device, FIRST).guarantee.unwrap();
+    assert_eq!(found.evidence, guarantee.evidence(guaranteed()));
+    assert_eq!(found.raised, guarantee.alarm_at().map(Raised::At));
+    assert!(guarantee.alarm_at().is_some_and(|at| at < 60));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn monitors_may_have_bins_of_their_own() {
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<2, 1>::new());
     ask(&mut device, in_bin(2));
     let found = counters(&mut device, FIRST);
-    assert_eq!((&found.predictions[..], found.outcomes.len(), found.promise), (&[0, 1][..], 0, None));
+    assert_eq!((&found.predictions[..], found.outcomes.len(), found.guarantee), (&[0, 1][..], 0, None));
     let room = CountersRefusal::Room { tables: 1, bins: 2 };
     assert_eq!(refused(&mut device, RequestBody::Outcome(told(1, 1, 0))), room);
 }

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use calib_core::artifact::{ArtifactWriter, Header, HeaderFlags, Method, Reduction, Table, TableForm};
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
+    Accuracy, AccuracyGuarantee, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
     Thresholds, Verdict,
 };
 use calib_core::score::CodeVector;
@@ -50,13 +50,13 @@ pub(super) fn thresholds(lower: u32, upper: u32) -> Thresholds {
 }
 
 pub(super) fn points(writer: &mut ArtifactWriter<'_>, groups: &[Thresholds], refer_raises: bool) {
-    let promises = [AccuracyPromise {
+    let guarantees = [AccuracyGuarantee {
         accuracy: Accuracy::Sensitivity,
         level: 0.95,
         confidence: 0.95,
         prevalence: None,
     }];
-    writer.operating_points(&OperatingParts { groups, refer_raises, promises: &promises }).unwrap();
+    writer.operating_points(&OperatingParts { groups, refer_raises, guarantees: &guarantees }).unwrap();
 }
 
 fn points_alone(encoding: ScoreEncoding, groups: &[Thresholds], refer_raises: bool) -> Aligned {

@@ -151,7 +151,7 @@ pub(crate) fn calibrator(name: u8) -> Aligned {
     writer.header(&header).expect("the header is in order");
     writer.tables(&[Some(Table { form, epsilon: None })]).expect("the tables fit");
     let gaps = &[&GAPS[..]];
-    let parts = MonitorParts { shift: RARITY, change: 10_000, promise: 100, gaps, edges: None };
+    let parts = MonitorParts { shift: RARITY, change: 10_000, guarantee: 100, gaps, edges: None };
     writer.monitors(&parts).expect("the monitors fit");
     Aligned::new(writer.finish(|_| Identity([name; 8])).expect("it fits"))
 }

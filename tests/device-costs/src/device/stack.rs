@@ -36,7 +36,7 @@ const BUDGETS: [(&str, u64); 32] = [
     ("monitor_count", 256),
     ("monitor_shift", 512),
     ("monitor_change", 512),
-    ("monitor_promise", 512),
+    ("monitor_guarantee", 512),
     ("counted_look_15", 704),
     ("watched_look_15", 704),
     ("told_look_15", 704),

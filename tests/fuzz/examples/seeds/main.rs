@@ -10,7 +10,7 @@ use calib_core::artifact::{
     SectionKind, Table, TableForm, Theorem,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles,
+    Accuracy, AccuracyGuarantee, Action, Conformity, DecisionParts, OperatingParts, Quantile, Quantiles,
     SetParts, Threshold, Thresholds,
 };
 use calib_core::monitor::LogEvidence;
@@ -166,8 +166,12 @@ fn rules() -> Vec<(&'static str, Vec<u8>)> {
         negatives_above: above,
     };
     let pair = |lower, upper| Thresholds { lower: at(lower, 59), upper: at(upper, 9) };
-    let promises =
-        [AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None }];
+    let guarantees = [AccuracyGuarantee {
+        accuracy: Accuracy::Sensitivity,
+        level: 0.95,
+        confidence: 0.9,
+        prevalence: None,
+    }];
     let quantiles = Quantiles::ByClass(&[Quantile { rows: 9, key: 65_530 }; 3]);
     let sets = SetParts {
         conformity: Conformity::Margin,
@@ -190,7 +194,11 @@ fn rules() -> Vec<(&'static str, Vec<u8>)> {
     let of_groups = |writer: &mut ArtifactWriter<'_>| {
         let groups = [pair(0x3E80_0000, 0x3F00_0000), pair(1, 0x3F80_0001)];
         writer
-            .operating_points(&OperatingParts { groups: &groups, refer_raises: true, promises: &promises })
+            .operating_points(&OperatingParts {
+                groups: &groups,
+                refer_raises: true,
+                guarantees: &guarantees,
+            })
             .unwrap();
         writer.groups(&["f", "m"]).unwrap();
     };
@@ -203,7 +211,7 @@ fn rules() -> Vec<(&'static str, Vec<u8>)> {
             "points_of_codes",
             write(&alone(Method::OperatingPoint, Reduction::Binary, codes), &|writer| {
                 let groups = [pair(100, 256)];
-                let parts = OperatingParts { groups: &groups, refer_raises: false, promises: &promises };
+                let parts = OperatingParts { groups: &groups, refer_raises: false, guarantees: &guarantees };
                 writer.operating_points(&parts).unwrap();
             }),
         ),
@@ -487,7 +495,7 @@ fn counters() -> Counters {
         outcomes: [known(300, 299), known(0, 0), known(1, 1)].into_iter().collect(),
         shift: watched(50_260_000, Some(Raised::At(300))),
         change: watched(7, Some(Raised::By(1))),
-        promise: Some(watched(-50_260_000, None)),
+        guarantee: Some(watched(-50_260_000, None)),
         is_full: true,
         kept: Kept::But(64),
         takes_outcomes: true,

@@ -21,7 +21,7 @@ use calib_host::assess::{
 };
 use calib_host::io::files::read_artifact;
 use calib_host::stats::Interval;
-use calib_host::{StoredArtifact, promise};
+use calib_host::{StoredArtifact, guarantee_text};
 use calib_tests::classifier::{Case, Rows, SEED};
 use calib_tests::{Board, Emulator, ImageSize, bare_scores, build_firmware, classified_rows, image_size};
 use npyz::WriterBuilder;
@@ -238,7 +238,7 @@ fn with_interval(estimate: EstimateWithInterval) -> String {
 }
 
 fn print_guarantee(stored: &StoredArtifact) {
-    println!("  guarantee    {}", promise(stored).statement);
+    println!("  guarantee    {}", guarantee_text(stored).statement);
     let artifact = stored.artifact();
     let Some(found) = artifact.score_intervals() else { return };
     let tables = (0..found.count()).filter_map(|table| found.table(table));

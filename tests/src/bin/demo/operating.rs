@@ -1,4 +1,4 @@
-//! The threshold of a binary classifier: what it promises, and what it does on the test rows.
+//! The threshold of a binary classifier: what it guarantees, and what it does on the test rows.
 
 use std::path::Path;
 
@@ -67,8 +67,8 @@ pub(crate) fn show(case: &Case, rows: &Path, elf: &Path, words: [&str; 2], on_de
         "               on the test rows it raises {raised} {positives}, and spares {spared} {negatives}"
     );
     let verdict = match raised.interval().hi < 0.95 {
-        true => "the test rows contradict the promise",
-        false => "the test rows agree with the promise",
+        true => "the test rows contradict the guarantee",
+        false => "the test rows agree with the guarantee",
     };
     println!("  verdict      {verdict}: exact 95 % intervals in brackets");
     Ok(())

@@ -1,4 +1,4 @@
-//! A screening with enough data: every promise against the truth, which is known because the people are simulated.
+//! A screening with enough data: every guarantee against the truth, which is known because the people are simulated.
 
 use anyhow::{Result, ensure};
 use calib_core::{Artifact, Calibrated, Calibrator, Score};

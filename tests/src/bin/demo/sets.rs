@@ -1,4 +1,4 @@
-//! Prediction sets of a classifier of several classes: what they promise, and what they hold on the test rows.
+//! Prediction sets of a classifier of several classes: what they guarantee, and what they hold on the test rows.
 
 use std::path::Path;
 
@@ -65,11 +65,11 @@ fn judge(test: &CodedRows, sets: &PredictionSets, device: &mut Emulator) -> Resu
         "               the device decides alone in {alone}, and is right in {alone_right} of them; of the others somebody else decides"
     );
     let verdict = match covered.interval().hi < 1.0 - sets.aim().alpha {
-        true => "the test rows contradict the promise",
-        false => "the test rows agree with the promise",
+        true => "the test rows contradict the guarantee",
+        false => "the test rows agree with the guarantee",
     };
     println!(
-        "  verdict      {verdict}: exact 95 % intervals in brackets; a set of one class has no promise of its own"
+        "  verdict      {verdict}: exact 95 % intervals in brackets; a set of one class has no guarantee of its own"
     );
     Ok(())
 }

@@ -19,7 +19,7 @@ pub(crate) struct Column {
     pub(crate) measurement: Measurement,
 }
 
-/// Prints what each answers, costs, promises and reaches on the test rows, with the classifier's own scores first.
+/// Prints what each answers, costs, guarantees and reaches on the test rows, with the classifier's own scores first.
 pub(crate) fn print(test: &CodedRows, columns: &[Column]) -> Result<()> {
     let line = |title: &str, first: &str, cells: &mut dyn Iterator<Item = String>| {
         let cells: String = cells.map(|cell| format!(" {cell:>20}")).collect();

@@ -76,7 +76,7 @@ fn margins() -> StoredArtifact {
     let parts = MonitorParts {
         shift: 20,
         change: 1000,
-        promise: 100,
+        guarantee: 100,
         gaps: &[&[50, 51, 50, 51]],
         edges: Some(&[&edges]),
     };
@@ -94,7 +94,7 @@ fn groups() -> StoredArtifact {
         Some(Table { form: TableForm::Steps(steps), epsilon: None })
     });
     let parts =
-        MonitorParts { shift: 20, change: 1000, promise: 100, gaps: &[&[50, 51], &[50, 51]], edges: None };
+        MonitorParts { shift: 20, change: 1000, guarantee: 100, gaps: &[&[50, 51], &[50, 51]], edges: None };
     let binary = (Method::Isotonic, Reduction::Binary, 2);
     artifact(binary, ScoreEncoding::F32, (4, HeaderFlags::GROUPED), |writer| {
         writer.tables(&tables).unwrap();
@@ -199,7 +199,7 @@ impl<const BINS: usize, const TABLES: usize> Both<'_, BINS, TABLES> {
     }
 
     fn expect(&mut self, counters: &Counters) {
-        let watched = [Some(counters.shift), Some(counters.change), counters.promise];
+        let watched = [Some(counters.shift), Some(counters.change), counters.guarantee];
         for (alarms, watched) in self.alarms.iter_mut().zip(&watched) {
             *alarms += usize::from(watched.is_some_and(|watched| watched.raised.is_some()));
         }

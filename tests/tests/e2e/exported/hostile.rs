@@ -7,7 +7,7 @@ use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
+    Accuracy, AccuracyGuarantee, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
     Thresholds,
 };
 use calib_core::{Identity, ScoreEncoding, StepTable};
@@ -72,14 +72,18 @@ fn artifact(names: &[&str], words: &str, with_sets: bool) -> StoredArtifact {
     } else {
         let at = Threshold { key: 5, positives: 60, positives_above: 59, negatives: 60, negatives_above: 9 };
         let groups = vec![Thresholds { lower: at, upper: at }; names.len()];
-        let promises = [AccuracyPromise {
+        let guarantees = [AccuracyGuarantee {
             accuracy: Accuracy::Sensitivity,
             level: 0.95,
             confidence: 0.9,
             prevalence: None,
         }];
         writer
-            .operating_points(&OperatingParts { groups: &groups, refer_raises: true, promises: &promises })
+            .operating_points(&OperatingParts {
+                groups: &groups,
+                refer_raises: true,
+                guarantees: &guarantees,
+            })
             .unwrap();
         writer.groups(names).unwrap();
     }

@@ -7,7 +7,7 @@ use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyPromise, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
+    Accuracy, AccuracyGuarantee, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
     Thresholds,
 };
 use calib_core::score::CodeVector;
@@ -52,10 +52,14 @@ pub(crate) fn points(writer: &mut ArtifactWriter<'_>, keys: &[[u32; 2]]) {
     };
     let groups: Vec<Thresholds> =
         keys.iter().map(|&[lower, upper]| Thresholds { lower: at(lower, 59), upper: at(upper, 9) }).collect();
-    let promises =
-        [AccuracyPromise { accuracy: Accuracy::Sensitivity, level: 0.95, confidence: 0.9, prevalence: None }];
+    let guarantees = [AccuracyGuarantee {
+        accuracy: Accuracy::Sensitivity,
+        level: 0.95,
+        confidence: 0.9,
+        prevalence: None,
+    }];
     writer
-        .operating_points(&OperatingParts { groups: &groups, refer_raises: true, promises: &promises })
+        .operating_points(&OperatingParts { groups: &groups, refer_raises: true, guarantees: &guarantees })
         .unwrap();
     if keys.len() > 1 {
         writer.groups(&["f", "m"]).unwrap();

@@ -79,7 +79,7 @@ fn shifted(folder: &Path, device: &TtyDevice, action: MonitorAction) -> [Answers
     let alarmed = status(folder, device);
     assert_eq!((&alarmed["shift"]["standing"], &alarmed["action_is_done"]), (&"alarm".into(), &true.into()));
     let shown = String::from_utf8(run(folder, &["status"], device).stdout).unwrap();
-    assert!(shown.contains("done since an alarm of a shift or of the promise"), "{shown}");
+    assert!(shown.contains("done since an alarm of a shift or of the guarantee"), "{shown}");
     [before, held]
 }
 

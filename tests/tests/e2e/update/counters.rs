@@ -96,7 +96,7 @@ fn counters_are_shown_stored_and_told_outcomes() {
         (Some("alarm"), Some(15))
     );
     assert_eq!(
-        (table["promise"]["standing"].as_str(), table["takes_outcomes"].as_bool()),
+        (table["guarantee"]["standing"].as_str(), table["takes_outcomes"].as_bool()),
         (Some("quiet"), Some(true))
     );
     let shown = String::from_utf8(run(&["status"]).stdout).unwrap();
@@ -117,7 +117,7 @@ fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     table(9, 0);
     let told = json(&run(&["label", "outcomes.csv", "--json"]));
     assert_eq!((told["told"].as_u64(), &told["monitors"][0]["labelled"][3]), (Some(9), &9.into()));
-    assert_eq!(told["monitors"][0]["promise"]["standing"], "alarm");
+    assert_eq!(told["monitors"][0]["guarantee"]["standing"], "alarm");
     table(12, 1);
     let refused = run(&["label", "outcomes.csv"]);
     let said = words(&refused);
@@ -148,7 +148,7 @@ fn fleet_agrees(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     let fleet = ["fleet", "cal.bin", "ward-3.json", "--json"];
     let fleet = json(&Command::new(calib()).current_dir(folder).args(fleet).output().unwrap());
     assert_eq!(fleet["tables"][0]["devices"][0]["device"], "ward 3");
-    for monitor in ["shift", "promise"] {
+    for monitor in ["shift", "guarantee"] {
         let [device, exact] = [&status["monitors"], &fleet["tables"]]
             .map(|tables| tables[0][monitor]["log_evidence"].as_f64().unwrap());
         assert!(device <= exact && exact - device < 1e-3, "{monitor}: {device} {exact}");

@@ -65,8 +65,8 @@ impl fmt::Display for OperatingAccuracy {
     }
 }
 
-/// Counts what an artifact's operating points say of labelled rows, by group; empty if it has none. A promise is about the population: its
-/// share of these rows may be below the promised one by chance, and the interval tells how far.
+/// Counts what an artifact's operating points say of labelled rows, by group; empty if it has none. A guarantee is about the population: its
+/// share of these rows may be below the guaranteed one by chance, and the interval tells how far.
 ///
 /// # Panics
 ///

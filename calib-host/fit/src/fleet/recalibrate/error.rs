@@ -32,9 +32,9 @@ pub enum RecalibrateError {
     /// Codes, or tables of 16-bit numbers.
     #[error("only tables of f32 are made from counted outcomes: take rows with labels")]
     Form,
-    /// There are thresholds or sets, whose promises are of the rows before.
+    /// There are thresholds or sets, whose guarantees are of the rows before.
     #[error(
-        "the calibrator has thresholds or prediction sets, whose promises are about the rows that they were made of: counters do not \
+        "the calibrator has thresholds or prediction sets, whose guarantees are about the rows that they were made of: counters do not \
          renew them, so take rows with labels"
     )]
     Rules,

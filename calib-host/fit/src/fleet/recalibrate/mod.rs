@@ -25,7 +25,7 @@ pub use error::RecalibrateError;
 /// How outcomes become a calibrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recalibration {
-    /// The probability with which the promise may fail.
+    /// The probability with which the guarantee may fail.
     pub alpha: f64,
     /// The sum of the alphas of earlier calibrations in the field. What the calibrator in force says that it and those before it spent
     /// is the least of it.
@@ -47,8 +47,8 @@ pub struct Recalibrated {
     /// The tables whose scores do not come from where the reference scores did, by all counters together: the new calibrator has no
     /// monitors if there are any, as these would compare with those scores again.
     pub shifted: Vec<usize>,
-    /// The tables whose outcomes raised the alarm about the promise, by all counters together.
-    pub broken: Vec<usize>,
+    /// The tables whose outcomes raised the alarm about the guarantee, by all counters together.
+    pub contradicted: Vec<usize>,
 }
 
 /// A bin and the outcomes that its value rests on.
@@ -107,7 +107,7 @@ const NOT_KEPT: [&str; 7] =
 /// # Errors
 ///
 /// Counters that are not the calibrator's, that are full or have gone back; a calibrator whose values are not those of bins with fixed
-/// edges, or with promises about thresholds or sets; no outcome at all.
+/// edges, or with guarantees about thresholds or sets; no outcome at all.
 pub fn recalibrated(
     before: &StoredArtifact,
     devices: &[DeviceCounters],
@@ -146,7 +146,7 @@ pub fn recalibrated(
         bytes,
         tables: found.tables.into_iter().map(|table| table.map_or(Vec::new(), |table| table.bins)).collect(),
         shifted,
-        broken: alarmed(|table| table.promise),
+        contradicted: alarmed(|table| table.guarantee),
     })
 }
 
@@ -270,7 +270,7 @@ impl<'a> Outcomes<'a> {
         let number = |name| {
             parameter_of(before.provenance.parameters, name).and_then(|value| value.parse::<f64>().ok())
         };
-        // Where nothing was promised, nothing could fail.
+        // Where nothing was guaranteed, nothing could fail.
         let own = before.guarantee.and(number("alpha")).unwrap_or(0.0);
         // Sums of decimals are decimals.
         let spent = (1e12 * (number("alpha-spent").unwrap_or(0.0) + own)).round() / 1e12;
@@ -364,11 +364,11 @@ impl<'a> Outcomes<'a> {
             _ => Ok(Vec::new()),
         };
         let edges = self.tables.iter().zip(&gaps).map(keys_of).collect::<Result<Vec<_>, _>>()?;
-        let [shift, change, promise] = monitors.rarities();
+        let [shift, change, guarantee] = monitors.rarities();
         writer.monitors(&MonitorParts {
             shift,
             change,
-            promise,
+            guarantee,
             gaps: &gaps.iter().map(Vec::as_slice).collect::<Vec<_>>(),
             edges: Some(&edges.iter().map(Vec::as_slice).collect::<Vec<_>>()),
         })

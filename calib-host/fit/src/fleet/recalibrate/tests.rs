@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::artifact::{ArtifactOptions, MonitorBins, Monitoring, artifact_bytes, promise};
+use crate::artifact::{ArtifactOptions, MonitorBins, Monitoring, artifact_bytes, guarantee_text};
 use crate::binary::{BinaryMethod, FixedWidth, Isotonic, ScalingMethod, Umd, Ums};
 use crate::data::{BinaryData, RowsDigest, TopLabelData, VectorKind, Vectors};
 use crate::fit::{Fit, fit_binary};
@@ -70,7 +70,7 @@ fn the_values_are_the_shares_of_all_devices() {
     let after = recalibrated(&before, &devices, &[], &HOW).unwrap();
     let bins: Vec<_> = after.tables[0].iter().map(|bin| (bin.bin.n, bin.bin.positives)).collect();
     assert_eq!(bins, [(50, 4), (40, 10), (40, 15), (0, 0)]);
-    assert_eq!((&after.shifted[..], &after.broken[..]), (&[][..], &[][..]));
+    assert_eq!((&after.shifted[..], &after.contradicted[..]), (&[][..], &[][..]));
     let stored = made(&after);
     let artifact = stored.artifact();
     let header = artifact.header();
@@ -113,10 +113,10 @@ fn the_values_are_the_shares_of_all_devices() {
         format!("alpha=0.05 bins=4 boundary=ceil counting-devices=1 alpha-spent=0.2 parent={parent}")
     );
     assert_eq!(again.artifact().counter(), 3);
-    let promise = promise(&again);
-    assert!(promise.statement.contains("240 outcomes that 1 device counted"), "{}", promise.statement);
-    assert!(promise.assumptions.iter().any(|a| a.short.contains("time set in advance")), "{promise}");
-    assert!(promise.limits.iter().any(|l| l.short.contains("in the field (0.2)")), "{promise}");
+    let guarantee = guarantee_text(&again);
+    assert!(guarantee.statement.contains("240 outcomes that 1 device counted"), "{}", guarantee.statement);
+    assert!(guarantee.assumptions.iter().any(|a| a.short.contains("time set in advance")), "{guarantee}");
+    assert!(guarantee.limits.iter().any(|l| l.short.contains("in the field (0.2)")), "{guarantee}");
 }
 
 /// The fit that knows every row has the same values and intervals, where its edges are as fixed.
@@ -159,9 +159,9 @@ fn counts_make_what_the_rows_with_fixed_edges_make() {
     assert_eq!(edges(&stored), edges(&of_rows));
 }
 
-/// All intervals hold in the share of fleets that is promised, although the truth is another one than that of the calibration.
+/// All intervals hold in the share of fleets that is guaranteed, although the truth is another one than that of the calibration.
 #[test]
-fn the_intervals_of_all_bins_hold_as_often_as_promised() {
+fn the_intervals_of_all_bins_hold_as_often_as_guaranteed() {
     let before = stored(&BinaryMethod::Ums(Ums { bins: 5, seed: 3 }));
     let edges = match before.artifact().tables().get(0).unwrap().form {
         TableForm::Steps(table) => table.edges().to_vec(),

@@ -104,15 +104,15 @@ pub struct MonitorOptions {
     /// As there.
     pub change: u32,
     /// As there.
-    pub promise: u32,
+    pub guarantee: u32,
     /// What a device does on an alarm.
     pub action: Option<MonitorAction>,
 }
 
 impl Default for MonitorOptions {
     fn default() -> Self {
-        let Monitoring { shift, change, promise, action, .. } = Monitoring::default();
-        Self { bins: None, scores: None, shift, change, promise, action }
+        let Monitoring { shift, change, guarantee, action, .. } = Monitoring::default();
+        Self { bins: None, scores: None, shift, change, guarantee, action }
     }
 }
 
@@ -367,7 +367,7 @@ impl FitOptions {
     pub(super) fn monitoring(&self, points: Option<&BinaryData>) -> Result<Option<Monitoring>, NotFitted> {
         use crate::artifact::{CompileError, MonitorBins, MonitorError};
         let Some(options) = &self.monitors else { return Ok(None) };
-        let &MonitorOptions { bins, shift, change, promise, action, .. } = options;
+        let &MonitorOptions { bins, shift, change, guarantee, action, .. } = options;
         let bins = match (bins, &options.scores, points) {
             (None, ..) => None,
             (Some(bins), Some(scores), Some(points)) => {
@@ -381,7 +381,7 @@ impl FitOptions {
             }
             (Some(_), _, None) => unreachable!("checked before"),
         };
-        Ok(Some(Monitoring { shift, change, promise, bins, action }))
+        Ok(Some(Monitoring { shift, change, guarantee, bins, action }))
     }
 }
 

@@ -121,7 +121,7 @@ mod tests {
             outcomes: [KnownOutcomes { labelled: 9, positives: 1 }; 2].into_iter().collect(),
             shift: quiet,
             change: quiet,
-            promise: None,
+            guarantee: None,
             is_full: false,
             kept: Kept::No,
             takes_outcomes: true,

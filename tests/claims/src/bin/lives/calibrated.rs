@@ -26,7 +26,7 @@ pub(crate) fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     random.random()
 }
 
-/// The probability with which a calibrator's own promise fails.
+/// The probability with which a calibrator's own guarantee fails.
 pub(crate) const ALPHA: f64 = 0.1;
 /// Scores of 24 bits: a score is in f32 what it is here, and none comes twice.
 const GRID: u32 = 1 << 24;

@@ -60,13 +60,13 @@ fn at_least(times: &[u32]) -> f64 {
     FIXED.iter().map(bound).fold(0.0, f64::max)
 }
 
-/// Scores that never change; whether the mean time until an alarm is shown to be what was promised.
+/// Scores that never change; whether the mean time until an alarm is shown to be what was guaranteed.
 pub(crate) fn changes(lives: u32) -> bool {
     // A life is fifty times as long as one of a shift.
     let lives = (lives / 50).max(20);
     println!(
         "no change: the mean time until a false alarm of the device, {lives} lives of a million predictions or until then; {CHANGE} or more \
-         are promised"
+         are guaranteed"
     );
     let mut kept = true;
     for n in [200, 1000, 5000] {
@@ -79,7 +79,7 @@ pub(crate) fn changes(lives: u32) -> bool {
     kept & told(&format!("{TABLES} tables of {POINTS_OF_TABLE} points, each at all of the level"), times)
 }
 
-/// Says what these lives show, and whether it is what was promised.
+/// Says what these lives show, and whether it is what was guaranteed.
 fn told(what: &str, times: Vec<u32>) -> bool {
     let lives = times.len();
     let mean = times.iter().map(|&time| f64::from(time)).sum::<f64>() / lives as f64;

@@ -60,7 +60,7 @@ fn device(
 /// A fleet at the end of its life.
 struct Seen {
     shift: bool,
-    promise: bool,
+    guarantee: bool,
     /// How many devices have an alarm about scores of their own.
     alone: usize,
     labelled: u64,
@@ -72,17 +72,17 @@ fn fleet(change: Change, life: u32) -> Seen {
     let devices: Vec<DeviceCounters> =
         (0..DEVICES).map(|name| device(&stored, name, change, &mut random)).collect();
     let tables = survey(&stored.artifact(), &devices, 0.05).expect("the counters are the calibrator's");
-    let [FleetTable { shift, promise, devices, bins, .. }] = &tables[..] else { panic!("one table") };
+    let [FleetTable { shift, guarantee, devices, bins, .. }] = &tables[..] else { panic!("one table") };
     let is_alarm = |standing: Standing| standing == Standing::Alarm;
     Seen {
         shift: is_alarm(shift.standing()),
-        promise: promise.is_some_and(|promise| is_alarm(promise.standing())),
+        guarantee: guarantee.is_some_and(|guarantee| is_alarm(guarantee.standing())),
         alone: devices.iter().filter(|device| is_alarm(device.shift.standing())).count(),
         labelled: bins.iter().map(|bin| bin.labelled).sum(),
     }
 }
 
-/// Prints what fleets see; whether quiet ones keep what was promised.
+/// Prints what fleets see; whether quiet ones keep what was guaranteed.
 pub(crate) fn fleets(lives: u32) -> bool {
     let fleets = (lives / 5).max(20);
     println!(
@@ -100,15 +100,15 @@ pub(crate) fn fleets(lives: u32) -> bool {
         let seen: Vec<Seen> = (0..fleets).into_par_iter().map(|life| fleet(change, life)).collect();
         let count = |is: fn(&Seen) -> bool| seen.iter().filter(|seen| is(seen)).count();
         let mean = |number: &dyn Fn(&Seen) -> f64| seen.iter().map(number).sum::<f64>() / f64::from(fleets);
-        let (shifts, promises) = (count(|seen| seen.shift), count(|seen| seen.promise));
+        let (shifts, guarantees) = (count(|seen| seen.shift), count(|seen| seen.guarantee));
         println!(
-            "  {what}: together scores {shifts}, outcomes {promises}; alone {:.1} of {DEVICES} devices, with {:.2} outcomes each",
+            "  {what}: together scores {shifts}, outcomes {guarantees}; alone {:.1} of {DEVICES} devices, with {:.2} outcomes each",
             mean(&|seen| seen.alone as f64),
             mean(&|seen| seen.labelled as f64) / DEVICES as f64
         );
         if change.power == 1.0 && change.more == 0.0 {
             kept &= told("scores", shifts, fleets, 1.0 / 20.0);
-            kept &= told("outcomes", promises, fleets, ALPHA + 1.0 / 100.0);
+            kept &= told("outcomes", guarantees, fleets, ALPHA + 1.0 / 100.0);
         }
     }
     kept

@@ -1,7 +1,7 @@
 """FriedmanDrift: probability integral transforms of a regressor before and after a drift, and what river's detectors make of them.
 
 Writes a file of doubles for every kind of drift, for each trial its calibration set and then its stream, and prints a line of JSON for
-every detector with the row of its first alarm in each trial. The calibration sets are the trials' own: what is promised is over their
+every detector with the row of its first alarm in each trial. The calibration sets are the trials' own: what is guaranteed is over their
 draw, too.
 """
 

@@ -64,7 +64,7 @@ fn told(name: &str, alarms: &Alarms) -> f64 {
     wrong / trials
 }
 
-/// Prints the table; whether our false alarms are as rare as was promised.
+/// Prints the table; whether our false alarms are as rare as was guaranteed.
 pub(crate) fn friedman(python: &Path, trials: u32) -> Result<bool> {
     let folder = root().join("target/friedman-drift");
     fs::create_dir_all(&folder)?;

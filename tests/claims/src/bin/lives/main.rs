@@ -1,15 +1,15 @@
-//! `cargo xtask bench monitor`: whether monitors keep what they promise, and how soon they notice.
+//! `cargo xtask bench monitor`: whether monitors keep what they guarantee, and how soon they notice.
 //!
 //! Every life has calibration scores of its own, a stream of predictions, and a seed of its own. A share of false alarms that is surely
-//! above what was promised is a failure.
+//! above what was guaranteed is a failure.
 
 mod calibrated;
 mod change;
 mod exact;
 mod fleet;
 mod friedman;
+mod guarantee;
 mod power;
-mod promise;
 mod quiet;
 
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn main() -> Result<ExitCode> {
     let mut kept = quiet::shifts(lives);
     kept &= quiet::tables(lives);
     kept &= change::changes(lives);
-    kept &= promise::promises(lives);
+    kept &= guarantee::guarantees(lives);
     kept &= fleet::fleets(lives);
     power::power(lives);
     if let Some(python) = flags.python {

@@ -1,10 +1,10 @@
 //! Lives with something wrong: how soon it is noticed.
 
-use calib_core::monitor::{ChangeMonitor, LogEvidence, PromiseMonitor, ShiftMonitor};
+use calib_core::monitor::{ChangeMonitor, GuaranteeMonitor, LogEvidence, ShiftMonitor};
 use rayon::prelude::*;
 
 use crate::calibrated::{Calibrated, MOST, of_life, uniform};
-use crate::promise::promised;
+use crate::guarantee::guaranteed;
 
 const N: usize = 5000;
 /// Where nothing was noticed until then, it never is.
@@ -45,17 +45,17 @@ fn shifted(k: f64, start: u32, life: u32) -> [Option<u32>; 2] {
     [shift.alarm_at().and_then(|at| at.checked_sub(start)), changed]
 }
 
-/// After how many outcomes it is noticed that every bin's truth is so far above the middle of what was promised.
+/// After how many outcomes it is noticed that every bin's truth is so far above the middle of what was guaranteed.
 fn off(by: f64, life: u32) -> Option<u32> {
     let mut random = of_life(9_500_000 + (by * 100.0) as u64, life);
-    let promised = promised();
-    let mut monitor = PromiseMonitor::<10>::new();
+    let guaranteed = guaranteed();
+    let mut monitor = GuaranteeMonitor::<10>::new();
     let alarm = LogEvidence::of_one_in(100);
     for _ in 0..PREDICTIONS {
         let bin = (uniform(&mut random) * 10.0) as usize;
         let truth = 0.05 + 0.1 * bin as f64 + by;
         monitor.count(bin, uniform(&mut random) < truth);
-        monitor.look(promised.into_iter(), alarm);
+        monitor.look(guaranteed.into_iter(), alarm);
         if monitor.alarm_at().is_some() {
             break;
         }
@@ -72,7 +72,7 @@ pub(crate) fn power(lives: u32) {
         let of = |monitor: usize| median(found.iter().map(|found| found[monitor]).collect());
         println!("  k = {k} from prediction {start} on: shift {}, change {}", of(0), of(1));
     }
-    println!("B = 10, epsilon 0.073: outcomes until a broken promise is noticed on the device");
+    println!("B = 10, epsilon 0.073: outcomes until a guarantee that does not hold is noticed on the device");
     for by in [0.3, 0.2, 0.15] {
         let found = (0..lives).into_par_iter().map(|life| off(by, life)).collect();
         println!("  every bin off by {by}: {}", median(found));

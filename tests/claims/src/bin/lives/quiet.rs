@@ -14,7 +14,7 @@ const WITH_DEVICE: u32 = 100;
 /// Of how many lives one may raise a false alarm of a shift.
 const SHIFT: u32 = 20;
 
-/// A line with the share of lives that had an alarm; whether the share may be what was promised.
+/// A line with the share of lives that had an alarm; whether the share may be what was guaranteed.
 pub(crate) fn told(what: &str, alarms: usize, lives: u32, limit: f64) -> bool {
     // Surely: a dozen shares are looked at in every run.
     let interval = clopper_pearson(alarms as u64, lives.into(), 0.001);

@@ -61,7 +61,7 @@ fn row(
     for set in 0..SETS {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED + set);
         let data = truth.draw(N, &mut rng);
-        // A rare class may be missing altogether; then nothing is fitted and nothing promised.
+        // A rare class may be missing altogether; then nothing is fitted and nothing guaranteed.
         let Ok(fit) = fit_binary(&data, &method(set), ALPHA) else { continue };
         if fit.guarantee().is_none() {
             continue;

@@ -20,8 +20,8 @@ const ATOMS: u32 = 256;
 type Truth = fn(f64) -> f64;
 
 /// Prints, for models more and less calibrated, how often the true measure is above its bound (Gao et al. 2017, Claim 4), and
-/// the expected cost outside its interval and outside the deviation by `c_emp` alone (eq. 2), which promises nothing. Fails
-/// if a bound that is promised fails significantly more often than delta.
+/// the expected cost outside its interval and outside the deviation by `c_emp` alone (eq. 2), which guarantees nothing. Fails
+/// if a bound that is guaranteed fails significantly more often than delta.
 pub(super) fn decide() -> Result<()> {
     println!(
         "\nexpected cost on unlabelled points, {SETS} data sets each: n labelled and n unlabelled points, delta = {DELTA}, \

@@ -3,9 +3,9 @@
 mod assessment;
 mod coverage;
 mod decide;
+mod guarantees;
 mod histogram;
 mod imbalance;
-mod promises;
 mod reductions;
 mod scaling;
 mod simplex;
@@ -76,7 +76,7 @@ fn papers(data: &Path, refs: &Path) -> Result<()> {
     coverage::coverage()?;
     histogram::histogram()?;
     imbalance::imbalance()?;
-    promises::promises()
+    guarantees::guarantees()
 }
 
 impl Comparison {

@@ -1,4 +1,4 @@
-//! How often the promises of operating points, prediction sets and adjusted calibrators are broken, over many calibration sets.
+//! How often the guarantees of operating points, prediction sets and adjusted calibrators fail, over many calibration sets.
 
 use anyhow::{Context, Result, ensure};
 use calib_core::ScoreEncoding;
@@ -78,7 +78,7 @@ impl Scores {
     }
 }
 
-/// What is known of a promise after many sets.
+/// What is known of a guarantee after many sets.
 #[derive(Default)]
 struct Kept {
     stated: u64,
@@ -94,7 +94,7 @@ impl Kept {
         self.exact += exact;
     }
 
-    /// Prints a line, and fails if the promise is broken significantly more often than at its level.
+    /// Prints a line, and fails if the guarantee is contradicted significantly more often than at its level.
     fn line(&self, name: &str, level: f64) -> Result<()> {
         if self.stated == 0 {
             println!("{name:<66} {level:>7.4} {:>8}", "refused: too few");
@@ -114,11 +114,11 @@ impl Kept {
     }
 }
 
-/// Prints how often each promise is broken, with its level, the 99 % interval and, where there is one, the exact probability for
-/// continuous scores. Fails if a promise is broken significantly more often than at its level.
-pub(super) fn promises() -> Result<()> {
-    println!("\npromises that are broken, of {SETS} calibration sets each, seed {SEED}");
-    println!("{:<66} {:>7} {:>8} {:>18} {:>8}", "promise", "level", "broken", "99 % interval", "exact");
+/// Prints how often each guarantee is contradicted, with its level, the 99 % interval and, where there is one, the exact probability for
+/// continuous scores. Fails if a guarantee is contradicted significantly more often than at its level.
+pub(super) fn guarantees() -> Result<()> {
+    println!("\nguarantees that do not hold, of {SETS} calibration sets each, seed {SEED}");
+    println!("{:<66} {:>7} {:>8} {:>18} {:>8}", "guarantee", "level", "broken", "99 % interval", "exact");
     for scores in SCORES {
         for n in SIZES {
             one_threshold(scores, n)?;
@@ -137,7 +137,7 @@ fn keyed(rows: (Vec<f64>, Vec<bool>)) -> Result<KeyedScores> {
     Ok(KeyedScores::of_scores(&BinaryData::new(rows.0, rows.1)?.on_device())?)
 }
 
-/// `None` if there are too few points for any promise.
+/// `None` if there are too few points for any guarantee.
 fn find(groups: &[GroupScores], aims: Aims, sharing: Sharing) -> Result<Option<OperatingPoints>> {
     match OperatingPoints::find(groups, aims, sharing) {
         Err(OperatingError::TooFew { .. }) => Ok(None),
@@ -173,12 +173,12 @@ fn one_threshold(scores: Scores, n: usize) -> Result<()> {
             sensitive.count(truth.0 < level, exact(point.positives_allowed, m, level));
             let bounds = found.specificity_bounds(point).context("the negatives chose nothing")?;
             other.count(truth.1 < bounds.lo - 1e-12 || truth.1 > bounds.hi + 1e-12, 0.0);
-            let promised = found.predictive_values(point, PREVALENCE)?;
+            let guaranteed = found.predictive_values(point, PREVALENCE)?;
             let (raised, cleared) = (PREVALENCE * truth.0, (1.0 - PREVALENCE) * truth.1);
             let ppv = raised / (raised + (1.0 - PREVALENCE) * (1.0 - truth.1));
             let npv = cleared / (cleared + PREVALENCE * (1.0 - truth.0));
-            confidence = promised.confidence;
-            values.count(ppv < promised.ppv - 1e-12 || npv < promised.npv - 1e-12, 0.0);
+            confidence = guaranteed.confidence;
+            values.count(ppv < guaranteed.ppv - 1e-12 || npv < guaranteed.npv - 1e-12, 0.0);
         }
         if let Some(found) = found(None, aim(level))? {
             let point = &found.points()[0];
@@ -292,7 +292,7 @@ impl Mean {
     }
 }
 
-/// Every bin's promise at another prevalence, with the prevalence of the calibration points known or counted.
+/// Every bin's guarantee at another prevalence, with the prevalence of the calibration points known or counted.
 fn label_shift() -> Result<()> {
     let truths = [
         Truth::uniform("continuous, P = s^2", |s| s * s),

@@ -1,4 +1,4 @@
-//! What an artifact promises: every assumption, in every place that tells of it.
+//! What an artifact guarantees: every assumption, in every place that tells of it.
 
 use crate::data::{Json, UMD_FIT, binary, binary_place, csv};
 use crate::transcript::quote;
@@ -9,7 +9,7 @@ fn texts(list: &serde_json::Value) -> Vec<String> {
 }
 
 #[test]
-fn the_assumptions_are_complete_wherever_the_promise_is() {
+fn the_assumptions_are_complete_wherever_the_guarantee_is() {
     let place = binary_place().with("test.csv", csv(&binary(300)));
     place.ok(UMD_FIT);
     let fitted = place.json(&format!("{UMD_FIT} --force --json"));
@@ -20,7 +20,7 @@ fn the_assumptions_are_complete_wherever_the_promise_is() {
         assert_eq!(parts.map(|part| &told[part]), parts.map(|part| &fitted[part]));
     }
     let statement = reported["guarantee"].text();
-    assert!(fitted["promise"].text().starts_with(statement));
+    assert!(fitted["statement"].text().starts_with(statement));
     place.ok(&format!("{report} -o report.html"));
     place.ok("calib export cal.bin --format c -o cal.h");
     place.ok("calib export cal.bin --format rust -o cal.rs");
@@ -63,7 +63,7 @@ fn ties_are_measured() {
     said!();
 }
 
-/// One of ten candidates is fitted at a tenth of alpha, and the promise is for all of alpha.
+/// One of ten candidates is fitted at a tenth of alpha, and the guarantee is for all of alpha.
 #[test]
 fn a_choice_among_candidates_costs_epsilon() {
     let place = binary_place();
@@ -81,7 +81,7 @@ fn a_choice_among_candidates_costs_epsilon() {
     place.ok(&format!("{UMD_FIT} --force --candidates 10"));
     assert_eq!(among["guarantee"]["alpha"], 0.1);
     // How many points an epsilon of 0.1 takes depends on it as well.
-    quote(&among["promise"]);
+    quote(&among["statement"]);
     quote(&among["assumptions"]);
     let inspected = place.inspect("cal.bin");
     assert_eq!(inspected["provenance"]["parameters"], "alpha=0.1 candidates=10 bins=10 boundary=ceil");

@@ -1,4 +1,4 @@
-//! Whether outcomes are as frequent as promised.
+//! Whether outcomes are as frequent as guaranteed.
 
 use core::cmp::Ordering;
 
@@ -16,45 +16,45 @@ const ONE: u64 = 1 << 30;
 /// By how much a bet's logarithm may be too large, in units of 2^-24.
 const SLACK: i64 = 128;
 
-/// Counts outcomes by bin, and says how strongly they speak against the promise that P(Y = 1 | bin) lies in an interval.
+/// Counts outcomes by bin, and says how strongly they speak against the guarantee that P(Y = 1 | bin) lies in an interval.
 ///
 /// Against either end of every bin's interval there are three bets, on probabilities a tenth, two and four tenths of the way from
 /// the end to 0 or 1; the evidence is their mean (Waudby-Smith and Ramdas 2024), a function of the counts alone. If the intervals hold
 /// all at once with probability 1 - alpha, then P(ever a false alarm) is at most alpha and what the alarm adds. An end at 0 or
-/// 1 cannot be passed, and a bin without a promise cannot break one: neither has bets.
+/// 1 cannot be passed, and a bin without a guarantee cannot contradict one: neither has bets.
 ///
 /// Which outcomes become known, and when, must depend neither on the outcome nor on anything within the bin that predicts it:
 /// count a prediction when the time to follow it up is over, the same for both outcomes. Takes 8 bytes a bin and 4 more.
 ///
 /// ```
 /// use calib_core::ProbInterval;
-/// use calib_core::monitor::{LogEvidence, PromiseMonitor};
+/// use calib_core::monitor::{LogEvidence, GuaranteeMonitor};
 ///
-/// let promised = [ProbInterval::new(0.0, 0.2), None, ProbInterval::new(0.7, 0.9)];
-/// let mut monitor = PromiseMonitor::<3>::new();
+/// let guaranteed = [ProbInterval::new(0.0, 0.2), None, ProbInterval::new(0.7, 0.9)];
+/// let mut monitor = GuaranteeMonitor::<3>::new();
 /// let alarm = LogEvidence::of_one_in(100);
 /// // Of the cases that were called likely, half are.
 /// for row in 0..80 {
 ///     monitor.count(2, row % 2 == 0);
-///     monitor.look(promised.into_iter(), alarm);
+///     monitor.look(guaranteed.into_iter(), alarm);
 /// }
 /// assert!(monitor.alarm_at().is_some());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct PromiseMonitor<const B: usize> {
+pub struct GuaranteeMonitor<const B: usize> {
     labelled: [u32; B],
     positives: [u32; B],
     marks: Marks,
 }
 
-impl<const B: usize> PromiseMonitor<B> {
+impl<const B: usize> GuaranteeMonitor<B> {
     /// Makes a monitor that has seen nothing.
     pub const fn new() -> Self {
         Self { labelled: [0; B], positives: [0; B], marks: Marks::new(None, false) }
     }
 
-    /// Makes a monitor that has counted before, from what [`PromiseMonitor::counts`] and [`PromiseMonitor::alarm_at`] told. More
+    /// Makes a monitor that has counted before, from what [`GuaranteeMonitor::counts`] and [`GuaranteeMonitor::alarm_at`] told. More
     /// positives than outcomes count as as many.
     pub fn resumed(labelled: [u32; B], mut positives: [u32; B], alarm_at: Option<u32>) -> Self {
         for (positives, &labelled) in positives.iter_mut().zip(&labelled) {
@@ -64,7 +64,7 @@ impl<const B: usize> PromiseMonitor<B> {
     }
 
     /// Counts the outcome of a prediction whose score was in this bin. A bin that the monitor does not have, and any when a counter
-    /// [is full](PromiseMonitor::is_full), is not counted.
+    /// [is full](GuaranteeMonitor::is_full), is not counted.
     pub fn count(&mut self, bin: usize, outcome: bool) {
         if self.is_full() {
             return;
@@ -93,14 +93,14 @@ impl<const B: usize> PromiseMonitor<B> {
         self.marks.are_full()
     }
 
-    /// Returns the evidence against the promise: never more than there is. `promised` is each bin's interval, in order, and `None`
-    /// of a bin without a promise. None without a bet.
+    /// Returns the evidence against the guarantee: never more than there is. `guaranteed` is each bin's interval, in order, and `None`
+    /// of a bin without a guarantee. None without a bet.
     ///
     /// Takes up to eight logarithms a bin, and six exponentials.
-    pub fn evidence(&self, promised: impl Iterator<Item = Option<ProbInterval>>) -> LogEvidence {
+    pub fn evidence(&self, guaranteed: impl Iterator<Item = Option<ProbInterval>>) -> LogEvidence {
         let mut mean = Mean::default();
-        for (promised, (labelled, positives)) in promised.zip(self.counts()) {
-            let Some(ProbInterval { lo, hi }) = promised else { continue };
+        for (guaranteed, (labelled, positives)) in guaranteed.zip(self.counts()) {
+            let Some(ProbInterval { lo, hi }) = guaranteed else { continue };
             let (positives, negatives) = (i64::from(positives), i64::from(labelled - positives));
             // Away from the interval, so that the null holds whatever the bound's float stands for.
             let (low, high) = (scaled_down(lo), scaled_up(hi));
@@ -123,10 +123,10 @@ impl<const B: usize> PromiseMonitor<B> {
     /// Works the evidence out, and raises the alarm if it is as much as this. Once raised, an alarm stays.
     pub fn look(
         &mut self,
-        promised: impl Iterator<Item = Option<ProbInterval>>,
+        guaranteed: impl Iterator<Item = Option<ProbInterval>>,
         alarm: LogEvidence,
     ) -> LogEvidence {
-        let evidence = self.evidence(promised);
+        let evidence = self.evidence(guaranteed);
         self.marks.raise(evidence, alarm, self.total());
         evidence
     }
@@ -137,7 +137,7 @@ impl<const B: usize> PromiseMonitor<B> {
     }
 }
 
-impl<const B: usize> Default for PromiseMonitor<B> {
+impl<const B: usize> Default for GuaranteeMonitor<B> {
     fn default() -> Self {
         Self::new()
     }
@@ -198,10 +198,10 @@ mod tests {
     extern crate std;
 
     /// The evidence in doubles, as the definition has it.
-    fn exact(promised: &[Option<(f32, f32)>], counts: &[(u32, u32)]) -> f64 {
+    fn exact(guaranteed: &[Option<(f32, f32)>], counts: &[(u32, u32)]) -> f64 {
         let mut bets = Vec::new();
-        for (promised, &(labelled, positives)) in promised.iter().zip(counts) {
-            let Some((l, u)) = promised.map(|(l, u)| (f64::from(l), f64::from(u))) else { continue };
+        for (guaranteed, &(labelled, positives)) in guaranteed.iter().zip(counts) {
+            let Some((l, u)) = guaranteed.map(|(l, u)| (f64::from(l), f64::from(u))) else { continue };
             let (s, rest) = (f64::from(positives), f64::from(labelled - positives));
             let bet = |theta: f64, null: f64| {
                 s * libm::log(theta / null) + rest * libm::log((1.0 - theta) / (1.0 - null))
@@ -231,17 +231,17 @@ mod tests {
         evidence.units() as f64 / LogEvidence::UNITS as f64
     }
 
-    /// At either end of the promise the expected evidence is at most 1, over all outcomes of a bin; far beyond it is not.
+    /// At either end of the guarantee the expected evidence is at most 1, over all outcomes of a bin; far beyond it is not.
     #[test]
-    fn the_bets_are_fair_or_worse_within_the_promise() {
-        let promised = (0.25, 0.5);
+    fn the_bets_are_fair_or_worse_within_the_guarantee() {
+        let guaranteed = (0.25, 0.5);
         let expected = |prob: f64| {
             let n = 12u32;
             let mut choices = 1.0;
             let mut sum = 0.0;
             for s in 0..=n {
-                let monitor = PromiseMonitor::<1>::resumed([n], [s], None);
-                let evidence = libm::exp(log(monitor.evidence([interval(promised)].into_iter())));
+                let monitor = GuaranteeMonitor::<1>::resumed([n], [s], None);
+                let evidence = libm::exp(log(monitor.evidence([interval(guaranteed)].into_iter())));
                 sum += choices * prob.powi(s as i32) * (1.0 - prob).powi((n - s) as i32) * evidence;
                 choices *= f64::from(n - s) / f64::from(s + 1);
             }
@@ -255,9 +255,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_broken_has_no_bets() {
-        let monitor = PromiseMonitor::<3>::resumed([90; 3], [45; 3], None);
-        let promised = [interval((0.0, 1.0)), None, interval((1.0, 1.0))];
-        assert_eq!(monitor.evidence(promised.into_iter()), LogEvidence::NONE);
+        let monitor = GuaranteeMonitor::<3>::resumed([90; 3], [45; 3], None);
+        let guaranteed = [interval((0.0, 1.0)), None, interval((1.0, 1.0))];
+        assert_eq!(monitor.evidence(guaranteed.into_iter()), LogEvidence::NONE);
         assert_eq!(monitor.evidence(core::iter::empty()), LogEvidence::NONE);
     }
 
@@ -274,7 +274,7 @@ mod tests {
     /// By as much as the bound of a float: in units of 2^-30, 1.07 and 1.61 lie between 1 and 2.
     #[test]
     fn a_bet_is_against_the_bound_beyond_the_float() {
-        let monitor = PromiseMonitor::<1>::resumed([1000], [40], None);
+        let monitor = GuaranteeMonitor::<1>::resumed([1000], [40], None);
         let evidence = |bounds| monitor.evidence([interval(bounds)].into_iter());
         let unit = 1.0 / ONE as f32;
         assert_eq!(evidence((0.0, 1e-9)), evidence((0.0, 2.0 * unit)));
@@ -293,20 +293,20 @@ mod tests {
     #[test]
     fn counters_stop_before_they_overflow() {
         let limit = u32::MAX / 2;
-        let mut monitor = PromiseMonitor::<2>::resumed([limit - 1, 5], [limit, 9], Some(7));
+        let mut monitor = GuaranteeMonitor::<2>::resumed([limit - 1, 5], [limit, 9], Some(7));
         assert_eq!(monitor.counts().last(), Some((5, 5)));
         monitor.count(0, true);
         assert!(monitor.is_full());
         let counts: [[u32; 2]; 2] = [monitor.labelled, monitor.positives];
-        assert_eq!(PromiseMonitor::resumed(counts[0], counts[1], Some(7)), monitor);
+        assert_eq!(GuaranteeMonitor::resumed(counts[0], counts[1], Some(7)), monitor);
         let full = monitor.clone();
         monitor.count(0, true);
         monitor.count(1, false);
         monitor.count(9, true);
         assert_eq!(monitor, full);
         assert_eq!((monitor.alarm_at(), monitor.total()), (Some(7), limit + 5));
-        let promised = [interval((0.1, 0.2)); 2];
-        assert!(monitor.evidence(promised.into_iter()) > LogEvidence::of_one_in(1 << 31));
+        let guaranteed = [interval((0.1, 0.2)); 2];
+        assert!(monitor.evidence(guaranteed.into_iter()) > LogEvidence::of_one_in(1 << 31));
     }
 
     /// With counts as large as counters hold, worked out with 50 digits and rounded down; the bounds are exact in units of 2^-30.
@@ -327,7 +327,7 @@ mod tests {
                 92_457_244_932_897,
             ),
         ] {
-            let monitor = PromiseMonitor::<2>::resumed(labelled, positives, None);
+            let monitor = GuaranteeMonitor::<2>::resumed(labelled, positives, None);
             let found = monitor.evidence(bounds.into_iter().map(interval)).units();
             // The slack, and once more what it is for.
             assert!(found <= exact && exact - found <= 2 * SLACK, "{found} {exact}");
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn it_takes_124_bytes_for_15_bins() {
-        assert_eq!(size_of::<PromiseMonitor<15>>(), 124);
+        assert_eq!(size_of::<GuaranteeMonitor<15>>(), 124);
     }
 
     fn bounds() -> impl Strategy<Value = Option<(f32, f32)>> {
@@ -349,15 +349,15 @@ mod tests {
         /// Never above the definition, and hardly below it.
         #[test]
         fn is_the_mean_of_the_bets(
-            promised in prop::collection::vec(bounds(), 15),
+            guaranteed in prop::collection::vec(bounds(), 15),
             counts in prop::collection::vec((0u32..600, 0u32..600), 15),
         ) {
             let counts: Vec<_> = counts.into_iter().map(|(n, s)| (n.max(s), s.min(n))).collect();
             let labelled = core::array::from_fn(|bin| counts[bin].0);
             let positives = core::array::from_fn(|bin| counts[bin].1);
-            let monitor = PromiseMonitor::<15>::resumed(labelled, positives, None);
-            let found = log(monitor.evidence(promised.iter().map(|bounds| bounds.and_then(interval))));
-            let exact = exact(&promised, &counts);
+            let monitor = GuaranteeMonitor::<15>::resumed(labelled, positives, None);
+            let found = log(monitor.evidence(guaranteed.iter().map(|bounds| bounds.and_then(interval))));
+            let exact = exact(&guaranteed, &counts);
             // Bounds are rounded by up to 2^-30.
             prop_assert!(found <= exact + 1e-9 && exact - found < 2e-3, "{found} {exact}");
         }

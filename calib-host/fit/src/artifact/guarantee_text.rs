@@ -1,4 +1,4 @@
-//! What an artifact promises, in plain sentences.
+//! What an artifact guarantees, in plain sentences.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use crate::stats::percent_of_success;
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
 
-/// What an artifact promises, under which assumptions, and what it does not.
+/// What an artifact guarantees, under which assumptions, and what it does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Promise {
+pub struct GuaranteeText {
     /// What is guaranteed, and for which bins and classes nothing is; if for none, why.
     pub statement: String,
     /// The same without the theorem, and without intervals and a band beside another guarantee.
@@ -49,7 +49,7 @@ impl Condition {
     }
 }
 
-impl Promise {
+impl GuaranteeText {
     /// The assumptions in full.
     pub fn full_assumptions(&self) -> Vec<&str> {
         self.assumptions.iter().map(|assumption| &*assumption.full).collect()
@@ -96,7 +96,7 @@ pub const ASSUMPTIONS: &str = "Requires";
 pub const LIMITS: &str = "Limits";
 
 /// Everything, in full.
-impl fmt::Display for Promise {
+impl fmt::Display for GuaranteeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines().join("\n"))
     }
@@ -106,17 +106,17 @@ impl fmt::Display for Promise {
 /// for none, why.
 ///
 /// ```
-/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary, promise};
+/// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary, guarantee_text};
 ///
 /// let data = BinaryData::new(vec![0.25, 0.75], vec![false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
 /// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
-/// let promise = promise(&stored);
-/// assert_eq!(promise.statement, "Nothing is guaranteed: isotonic has no distribution-free guarantee.");
-/// assert!(promise.assumptions.is_empty());
+/// let guarantee = guarantee_text(&stored);
+/// assert_eq!(guarantee.statement, "Nothing is guaranteed: isotonic has no distribution-free guarantee.");
+/// assert!(guarantee.assumptions.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn promise(stored: &StoredArtifact) -> Promise {
+pub fn guarantee_text(stored: &StoredArtifact) -> GuaranteeText {
     let artifact = &stored.artifact();
     let header = artifact.header();
     let sample = stored.sample();
@@ -171,7 +171,7 @@ pub fn promise(stored: &StoredArtifact) -> Promise {
     if let Some(SampleFacts { pure_bins: pure @ 1.., fewest_in_pure: fewest, .. }) = sample {
         limits.push(extremes(header.method, pure, fewest));
     }
-    Promise { statement, brief, assumptions, limits }
+    GuaranteeText { statement, brief, assumptions, limits }
 }
 
 /// The statement where something is guaranteed, with the theorem, and in brief.
@@ -563,7 +563,7 @@ fn short(number: f32) -> String {
 /// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 /// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
-/// // 400 points in 4 bins promise 0.15.
+/// // 400 points in 4 bins guarantee 0.15.
 /// let advice = points_for_a_useful_epsilon(&stored.artifact()).expect("0.15 is wide");
 /// assert!(advice.contains("points"), "{advice}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -617,7 +617,7 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
             .into();
     }
     if header.method.has_no_calibrator() {
-        return "Nothing is guaranteed of probabilities: there are none, and what is promised of thresholds or sets is said there.".into();
+        return "Nothing is guaranteed of probabilities: there are none, and what is guaranteed of thresholds or sets is said there.".into();
     }
     // Before what would keep a guarantee otherwise.
     if let Some(classifiers) = parameter(artifact, "classifiers").filter(|_| has_theorem(header.method)) {
