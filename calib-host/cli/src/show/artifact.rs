@@ -30,7 +30,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
     for (at, text) in guarantee_text(stored).lines().iter().enumerate() {
-        let lines = labelled(if at == 0 { "statement" } else { "" }, text);
+        let lines = labelled(if at == 0 { "in words" } else { "" }, text);
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
