@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use calib_core::Artifact;
 use calib_core::artifact::MonitorAction;
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{guarantee, monitor_scores};
+use calib_fit::artifact::{guarantee_text, monitor_scores};
 
 use crate::out::labelled;
 
@@ -62,7 +62,7 @@ pub(crate) fn monitor_sentences(artifact: &Artifact<'_>) -> Vec<String> {
 
 /// The same in lines, behind what is guaranteed in short. `since` stands before the first sentence.
 pub(crate) fn guarantee_and_monitors(stored: &StoredArtifact, since: &str) -> Vec<String> {
-    let guarantee = guarantee(stored);
+    let guarantee = guarantee_text(stored);
     let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labelled(label, &text));
     let monitors = monitor_sentences(&stored.artifact()).into_iter().enumerate();
     let monitors = monitors.flat_map(|(at, text)| match at {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use calib_core::{Artifact, Calibrator};
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{band_steps, guarantee, number_of};
+use calib_fit::artifact::{band_steps, guarantee_text, number_of};
 use calib_fit::stats::shown;
 
 use super::artifact::{
@@ -25,7 +25,7 @@ pub(crate) fn print_screen(path: &Path, stored: &StoredArtifact, out: &mut dyn W
     let artifact = &stored.artifact();
     print_name(path, artifact, out)?;
     print_method(artifact, "", out)?;
-    for (label, text) in guarantee(stored).short_lines() {
+    for (label, text) in guarantee_text(stored).short_lines() {
         print_labelled(&label.to_lowercase(), &text, out)?;
     }
     print_flags(artifact, out)?;
