@@ -90,7 +90,7 @@ fn an_assessment_begins_with_at_most_fifteen_figures() {
         for options in ["", " --bootstrap 20"] {
             let run = place.ok(&format!("calib assess cal.bin test.csv{options}"));
             assert!(
-                run.stdout.starts_with("Calibration makes the probabilities better.\n"),
+                run.stdout.starts_with("Calibration makes the probabilities better"),
                 "{fit}: {}",
                 run.stdout
             );

@@ -601,8 +601,8 @@ fn rows_are_counted() {
 fn one_is_no_plural() {
     let place = place().with("one.csv", "score,label\n0.5,1\n").with("gap.csv", "score,label\n0.5,1\n,0\n");
     for (line, told, not) in [
-        ("calib assess cal.bin one.csv", "1 prediction, 1 came true", "1 predictions"),
-        ("calib assess --probs one.csv --prob-column score", "1 group occurs", "1 groups"),
+        ("calib assess cal.bin one.csv", "1 prediction, 1 event", "1 predictions"),
+        ("calib assess --probs one.csv --prob-column score --all", "1 group occurs", "1 groups"),
         (
             "calib apply cal.bin gap.csv --drop-missing -o out.csv",
             "1 of 2 rows lacks a value and is left out",
@@ -830,7 +830,7 @@ fn few_rows_are_told_as_what_they_are() {
     let place = of("0.5,1\n");
     refused(&place, "calib fit t.csv -o new.bin", &["1 calibration point is too few for 2 bins"]);
     let run = of("0.2,0\n0.8,1\n").ok("calib fit t.csv -o new.bin");
-    for words in ["The blend is significantly worse than the unchanged scores", "1 range, 0.950 wide"] {
+    for words in ["The blend is significantly worse than the unchanged scores", "1 interval, 0.950 wide"] {
         assert!(run.words().contains(words), "{words}: {}", run.stderr);
     }
     let run = of("0.2,0\n0.8,1\n0.5,0\n").ok("calib fit t.csv -o new.bin");

@@ -65,7 +65,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"], help_heading = DATA)]
     test: Option<PathBuf>,
     /// Labels of the test file, if not in its table.
-    #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA)]
+    #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA, hide_short_help = true)]
     test_labels: Option<PathBuf>,
     /// Clusters of the test file, if not in its table.
     #[arg(
@@ -81,7 +81,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     choice: MethodChoice,
     /// Probabilities of a matrix to evaluate.
-    #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = METHOD)]
+    #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = METHOD, hide_short_help = true)]
     claim: Option<Claim>,
     /// Proper scoring rule to rank by.
     ///
@@ -96,7 +96,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "E", value_parser = any_number, help_heading = METHOD)]
     epsilon: Option<f64>,
     /// Accepted probability that a guarantee fails.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES, hide_short_help = true)]
     alpha: f64,
     /// Number of folds; each is calibrated by fits to the others.
     #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000), help_heading = GUARANTEES, hide_short_help = true)]

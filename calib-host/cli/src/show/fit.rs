@@ -245,7 +245,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 /// How wide the intervals of ranges of the score are, behind what they guarantee.
 fn score_intervals(artifact: &Artifact<'_>) -> String {
     let band =
-        if artifact.band().is_some() { "; `calib inspect` lists them, and --all has a band" } else { "" };
+        if artifact.band().is_some() { "; `calib inspect` lists them; --all has a band" } else { "" };
     widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()
 }
 
@@ -257,7 +257,7 @@ fn widths(artifact: &Artifact<'_>) -> Option<String> {
     let (narrowest, widest) = (width().reduce(f32::min)?, width().reduce(f32::max)?);
     let (narrowest, widest) = (shown(3, narrowest.into()), shown(3, widest.into()));
     let wide = if narrowest == widest { widest } else { format!("{narrowest} to {widest}") };
-    Some(format!("{}, {wide} wide", number_of(intervals().count() as u64, "range")))
+    Some(format!("{}, {wide} wide", number_of(intervals().count() as u64, "interval")))
 }
 
 /// Where the band is narrowest, and how wide it is if it is wrong about the curve.
@@ -301,7 +301,7 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins, most: usize) -> V
 }
 
 /// How many exact intervals are told one by one, unless all are asked for.
-const SHOWN_INTERVALS: usize = 3;
+const SHOWN_INTERVALS: usize = 8;
 
 /// How many uncalibrated tables are told one by one.
 const SHOWN: usize = 8;

@@ -350,7 +350,7 @@ fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> Chosen
             why.text()
         )),
         None if reduction.is_some() => {
-            Chosen::new(format!("chosen: {of_what}blend; `reduction=class-wise` for every class"))
+            Chosen::new(format!("chosen: {of_what}blend; every class: `reduction=class-wise`"))
         }
         None => why_blend(false),
     }
