@@ -30,9 +30,9 @@ pub(crate) struct MonitorOptions {
     /// Bounds on false alerts of a device, for any number of tables.
     ///
     /// The probability that the device at any time wrongly reports scores from another distribution is at most 1/SHIFT.
-    /// The probability that it at any time wrongly reports that a guarantee that holds does not is at most 1/GUARANTEE. False
-    /// alerts of a change are on average at least CHANGE predictions apart. Devices with the same calibrator raise
-    /// false alerts together.
+    /// The probability that it at any time reports a contradicted guarantee although the guarantee holds is at most
+    /// 1/GUARANTEE. False alerts of a change are on average at least CHANGE predictions apart. Devices with the same
+    /// calibrator raise false alerts together.
     #[arg(long, requires = "monitor", default_value = DEFAULT_RARITY, value_name = "SHIFT,CHANGE,GUARANTEE", value_parser = parse_rarity, hide_short_help = true)]
     monitor_rarity: Rarity,
     /// Action of a device on an alert of a shift or of the guarantee, until you reset its counts.

@@ -13,7 +13,7 @@ pub struct MonitorFacts {
     pub shift: u32,
     /// So many predictions are, on average, between two false alarms of a change.
     pub change: u32,
-    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is broken.
+    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted.
     pub guarantee: u32,
     /// The evidence that an alarm of each table takes.
     pub alarm_at_odds: AlarmOdds,

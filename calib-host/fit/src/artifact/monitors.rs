@@ -51,7 +51,7 @@ pub struct Monitoring {
     pub shift: u32,
     /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
     pub change: u32,
-    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is broken; at least 2.
+    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted; at least 2.
     pub guarantee: u32,
     /// Bins of their own; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,
