@@ -244,8 +244,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 
 /// How wide the intervals of ranges of the score are, behind what they guarantee.
 fn score_intervals(artifact: &Artifact<'_>) -> String {
-    let band =
-        if artifact.band().is_some() { "; `calib inspect` lists them; --all has a band" } else { "" };
+    let band = if artifact.band().is_some() { "; `calib inspect` lists them; --all has a band" } else { "" };
     widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()
 }
 
