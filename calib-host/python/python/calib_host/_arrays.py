@@ -200,11 +200,11 @@ def _names(values: Any, what: str) -> np.ndarray:
     array = _as_array(values, what)
     if array.ndim != 1:
         raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
-    missing = [_is_missing(name) for name in array] if array.dtype.kind in "fcmMO" else []
-    if any(missing):
-        raise DataError(
-            f"{what}, row {missing.index(True)}: the name is missing; {sum(missing)} of {len(array)} rows have none; leave such rows out"
-        )
+    # Of numbers and times, what is missing is not itself.
+    missing = np.fromiter(map(_is_missing, array), bool, len(array)) if array.dtype == object else array != array
+    if missing.any():
+        row, rows = int(missing.argmax()), int(missing.sum())
+        raise DataError(f"{what}, row {row}: the name is missing; {rows} of {len(array)} rows have none; leave such rows out")
     return array
 
 
