@@ -1013,11 +1013,14 @@ fn steps_that_are_exactly_0_or_1_are_told() {
         Workplace::new().with("t.csv", format!("score,label\n{rows}"))
     };
     let place = of(7000);
-    let run = place.ok("calib fit t.csv -o new.bin --all");
-    assert!(run.stderr.contains("Blend       isotonic 100%\n"), "{}", run.stderr);
+    // By default no value is 0 or 1, even if the labels leave nothing open.
+    let run = place.ok("calib fit t.csv -o default.bin --all");
+    assert!(run.stderr.contains("Blend       venn-abers 58%, few-steps 42%"), "{}", run.stderr);
+    assert!(!run.words().contains("the values 0 or 1"), "{}", run.stderr);
+    let run = place.ok("calib fit --method isotonic t.csv -o new.bin --all");
     assert!(
         run.words().contains(
-            "2 steps have the values 0 or 1: this does not show that the other outcome never happens"
+            "2 bins have the values 0 or 1, from as few as 3499 points: this does not show that the other outcome never happens"
         ),
         "{}",
         run.stderr
