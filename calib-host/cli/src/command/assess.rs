@@ -31,7 +31,7 @@ pub(crate) struct Assess {
     /// Group by the calibrator's bins or by value only if the model is known to be binned.
     #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING", help_heading = METHOD, hide_short_help = true)]
     binning: BinningScheme,
-    /// Number of bins of equal width or mass.
+    /// Number of equal-width or equal-frequency bins.
     #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = METHOD)]
     bins: u32,
     /// Column of bin indices to group by instead: for probabilities that come from a binned calibrator.
