@@ -13,7 +13,7 @@ from calib_host import CalibrationWarning, DataError, MismatchError, UsageError
 HOW = {
     "as it is": ({}, []),
     "quantile": ({"binning": "quantile", "n_bins": 7, "norm": 1}, ["--binning=equal-mass", "--bins=7", "--norm=1"]),
-    "kumar": ({"binning": "quantile-kumar", "n_bins": 7}, ["--binning=equal-mass-kumar", "--bins=7"]),
+    "kumar": ({"binning": "equal-mass-kumar", "n_bins": 7}, ["--binning=equal-mass-kumar", "--bins=7"]),
     "by value": ({"binning": "by-value"}, ["--binning=by-value"]),
     "bootstrap": (
         {"resamples": 20, "intervals": "bca", "seed": 3, "alpha": 0.1},
@@ -258,7 +258,7 @@ def test_rows_that_do_not_look_independent_are_questioned(binary, tmp_path):
 
 def test_options_that_make_no_sense(binary):
     for options, told in [
-        ({"binning": "other"}, "quantile-kumar"),
+        ({"binning": "other"}, "equal-mass-kumar"),
         ({"n_bins": 0}, "1 at least"),
         ({"norm": 0.5}, "a norm is"),
         ({"alpha": 1.0}, "alpha is a fraction"),

@@ -208,7 +208,7 @@ def test_comparisons_are_those_of_the_command(binary, logits, tmp_path, alone):
     clusters = np.arange(2000) // 2
     words = files(tmp_path, "scores", scores, labels)[:4]
     np.save(tmp_path / "clusters.npy", clusters)
-    expected = asked(tmp_path, "compare", *words, "--methods=umd,irp,platt,beta", "--bins=5", "--folds=3", "--repeats=1")
+    expected = asked(tmp_path, "compare", *words, "--methods=umd,isotonic,platt,beta", "--bins=5", "--folds=3", "--repeats=1")
     clustered = asked(tmp_path, "compare", *words, "--clusters=clusters.npy", "--methods=umd", "--repeats=1", "--seed=3", "--metric=log-loss")
     values, classes = logits[0].astype(np.float32), logits[1]
     for name, rows in [("all", slice(None)), ("test", slice(700, None)), ("fit", slice(700))]:
@@ -220,7 +220,7 @@ def test_comparisons_are_those_of_the_command(binary, logits, tmp_path, alone):
         "--points-per-bin=100",
     )  # fmt: skip
     alone()
-    found = calib_host.compare(scores, labels, methods=["umd", "irp", "platt", "beta"], bins=5, folds=3, repeats=1)
+    found = calib_host.compare(scores, labels, methods=["umd", "isotonic", "platt", "beta"], bins=5, folds=3, repeats=1)
     assert dict(found) == expected
     found = calib_host.compare(scores, labels, clusters=clusters, methods=["umd"], repeats=1, seed=3, metric="log-loss")
     assert dict(found) == clustered

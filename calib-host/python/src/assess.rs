@@ -23,7 +23,7 @@ use crate::interrupt::working;
 const BINNINGS: [(&str, BinningScheme); 5] = [
     ("uniform", BinningScheme::EqualWidth),
     ("quantile", BinningScheme::EqualMass),
-    ("quantile-kumar", BinningScheme::EqualMassKumar),
+    ("equal-mass-kumar", BinningScheme::EqualMassKumar),
     ("by-bin", BinningScheme::ByBin),
     ("by-value", BinningScheme::ByValue),
 ];

@@ -83,7 +83,7 @@ fn a_bootstrap_is_repeatable_and_surrounds_the_estimate() {
 #[test]
 fn the_bound_of_c_is_told_with_its_probability() {
     let place = binary_place();
-    let words = place.ok("calib assess --scores cal.csv --alpha 0.1 --bootstrap 20").stdout;
+    let words = place.ok("calib assess --scores cal.csv --alpha 0.1 --bootstrap 20 --all").stdout;
     let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
     let bound = bound.number();
     let sentence = format!(
@@ -92,7 +92,7 @@ fn the_bound_of_c_is_told_with_its_probability() {
         (10_000.0 * bound).ceil() / 10.0
     );
     assert!(words.contains(&sentence), "{words}");
-    place.with("few.csv", "score,label\n0.5,0\n0.5,1\n").says("calib assess --scores few.csv");
+    place.with("few.csv", "score,label\n0.5,0\n0.5,1\n").says("calib assess --scores few.csv --all");
     let line = |name: &str| words.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(!line("c_emp").contains('[') && line("brier").contains('['), "{words}");
     said!();
@@ -163,7 +163,7 @@ fn assess_the_roc_surface() {
     assert_eq!((&got["vus"]["tuples"], got["vus"].get("standard_error")), (&json!(all as u64), None));
     assert_eq!(got["vus_hull"]["is_exact"], true);
     assert!(got["vus_hull"]["value"].as_f64() >= got["vus"]["value"].as_f64());
-    let words = place.ok(form).stdout;
+    let words = place.ok(&format!("{form} --all")).stdout;
     assert!(
         words.contains(&format!("(of all {all} tuples of one row a class)\nvus_hull           ")),
         "{words}"
@@ -218,7 +218,7 @@ fn assess_before_and_after_an_artifact() {
         place.json("calib assess cal.bin --same-rows --scores cal.csv --binning by-bin --json")["binning"]["bins"],
         10
     );
-    let words = place.says("calib assess cal.bin --same-rows --scores cal.csv").stdout;
+    let words = place.says("calib assess cal.bin --same-rows --scores cal.csv --all").stdout;
     // Whatever has a value before and after has a change.
     let table = words.lines().skip_while(|line| !line.contains("before       after")).skip(1);
     let table: Vec<&str> = table.take_while(|line| !line.starts_with("binned: ")).collect();
@@ -381,7 +381,7 @@ fn compare_ranks_and_recommends() {
         place.json("calib compare --methods umd,platt --scores cal.csv --metric log-loss --repeats 1 --json");
     assert_eq!((few["methods"].list().len(), &few["score"]), (2, &json!("log_loss")));
     let words = place.says(form).stdout;
-    assert!(words.contains(&format!("\ntake {name}: ")), "{words}");
+    assert!(words.starts_with(&format!("Take {name}: ")), "{words}");
 
     let three = "score,label\n0.5,0\n0.25,1\n0.75,0\n";
     refused(&[("bad.csv", text(three))], "calib compare --scores bad.csv");

@@ -47,14 +47,17 @@ fn first_steps() -> Workplace {
     Workplace::new().with("cal.csv", data("cal.csv")).with("test.csv", data("test.csv"))
 }
 
-/// What a command prints, first what is for people. Lengths of pages change with every word on them.
+/// What a command prints, for people first. Lengths of pages change with every word on them.
 fn printed(place: &Workplace, line: &str) -> String {
     let words = shlex::split(line).unwrap();
     let mut command = place.command("");
     let run: Run =
         command.args(&words[1..]).env("COLUMNS", "80").stdin(Stdio::null()).output().unwrap().into();
     assert_eq!(run.code, 0, "{line}\n{}", run.stderr);
-    let text = format!("{}{}", run.stderr, run.stdout);
+    // As on a terminal: the next command comes last.
+    let next = run.stderr.find("next: ").filter(|&at| at == 0 || run.stderr[..at].ends_with('\n'));
+    let (before, next) = run.stderr.split_at(next.unwrap_or(run.stderr.len()));
+    let text = format!("{before}{}{next}", run.stdout);
     let plain = |line: &str| match line.split_once(", ").filter(|_| line.starts_with("wrote ")) {
         Some((start, _)) => format!("{start}, ... bytes\n"),
         None => format!("{line}\n"),

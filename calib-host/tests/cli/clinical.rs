@@ -14,7 +14,7 @@ const REPORT: &str = "calib report cal.bin --calibration cal.csv --test test.csv
 fn json_and_text_say_the_same_before_and_after() {
     let place = place();
     let got = place.json("calib assess cal.bin --scores test.csv --json");
-    let text = place.ok("calib assess cal.bin --scores test.csv").stdout;
+    let text = place.ok("calib assess cal.bin --scores test.csv --all").stdout;
     for (side, title) in [("before", "the scores"), ("after", "the calibrated probabilities")] {
         let found = &got["clinical"][side];
         assert_eq!(found["n"], 300);

@@ -78,7 +78,7 @@ fn a_fit_to_codes_is_the_fit_to_the_scores_they_stand_for() {
             assert_eq!(applied(&place, "out.bin", "cal.csv"), expected, "{method} {direct}");
             let assessed = place.json("calib assess --probs out.csv --json");
             assert_eq!(assessed["n"], 2048);
-            let shown = place.ok("calib inspect out.bin").stdout;
+            let shown = place.ok("calib inspect out.bin --all").stdout;
             assert!(shown.contains("[-128, ") && shown.contains(", 127]"), "{shown}");
             let cost = if direct.is_empty() { "would take" } else { "takes" };
             assert!(shown.contains(&format!("bytes, a direct table {cost} 264 more")), "{shown}");

@@ -50,15 +50,18 @@ fn what_is_named_is_not_chosen() {
     let (place, _) = place();
     let fit =
         |options: &str| place.ok(&format!("calib fit --probs probs.csv {options} -o a.bin --force")).stderr;
-    assert!(fit("--reduction class-wise").contains("\nchosen: blend"));
+    assert!(fit("--reduction class-wise").contains("\nChosen      blend"));
     assert_eq!(place.inspect("a.bin")["reduction"], "class-wise");
     // Monitors need bins, which is said.
     assert!(
         fit("--monitor")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
             .contains("umd with 50 points a bin (Gupta and Ramdas 2022): monitors count in these bins")
     );
-    assert!(!fit(SAID).contains("chosen: "));
-    assert!(!fit("--method temperature").contains("chosen: "));
+    assert!(!fit(SAID).contains("Chosen "));
+    assert!(!fit("--method temperature").contains("Chosen "));
     // One class against the other is a score.
     let two = place.with("two.csv", "p0,p1,label\n0.25,0.75,1\n0.5,0.5,0\n");
     two.says("calib fit --probs two.csv");

@@ -103,7 +103,7 @@ fn every_method_is_fitted_and_applied() {
                         .all(|(i, cell)| empty(i) || (sum(cell) - expected).abs() < 1e-6)
                 );
             }
-            let text = place.ok("calib inspect cal.bin").stdout;
+            let text = place.ok("calib inspect cal.bin --all").stdout;
             assert!(text.contains("guarantee   none"), "{text}");
 
             let logits_only = logits_only && file.starts_with("--logits");

@@ -68,6 +68,7 @@ mod report_parts;
 mod report_warnings;
 mod same_rows;
 mod score_intervals;
+mod screens;
 mod sets;
 mod signing;
 mod silent;

@@ -341,7 +341,7 @@ fn margins_are_decided_on_and_compared() {
         methods.iter().find(|method| method["name"] == name).map(|method| method["loss"]["value"].clone())
     };
     // Midpoint edges are elsewhere on another scale; those of the others are scores.
-    assert!(loss(&margins, "isotonic").is_some() && loss(&margins, "irp").is_some());
+    assert!(loss(&margins, "isotonic").is_some() && loss(&margins, "isotonic-max-bins").is_some());
     for name in ["umd", "umd-original", "umd-randomized", "ums", "venn-abers"] {
         assert!(loss(&margins, name).is_some(), "{name}: {margins}");
         assert_eq!(loss(&margins, name), loss(&probs, name), "{name}");

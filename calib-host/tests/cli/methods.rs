@@ -79,7 +79,7 @@ fn every_method_is_fitted_and_applied() {
             _ => "steps",
         };
         assert_eq!(inspected["tables"][0]["form"], form, "{options}");
-        let shown = place.ok("calib inspect cal.bin").stdout;
+        let shown = place.ok("calib inspect cal.bin --all").stdout;
         assert!(shown.contains("table 0: ") && shown.lines().count() > 8, "{shown}");
 
         place.ok("calib apply cal.bin --scores cal.csv -o out.csv --force");
@@ -296,11 +296,12 @@ fn compare_fits_what_fit_fits() {
         let has_bins = ["umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning"];
         let chosen = if has_bins[..5].contains(&name) { &*candidates } else { "" };
         let bins = match name {
-            "irp" => "--method isotonic --max-bins 10",
+            "isotonic-max-bins" => "--method isotonic --max-bins 10",
             name if has_bins.contains(&name) => "--bins 10",
             _ => "",
         };
-        let method_option = if name == "irp" { String::new() } else { format!("--method {name}") };
+        let method_option =
+            if name == "isotonic-max-bins" { String::new() } else { format!("--method {name}") };
         place.ok(&format!(
             "calib fit {method_option} {bins} {chosen} --no-intervals --scores cal.csv -o one.bin --force --quiet"
         ));

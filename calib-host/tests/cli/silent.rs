@@ -601,8 +601,8 @@ fn rows_are_counted() {
 fn one_is_no_plural() {
     let place = place().with("one.csv", "score,label\n0.5,1\n").with("gap.csv", "score,label\n0.5,1\n,0\n");
     for (line, told, not) in [
-        ("calib assess cal.bin one.csv", "1 prediction, 1 came true", "1 predictions"),
-        ("calib assess --probs one.csv --prob-column score", "1 group occurs", "1 groups"),
+        ("calib assess cal.bin one.csv", "1 prediction, 1 event", "1 predictions"),
+        ("calib assess --probs one.csv --prob-column score --all", "1 group occurs", "1 groups"),
         (
             "calib apply cal.bin gap.csv --drop-missing -o out.csv",
             "1 of 2 rows lacks a value and is left out",
@@ -682,8 +682,8 @@ fn rare_events_have_digits() {
     };
     let place = Workplace::new().with("cal.csv", counts([3, 10, 55])).with("test.csv", counts([2, 11, 49]));
     place.ok("calib fit cal.csv --count-column n --positives-column k --method isotonic -o rare.cal");
-    let told = place.ok("calib assess rare.cal test.csv --count-column n --positives-column k").stdout;
-    for words in ["falls from 0.00020737 to 0.00020658 (change -0.00000079", "62 came true (0.021 %)"] {
+    let told = place.ok("calib assess rare.cal test.csv --count-column n --positives-column k --all").stdout;
+    for words in ["falls from 0.00020737 to 0.00020658 (change -0.00000079", "62 events (0.021%)"] {
         assert!(told.contains(words), "{words}\n{told}");
     }
     assert!(!told.contains("-0.0000,") && !told.contains("0.0 %"), "{told}");
@@ -765,15 +765,15 @@ fn what_nobody_asked_for_keeps_the_order_of_rare_events() {
     let place = Workplace::new()
         .with("cal.csv", rare_events(20_000, 4_000))
         .with("test.csv", rare_events(19_000, 3_800));
-    let fit = place.ok("calib fit cal.csv -o cal.bin");
+    let fit = place.ok("calib fit cal.csv -o cal.bin --all").words();
     for words in [
         "Between the lowest and the highest calibration score its steps differ from it by at most 0.000",
         ", and elsewhere by at most ",
     ] {
-        assert!(fit.stderr.contains(words), "{words}: {}", fit.stderr);
+        assert!(fit.contains(words), "{words}: {fit}");
     }
     for nothing in ["-0.00000,", "+0.00000,", " 0.000 to ", " 0.000 wide", "error of 0.00000."] {
-        assert!(!fit.stderr.contains(nothing), "{nothing}: {}", fit.stderr);
+        assert!(!fit.contains(nothing), "{nothing}: {fit}");
     }
     place.ok("calib apply cal.bin test.csv -o out.csv");
     let table = std::fs::read_to_string(place.path().join("out.csv")).unwrap();
@@ -792,7 +792,7 @@ fn what_nobody_asked_for_keeps_the_order_of_rare_events() {
             judged.stdout
         );
     }
-    let held = place.ok("calib inspect cal.bin").stdout;
+    let held = place.ok("calib inspect cal.bin --all").stdout;
     assert!(!held.contains(" 0.0000 to 0.0000\n"), "{held}");
 }
 
@@ -804,11 +804,11 @@ fn steps_that_are_exactly_0_or_1_are_told() {
         Workplace::new().with("t.csv", format!("score,label\n{rows}"))
     };
     let place = of(7000);
-    let run = place.ok("calib fit t.csv -o new.bin");
-    assert!(run.stderr.contains("blend: isotonic 100%\n"), "{}", run.stderr);
+    let run = place.ok("calib fit t.csv -o new.bin --all");
+    assert!(run.stderr.contains("Blend       isotonic 100%\n"), "{}", run.stderr);
     assert!(
-        run.stderr.contains(
-            "2 bins have the values 0 or 1: this does not show that the other outcome never happens"
+        run.words().contains(
+            "2 steps have the values 0 or 1: this does not show that the other outcome never happens"
         ),
         "{}",
         run.stderr
@@ -816,11 +816,11 @@ fn steps_that_are_exactly_0_or_1_are_told() {
     let place = of(700);
     let run = place.ok("calib fit --method isotonic t.csv -o new.bin");
     assert!(
-        run.stderr.contains("2 bins have the values 0 or 1, from as few as 349 points: this does not show"),
+        run.words().contains("2 bins have the values 0 or 1, from as few as 349 points: this does not show"),
         "{}",
         run.stderr
     );
-    let held = place.ok("calib inspect new.bin").stdout;
+    let held = place.ok("calib inspect new.bin --all").stdout;
     assert!(held.contains("scores up to 0: ") && !held.contains("0.00000000000000"), "{held}");
 }
 
@@ -830,15 +830,12 @@ fn few_rows_are_told_as_what_they_are() {
     let place = of("0.5,1\n");
     refused(&place, "calib fit t.csv -o new.bin", &["1 calibration point is too few for 2 bins"]);
     let run = of("0.2,0\n0.8,1\n").ok("calib fit t.csv -o new.bin");
-    for words in [
-        "It is significantly worse than the unchanged scores",
-        "The interval of the 1 score range is 0.950 wide.",
-    ] {
-        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    for words in ["The blend is significantly worse than the unchanged scores", "1 interval, 0.950 wide"] {
+        assert!(run.words().contains(words), "{words}: {}", run.stderr);
     }
     let run = of("0.2,0\n0.8,1\n0.5,0\n").ok("calib fit t.csv -o new.bin");
     assert!(
-        run.stderr.contains("It is not significantly better than the unchanged scores"),
+        run.words().contains("The blend is not significantly better than the unchanged scores"),
         "{}",
         run.stderr
     );
@@ -849,7 +846,7 @@ fn few_rows_are_told_as_what_they_are() {
         "{}",
         run.stderr
     );
-    assert!(!place.ok("calib inspect new.bin").stdout.contains("steps="));
+    assert!(!place.ok("calib inspect new.bin --all").stdout.contains("steps="));
 }
 
 #[test]
@@ -914,7 +911,7 @@ fn few_events_recommend_no_method() {
         ("calib compare nine.csv", "9 of 309 rows have"),
     ] {
         let run = place.ok(line);
-        let says = run.stdout.contains(&format!("leave it uncalibrated: {events}"));
+        let says = run.stdout.contains(&format!("Leave it uncalibrated: {events}"));
         assert!(
             says && !run.stdout.contains("0.0004, ") && !run.stderr.contains("next: calib fit"),
             "{}{}",

@@ -61,7 +61,7 @@ fn a_sensitivity_is_kept_for_every_kind_of_score() {
         assert!(sentence.contains(&format!("{words} ")), "{sentence}");
         let shown = place.says(&format!("{line} -o t.bin --force")).stderr;
         // Said again by whoever reads the artifact.
-        let inspected = place.ok("calib inspect t.bin").stdout;
+        let inspected = place.ok("calib inspect t.bin --all").stdout;
         assert!(shown.contains(sentence) && inspected.contains(sentence), "{shown}{inspected}");
     }
     said!();

@@ -42,7 +42,7 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
             "calib report {artifact} --calibration cal.csv --test {test} --same-rows --bootstrap 1000 --json"
         ));
         assert_eq!(json["verdict"], report["verdict"], "{test}");
-        let words = place.ok(&format!("calib assess {options} --bootstrap 1000")).stdout;
+        let words = place.ok(&format!("calib assess {options} --bootstrap 1000 --all")).stdout;
         for sentence in report["verdict"]["sentences"].list() {
             assert!(words.contains(sentence.text()), "{sentence}: {words}");
         }

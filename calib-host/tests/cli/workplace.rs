@@ -118,6 +118,11 @@ impl Drop for Workplace {
     }
 }
 impl Run {
+    /// What it said on standard error, on one line.
+    pub(crate) fn words(&self) -> String {
+        self.stderr.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).expect("standard output is one JSON value")

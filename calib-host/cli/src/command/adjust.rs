@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::Calibrated;
-use calib_fit::artifact::{Monitoring, guarantee_text, number_of};
+use calib_fit::artifact::{Monitoring, number_of};
 use calib_fit::job::{AdjustOptions, Adjusted, AdjustedBin, JobError, adjust};
 use calib_fit::stats::{Interval, shown};
 use calib_io::files::Place;
@@ -20,7 +20,7 @@ use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_al
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
 use crate::run::Run;
-use crate::show::monitor_sentences;
+use crate::show::guarantee_and_monitors;
 
 /// An interval that is wider than this is called wide.
 const WIDE: f64 = 0.2;
@@ -98,7 +98,7 @@ impl Run for Adjust {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((on("calib inspect", given.text("output")?), "what it guarantees there"))
+        Some((on("calib inspect", given.text("output")?), "what is guaranteed at that prevalence"))
     }
 }
 
@@ -159,10 +159,8 @@ impl Adjust {
                 writeln!(err, "  the estimate is {}: half a row is taken in its place", estimate.value)?;
             }
         }
-        let monitors = monitor_sentences(&made.artifact.artifact(), "Monitors");
-        let guarantee = guarantee_text(&made.artifact);
-        for line in guarantee.short_lines().into_iter().chain(monitors) {
-            writeln!(err, "  {line}")?;
+        for line in guarantee_and_monitors(&made.artifact, "") {
+            writeln!(err, "{line}")?;
         }
         for line in intervals(&made.summary.bins) {
             writeln!(err, "  {line}")?;

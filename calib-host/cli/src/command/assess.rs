@@ -32,7 +32,7 @@ pub(crate) struct Assess {
     #[arg(long, value_parser = named::<BinningScheme>(), default_value = "equal-width", value_name = "BINNING", help_heading = METHOD, hide_short_help = true)]
     binning: BinningScheme,
     /// Number of bins of equal width or mass.
-    #[arg(long, alias = "n-bins", default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = METHOD)]
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1_000_000), help_heading = METHOD)]
     bins: u32,
     /// Column of bin indices to group by instead: for probabilities that come from a binned calibrator.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bins", "binning"], help_heading = METHOD, hide_short_help = true)]
@@ -58,6 +58,9 @@ pub(crate) struct Assess {
     /// One minus the coverage of the intervals.
     #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
     alpha: f64,
+    /// Print all figures, and every bin or score range with a guarantee.
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
+    all: bool,
     /// Print JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -98,7 +101,7 @@ impl Run for Assess {
         let sentences = |finding: &Finding| sentence(finding, asked.path());
         cx.warn(&found.findings.iter().map(sentences).collect::<Vec<_>>())?;
         if !self.json {
-            return Ok(show::assessed(&mut cx.stdout(), &found)?);
+            return Ok(show::assessed(&mut cx.stdout(), &found, self.all)?);
         }
         let mut json = json!(found);
         if let Some(warnings) = json.get_mut("warnings") {

@@ -43,13 +43,17 @@ pub(crate) struct Bins {
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
-    /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
+    /// Scores of class 1 in [0, 1].
+    ///
+    /// Scores of a binary classifier: a table, or a NumPy array of shape (n,).
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
     /// Not for this command, which says so.
     #[arg(long = "margins", value_name = "FILE", value_parser = no_margins, hide = true)]
     _margins: Option<PathBuf>,
-    /// Labels, if not in the table: a NumPy array of integers, or a table.
+    /// Labels, if not in the table.
+    ///
+    /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
     /// Test data, in the same columns; by default a random half of the rows, and calib fits to the other half.
@@ -63,7 +67,7 @@ pub(crate) struct Bins {
     /// Column of scores in a table.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// Column of labels in a table.
+    /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
@@ -76,7 +80,7 @@ pub(crate) struct Bins {
     #[arg(long, value_name = "FILE", requires = "test", help_heading = ROWS, hide_short_help = true)]
     test_clusters: Option<PathBuf>,
     /// Numbers of bins to try, separated by commas; by default all from 2 to 100 for which there are enough rows.
-    #[arg(long, alias = "n-bins", value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536), help_heading = METHOD)]
+    #[arg(long, value_delimiter = ',', value_name = "B", value_parser = count::<u32>(1..=65_536), help_heading = METHOD)]
     bins: Vec<u32>,
     /// Largest acceptable calibration error.
     ///

@@ -42,13 +42,17 @@ pub(crate) struct Compare {
     data: Option<PathBuf>,
     #[command(flatten)]
     source: ScoreSource,
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
+    /// Labels, if not in the table of scores.
+    ///
+    /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// Column of scores or raw scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores.
+    ///
+    /// It is also the column of raw scores. In an NPZ archive it is the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// Column of labels in a table.
+    /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
@@ -57,11 +61,11 @@ pub(crate) struct Compare {
     /// `cluster`.
     #[arg(long, value_name = "FILE", help_heading = ROWS, hide_short_help = true)]
     clusters: Option<PathBuf>,
-    /// Test file of the same kind, which replaces cross-validation.
+    /// Test file, which replaces cross-validation.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats"], help_heading = DATA)]
     test: Option<PathBuf>,
     /// Labels of the test file, if not in its table.
-    #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA)]
+    #[arg(long, value_name = "FILE", requires = "test", help_heading = DATA, hide_short_help = true)]
     test_labels: Option<PathBuf>,
     /// Clusters of the test file, if not in its table.
     #[arg(
@@ -77,7 +81,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     choice: MethodChoice,
     /// Probabilities of a matrix to evaluate.
-    #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = METHOD)]
+    #[arg(long, value_parser = named::<Claim>(), value_name = "CLAIM", help_heading = METHOD, hide_short_help = true)]
     claim: Option<Claim>,
     /// Proper scoring rule to rank by.
     ///
@@ -92,7 +96,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "E", value_parser = any_number, help_heading = METHOD)]
     epsilon: Option<f64>,
     /// Accepted probability that a guarantee fails.
-    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
+    #[arg(long, default_value_t = 0.1, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES, hide_short_help = true)]
     alpha: f64,
     /// Number of folds; each is calibrated by fits to the others.
     #[arg(long, default_value_t = 5, value_name = "K", value_parser = count::<u16>(2..=1000), help_heading = GUARANTEES, hide_short_help = true)]

@@ -108,7 +108,7 @@ impl Flash {
             say_written(&written, cx)?;
             let mut err = cx.stderr();
             match report.and_then(|report| report.slots.in_force) {
-                Some(slot) => writeln!(err, "the device says: {identity} is in force, in slot {slot}")?,
+                Some(slot) => writeln!(err, "the device says: {identity} is active, in slot {slot}")?,
                 None => writeln!(
                     err,
                     "written, but the device was not asked whether it uses it: `calib status --port PORT`"
@@ -195,10 +195,10 @@ impl Flash {
 }
 
 fn say_written(written: &FlashReport, cx: &Context) -> Result<(), Error> {
-    let FlashReport { written_bytes, neighbour_bytes, .. } = written;
+    let &FlashReport { written_bytes, neighbour_bytes: beside, .. } = written;
     Ok(writeln!(
         cx.stderr(),
-        "{written_bytes} bytes written and read back, {neighbour_bytes} bytes beside them unchanged; the chip was reset"
+        "{written_bytes} bytes written and read back, {beside} bytes beside them unchanged; the chip was reset"
     )?)
 }
 

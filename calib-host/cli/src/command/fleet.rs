@@ -74,7 +74,7 @@ impl Run for FleetCommand {
         // Beside counters, with which --new does not go, nothing can require it.
         if self.output.is_some() && self.new.is_none() {
             return Err(Error::Usage(
-                "-o is for the counters of --new: take --html, --csv or --json for what is told here".into(),
+                "-o is for the counters of --new. To write this report, use --html, --csv or --json".into(),
             ));
         }
         let stored = read_artifact(&self.calibrator)?;

@@ -10,13 +10,16 @@ use crate::error::Error;
 use crate::next::{Given, Suggestion, UNSEEN};
 use crate::options::headings::OUTPUT;
 use crate::run::Run;
-use crate::show::{Warnings, artifact_json, print_artifact};
+use crate::show::{Warnings, artifact_json, print_artifact, print_screen};
 
 /// Check an artifact and show its content.
 #[derive(Args)]
 pub(crate) struct Inspect {
     /// Artifact.
     artifact: PathBuf,
+    /// Print all tables, assumptions and limits in full, and hashes.
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
+    all: bool,
     /// Print JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -32,7 +35,8 @@ impl Run for Inspect {
             warnings.add_to(&mut value);
             return cx.print_json(&value);
         }
-        Ok(print_artifact(&self.artifact, &stored, &mut cx.stdout())?)
+        let print = if self.all { print_artifact } else { print_screen };
+        Ok(print(&self.artifact, &stored, &mut cx.stdout())?)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {

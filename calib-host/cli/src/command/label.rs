@@ -89,7 +89,7 @@ impl Run for Label {
             }))?;
         } else if !cx.quiet {
             let done = if self.reset {
-                "counting begins anew".into()
+                "counting restarts at 0".into()
             } else {
                 format!("{} told", number_of(told as u64, "outcome"))
             };

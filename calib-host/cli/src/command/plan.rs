@@ -89,9 +89,9 @@ const CONDITIONS: &str = "if points are independent (one per patient, or per oth
      among M candidates each has alpha / M";
 
 /// What stands in a suggested command for rows, and for bins.
-const ROWS: &str = "CALIBRATION: labelled rows that the classifier was not fitted to";
+const ROWS: &str = "CALIBRATION: rows with labels that were not used for training";
 const WITH_BINS: &str =
-    "CALIBRATION: labelled rows that the classifier was not fitted to; B: a number of bins of the table";
+    "CALIBRATION: rows with labels that were not used for training; B: a number of bins of the table";
 
 impl Run for PlanCommand {
     fn run(self, cx: &Context) -> Result<(), Error> {

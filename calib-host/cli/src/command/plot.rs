@@ -30,10 +30,10 @@ pub(crate) struct PlotCommand {
     #[arg(long, value_name = "K", value_parser = count::<u16>(..), required_if_eq_any([("plot", "class"), ("plot", "class-wise")]), help_heading = METHOD)]
     class: Option<u16>,
     /// Scores that the artifact was fitted to, for the occupancy.
-    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA)]
+    #[arg(long, value_name = "FILE", required_if_eq("plot", "occupancy"), help_heading = DATA, hide_short_help = true)]
     calibration: Option<PathBuf>,
     /// Labels of these scores, if not in the same table.
-    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = DATA)]
+    #[arg(long, value_name = "FILE", requires = "calibration", help_heading = DATA, hide_short_help = true)]
     calibration_labels: Option<PathBuf>,
     /// Output file.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
@@ -48,7 +48,7 @@ pub(crate) struct PlotCommand {
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
     /// Print what was written as JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     json: bool,
 }
 

@@ -69,7 +69,7 @@ impl Run for Push {
             let mut err = cx.stderr();
             writeln!(
                 err,
-                "{}: id {} is in force, in slot {}, as installation {}",
+                "{}: id {} is active, in slot {}, as installation {}",
                 self.line.port, receipt.identity, receipt.slot, receipt.sequence
             )?;
         }

@@ -61,7 +61,9 @@ pub(crate) struct ReportCommand {
     /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT)]
     force: bool,
-    /// Print the report as JSON on standard output; `calib_io::report::REPORT_KEYS` documents its names.
+    /// Print the report as JSON on standard output.
+    ///
+    /// `calib_io::report::REPORT_KEYS` documents its names.
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }

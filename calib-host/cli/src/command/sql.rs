@@ -164,8 +164,8 @@ impl Sql {
         }
         match self.monitor_bins {
             Some(_) => Err(Error::Usage(
-                "tables of groups have no bins of monitors of their own: leave --monitor-bins out, and take --method umd, whose bins \
-                 the monitors then have"
+                "tables of groups have no separate bins for monitors: leave out --monitor-bins, and use --method umd; the monitors then \
+                 use its bins"
                     .into(),
             )),
             None => Ok(()),

@@ -34,10 +34,10 @@ pub(crate) struct ThresholdCommand {
     /// The same as --scores FILE.
     #[arg(value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     data: Option<PathBuf>,
-    /// Scores of class 1 of a binary classifier, in [0, 1], with labels.
+    /// Scores of class 1 in [0, 1], with labels.
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     scores: Option<PathBuf>,
-    /// Raw scores of class 1 of a binary classifier, of any size.
+    /// Raw scores of class 1, of any size.
     #[arg(long, value_name = "FILE", group = "ScoreSource", help_heading = DATA)]
     margins: Option<PathBuf>,
     #[command(flatten)]
@@ -48,10 +48,12 @@ pub(crate) struct ThresholdCommand {
     /// Seed of the row that is drawn from each cluster.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
-    /// Sensitivity: the share of class 1 that raises the alarm, or is at least not cleared.
+    /// Share of class 1 that raises the alarm.
+    ///
+    /// If scores in between are referred, it is the share that is at least not cleared.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     sensitivity: Option<f64>,
-    /// Specificity: the share of class 0 that does not raise the alarm.
+    /// Share of class 0 that does not raise the alarm.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     specificity: Option<f64>,
     /// Confidence of each of the two, over the draw of the rows.
@@ -65,8 +67,9 @@ pub(crate) struct ThresholdCommand {
     /// Use one threshold for all groups, with which the guarantee holds for each group.
     #[arg(long, requires = "group_column", help_heading = ROWS, hide_short_help = true)]
     common_threshold: bool,
-    /// Share of class 1 where the device is used: calib then prints what it can guarantee of the predictive values
-    /// there.
+    /// Share of class 1 where the device is used.
+    ///
+    /// calib then prints what it can guarantee of the predictive values there.
     #[arg(long, value_name = "P", value_parser = parse_share, help_heading = METHOD)]
     prevalence: Option<f64>,
     /// Raise the alarm also for a score between two thresholds.

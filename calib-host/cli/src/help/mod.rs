@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
 use crate::error::Error;
@@ -46,6 +46,16 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
 
 /// Ends the program with what clap says, and an example where something is missing that the command cannot do without.
 pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString]) -> ! {
+    let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
+    let command = names.map(Command::get_name).find(|name| !topics::is_one(name));
+    if let Some(command) = command.filter(|_| lacks_only_scores(error)) {
+        let example = examples::short(command).replace("Example: ", "");
+        let _ = writeln!(
+            Plain(io::stderr().lock()),
+            "error: no input file: `calib {command}` needs a table of scores and labels\n  hint: {example}"
+        );
+        process::exit(error.exit_code())
+    }
     let printed = error.print();
     if let (Err(cause), false) = (printed, error.use_stderr())
         && cause.kind() != io::ErrorKind::BrokenPipe
@@ -54,13 +64,20 @@ pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString
         let _ = writeln!(Plain(io::stderr().lock()), "error: {cause}");
         process::exit(cause.exit_code().into());
     }
-    if error.kind() == ErrorKind::MissingRequiredArgument {
-        let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
-        if let Some(command) = names.map(Command::get_name).find(|name| !topics::is_one(name)) {
-            let _ = writeln!(Plain(io::stderr().lock()), "\n{}", examples::short(command));
-        }
+    if let Some(command) = command.filter(|_| error.kind() == ErrorKind::MissingRequiredArgument) {
+        let _ = writeln!(Plain(io::stderr().lock()), "\n{}", examples::short(command));
     }
     process::exit(error.exit_code())
+}
+
+/// Whether nothing is missing but one of the sources of scores.
+fn lacks_only_scores(error: &clap::Error) -> bool {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            matches!(&missing[..], [only] if only.contains("--scores <FILE>|"))
+        }
+        _ => false,
+    }
 }
 
 /// A command with its examples, and the exit codes.

@@ -49,6 +49,19 @@ fn the_short_help_of_fit_fits_on_a_screen() {
 }
 
 #[test]
+fn the_short_help_of_every_command_fits_on_a_large_screen() {
+    let too_long: Vec<(String, usize)> = commands()
+        .map(|command| (command.get_name().to_owned(), help(&command)[0].trim_end().lines().count()))
+        .filter(|(_, lines)| *lines > 40)
+        .collect();
+    assert!(too_long.is_empty(), "{too_long:?}");
+    for command in commands() {
+        let [short, _] = help(&command);
+        assert!(short.contains("\nExample: calib "), "{short}");
+    }
+}
+
+#[test]
 fn every_option_has_a_group() {
     for command in commands() {
         let options = command.get_opts().chain(command.get_arguments().filter(|arg| !arg.is_positional()));

@@ -44,7 +44,7 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
             format!("fit again with --counter {} or more, and sign that", counter.saturating_add(1))
         }
         DeviceError::Refused(UpdateRefusal::NoMark) => {
-            "the calibrator in force is as before; write the new one through a debug probe with `calib flash`".into()
+            "the active calibrator is unchanged; write the new one through a debug probe with `calib flash`".into()
         }
         DeviceError::Refused(UpdateRefusal::NotUpdatable) => {
             "this firmware has no slots: write its flash with `calib flash`".into()
@@ -54,7 +54,7 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
         }
         DeviceError::Refused(UpdateRefusal::Refused(Refused::OtherClassifier(id))) => other_classifier(*id),
         DeviceError::Refused(UpdateRefusal::Refused(Refused::Monitors)) => {
-            "fit without --monitor-action, or build its firmware with monitors and room for these tables; the calibrator in force is as before"
+            "fit without --monitor-action, or build its firmware with monitors and room for these tables; the active calibrator is unchanged"
                 .into()
         }
         DeviceError::Refused(UpdateRefusal::Refused(Refused::Signature(SignatureError::Missing)))
@@ -63,7 +63,7 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
         }
         DeviceError::Refused(UpdateRefusal::TooLarge { .. }) => "fit with fewer bins".into(),
         DeviceError::Refused(UpdateRefusal::ReadBack { .. } | UpdateRefusal::Flash) => {
-            "the calibrator in force is as before; if it happens again, the flash is worn out".into()
+            "the active calibrator is unchanged; if it happens again, the flash is worn out".into()
         }
         DeviceError::Counters(refusal) => return of_counters(refusal),
         DeviceError::Gone => {
@@ -111,7 +111,7 @@ pub(super) fn of_flash(error: &FlashError) -> Option<String> {
                 .into()
         }
         FlashError::Rejected(rejection) => of_rejection(rejection),
-        _ => "the calibrator in force is as before; run it again".into(),
+        _ => "the active calibrator is unchanged; run the command again".into(),
     })
 }
 

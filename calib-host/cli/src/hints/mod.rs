@@ -109,6 +109,9 @@ fn of_file(error: &FileError) -> Option<String> {
         FileError::Read { path, .. } if path.is_dir() => Some(
             "give the name of one file; of a folder of parts make one, as pandas does with read_parquet(folder).to_parquet(file)".into(),
         ),
+        FileError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Some("check the name; a relative path starts in the current folder".into())
+        }
         FileError::Spill { .. } => {
             Some("set TMPDIR to a folder on a disk with 4 bytes a row to spare".into())
         }
@@ -121,11 +124,11 @@ const CHECK_SCALE: &str = "a score is scale * (code - zero point): check the sca
                            TFLite's int8 softmax it is i8,1/256,-128";
 
 /// What to do about a row that lacks a value.
-const DROP: &str =
-    "remove or repair the row; --drop-missing leaves out all rows that lack a value, and tells how many";
+const DROP: &str = "fix the row, or add --drop-missing to skip incomplete rows (calib reports how many)";
 
 /// What to do about percent.
-const PERCENT: &str = "if these are percent, divide them by 100, as pandas does with table[\"score\"] / 100";
+const PERCENT: &str =
+    "if these are percentages, divide them by 100, as pandas does with table[\"score\"] / 100";
 
 /// Whether a number that is no probability is one of those that percent are; logits are mostly smaller.
 fn is_percent(number: f64) -> bool {
@@ -146,7 +149,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
         Problem::ScoreOutOfRange(score) if is_percent(*score) => {
-            format!("{PERCENT}; scores of any other size are margins: use --margins instead of --scores")
+            format!("{PERCENT}; for raw scores use --margins instead of --scores")
         }
         Problem::ProbOutOfRange(prob) if is_percent(*prob) && matches!(place.row, Some(Row::Line(_))) => {
             format!("{PERCENT}; else name the column of probabilities with --prob-column")
@@ -181,10 +184,10 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         }
         Problem::ScoreOutOfRange(score) => {
             // Percent may begin with one that is as small as a logit.
-            let percent = if *score > 1.0 { "percent are to be divided by 100, " } else { "" };
+            let percent = if *score > 1.0 { "divide percentages by 100; " } else { "" };
             format!(
-                "a score is the classifier's output for class 1 in [0, 1]; {percent}a logit z becomes 1 / (1 + exp(-z)), and scores of any \
-                 other size are margins: use --margins instead of --scores"
+                "a score is the classifier's output for class 1 in [0, 1]; {percent}for logits and other raw scores use --margins \
+                 instead of --scores"
             )
         }
         Problem::ProbOutOfRange(_) if matches!(place.row, Some(Row::Line(_))) => {
@@ -335,7 +338,7 @@ fn of_table(problem: &Problem, place: &Place) -> Option<String> {
             format!("{} looks like an earlier output; apply to the original file", place.file.display())
         }
         Problem::Dtype { got, expected: Problem::FLOATS } if is_integer(got) => {
-            "for the codes of a quantised classifier fit with --score-encoding; else convert it with NumPy's astype".into()
+            "for the codes of a quantized classifier fit with --score-encoding; otherwise convert the array with NumPy's astype".into()
         }
         Problem::Dtype { got, .. } if got.ends_with('O') => {
             "the elements are Python objects: write scores with astype(float), and labels with astype(str) or astype(int)".into()
@@ -473,8 +476,8 @@ fn of_export(error: &ExportError) -> Option<String> {
         ),
         ExportError::Function(_) => Some("fit it with `calib fit --table steps`".into()),
         ExportError::MonitorAction => Some(
-            "put the artifact itself into the flash of a firmware with monitors; or fit without --monitor-action, for an alarm that is \
-             told alone"
+            "put the artifact itself into the flash of a firmware with monitors; or fit without --monitor-action: an alert is then only \
+             reported"
                 .into(),
         ),
         _ => None,

@@ -17,7 +17,7 @@ use crate::error::Error;
 /// Probabilities with what came true, or scores before and after an artifact.
 #[derive(Args)]
 pub(crate) struct AssessedOptions {
-    /// Artifact. The scores are assessed before and after it, on the same rows.
+    /// Artifact: the scores are assessed before and after it.
     ///
     /// You can leave it out. If the first file is not an artifact, it is the table of scores.
     pub(crate) artifact: Option<PathBuf>,
@@ -30,7 +30,9 @@ pub(crate) struct AssessedOptions {
     pub(crate) source: AssessedSource,
     #[command(flatten)]
     pub(crate) same_rows: SameRows,
-    /// Column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores.
+    ///
+    /// In an NPZ archive it is the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     pub(crate) score_column: String,
     /// Column of probabilities. Rows with an empty probability are uncalibrated: they are counted and left out.
@@ -39,7 +41,9 @@ pub(crate) struct AssessedOptions {
     /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     pub(crate) label_column: String,
-    /// Labels, if not in the table: a NumPy array of integers, or a table.
+    /// Labels, if not in the table.
+    ///
+    /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     pub(crate) labels: Option<PathBuf>,
     #[command(flatten)]
@@ -89,19 +93,25 @@ fn is_artifact(path: &Path) -> bool {
 #[command(next_help_heading = DATA)]
 #[group(multiple = false)]
 pub(crate) struct AssessedSource {
-    /// Table of probabilities, such as `calib apply` writes, in any format.
+    /// Table of probabilities, as `calib apply` writes it.
     ///
     /// Or probabilities of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive. For
     /// any one input, `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) probs: Option<PathBuf>,
-    /// Scores of class 1 of a binary classifier, in [0, 1]: a table, or a NumPy array of shape (n,).
+    /// Scores of class 1 in [0, 1].
+    ///
+    /// Scores of a binary classifier: a table, or a NumPy array of shape (n,).
     #[arg(long, value_name = "FILE")]
     pub(crate) scores: Option<PathBuf>,
-    /// Raw scores of class 1, in a file as for --scores. The artifact must accept raw scores.
+    /// Raw scores of class 1, if the artifact accepts them.
+    ///
+    /// The file is as for --scores.
     #[arg(long, value_name = "FILE")]
     pub(crate) margins: Option<PathBuf>,
-    /// Logits of a multi-class classifier: a NumPy array of shape (n, classes), or one in an NPZ archive.
+    /// Logits of several classes.
+    ///
+    /// A NumPy array of shape (n, classes), or one in an NPZ archive.
     #[arg(long, value_name = "FILE")]
     pub(crate) logits: Option<PathBuf>,
 }

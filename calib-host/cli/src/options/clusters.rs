@@ -53,7 +53,7 @@ impl ClusterSource<'_> {
         }
         if scores.format() == Format::Npy {
             return Err(Error::Usage(
-                "--cluster-column needs a table: an array has no columns; give the clusters of its rows in a file of their own \
+                "--cluster-column needs a table: an array has no columns; give the clusters of its rows in a separate file \
                  with --clusters"
                     .into(),
             ));

@@ -68,7 +68,9 @@ impl MethodChoice {
 
 /// A method by its name; `None` for all.
 fn choice() -> impl TypedValueParser<Value = Option<ContenderName>> {
-    let names = iter::once("all").chain(ContenderName::all().map(ContenderName::name));
+    let names =
+        ContenderName::all().map(ContenderName::name).filter(|name| name.parse::<ContenderName>().is_ok());
+    let names = iter::once("all").chain(names);
     PossibleValuesParser::new(names).map(|name| name.parse().ok())
 }
 

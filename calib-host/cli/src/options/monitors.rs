@@ -90,7 +90,7 @@ impl MonitorOptions {
         }
         let bins = self.monitor_bins.ok_or_else(|| {
             Error::Usage(
-                "monitors that compare with scores of their own take bins of their own: add --monitor-bins with a number".into(),
+                "monitors that compare with other scores need separate bins: add --monitor-bins with a number".into(),
             )
         })?;
         match MonitorBins::of_scores(kind, scores, bins.into()) {

@@ -49,23 +49,29 @@ pub(crate) struct ReportedOptions {
     /// probabilities if every row sums to one with entries in [0, 1], and logits if not.
     #[arg(long, conflicts_with = "probs", help_heading = DATA)]
     logits: bool,
-    /// Read the matrices as probabilities, or as integer codes of probabilities for an artifact over such codes.
+    /// Read the matrices as probabilities.
+    ///
+    /// For an artifact over integer codes of probabilities, they are read as such codes.
     #[arg(long, help_heading = DATA)]
     probs: bool,
-    /// Column of scores in a table; in an NPZ archive the array of scores, logits or probabilities.
+    /// Column of scores.
+    ///
+    /// In an NPZ archive it is the array of scores, logits or probabilities.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     pub(crate) score_column: String,
-    /// Column of labels in a table.
+    /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     pub(crate) label_column: String,
-    /// Number of equal-width bins of calibration errors and reliability diagrams.
-    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = METHOD)]
+    /// Number of equal-width bins.
+    ///
+    /// These are the bins of calibration errors and reliability diagrams.
+    #[arg(long, default_value_t = 15, value_name = "B", value_parser = count::<u32>(1..=1000), help_heading = METHOD, hide_short_help = true)]
     bins: u32,
     /// Seed of the bootstrap, and of the random words that a randomized artifact needs.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) seed: u64,
     /// One minus the coverage of the intervals.
-    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES)]
+    #[arg(long, default_value_t = 0.05, value_name = "ALPHA", value_parser = parse_alpha, help_heading = GUARANTEES, hide_short_help = true)]
     alpha: f64,
 }
 

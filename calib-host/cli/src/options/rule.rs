@@ -23,21 +23,26 @@ use crate::read::{ColumnNames, For, Labelled, RowFiles, ScoresAre};
 /// Where rows and their calibrator are, and what is written.
 #[derive(Args)]
 pub(crate) struct RuleOptions {
-    /// Labels, if not in the table of scores: a NumPy array of integers, or a table.
+    /// Labels, if not in the table of scores.
+    ///
+    /// A NumPy array of integers, or a table.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     labels: Option<PathBuf>,
-    /// Column of scores or raw scores in a table; in an NPZ archive the array.
+    /// Column of scores.
+    ///
+    /// It is also the column of raw scores. In an NPZ archive it is the array.
     ///
     /// For codes of several classes in a table: all columns, in the order of the classes, separated by commas.
     #[arg(long, default_value = SCORE_COLUMN, value_name = "NAME", help_heading = DATA)]
     score_column: String,
-    /// Column of labels in a table.
+    /// Column of labels.
     #[arg(long, default_value = "label", value_name = "NAME", help_heading = DATA)]
     label_column: String,
     #[command(flatten)]
     codes: EncodingOptions,
-    /// Calibrator for these scores: the result is stored beside it. Without a calibrator the device has no
-    /// probabilities.
+    /// Calibrator for these scores.
+    ///
+    /// The result is stored beside it. Without a calibrator the device has no probabilities.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     calibrator: Option<PathBuf>,
     /// Classifier that the scores come from, as 16 hex digits: a device with another classifier refuses the artifact.

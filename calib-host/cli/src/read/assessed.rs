@@ -193,7 +193,7 @@ impl Assessed<'_> {
         match reads_points(Some(&artifact), how) {
             true => Ok((points.into(), source)),
             false if artifact.is_randomized() => Err(usage(
-                "an artifact with randomised ties draws a number for every row, and counts have none",
+                "an artifact with randomized ties draws a number for every row, which counts do not have",
             )),
             false => Err(usage(
                 "counted rows are judged before and after an artifact that calibrates scores in [0, 1] and does nothing else",

@@ -10,26 +10,28 @@ use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, guarantee_text, points,
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
-use calib_fit::stats::{decimals, places};
+use calib_fit::stats::{decimals, places_between};
 use serde_json::{Value, json};
 
 use super::form::{ShownTable, direct_table, in_steps, within};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
+use crate::out::{labelled, with_thousands};
 
-/// Prints what the artifact in a file holds.
+/// Prints what the artifact in a file holds, all of it.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
     let artifact = &stored.artifact();
-    let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
-    writeln!(out, "{}: format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok", path.display())?;
+    print_name(path, artifact, out)?;
     print_fit(artifact, out)?;
+    writeln!(out, "data        sha256 {}", hex::encode(artifact.header().provenance.data_sha256))?;
     print_origin(artifact, out)?;
     if let Some(sample) = stored.sample() {
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
-    for (at, line) in guarantee_text(stored).lines().iter().enumerate() {
-        writeln!(out, "{:<12}{line}", if at == 0 { "in words" } else { "" })?;
+    for (at, text) in guarantee_text(stored).lines().iter().enumerate() {
+        let lines = labelled(if at == 0 { "in words" } else { "" }, text);
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
         print_vector(&calibrator, out)?;
@@ -42,29 +44,51 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     }
     print_thresholds(out, artifact)?;
     print_monitors(artifact, out)?;
+    print_same_tables(artifact, out)?;
     (0..artifact.tables().count()).try_for_each(|table| print_table(artifact, table, out))
+}
+
+/// What the artifact is.
+pub(super) fn print_name(path: &Path, artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
+    let what = with_thousands(&format!("format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok"));
+    writeln!(out, "{}: {what}", path.display())
 }
 
 /// What was fitted, what is guaranteed, and what befell it.
 fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    // Some methods have no parameters.
+    let parameters =
+        Some(artifact.header().provenance.parameters).filter(|parameters| !parameters.is_empty());
+    print_method(artifact, &parameters.map_or(String::new(), |parameters| format!(", {parameters}")), out)?;
+    if let Some(sentence) = in_steps(artifact) {
+        writeln!(out, "            {sentence}")?;
+    }
+    print_guarantee(artifact, out)?;
+    print_flags(artifact, out)
+}
+
+/// By which method, and to what.
+pub(super) fn print_method(artifact: &Artifact<'_>, parameters: &str, out: &mut dyn Write) -> io::Result<()> {
     let header = artifact.header();
     let reduction = match header.reduction.top_k() {
         Some(k) => format!("{}, k = {k}", header.reduction),
         None => header.reduction.to_string(),
     };
-    // Some methods have no parameters, and some no bins.
-    let parameters = Some(header.provenance.parameters).filter(|parameters| !parameters.is_empty());
-    let parameters = parameters.map_or(String::new(), |parameters| format!(", {parameters}"));
     writeln!(out, "method      {} ({reduction}){parameters}", header.method)?;
     let bins =
         size_in_words(header.method, header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
-    writeln!(out, "scores      {}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact))?;
-    if let Some(sentence) = in_steps(artifact) {
-        writeln!(out, "            {sentence}")?;
-    }
+    let what = format!("{}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact));
+    labelled("scores", &what).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     if is_by_lead(header) {
-        writeln!(out, "            the lead of the predicted class: its logit less the second largest one")?;
+        writeln!(out, "            the top-two margin: the largest logit minus the second largest one")?;
     }
+    Ok(())
+}
+
+/// What is guaranteed, in numbers.
+fn print_guarantee(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
     match header.guarantee {
         Some(g) if g.epsilon >= 1.0 => {
             writeln!(out, "guarantee   none: an epsilon of {} is wider than every probability", g.epsilon)?;
@@ -96,6 +120,12 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
              lower probability"
         )?;
     }
+    Ok(())
+}
+
+/// What befell the fit.
+pub(super) fn print_flags(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let header = artifact.header();
     if header.flags.contains(HeaderFlags::TIES_MERGED) {
         writeln!(out, "flags       equal scores at an edge were kept in one bin")?;
     }
@@ -111,9 +141,8 @@ fn print_fit(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Where it comes from.
-fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     let header = artifact.header();
-    writeln!(out, "data        sha256 {}", hex::encode(header.provenance.data_sha256))?;
     if let Some(id) = header.provenance.classifier {
         writeln!(out, "classifier  {id}")?;
     }
@@ -124,6 +153,25 @@ fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
     }
     writeln!(out, "written by  calib {}", header.provenance.tool_version)
+}
+
+/// Which classes have the same table: that of the rows of all classes, if each was predicted too rarely.
+pub(super) fn print_same_tables(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let tables = artifact.tables();
+    let mut same: Vec<(Value, Vec<String>)> = Vec::new();
+    for (index, table) in (0..tables.count()).filter_map(|index| Some((index, tables.get(index)?))) {
+        let content = ShownTable::of(&table.form, encoding_of_keys(artifact)).json;
+        let name = table_label(artifact, index);
+        match same.iter_mut().find(|(other, _)| *other == content) {
+            Some((_, names)) => names.push(name),
+            None => same.push((content, vec![name])),
+        }
+    }
+    for (_, names) in same.iter().filter(|(_, names)| names.len() > 1) {
+        let lines = labelled("together", &format!("{} have the same table", names.join(", ")));
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    Ok(())
 }
 
 /// Tells whether the score of a predicted class is its lead.
@@ -171,14 +219,14 @@ fn range_json((scores, i): &([Option<f64>; 2], ProbInterval)) -> Value {
     json!({"scores": scores, "interval": [i.lo, i.hi]})
 }
 
-/// A table, a line for each bin.
-fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+/// A table in a line: its size, and the scores that it saw.
+pub(super) fn table_head(artifact: &Artifact<'_>, index: usize) -> String {
     let name = match artifact.tables().count() {
         1 => String::new(),
         _ => format!(" ({})", table_label(artifact, index)),
     };
     let Some(table) = artifact.tables().get(index) else {
-        return writeln!(out, "table {index}{name}: uncalibrated");
+        return format!("table {index}{name}: uncalibrated");
     };
     let range = score_range(artifact, index);
     let range = range.map_or(String::new(), |[lowest, highest]| format!(", scores {lowest} to {highest}"));
@@ -187,7 +235,14 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     let size = size
         .or_else(|| size_in_words(artifact.header().method, lines.len()))
         .unwrap_or_else(|| "no bins".into());
-    writeln!(out, "table {index}{name}: {size}, {len_bytes} bytes{epsilon}{range}")?;
+    format!("table {index}{name}: {size}, {len_bytes} bytes{epsilon}{range}")
+}
+
+/// A table, a line for each bin.
+fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", table_head(artifact, index))?;
+    let Some(table) = artifact.tables().get(index) else { return Ok(()) };
+    let ShownTable { len_bytes, lines, .. } = ShownTable::of(&table.form, encoding_of_keys(artifact));
     if let (TableForm::Codes(_), Some(direct)) = (&table.form, direct_table(artifact)) {
         let has = if artifact.tables().has_direct_table() { "takes" } else { "would take" };
         writeln!(out, "  search: {len_bytes} bytes, a direct table {has} {direct} more")?;
@@ -201,13 +256,10 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
         if is_long && (SHOWN..lines.len() - SHOWN).contains(&row) {
             continue;
         }
-        let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
-        let mark = if is_empty { " (no calibration point: uncalibrated)" } else { "" };
-        writeln!(out, "  {row:>4}  {line}{mark}")?;
+        writeln!(out, "  {row:>4}  {line}{}", mark(artifact, index, row))?;
     }
-    for (row, (scores, ProbInterval { lo, hi })) in ranges(artifact, index).iter().flatten().enumerate() {
-        let ends = ends_in_words(*lo, *hi);
-        writeln!(out, "  range {row:>2}  scores {}: event rate {ends}", scores_in_words(*scores))?;
+    for (row, (scores, ends)) in ranges_in_words(artifact, index).iter().enumerate() {
+        writeln!(out, "  range {row:>2}  scores {scores}: event rate {ends}")?;
     }
     let pieces = band_steps(artifact).unwrap_or_default();
     for (at, (scores, ProbInterval { lo, hi })) in pieces.iter().enumerate() {
@@ -222,9 +274,28 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     Ok(())
 }
 
+/// A line for each bin, knot or parameter of a table.
+pub(super) fn table_lines(artifact: &Artifact<'_>, index: usize) -> Vec<String> {
+    let Some(table) = artifact.tables().get(index) else { return Vec::new() };
+    let lines = ShownTable::of(&table.form, encoding_of_keys(artifact)).lines;
+    lines.iter().enumerate().map(|(row, line)| line.clone() + mark(artifact, index, row)).collect()
+}
+
+/// What stands behind a bin that rests on nothing.
+fn mark(artifact: &Artifact<'_>, index: usize, row: usize) -> &'static str {
+    let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
+    if is_empty { " (no calibration point: uncalibrated)" } else { "" }
+}
+
+/// The ranges of the score of a table, each with the interval of its event rate.
+pub(super) fn ranges_in_words(artifact: &Artifact<'_>, index: usize) -> Vec<(String, String)> {
+    let ranges = ranges(artifact, index).unwrap_or_default();
+    ranges.iter().map(|(scores, i)| (scores_in_words(*scores), ends_in_words(i.lo, i.hi))).collect()
+}
+
 /// Both ends of an interval, with as many decimals as the upper one needs.
-fn ends_in_words(lo: f32, hi: f32) -> String {
-    let places = places(4, &[hi.into()]);
+pub(super) fn ends_in_words(lo: f32, hi: f32) -> String {
+    let places = places_between(4, lo.into(), hi.into());
     format!("{lo:.places$} to {hi:.places$}")
 }
 

@@ -10,12 +10,13 @@ use calib_fit::job::{
 
 use super::assessment::{after_margins, assessment, before_after, clusters, each, top_k, vectors, verdict};
 use super::clinical::clinical;
+use super::first_figures;
 use super::groups::groups;
 use super::sets::set_figures;
 use super::threshold::{at_operating_points, at_thresholds};
 
-/// Prints it.
-pub(crate) fn assessed(out: &mut impl Write, found: &Assessed) -> io::Result<()> {
+/// Prints the first figures, or all.
+pub(crate) fn assessed(out: &mut impl Write, found: &Assessed, is_all: bool) -> io::Result<()> {
     if let Some((rows, count)) = found.clusters {
         clusters(out, rows, count)?;
     }
@@ -24,8 +25,13 @@ pub(crate) fn assessed(out: &mut impl Write, found: &Assessed) -> io::Result<()>
     }
     match &found.figures {
         None => Ok(()),
-        Some(AssessedFigures::Predictions(found)) => of_predictions(out, found),
-        Some(AssessedFigures::BeforeAfter(found)) => of_before_after(out, found),
+        Some(AssessedFigures::Predictions(found)) => of_predictions(out, found, is_all),
+        Some(AssessedFigures::BeforeAfter(found)) => of_before_after(out, found, is_all),
+        Some(AssessedFigures::Vectors(found)) if !is_all => first_figures::of_vectors(out, found),
+        Some(AssessedFigures::Classes(found)) if !is_all => {
+            first_figures::of_vectors_before_after(out, found)
+        }
+        Some(AssessedFigures::Ranks(found)) if !is_all => first_figures::of_ranks(out, found),
         Some(AssessedFigures::Vectors(found)) => of_vectors(out, found),
         Some(AssessedFigures::Classes(found)) => {
             let AssessedClasses { verdict: said, before, after, uncalibrated, .. } = found;
@@ -40,13 +46,24 @@ pub(crate) fn assessed(out: &mut impl Write, found: &Assessed) -> io::Result<()>
     }
 }
 
-fn of_predictions(out: &mut impl Write, found: &AssessedPredictions) -> io::Result<()> {
-    assessment(out, &found.assessment, found.uncalibrated)?;
-    found.clinical.iter().try_for_each(|found| clinical(out, "the probabilities", found))?;
+fn of_predictions(out: &mut impl Write, found: &AssessedPredictions, is_all: bool) -> io::Result<()> {
+    if is_all {
+        assessment(out, &found.assessment, found.uncalibrated)?;
+        found.clinical.iter().try_for_each(|found| clinical(out, "the probabilities", found))?;
+    } else {
+        first_figures::of_predictions(out, found)?;
+    }
     found.groups.iter().try_for_each(|found| groups(out, found))
 }
 
-fn of_before_after(out: &mut impl Write, found: &AssessedBeforeAfter) -> io::Result<()> {
+fn of_before_after(out: &mut impl Write, found: &AssessedBeforeAfter, is_all: bool) -> io::Result<()> {
+    if is_all { all_before_after(out, found) } else { first_figures::of_before_after(out, found) }?;
+    at_thresholds(out, &found.at_thresholds, found.alpha)?;
+    at_operating_points(out, &found.operating, found.alpha)?;
+    found.groups.iter().try_for_each(|found| groups(out, found))
+}
+
+fn all_before_after(out: &mut impl Write, found: &AssessedBeforeAfter) -> io::Result<()> {
     verdict(out, &found.verdict)?;
     match found.metrics.of_margins {
         true => after_margins(out, &found.metrics.both, found.uncalibrated)?,
@@ -56,9 +73,7 @@ fn of_before_after(out: &mut impl Write, found: &AssessedBeforeAfter) -> io::Res
         before.iter().try_for_each(|found| clinical(out, "the scores", found))?;
         clinical(out, "the calibrated probabilities", after)?;
     }
-    at_thresholds(out, &found.at_thresholds, found.alpha)?;
-    at_operating_points(out, &found.operating, found.alpha)?;
-    found.groups.iter().try_for_each(|found| groups(out, found))
+    Ok(())
 }
 
 fn of_vectors(out: &mut impl Write, found: &AssessedVectors) -> io::Result<()> {

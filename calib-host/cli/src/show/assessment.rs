@@ -68,6 +68,13 @@ fn range_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Result<()> {
     Ok(())
 }
 
+/// Prints the bins or score ranges that contradict the guarantee.
+pub(super) fn broken_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Result<()> {
+    let broken = ranges.iter().filter(|range| range.guarantee == GuaranteeOnRows::Contradicted);
+    let broken: Vec<RangeTest> = broken.cloned().collect();
+    range_lines(out, &broken)
+}
+
 /// Prints that rows belong together, before anything that rests on it.
 pub(crate) fn clusters(out: &mut impl Write, rows: usize, clusters: usize) -> io::Result<()> {
     writeln!(
@@ -213,7 +220,12 @@ fn rank_lines(out: &mut dyn Write, top_k: &TopKAssessment) -> io::Result<()> {
 fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
     let share = 100.0 * assessment.hits as f64 / assessment.n as f64;
     let predictions = number_of(assessment.n, "prediction");
-    writeln!(out, "{predictions}, {} came true ({} %)", assessment.hits, shown(1, share))?;
+    writeln!(out, "{predictions}, {} ({}%)", number_of(assessment.hits, "event"), shown(1, share))?;
+    remarks(out, assessment, uncalibrated)
+}
+
+/// Which rows are left out, and what their labels do not show.
+pub(super) fn remarks(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
     if uncalibrated > 0 {
         writeln!(out, "left out, because uncalibrated: {uncalibrated}")?;
     }
@@ -229,10 +241,10 @@ fn head(out: &mut dyn Write, assessment: &Assessment, uncalibrated: u64) -> io::
         )?;
     }
     if let (Some(few @ 1..), true) = (assessment.few_events(), assessment.accuracy.interval.is_some()) {
-        let came_true = if few == assessment.hits { "came true" } else { "did not come true" };
+        let label = u8::from(few == assessment.hits);
         writeln!(
             out,
-            "only {few} {came_true}: too few for intervals of brier and log_loss, which take {FEWEST_EVENTS}"
+            "only {few} with label {label}: too few for intervals of brier and log_loss, which need {FEWEST_EVENTS}"
         )?;
     }
     Ok(())

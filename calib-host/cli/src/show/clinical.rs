@@ -66,7 +66,7 @@ fn extremes(extremes: &Extremes) -> Option<String> {
     };
     (extremes.count() > 0).then(|| {
         format!(
-            "{zeros} probabilities of exactly 0 ({zeros_positive} came true) and {ones} of exactly 1 ({ones_negative} did not): \
+            "{zeros} probabilities of exactly 0 ({zeros_positive} with label 1) and {ones} of exactly 1 ({ones_negative} with label 0): \
              {what} intercept, slope and spline"
         )
     })

@@ -4,9 +4,14 @@ use std::io::{self, Write};
 
 use calib_fit::artifact::DeviceCost;
 use calib_fit::compare::{Claim, ComparedMethod, MethodComparison, Split};
+use calib_fit::stats::shown;
 
-/// Prints a line for every method, the best first, and what to do.
+use crate::out::{COLUMNS, with_thousands, wrapped};
+
+/// Prints what to do, and a line for every method, the best first.
 pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) -> io::Result<()> {
+    recommendation(out, comparison)?;
+    writeln!(out)?;
     let n = comparison.n;
     let judged = match comparison.claim {
         None => "",
@@ -24,17 +29,17 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
     let names = comparison.methods.iter().map(|method| &method.name);
     let names = names.chain(comparison.failed.iter().map(|failed| &failed.name)).map(String::len);
     let width = names.max().unwrap_or(0).max("uncalibrated".len()) + 1;
+    let [first, second] = SHOWN_CORES;
     writeln!(
         out,
-        "{:<width$} {:<30} {:<34} {:>10} {:>6}  instructions on {}; parameters",
+        "{:<width$} {:<8} {:<31} {:>7} {:>6} {first:>10} {second:>10}",
         "method",
         comparison.score.figure(),
-        "change",
+        "change [95% interval]",
         "epsilon",
         "bytes",
-        SHOWN_CORES.join(", ")
     )?;
-    writeln!(out, "{:<width$} {:<30}", "uncalibrated", format!("{:.5}", comparison.uncalibrated))?;
+    writeln!(out, "{:<width$} {}", "uncalibrated", shown(5, comparison.uncalibrated.value))?;
     for method in &comparison.methods {
         method_line(out, width, method)?;
     }
@@ -50,52 +55,68 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
              arbitrary clip"
         )?;
     }
-    match &comparison.recommendation {
-        Some(name) => {
-            writeln!(out, "take {name}: {}", comparison.reason)?;
-            let taken = comparison.methods.iter().find(|method| method.name == *name);
-            if taken.is_some_and(|method| method.epsilon.is_some()) && comparison.candidates > 1 {
-                writeln!(
-                    out,
-                    "fit it with --candidates {0}: these labels chose among {0} methods with a guarantee, each at alpha / {0}",
-                    comparison.candidates
-                )?;
-            }
+    writeln!(out, "{first} and {second}: instructions of a look-up. Intervals and parameters: --json")
+}
+
+/// What to do, and why, with what it costs on the device.
+fn recommendation(out: &mut impl Write, comparison: &MethodComparison) -> io::Result<()> {
+    let MethodComparison { reason, methods, candidates, .. } = comparison;
+    let mut text = match &comparison.recommendation {
+        Some(name) => format!("Take {name}: {reason}."),
+        None if comparison.unmet.is_some() => format!("{reason}."),
+        None => format!("Leave it uncalibrated: {reason}."),
+    };
+    let taken = comparison
+        .recommendation
+        .as_ref()
+        .and_then(|name| methods.iter().find(|method| method.name == *name));
+    if let Some(taken) = taken {
+        let cost = taken.cost.as_ref().map_or(String::new(), |cost| {
+            let [first, second] = instructions(cost);
+            let [on_first, on_second] = SHOWN_CORES;
+            format!(", takes {first} instructions on a {on_first} and {second} on a {on_second}")
+        });
+        let guarantee = guaranteed(taken)
+            .map_or("no guarantee of the probability".into(), |epsilon| format!("epsilon {epsilon}"));
+        text += &format!(" It has {} bytes{cost}, and has {guarantee}.", taken.len_bytes);
+        if taken.epsilon.is_some() && *candidates > 1 {
+            text += &format!(
+                " Fit it with --candidates {candidates}: these labels chose among {candidates} methods with a guarantee, each at alpha / {candidates}."
+            );
         }
-        None if comparison.unmet.is_some() => writeln!(out, "{}", comparison.reason)?,
-        None => writeln!(out, "leave it uncalibrated: {}", comparison.reason)?,
     }
-    Ok(())
+    wrapped(&with_thousands(&text), COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The guarantee of a method; `None` if it says nothing, since every probability is within 1 of any other.
+fn guaranteed(method: &ComparedMethod) -> Option<String> {
+    method.epsilon.filter(|epsilon| *epsilon < 1.0).map(|epsilon| format!("{epsilon:.4}"))
 }
 
 /// What is known of a method.
 fn method_line(out: &mut dyn Write, width: usize, method: &ComparedMethod) -> io::Result<()> {
-    // Every probability is within 1 of any other.
-    let epsilon = method.epsilon.filter(|epsilon| *epsilon < 1.0);
-    let epsilon = epsilon.map_or("none".into(), |epsilon| format!("{epsilon:.4}"));
+    let epsilon = guaranteed(method).unwrap_or_else(|| "none".into());
     let mark = if method.meets_epsilon == Some(true) { "*" } else { "" };
     let uncalibrated = match method.uncalibrated_tables {
         0 => String::new(),
         tables => format!(", {tables} uncalibrated"),
     };
-    let cost = method.cost.as_ref().map_or("not measured".into(), instructions);
+    let [first, second] = method.cost.as_ref().map_or(["-".into(), "-".into()], instructions);
     writeln!(
         out,
-        "{:<width$} {:<30} {:<34} {:>10} {:>6}  {cost}{uncalibrated}; {}",
+        "{:<width$} {:<8} {:<31} {:>7} {:>6} {first:>10} {second:>10}{uncalibrated}",
         method.name,
-        format!("{:.5}", method.loss),
+        shown(5, method.loss.value),
         format!("{:+.5}", method.change),
         format!("{epsilon}{mark}"),
         method.len_bytes,
-        method.parameters
     )
 }
 
 /// The smallest core that was measured, and one with a floating-point unit.
 const SHOWN_CORES: [&str; 2] = ["Cortex-M0", "Cortex-M4F"];
 
-fn instructions(cost: &DeviceCost) -> String {
-    let of = |core: &&str| cost.cores.iter().find(|cost| cost.core == *core);
-    let shown = SHOWN_CORES.iter().filter_map(of).map(|cost| format!("{:.0}", cost.instructions));
-    shown.collect::<Vec<_>>().join(", ")
+fn instructions(cost: &DeviceCost) -> [String; 2] {
+    let of = |core: &str| cost.cores.iter().find(|cost| cost.core == core);
+    SHOWN_CORES.map(|core| of(core).map_or("-".into(), |cost| format!("{:.0}", cost.instructions)))
 }

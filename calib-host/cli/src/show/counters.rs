@@ -26,7 +26,7 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
             "prediction",
         );
         warn(Some(counters.change), "the scores have changed", "prediction");
-        warn(counters.guarantee, "outcomes are not as frequent as was guaranteed", "outcome");
+        warn(counters.guarantee, "outcomes are not as frequent as guaranteed", "outcome");
     }
     if tables.iter().flatten().any(|counters| counters.is_full) {
         warnings.push(
@@ -46,19 +46,19 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
 /// Returns what the monitors of a table say, a line each.
 pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     let predictions: u64 = counters.predictions.iter().map(|&count| u64::from(count)).sum();
-    let labelled: u64 = counters.outcomes.iter().map(|known| u64::from(known.labelled)).sum();
+    let known: u64 = counters.outcomes.iter().map(|outcomes| u64::from(outcomes.labelled)).sum();
     let full = if counters.is_full {
         "; a counter is full, so that predictions or outcomes are not counted any more, and evidence stands still"
     } else {
         ""
     };
     let guarantee = match counters.guarantee {
-        Some(guarantee) => said(guarantee, labelled, "outcome"),
-        None => "not watched: nothing is guaranteed that they could contradict".into(),
+        Some(guarantee) => said(guarantee, known, "outcome"),
+        None => "not watched: no guarantee that they could contradict".into(),
     };
     vec![
         format!(
-            "monitors    {}{}, {labelled} with a known outcome{full}",
+            "monitors    {}{}, {known} with a known outcome{full}",
             of_table(counters),
             number_of(predictions, "prediction")
         ),
@@ -77,9 +77,9 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
     let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
     writeln!(out, "{}", holds(tables))?;
     let kept = match counters.kept {
-        Kept::No => "in memory alone: every start counts anew, and may raise a false alarm anew".into(),
+        Kept::No => "in memory only: every start counts from 0, and may raise a false alarm again".into(),
         Kept::But(0) => "all in flash".into(),
-        Kept::But(lost) => format!("in flash but for the last {lost}, which are not in these numbers"),
+        Kept::But(lost) => format!("in flash except for the last {lost}, which are not in these numbers"),
         Kept::Failed => {
             "the flash failed when they were to be saved: no alarm is raised until it saves again".into()
         }

@@ -98,7 +98,7 @@ fn print_cost(decided: &Decided, expected: f64, out: &mut dyn Write) -> io::Resu
         (Some(validation), Some(interval)) => print_interval(decided, validation, interval, out)?,
         _ if decided.fitted_to => writeln!(
             out,
-            "  no interval: the labelled rows are those that the calibrator was fitted to, and prove nothing about it"
+            "  no interval: the rows with labels are the calibration set, and show nothing about the calibrator"
         )?,
         _ => writeln!(out, "  no interval: --validation tells how well calibrated the probabilities are")?,
     }
@@ -138,8 +138,8 @@ fn print_interval(
         if c_lower == 0.0 { "at least 0 (vacuous)".to_owned() } else { format!("at least {c_lower:.6}") };
     writeln!(
         out,
-        "  c_emp {c_emp:.6} on {n} labelled points, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
-         probability {percent} %"
+        "  c_emp {c_emp:.6} on {n} points with labels, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
+         at least {percent}% probability"
     )
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn print_device(
         return Ok(());
     };
     for (index, slot) in (0..).zip(&slots.slots) {
-        let mark = if slots.in_force == Some(index) { "in force" } else { "" };
+        let mark = if slots.in_force == Some(index) { "active" } else { "" };
         match slot {
             Ok(SlotContent { identity, len_bytes, counter, sequence }) => writeln!(
                 out,

@@ -5,8 +5,8 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    GuaranteeText, MonitorFacts, VacuousBins, band_steps, cluster_rows, guarantee_text, number_of, points,
-    points_for_a_useful_epsilon, size_in_words,
+    ASSUMPTIONS, GuaranteeText, LIMITS, MonitorFacts, VacuousBins, band_steps, cluster_rows, guarantee_text,
+    number_of, points, points_for_a_useful_epsilon, size_in_words,
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
-use crate::out::shown_path;
+use crate::out::{COLUMNS, labelled, shown_path, with_thousands, wrapped};
 
 /// A fit with the artifact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -37,26 +37,24 @@ impl<'a> ShownFit<'a> {
         let mut guarantee = guarantee_text(stored);
         for more in advice.into_iter().chain(remark) {
             guarantee.statement += &format!(" {more}");
+            guarantee.brief += &format!(" {more}");
         }
+        guarantee.brief += &score_intervals(&artifact);
         Self { fit, artifact, output, vacuous, guarantee }
     }
 
-    /// For people, line by line.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// For people, line by line: what fits a screen, or everything. `chosen` is what was chosen, and why.
+    pub(crate) fn lines(&self, is_all: bool, chosen: Option<&str>) -> Vec<String> {
         let Self { fit, artifact, output, vacuous, guarantee } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
             None => number_of(fit.n(), "point"),
         };
-        let mut lines = vec![format!(
-            "Wrote {}: {points}, {} ({}), {}{} bytes",
-            shown_path(output),
-            fit.method(),
-            fit.reduction(),
-            size_in_words(artifact.header().method, fit.bins())
-                .map_or(String::new(), |bins| format!("{bins}, ")),
-            artifact.len_bytes()
-        )];
+        let bins = size_in_words(artifact.header().method, fit.bins());
+        let bins = bins.map_or(String::new(), |bins| format!("{bins}, "));
+        let (method, reduction, len_bytes) = (fit.method(), fit.reduction(), artifact.len_bytes());
+        let what = with_thousands(&format!("{points}, {method} ({reduction}), {bins}{len_bytes} bytes"));
+        let mut lines = vec![format!("Wrote {}: {what}", shown_path(output))];
         let unfitted = fit.unfitted().iter().take(SHOWN);
         let unfitted =
             unfitted.map(|unfitted| format!("{} ({})", fit.table_name(unfitted.table), unfitted.reason));
@@ -66,17 +64,37 @@ impl<'a> ShownFit<'a> {
             1..=SHOWN => lines.push(format!("uncalibrated: {shown}")),
             more => lines.push(format!("uncalibrated: {shown}; and {} more", more - SHOWN)),
         }
-        lines.extend(
-            fit.tables().iter().enumerate().flat_map(|(index, table)| blended(fit, index, table.as_ref())),
-        );
-        lines.extend(together(fit));
-        lines.extend(in_steps(artifact));
-        lines.extend(guarantee.short_lines());
-        lines.extend(few_events(fit));
-        lines.extend(exact_intervals(fit, *vacuous));
-        lines.extend(score_intervals(artifact));
-        lines.extend(band_line(artifact));
-        lines.extend(monitor_sentences(artifact, "Monitors"));
+        let mut add = |label: &str, text: &str| lines.extend(labelled(label, text));
+        let tables = || fit.tables().iter().enumerate();
+        if is_all {
+            tables()
+                .filter_map(|(at, table)| blended(fit, at, table.as_ref()))
+                .for_each(|text| add("Blend", &text));
+            in_steps(artifact).iter().for_each(|text| add("Steps", text));
+        }
+        gain(fit, is_all).iter().for_each(|text| add("Gain", text));
+        together(fit).iter().for_each(|text| add("Together", text));
+        if is_all {
+            add("Guarantee", &guarantee.statement);
+            for (label, list) in
+                [(ASSUMPTIONS, guarantee.full_assumptions()), (LIMITS, guarantee.full_limits())]
+            {
+                list.iter()
+                    .enumerate()
+                    .for_each(|(at, text)| add(if at == 0 { label } else { "" }, &format!("- {text}")));
+            }
+            band_line(artifact).iter().for_each(|text| add("Band", text));
+        } else {
+            guarantee.short_lines().iter().for_each(|(label, text)| add(label, text));
+        }
+        few_events(fit).iter().for_each(|text| add("Events", text));
+        monitor_sentences(artifact)
+            .iter()
+            .enumerate()
+            .for_each(|(at, text)| add(if at == 0 { "Monitors" } else { "" }, text));
+        chosen.iter().for_each(|text| add("Chosen", text));
+        let most = if is_all { usize::MAX } else { SHOWN_INTERVALS };
+        lines.extend(exact_intervals(fit, *vacuous, most));
         lines
     }
 
@@ -123,11 +141,11 @@ impl<'a> ShownFit<'a> {
     }
 }
 
-/// What was blended in a table, and whether it gains anything.
-fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> Vec<String> {
-    let Some(Model::Tabulated(steps)) = table.map(FittedTable::model) else { return Vec::new() };
+/// What was blended in a table; nothing if it is of the rows of all tables.
+fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> Option<String> {
+    let Some(Model::Tabulated(steps)) = table.map(FittedTable::model) else { return None };
     if steps.weights.is_empty() {
-        return Vec::new();
+        return None;
     }
     let weights: Vec<String> = steps
         .weights
@@ -137,27 +155,30 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> V
         .collect();
     let of = match fit.tables().len() {
         1 => String::new(),
-        _ if table.is_some_and(FittedTable::is_of_all_tables) => return Vec::new(),
-        _ => format!(" of {}", fit.table_name(index)),
+        _ if table.is_some_and(FittedTable::is_of_all_tables) => return None,
+        _ => format!("{}: ", fit.table_name(index)),
     };
-    let mut lines = vec![format!("blend{of}: {}{}", weights.join(", "), within_in_words(steps))];
-    if let Some(gain) = steps.gain.filter(|_| fit.tables().len() == 1) {
-        let places = places(5, &[gain.change]);
-        let by =
-            format!("{:+.places$}, with a standard error of {:.places$}", gain.change, gain.standard_error);
-        let than = |how: &str| {
-            format!(
-                "It is {how} than the unchanged scores: in cross-validation the Brier score changes by {by}. --method none leaves the scores \
-                 unchanged."
-            )
-        };
-        lines.push(match (gain.is_sure(), gain.is_loss()) {
-            (true, _) => format!("In cross-validation the Brier score changes by {by}."),
-            (_, true) => than("significantly worse"),
-            _ => than("not significantly better"),
-        });
+    Some(format!("{of}{}{}", weights.join(", "), within_in_words(steps)))
+}
+
+/// What a blend of one table gains; if it does, only for those who ask for all.
+fn gain(fit: &calib_fit::Fit, is_all: bool) -> Option<String> {
+    let [Some(table)] = fit.tables() else { return None };
+    let Model::Tabulated(steps) = table.model() else { return None };
+    let gain = steps.gain.filter(|_| !steps.weights.is_empty())?;
+    let places = places(5, &[gain.change]);
+    let by = format!("{:+.places$}, with a standard error of {:.places$}", gain.change, gain.standard_error);
+    let than = |how: &str| {
+        format!(
+            "The blend is {how} than the unchanged scores: in cross-validation the Brier score changes by {by}. --method none leaves the \
+             scores unchanged."
+        )
+    };
+    match (gain.is_sure(), gain.is_loss()) {
+        (true, _) => is_all.then(|| format!("In cross-validation the Brier score changes by {by}.")),
+        (_, true) => Some(than("significantly worse")),
+        _ => Some(than("not significantly better")),
     }
-    lines
 }
 
 /// The classes that have a table of all classes, with the number of their own rows.
@@ -171,7 +192,9 @@ fn together(fit: &calib_fit::Fit) -> Option<String> {
     let more = if more == 0 { String::new() } else { format!("; and {more} more") };
     let shown = classes.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     (!classes.is_empty()).then(|| {
-        format!("Calibrated with the rows of all classes, because predicted too rarely: {shown}{more}")
+        format!(
+            "These were predicted too rarely, and are calibrated with the rows of all classes: {shown}{more}"
+        )
     })
 }
 
@@ -210,31 +233,30 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     }
     let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
     if few > 0 {
+        let have = if few == 1 { "has" } else { "have" };
         remarks.push(format!(
-            "At most two positives or two negatives in all are in {few} of {}: what is known there is the exact interval \
-             (--json), not epsilon.",
+            "{few} of {} {have} at most two positives or two negatives: rely on the exact intervals (--json).",
             number_of(fit.bins() as u64, "bin")
         ));
     }
     remarks
 }
 
-/// How wide the intervals of ranges of the score are.
-fn score_intervals(artifact: &Artifact<'_>) -> Option<String> {
+/// How wide the intervals of ranges of the score are, behind what they guarantee.
+fn score_intervals(artifact: &Artifact<'_>) -> String {
+    let band = if artifact.band().is_some() { "; `calib inspect` lists them; --all has a band" } else { "" };
+    widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()
+}
+
+fn widths(artifact: &Artifact<'_>) -> Option<String> {
     let found = artifact.score_intervals()?;
     let intervals =
         || (0..found.count()).filter_map(|table| found.table(table)).flat_map(|ranges| ranges.intervals());
     let width = || intervals().map(|interval| interval.hi - interval.lo);
     let (narrowest, widest) = (width().reduce(f32::min)?, width().reduce(f32::max)?);
     let (narrowest, widest) = (shown(3, narrowest.into()), shown(3, widest.into()));
-    if intervals().count() == 1 {
-        return Some(format!("The interval of the 1 score range is {widest} wide."));
-    }
     let wide = if narrowest == widest { widest } else { format!("{narrowest} to {widest}") };
-    Some(format!(
-        "The intervals of the {} are {wide} wide. `calib inspect` lists them.",
-        number_of(intervals().count() as u64, "score range")
-    ))
+    Some(format!("{}, {wide} wide", number_of(intervals().count() as u64, "interval")))
 }
 
 /// Where the band is narrowest, and how wide it is if it is wrong about the curve.
@@ -242,14 +264,14 @@ fn band_line(artifact: &Artifact<'_>) -> Option<String> {
     let widths = band_steps(artifact)?.into_iter().map(|(_, interval)| interval.hi - interval.lo);
     Some(format!(
         "The band has {} and is {} wide where it is narrowest. If the probability may fall by 0.05 from a score to a higher one, it is \
-         0.05 wider on each side. `calib inspect` lists it.",
+         0.05 wider on each side.",
         number_of(widths.len() as u64, "step"),
         shown(3, widths.reduce(f32::min)?.into())
     ))
 }
 
 /// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
-fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
+fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins, most: usize) -> Vec<String> {
     let Some(guarantee) = fit.guarantee().filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
     else {
         return Vec::new();
@@ -269,16 +291,16 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins) -> Vec<String> {
             format!("  {name}bin {bin}: {positives} of {n}, {i:.4}")
         })
     });
-    let mut lines = vec![head];
-    lines.extend(bins.take(SHOWN_INTERVALS));
-    if fit.bins() > SHOWN_INTERVALS {
-        lines.push("  (--json has the others)".into());
+    let mut lines = wrapped(&head, COLUMNS);
+    lines.extend(bins.take(most));
+    if fit.bins() > most {
+        lines.push("  (--all lists the others)".into());
     }
     lines
 }
 
-/// How many exact intervals are told one by one.
-const SHOWN_INTERVALS: usize = 32;
+/// How many exact intervals are told one by one, unless all are asked for.
+const SHOWN_INTERVALS: usize = 8;
 
 /// How many uncalibrated tables are told one by one.
 const SHOWN: usize = 8;

@@ -35,7 +35,7 @@ impl ShownFleet<'_> {
                 table.guarantee.filter(|guarantee| guarantee.standing() == Standing::Alarm)
             {
                 warnings.push(format!(
-                    "{of}outcomes are not as frequent as was guaranteed: evidence {}, and an alarm takes 1 : {}",
+                    "{of}outcomes are not as frequent as guaranteed: evidence {}, and an alarm needs 1 : {}",
                     guarantee.in_odds(),
                     guarantee.rarity
                 ));
@@ -76,25 +76,25 @@ impl ShownFleet<'_> {
     fn print_table(&self, table: &FleetTable, out: &mut dyn Write) -> io::Result<()> {
         let of = self.of_table(table);
         let predictions: u64 = table.predictions.iter().sum();
-        let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        let known: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
         let counted = number_of(predictions, "prediction");
-        writeln!(out, "{of}{counted}, {labelled} with a known outcome")?;
+        writeln!(out, "{of}{counted}, {known} with a known outcome")?;
         let scores = match predictions {
             0 => "nothing to judge: no prediction is known".into(),
             _ => said(table.shift),
         };
         let outcomes = match table.guarantee {
-            None => "nothing is guaranteed that they could contradict".into(),
-            Some(_) if labelled == 0 => "nothing to judge: no outcome is known".into(),
+            None => "no guarantee that they could contradict".into(),
+            Some(_) if known == 0 => "nothing to judge: no outcome is known".into(),
             Some(guarantee) => said(guarantee),
         };
         writeln!(out, "  scores      {scores}")?;
         writeln!(out, "  outcomes    {outcomes}")?;
-        if labelled > 0 {
+        if known > 0 {
             let confidence = percent_of_success(self.alpha);
             writeln!(
                 out,
-                "  bin  guaranteed         outcomes  positive   share   {confidence} % interval of all at once"
+                "  bin  guaranteed         outcomes  positive   share   {confidence}% intervals, simultaneous"
             )?;
             for (at, bin) in table.bins.iter().enumerate() {
                 print_bin(at, bin, out)?;
@@ -104,7 +104,8 @@ impl ShownFleet<'_> {
         let expected = (table.expected_alone() * 100.0).round() / 100.0;
         writeln!(
             out,
-            "  {} of {} devices have an alarm of their own; with nothing wrong, at most {expected} have one on average, and devices with the same calibrator have theirs together",
+            "  {} of {} devices have a separate alarm. If nothing is wrong, at most {expected} have one on average. Devices with the same calibrator raise \
+             false alarms together",
             alone.len(),
             table.devices.len()
         )?;
@@ -165,8 +166,8 @@ fn full(table: &FleetTable) -> Option<String> {
     };
     (!names.is_empty()).then(|| {
         format!(
-            "a counter is full in {which}: what came later is in no count, so that its evidence stands still; keep these counters under a name \
-             of their own, and set the device back with `calib label --reset`"
+            "a counter is full in {which}: later predictions and outcomes are not counted, and the evidence does not change; keep these counters \
+             under a separate name, and reset the device with `calib label --reset`"
         )
     })
 }
@@ -182,10 +183,10 @@ fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
     let guaranteed = bin.guaranteed.map_or("nothing".into(), |guaranteed| format!("{guaranteed:.4}"));
     let share = match bin.labelled {
         0 => String::new(),
-        labelled => shown(4, bin.positives as f64 / labelled as f64),
+        known => shown(4, bin.positives as f64 / known as f64),
     };
-    let &FleetBin { labelled, positives, interval, .. } = bin;
-    writeln!(out, "  {at:>3}  {guaranteed:<17} {labelled:>9} {positives:>9}  {share:>6}   {interval:.4}")
+    let &FleetBin { labelled: known, positives, interval, .. } = bin;
+    writeln!(out, "  {at:>3}  {guaranteed:<17} {known:>9} {positives:>9}  {share:>6}   {interval:.4}")
 }
 
 fn evidence_json(evidence: Evidence) -> Value {

@@ -36,7 +36,7 @@ pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::
 
 fn one(out: &mut dyn Write, group: &GroupAssessment) -> io::Result<()> {
     let a = &group.assessment;
-    writeln!(out, "  {}: {}, {} came true", group.group, number_of(a.n, "prediction"), a.hits)?;
+    writeln!(out, "  {}: {}, {} with label 1", group.group, number_of(a.n, "prediction"), a.hits)?;
     if let Some(why) = &group.too_small {
         writeln!(out, "    {why}")?;
     }

@@ -11,11 +11,13 @@ use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use calib_fit::stats::places;
 use serde_json::{Value, json};
 
+use crate::out::{labelled, with_thousands};
+
 /// A fit for people.
-pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> String {
+pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> Vec<String> {
     let what = match fit.model() {
         JointModel::Scaling(model) => match *model.weights {
-            [inverse_t] => format!("temperature {}", 1.0 / inverse_t),
+            [inverse_t] => format!("temperature {:.4}", 1.0 / inverse_t),
             _ => number_of((model.weights.len() + model.intercepts.len()) as u64, "parameter"),
         },
         JointModel::Canonical(model) => {
@@ -25,12 +27,12 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
         }
         _ => String::new(),
     };
-    let held_out = held_out(fit).map_or(String::new(), |held_out| {
+    let held_out = held_out(fit).map(|held_out| {
         let verdict = if held_out.is_better() { "better" } else { "not better" };
         let digits = places(4, &[held_out.change(), held_out.standard_error]);
         format!(
-            "\nHeld out, the log-loss is {:.digits$} against {:.digits$} of the scores as they are (difference {:+.digits$}, standard \
-             error {:.digits$}): {verdict} than uncalibrated, by a one-sided 95 % interval.",
+            "Held out, the log-loss is {:.digits$}, and {:.digits$} for the unchanged scores (difference {:+.digits$}, standard error \
+             {:.digits$}). It is {verdict} than uncalibrated, by a one-sided 95% interval.",
             held_out.log_loss,
             held_out.uncalibrated,
             held_out.change(),
@@ -41,12 +43,13 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> S
         Some(rows) => format!("{} (one of their {rows} rows each)", number_of(fit.n(), "cluster")),
         None => number_of(fit.n(), "point"),
     };
-    format!(
-        "{points}, {} ({} classes), {what}, {len_bytes} bytes: {output}\nNothing is guaranteed for {}.{held_out}",
-        fit.method(),
-        fit.classes(),
-        fit.method()
-    )
+    let method = fit.method();
+    let what =
+        with_thousands(&format!("{points}, {method} ({} classes), {what}, {len_bytes} bytes", fit.classes()));
+    let mut lines = vec![format!("Wrote {output}: {what}")];
+    lines.extend(labelled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
+    lines.extend(held_out.iter().flat_map(|text| labelled("Gain", text)));
+    lines
 }
 
 /// What cross-validation found, if there was one.

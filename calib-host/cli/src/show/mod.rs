@@ -11,6 +11,7 @@ mod counters;
 mod decided;
 #[cfg(feature = "serial")]
 mod device;
+mod first_figures;
 mod fit;
 mod fleet;
 mod form;
@@ -20,6 +21,7 @@ mod monitors;
 mod operating;
 mod recalibrated;
 mod rule;
+mod screen;
 mod sets;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod slots;
@@ -39,9 +41,10 @@ pub(crate) use device::{device_json, print_device, print_protocol, slots_json, s
 pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
 pub(crate) use joint::{joint_json, joint_summary};
-pub(crate) use monitors::{action_words, monitor_sentences};
+pub(crate) use monitors::{action_words, guarantee_and_monitors};
 pub(crate) use operating::thresholds;
 pub(crate) use recalibrated::ShownRecalibration;
+pub(crate) use screen::print_screen;
 pub(crate) use sets::sets;
 #[cfg(feature = "probe")]
 pub(crate) use slots::slot_json;

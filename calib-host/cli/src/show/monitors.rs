@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use calib_core::Artifact;
 use calib_core::artifact::MonitorAction;
-use calib_fit::artifact::monitor_scores;
+use calib_fit::StoredArtifact;
+use calib_fit::artifact::{guarantee_text, monitor_scores};
+
+use crate::out::labelled;
 
 /// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
 fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
@@ -27,8 +30,8 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     if references.len() > 1 {
         let [shift, change, guarantee] = monitors.rarities();
         lines.push(format!(
-            "That is of a device as a whole: each of its {} monitored tables takes evidence of 1 : {shift} for an alarm of a shift, 1 : {change} \
-             of a change and 1 : {guarantee} of the guarantee.",
+            "This is for a device as a whole. Each of its {} monitored tables raises an alarm at evidence of 1 : {shift} for a shift, 1 : {change} \
+             for a change and 1 : {guarantee} for the guarantee.",
             references.len()
         ));
     }
@@ -44,17 +47,29 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     lines.extend(artifact.monitor_action().map(|action| {
         let what = action_words(action);
         format!(
-            "On an alarm of a shift or of the guarantee {what}, until the device counts anew; a device that cannot do that refuses the artifact."
+            "On an alarm of a shift or of the guarantee {what}, until you reset its counts. A device that cannot do this rejects the artifact."
         )
     }));
     lines
 }
 
 /// The same as sentences of a summary; none if there are no monitors.
-pub(crate) fn monitor_sentences(artifact: &Artifact<'_>, title: &str) -> Vec<String> {
+pub(crate) fn monitor_sentences(artifact: &Artifact<'_>) -> Vec<String> {
     let mut lines = monitor_lines(artifact).into_iter();
-    let first = lines.next().map(|first| format!("{title}: {first}."));
+    let first = lines.next().map(|first| format!("{first}."));
     first.into_iter().chain(lines).collect()
+}
+
+/// The same in lines, behind what is guaranteed in short. `since` stands before the first sentence.
+pub(crate) fn guarantee_and_monitors(stored: &StoredArtifact, since: &str) -> Vec<String> {
+    let guarantee = guarantee_text(stored);
+    let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labelled(label, &text));
+    let monitors = monitor_sentences(&stored.artifact()).into_iter().enumerate();
+    let monitors = monitors.flat_map(|(at, text)| match at {
+        0 => labelled("Monitors", &format!("{since}{text}")),
+        _ => labelled("", &text),
+    });
+    guarantee.chain(monitors).collect()
 }
 
 /// The largest probability that a device ever reports this falsely.
@@ -68,7 +83,7 @@ fn at_most(rarity: u32) -> String {
 
 /// Under which conditions evidence is such, before what follows from them.
 pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the reference scores (one a patient), and which \
-                                outcomes are told, and when, depends on neither the label nor what predicts it within a bin";
+                                outcomes are reported, and when, depends on neither the label nor what predicts it within a bin";
 
 /// In how many devices or fleets an alarm is false at most.
 pub(super) fn of_so_many(rarity: u32, what: &str) -> String {

@@ -27,7 +27,7 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
         writeln!(out, "  both hold together with {both} % confidence")?;
     }
     if found.points.sharing() == Sharing::Common {
-        writeln!(out, "  the groups share the threshold, and what is guaranteed holds for each of them")?;
+        writeln!(out, "  the groups share the threshold, and the guarantee holds for each of them")?;
     }
     writeln!(
         out,

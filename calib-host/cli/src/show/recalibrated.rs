@@ -8,7 +8,7 @@ use calib_fit::fleet::{Recalibrated, RecalibratedBin};
 use calib_fit::stats::shown;
 use serde_json::{Value, json};
 
-use super::monitors::monitor_sentences;
+use super::monitors::guarantee_and_monitors;
 use crate::out::shown_path;
 
 /// A calibrator with new values, beside the one that it comes from.
@@ -35,8 +35,8 @@ impl ShownRecalibration<'_> {
         }
         if !self.made.contradicted.is_empty() && !self.is_since {
             warnings.push(format!(
-                "{}outcomes have raised their alarm: if that is why there is to be another calibrator, its guarantee does not hold for \
-                 them; give the counters of that time with --since, and take outcomes that were told later",
+                "{}outcomes have raised their alarm: if you recalibrate because of it, the guarantee does not hold for these outcomes; give the \
+                 counters of that time with --since, and use outcomes reported later",
                 self.of(&self.made.contradicted)
             ));
         }
@@ -83,8 +83,7 @@ impl ShownRecalibration<'_> {
                 lines.push(format!("  {at:>3} {} ", self.line(table, at, bin)).trim_end().into());
             }
         }
-        lines.extend(guarantee_text(self.after).short_lines());
-        lines.extend(monitor_sentences(&after, "Monitors, as before"));
+        lines.extend(guarantee_and_monitors(self.after, "as before: "));
         lines
     }
 

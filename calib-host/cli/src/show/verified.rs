@@ -14,8 +14,8 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
         };
         let device = match resets {
             0 => device.clone(),
-            1 => format!("{device}, counting anew"),
-            times => format!("{device}, counting anew for the {times}. time"),
+            1 => format!("{device}, after a reset"),
+            times => format!("{device}, after {times} resets"),
         };
         if tables.is_empty() {
             writeln!(out, "{device}: nothing was counted")?;
@@ -36,7 +36,7 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
             writeln!(out, "  change      {}", changes(&table.change_alarms_at))?;
             writeln!(
                 out,
-                "  guarantee     {}",
+                "  guarantee   {}",
                 alarm(table.guarantee_alarm_at, table.guarantee_due_at, "outcome")
             )?;
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use calib_core::artifact::{Band, Guarantee, HeaderFlags, Method, Rate, Reduction, ScoreIntervals, Theorem};
 use calib_core::{Artifact, BinFlags, Margin};
 
-use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points};
+use super::points::{OF_COUNTED_OUTCOMES, cluster_rows, counting_devices, points, size_in_words};
 use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
@@ -21,6 +21,8 @@ const USEFUL_EPSILON: f64 = 0.1;
 pub struct GuaranteeText {
     /// What is guaranteed, and for which bins and classes nothing is; if for none, why.
     pub statement: String,
+    /// The same without the theorem, and without intervals and a band beside another guarantee.
+    pub brief: String,
     /// What has to be so for that to hold; none if nothing is guaranteed.
     pub assumptions: Vec<Condition>,
     /// What the statement does not say, although it may be read so.
@@ -31,7 +33,7 @@ pub struct GuaranteeText {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Condition {
-    /// For a line of a list, without a full stop.
+    /// For a line of a list, without a full stop; empty if it is about what the brief statement leaves out, or about no guarantee.
     pub short: String,
     /// A sentence, or several.
     pub full: String,
@@ -40,6 +42,10 @@ pub struct Condition {
 impl Condition {
     fn new(short: impl Into<String>, full: impl Into<String>) -> Self {
         Self { short: short.into(), full: full.into() }
+    }
+
+    fn only_in_full(full: impl Into<String>) -> Self {
+        Self::new("", full)
     }
 }
 
@@ -64,14 +70,13 @@ impl GuaranteeText {
         lines
     }
 
-    /// The statement, then the assumptions and the limits in short: a line of each.
-    pub fn short_lines(&self) -> Vec<String> {
-        let mut lines = vec![self.statement.clone()];
-        for (title, list) in self.lists() {
-            let short: Vec<_> = list.iter().map(|condition| &*condition.short).collect();
-            lines.push(format!("{title}: {}.", short.join("; ")));
-        }
-        lines
+    /// The brief statement, then the assumptions and the limits in short, each under its title.
+    pub fn short_lines(&self) -> Vec<(&'static str, String)> {
+        let lists = self.lists().map(|(title, list)| {
+            let short = list.iter().map(|condition| &*condition.short).filter(|short| !short.is_empty());
+            (title, format!("{}.", short.collect::<Vec<_>>().join("; ")))
+        });
+        std::iter::once((GUARANTEE, self.brief.clone())).chain(lists).collect()
     }
 
     /// What is not empty, under its title.
@@ -80,6 +85,9 @@ impl GuaranteeText {
         lists.into_iter().filter(|(_, list)| !list.is_empty())
     }
 }
+
+/// What stands above the brief statement.
+const GUARANTEE: &str = "Guarantee";
 
 /// What stands above the assumptions.
 pub const ASSUMPTIONS: &str = "Requires";
@@ -113,13 +121,12 @@ pub fn guarantee_text(stored: &StoredArtifact) -> GuaranteeText {
     let header = artifact.header();
     let sample = stored.sample();
     let guarantee = header.guarantee.filter(|guarantee| guarantee.epsilon < 1.0);
-    let (statement, assumptions, limits) = match guarantee {
-        Some(guarantee) => (
-            guaranteed(artifact, guarantee),
-            assumptions(artifact, guarantee, sample),
-            limits(artifact, guarantee),
-        ),
-        None => (why_nothing(artifact), Vec::new(), Vec::new()),
+    let (statement, mut brief, assumptions, limits) = match guarantee {
+        Some(guarantee) => {
+            let [statement, brief] = guaranteed(artifact, guarantee);
+            (statement, brief, assumptions(artifact, guarantee, sample), limits(artifact, guarantee))
+        }
+        None => (why_nothing(artifact), why_nothing(artifact), Vec::new(), Vec::new()),
     };
     let (statement, assumptions, mut limits) = match (artifact.score_intervals(), guarantee) {
         (None, _) => (statement, assumptions, limits),
@@ -127,6 +134,7 @@ pub fn guarantee_text(stored: &StoredArtifact) -> GuaranteeText {
             let uncalibrated = uncalibrated(artifact).unwrap_or_default();
             let only = " Nothing is guaranteed of the probability itself.";
             let statement = statement_of_ranges(artifact, found) + only + &uncalibrated;
+            brief.clone_from(&statement);
             (statement, assumptions_of_ranges(artifact, found, sample), limits_at(artifact, found.alpha()))
         }
         (Some(found), Some(_)) => {
@@ -140,7 +148,8 @@ pub fn guarantee_text(stored: &StoredArtifact) -> GuaranteeText {
             let assumptions = vec![independent(artifact), fixed_classifier(), same_distribution(artifact)];
             let mut limits = limits_at(artifact, band.alpha());
             limits.retain(|limit| *limit != of_averages());
-            (statement_of_band(band) + only, assumptions, limits)
+            brief = statement_of_band(band) + only;
+            (brief.clone(), assumptions, limits)
         }
         Some(band) => {
             let other = guarantee.map(|guarantee| guarantee.alpha);
@@ -150,7 +159,7 @@ pub fn guarantee_text(stored: &StoredArtifact) -> GuaranteeText {
         }
     };
     if artifact.band().is_some() {
-        assumptions.push(monotone());
+        assumptions.push(monotone(guarantee.is_none() && artifact.score_intervals().is_none()));
     }
     if artifact.is_randomized() {
         limits.push(Condition::new(
@@ -160,31 +169,27 @@ pub fn guarantee_text(stored: &StoredArtifact) -> GuaranteeText {
         ));
     }
     if let Some(SampleFacts { pure_bins: pure @ 1.., fewest_in_pure: fewest, .. }) = sample {
-        limits.push(extremes(pure, fewest));
+        limits.push(extremes(header.method, pure, fewest));
     }
-    GuaranteeText { statement, assumptions, limits }
+    GuaranteeText { statement, brief, assumptions, limits }
 }
 
-/// The statement where something is guaranteed.
-fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
+/// The statement where something is guaranteed, with the theorem, and in brief.
+fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> [String; 2] {
     let header = artifact.header();
     let among = match candidates(artifact) {
         1 => String::new(),
         candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
-    let mut text = format!(
-        "With at least {}% probability over the draw of the {}, every bin's probability is within {:.4} of the event rate{}{} \
-         ({}{among}).",
+    let within = format!(
+        "With at least {}% probability over the draw of the {}, every bin's probability is within {:.4} of the event rate{}{}",
         percent_of_success(guarantee.alpha),
         points(artifact),
         guarantee.epsilon,
         meant(header.reduction),
         if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
-        guarantee.theorem,
     );
-    if guarantee.theorem == Theorem::ClopperPearson && artifact.tables().has_intervals() {
-        text += " The event rate of every bin lies in the bin's interval.";
-    }
+    let mut text = String::new();
     if has_empty_bins(artifact) {
         text += " Scores in bins without calibration points are uncalibrated.";
     }
@@ -201,7 +206,15 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> String {
             " Nothing is guaranteed for {names}: equal scores straddle a bin boundary. {CONSERVATIVE}"
         );
     }
-    text + &uncalibrated(artifact).unwrap_or_default()
+    text += &uncalibrated(artifact).unwrap_or_default();
+    let of_intervals = match guarantee.theorem {
+        Theorem::ClopperPearson if artifact.tables().has_intervals() => {
+            " The event rate of every bin lies in the bin's interval."
+        }
+        _ => "",
+    };
+    let theorem = guarantee.theorem;
+    [format!("{within} ({theorem}{among}).{of_intervals}{text}"), format!("{within}.{text}")]
 }
 
 /// For which tables nothing is guaranteed because they are uncalibrated.
@@ -220,15 +233,15 @@ const CONSERVATIVE: &str = "That is cautious: bins that no such scores touch may
 fn assumptions(artifact: &Artifact<'_>, guarantee: Guarantee, sample: Option<SampleFacts>) -> Vec<Condition> {
     let (fixed, in_full) = match candidates(artifact) {
         1 => (
-            "classifier, method and number of bins chosen without these labels".to_owned(),
+            "classifier, method and bins chosen without these labels".to_owned(),
             "The classifier was trained and selected without these labels. Its threshold, the method and the number of bins were also \
              chosen without them. If you chose the best of M by these labels, the valid epsilon is the one for alpha / M."
                 .to_owned(),
         ),
         candidates => (
             format!(
-                "a classifier trained and selected without these labels, and method and number of bins chosen from {candidates} predefined \
-                 candidates (epsilon accounts for this)"
+                "a classifier trained and selected without these labels; method and bins chosen from {candidates} predefined candidates \
+                 (epsilon accounts for this)"
             ),
             format!(
                 "The classifier was trained and selected without these labels, and so was its threshold. Method and number of bins were \
@@ -284,10 +297,10 @@ fn statement_of_band(band: Band<'_>) -> String {
     )
 }
 
-/// What only a band assumes.
-fn monotone() -> Condition {
+/// What only a band assumes; in short, if it is the only guarantee.
+fn monotone(is_only: bool) -> Condition {
     Condition::new(
-        "for the band: a higher score never means a lower probability",
+        if is_only { "a higher score never means a lower probability" } else { "" },
         "For the band: a higher score never means a lower probability of an event. Labels can contradict this, but not confirm it. If the \
          probability may fall by 0.05 from a score to a higher one, the band is 0.05 wider on each side.",
     )
@@ -322,7 +335,7 @@ fn assumptions_of_ranges(
 fn independent(artifact: &Artifact<'_>) -> Condition {
     match cluster_rows(artifact) {
         None => Condition::new(
-            "independent calibration points: one per patient, or per other independent unit",
+            "independent points (one per patient)",
             "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
              frames or visits of one patient are not.",
         ),
@@ -339,7 +352,7 @@ fn independent(artifact: &Artifact<'_>) -> Condition {
 fn same_distribution(artifact: &Artifact<'_>) -> Condition {
     match parameter(artifact, "prevalence") {
         None => Condition::new(
-            "new data from the same distribution, at the same prevalence",
+            "new data: same distribution and prevalence",
             "New data come from the same distribution as the calibration set, at the same prevalence. Other patients, sensors or classifiers \
              are another distribution, and so is a sample with as many cases as controls.",
         ),
@@ -367,7 +380,7 @@ fn ties_at_edges(artifact: &Artifact<'_>) -> Option<Condition> {
              has there: new scores are distributed within the bin as these are.",
         ),
         false => Condition::new(
-            "no equal scores on both sides of an edge (checked)",
+            "no ties across an edge (checked)",
             "No equal scores lie on both sides of an edge of a bin. This was checked in the calibration set.",
         ),
     })
@@ -379,7 +392,7 @@ fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
         |share: f32| format!("{:.*}%", if share > 0.0 && share < 0.01 { 2 } else { 1 }, 100.0 * share);
     match sample.filter(|sample| !sample.tied.is_nan()) {
         Some(SampleFacts { tied: 0.0, .. }) => Condition::new(
-            "few equal scores (none in the calibration set)",
+            "few equal scores (here none)",
             "Scores have a continuous distribution: equal scores are rare. No two calibration points have equal scores.",
         ),
         Some(SampleFacts { tied, heaviest, .. }) => {
@@ -389,7 +402,7 @@ fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
                 percent(heaviest)
             );
             Condition::new(
-                format!("few equal scores ({seen})"),
+                format!("few equal scores (here {})", percent(tied)),
                 format!("Scores have a continuous distribution: equal scores are rare. {seen}."),
             )
         }
@@ -422,14 +435,13 @@ fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
         }
     };
     let known = [
-        Condition::new(
-            "event rates are those of the labels as recorded",
+        Condition::only_in_full(
             "Event rates are those of the labels as recorded, among patients like those of the calibration set. An imperfect reference \
              standard, or labels for only some patients, shift them by an unknown amount.",
         ),
         of_averages(),
         Condition::new(
-            format!("the guarantee fails with probability at most {percent}%, and {spent}"),
+            format!("fails with probability at most {percent}%, and {spent}"),
             format!(
                 "The guarantee fails with probability at most {percent}%. The draw of the calibration set decides this once, not \
                  separately for every patient. {spent_in_full}"
@@ -442,7 +454,7 @@ fn limits_at(artifact: &Artifact<'_>, alpha: f32) -> Vec<Condition> {
 /// What is said of bins is no more than that.
 fn of_averages() -> Condition {
     Condition::new(
-        "averages over a bin or score range, not over a part of it, a subgroup or a single patient",
+        "averages over a bin or range, not a part of it, a subgroup or a single patient",
         "The guarantee is about the average over all patients with scores in a bin or score range. It does not cover a part of the bin \
          or a subgroup: the error for one sex, site or scanner can be of any size.",
     )
@@ -451,13 +463,9 @@ fn of_averages() -> Condition {
 /// With which probability the band and what else is guaranteed hold together.
 fn both_hold(band: f32, other: f32) -> Condition {
     let both = in_decimals(100.0 * (1.0 - as_written(band) - as_written(other)).max(0.0));
-    Condition::new(
-        format!("the band and the other guarantee hold simultaneously with at least {both}% probability"),
-        format!(
-            "The band holds with its own probability. The band and the other guarantee hold simultaneously with at least {both}% \
-             probability."
-        ),
-    )
+    Condition::only_in_full(format!(
+        "The band holds with its own probability. The band and the other guarantee hold simultaneously with at least {both}% probability."
+    ))
 }
 
 /// What a guarantee of every bin does not say.
@@ -467,13 +475,10 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
     if artifact.tables().has_intervals() && guarantee.theorem != Theorem::ClopperPearson {
         let one = percent_of_success(guarantee.alpha);
         let both = in_decimals(100.0 * (1.0 - 2.0 * as_written(guarantee.alpha)).max(0.0));
-        all.push(Condition::new(
-            format!("the exact intervals hold with at least {one}% probability, and simultaneously with epsilon with at least {both}%"),
-            format!(
-                "The exact intervals hold with at least {one}% probability, as epsilon does. Both hold simultaneously with at least \
-                 {both}% probability."
-            ),
-        ));
+        all.push(Condition::only_in_full(format!(
+            "The exact intervals hold with at least {one}% probability, as epsilon does. Both hold simultaneously with at least {both}% \
+             probability."
+        )));
     }
     all
 }
@@ -501,25 +506,16 @@ fn unseen_scores(artifact: &Artifact<'_>) -> Option<Condition> {
     } else {
         "calibration score"
     };
-    let [flagged, flagged_in_full] = match has_ranges {
-        true => [
-            ", and the device flags results there as out of range",
-            " The device flags results there as out of range.",
-        ],
-        false => [""; 2],
-    };
-    Some(Condition::new(
-        format!("no {of_what} was {beyond}{flagged}"),
-        format!(
-            "No {of_what} was {beyond}.{flagged_in_full} What is stated for the outermost bins also applies to such scores."
-        ),
-    ))
+    let flagged = if has_ranges { " The device flags results there as out of range." } else { "" };
+    Some(Condition::only_in_full(format!(
+        "No {of_what} was {beyond}.{flagged} What is stated for the outermost bins also applies to such scores."
+    )))
 }
 
-/// What is to be said of bins that say exactly 0 or 1.
-fn extremes(bins: u32, fewest: Option<u32>) -> Condition {
-    let (bins, has, value) =
-        if bins == 1 { ("1 bin".into(), "has", "value") } else { (format!("{bins} bins"), "have", "values") };
+/// What is to be said of bins, or of a smooth function's steps, whose value is exactly 0 or 1.
+fn extremes(method: Method, bins: u32, fewest: Option<u32>) -> Condition {
+    let (has, value) = if bins == 1 { ("has", "value") } else { ("have", "values") };
+    let bins = size_in_words(method, bins as usize).unwrap_or_default();
     let from = match fewest {
         None => String::new(),
         Some(1) => ", from as few as 1 point".into(),

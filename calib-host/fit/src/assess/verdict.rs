@@ -1,6 +1,7 @@
 //! What the test rows say of a calibrator, in words.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use calib_core::Artifact;
 use calib_core::artifact::{Header, Method};
@@ -144,7 +145,7 @@ impl Verdict {
             of_guarantee(guarantee, artifact, (metrics.after.n, unseen)),
         ];
         sentences.extend(of_order(metrics, alpha));
-        sentences.extend(values.map(of_values));
+        sentences.extend(values.map(|values| values.to_string()));
         let ranges = tested.ranges.clone();
         let mut found = Self {
             probabilities,
@@ -229,13 +230,13 @@ impl Verdict {
     }
 }
 
-/// The different probabilities of a calibrator, in words.
-fn of_values(Values { count, lo, hi }: Values) -> String {
-    match count {
-        1 => format!("The calibrator has one probability for all scores, {}.", shown(4, lo)),
-        _ => {
-            let (lo, hi) = (shown(4, lo), shown(4, hi));
-            format!("The calibrator has {count} different probabilities, from {lo} to {hi}.")
+/// A sentence, which the verdict has as well.
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (lo, hi) = (shown(4, self.lo), shown(4, self.hi));
+        match self.count {
+            1 => write!(f, "The calibrator has one probability for all scores, {lo}."),
+            count => write!(f, "The calibrator has {count} different probabilities, from {lo} to {hi}."),
         }
     }
 }
@@ -255,6 +256,9 @@ fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
         Some(_) => places(4, &[change]),
         None => places(4, &[after.brier.value]),
     };
+    // No change is 0, and not -0.
+    let change =
+        if format!("{change:.digits$}").contains(|c| ('1'..='9').contains(&c)) { change } else { 0.0 };
     let [from, to] = [before, after].map(|side| format!("{:.digits$}", side.brier.value));
     let level = percent_of_success(grounds.alpha);
     let by = match grounds.change {

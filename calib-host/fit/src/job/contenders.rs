@@ -30,7 +30,8 @@ const QUICK_CLASSES: usize = 20;
 pub enum ContenderName {
     /// A method of a fit.
     Method(MethodName),
-    /// Isotonic regression with a largest number of bins: isotonic recursive partitioning.
+    /// Isotonic regression with a largest number of bins: isotonic recursive partitioning. It is no method of a fit, and compared if none is
+    /// named.
     Irp,
 }
 
@@ -74,7 +75,7 @@ impl ContenderName {
     pub fn name(self) -> &'static str {
         match self {
             Self::Method(method) => method.name(),
-            Self::Irp => "irp",
+            Self::Irp => "isotonic-max-bins",
         }
     }
 
@@ -108,8 +109,9 @@ impl FromStr for ContenderName {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let named = Self::all().find(|contender| contender.name() == name);
-        named.ok_or_else(|| UnknownName::new("method", name, Self::all().map(Self::name)))
+        let known = || Self::all().filter(|contender| *contender != Self::Irp);
+        let named = known().find(|contender| contender.name() == name);
+        named.ok_or_else(|| UnknownName::new("method", name, known().map(Self::name)))
     }
 }
 
@@ -184,7 +186,7 @@ impl ContenderOptions {
             [reduction, rest @ ..] => (Some(ReductionName::named(reduction).ok()?), rest.to_vec()),
             [] => return None,
         };
-        let name: ContenderName = rest.first()?.parse().ok()?;
+        let name = ContenderName::all().find(|contender| contender.name() == rest[0])?;
         let class_score = rest.get(1).map(|score| ClassScore::named(score)).transpose().ok()?;
         let mut named = self.parameters(name, seed);
         (named.reduction, named.class_score) = (reduction, class_score.unwrap_or_default());

@@ -5,7 +5,7 @@ use std::fmt;
 use calib_core::ProbInterval;
 use serde::Serialize;
 
-use super::shown::{places, write};
+use super::shown::{places_between, write};
 use super::single::{single_at_least, single_at_most};
 
 /// An interval.
@@ -21,7 +21,7 @@ pub struct Interval {
 /// no line breaks between them.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, f.precision().map(|least| places(least, &[self.lo, self.hi])))
+        self.write(f, f.precision().map(|least| places_between(least, self.lo, self.hi)))
     }
 }
 

@@ -21,6 +21,17 @@ pub fn places(least: usize, numbers: &[f64]) -> usize {
     (1.0 - largest.log10().floor()) as usize
 }
 
+/// The number of decimals of the ends of an interval: [`places`], or more if these would show different ends as the same.
+///
+/// ```
+/// use calib_fit::stats::places_between;
+///
+/// assert_eq!((places_between(4, 0.25, 0.5), places_between(4, 0.00026, 0.00031), places_between(4, 0.5, 0.5)), (4, 6, 4));
+/// ```
+pub fn places_between(least: usize, lo: f64, hi: f64) -> usize {
+    places(least, &[lo, hi]).max(places(least, &[hi - lo]))
+}
+
 /// A number with at least so many decimals, and with more if it would be shown as 0.
 ///
 /// ```
@@ -29,7 +40,13 @@ pub fn places(least: usize, numbers: &[f64]) -> usize {
 /// assert_eq!((shown(4, 0.25), shown(4, 0.0), shown(1, 0.026)), ("0.2500".into(), "0.0000".into(), "0.026".into()));
 /// ```
 pub fn shown(least: usize, number: f64) -> String {
-    format!("{number:.*}", places(least, &[number]))
+    let places = places(least, &[number]);
+    format!("{:.places$}", without_zero_sign(number, places))
+}
+
+/// The number, or 0 for one that so many decimals show as -0.
+fn without_zero_sign(number: f64, places: usize) -> f64 {
+    if number.abs() < 0.5 * 10f64.powi(-(places as i32)) { 0.0 } else { number }
 }
 
 /// Writes a number of a group with the digits of all, and with the sign that is asked for.
@@ -37,8 +54,8 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, number: f64, places: Option<usiz
     match (places, f.sign_plus()) {
         (None, false) => write!(f, "{number}"),
         (None, true) => write!(f, "{number:+}"),
-        (Some(places), false) => write!(f, "{number:.places$}"),
-        (Some(places), true) => write!(f, "{number:+.places$}"),
+        (Some(places), false) => write!(f, "{:.places$}", without_zero_sign(number, places)),
+        (Some(places), true) => write!(f, "{:+.places$}", without_zero_sign(number, places)),
     }
 }
 
@@ -60,6 +77,8 @@ mod tests {
             (f64::NAN, 4, "NaN"),
             (f64::INFINITY, 1, "inf"),
             (2.2e-16, 4, "0.0000"),
+            (-6e-8, 4, "0.0000"),
+            (-0.0, 4, "0.0000"),
             (12.34, 1, "12.3"),
             (0.05, 1, "0.050"),
         ] {
@@ -73,5 +92,7 @@ mod tests {
         assert_eq!(format!("{interval:+.4}"), "[-0.0000024, -0.0000009]");
         assert_eq!(format!("{:.4}", Interval { lo: 0.0, hi: 3.7e-5 }), "[0.000000, 0.000037]");
         assert_eq!(format!("{:.4}", Interval { lo: 1e-9, hi: 0.5 }), "[0.0000, 0.5000]");
+        assert_eq!(format!("{:.4}", Interval { lo: 0.00026, hi: 0.00031 }), "[0.000260, 0.000310]");
+        assert_eq!(format!("{:+.4}", Interval { lo: -6e-8, hi: 0.5 }), "[+0.0000, +0.5000]");
     }
 }

@@ -38,7 +38,7 @@ def assess(
 
     ``probs`` are those of class 1, one a row; of all classes, a column each; or, with the classes in ``predicted``, those of the
     predictions being right. ``y`` holds the true classes. ``binning`` is "uniform" (equal width, the default, with ``n_bins=15``),
-    "quantile" (equal mass; "quantile-kumar" cuts as Kumar et al. 2019 do), "by-bin" (by ``bins``) or "by-value"; with ``resamples`` there
+    "quantile" (equal mass; "equal-mass-kumar" cuts as Kumar et al. 2019 do), "by-bin" (by ``bins``) or "by-value"; with ``resamples`` there
     are bootstrap intervals at ``1 - alpha``, "percentile" or "bca" (``intervals``), drawn with ``seed``. Rows with the same name in
     ``clusters`` are not independent. With the names of ``groups`` there is every metric by group. ``extreme_probs`` says what the clinical
     validation does with probabilities of exactly 0 or 1: "leave-out" or "clip". ``top_k`` assesses the first classes of a matrix, too.

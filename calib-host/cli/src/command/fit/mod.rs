@@ -110,6 +110,9 @@ pub(crate) struct FitCommand {
     /// Replace an existing output.
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     force: bool,
+    /// Print everything: every assumption and limit in full, and what was blended.
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT, hide_short_help = true)]
+    all: bool,
     /// Print the summary as JSON on standard output.
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     json: bool,
@@ -240,11 +243,10 @@ impl FitCommand {
                     return cx.print_json(&value);
                 }
                 if !cx.quiet {
-                    writeln!(
-                        cx.stderr(),
-                        "{}",
-                        joint_summary(fit, &shown_path(&output).to_string(), len_bytes)
-                    )?;
+                    let mut err = cx.stderr();
+                    for line in joint_summary(fit, &shown_path(&output).to_string(), len_bytes) {
+                        writeln!(err, "{line}")?;
+                    }
                 }
                 return Ok(());
             }
@@ -261,11 +263,9 @@ impl FitCommand {
             return Ok(());
         }
         let mut err = cx.stderr();
-        for line in shown.lines() {
+        let why = chosen.as_ref().map(|why| format!("{}.", why.trim_start_matches("chosen: ")));
+        for line in shown.lines(self.all, why.as_deref()) {
             writeln!(err, "{line}")?;
-        }
-        if let Some(why) = chosen {
-            writeln!(err, "{why}.")?;
         }
         if let Some(asked) =
             self.method.bins().filter(|&asked| fit.tied_tables().next() == Some(0) && fit.bins() < asked)

@@ -69,7 +69,7 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
         Some(why) => why,
         None => match fit_binary(data, &BinaryMethod::Blend(Blend::new(options.seed)), alpha) {
             Err(FitError::OneClass { .. }) => WhyBins::OneLabel,
-            fit => return Ok((fit?, why_blend("", true))),
+            fit => return Ok((fit?, why_blend(true))),
         },
     };
     let bins = Umd::suitable_bins(data.len()) as u64;
@@ -84,12 +84,10 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
 }
 
 /// Why a blend was fitted, and of one score what gives bins in its place.
-pub(super) fn why_blend(of_what: &str, names_bins: bool) -> Chosen {
+pub(super) fn why_blend(names_bins: bool) -> Chosen {
     let bins =
         if names_bins { "; `epsilon=0.1` gives bins whose probability is guaranteed within 0.1" } else { "" };
-    Chosen::new(format!(
-        "chosen: {of_what}blend, on average nearer to known curves than any single method{bins}"
-    ))
+    Chosen::new(format!("chosen: blend, on average nearer to known curves than any single method{bins}"))
 }
 
 /// Why the scores stay unchanged.

@@ -341,18 +341,18 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
 
 /// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.
 fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> Chosen {
-    let of_what = reduction.map_or(String::new(), |reduction| {
-        format!(
-            "{reduction}, the probability that the predicted class is right (`reduction=class-wise` has one of every class), by "
-        )
-    });
+    let of_what = reduction
+        .map_or(String::new(), |reduction| format!("{reduction} (is the predicted class right?) by "));
     // Chosen without a look at the rows, so that alpha is not shared.
     match why_bins {
         Some(why) => Chosen::new(format!(
             "chosen: {of_what}umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022): {}",
             why.text()
         )),
-        None => why_blend(&of_what, false),
+        None if reduction.is_some() => {
+            Chosen::new(format!("chosen: {of_what}blend; every class: `reduction=class-wise`"))
+        }
+        None => why_blend(false),
     }
 }
 
