@@ -438,8 +438,8 @@ pub(super) mod tests {
             (4, 3000, 1.0, 0.0),
             (12, 4000, 1.0, 0.0),
             (20, 5000, 1.0, 0.0),
-            (5, 3000, 0.02, 60.0),
-            (20, 5000, 0.02, 60.0),
+            (5, 3000, 0.05, 20.0),
+            (20, 5000, 0.05, 20.0),
         ] {
             let (vectors, labels) = draw(classes, n, classes as u64, |z| {
                 let mut z: Vec<f64> = z.iter().map(|z| 0.6 * z).collect();
