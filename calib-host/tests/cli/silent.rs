@@ -1020,7 +1020,7 @@ fn steps_that_are_exactly_0_or_1_are_told() {
     let run = place.ok("calib fit --method isotonic t.csv -o new.bin --all");
     assert!(
         run.words().contains(
-            "2 bins have the values 0 or 1, from as few as 3499 points: this does not show that the other outcome never happens"
+            "2 bins have the values 0 or 1, from as few as 3,499 points: this does not show that the other outcome never happens"
         ),
         "{}",
         run.stderr
@@ -1054,11 +1054,14 @@ fn few_rows_are_told_as_what_they_are() {
     let place = of("0.08,0\n0.23,1\n0.25,0\n");
     let run = place.ok("calib fit t.csv -o new.bin");
     assert!(
-        run.stderr.contains("3 points, none (binary)") && !run.stderr.contains("Steps of"),
+        run.stderr.contains("3 points, blend (binary)")
+            && run.words().contains("The blend is significantly worse than the unchanged scores"),
         "{}",
         run.stderr
     );
-    assert!(!place.ok("calib inspect new.bin --all").stdout.contains("steps="));
+    let run = place.ok("calib fit --method none t.csv -o none.bin");
+    assert!(!run.words().contains("Steps of"), "{}", run.stderr);
+    assert!(!place.ok("calib inspect none.bin --all").stdout.contains("steps="));
 }
 
 #[test]

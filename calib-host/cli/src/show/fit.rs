@@ -166,7 +166,9 @@ fn gain(fit: &calib_fit::Fit, is_all: bool) -> Option<String> {
     let [Some(table)] = fit.tables() else { return None };
     let Model::Tabulated(steps) = table.model() else { return None };
     let gain = steps.gain.filter(|_| !steps.weights.is_empty())?;
-    let places = places(5, &[gain.change]);
+    // Two digits of a change of rare events, however small.
+    let digits = Some(1.0 - gain.change.abs().log10().floor()).filter(|digits| digits.is_finite());
+    let places = digits.unwrap_or_default().max(5.0) as usize;
     let by = format!("{:+.places$}, with a standard error of {:.places$}", gain.change, gain.standard_error);
     let than = |how: &str| {
         format!(

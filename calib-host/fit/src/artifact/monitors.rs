@@ -507,7 +507,7 @@ mod tests {
         assert!(monitored(&fit(2, Reduction::TopLabel), rare.clone()).is_ok());
         let error = refused(&fit(3, Reduction::TopLabel), rare);
         assert_eq!(error, MonitorError::Rarest { rarity: u32::MAX / 2, tables: 3 });
-        assert!(error.to_string().contains("at most 1431655765 in place of 2147483647"), "{error}");
+        assert!(error.to_string().contains("at most 1431655765 instead of 2147483647"), "{error}");
     }
 
     /// Scores from elsewhere say how the next ones fall, whatever the calibration points weigh and however they lie.

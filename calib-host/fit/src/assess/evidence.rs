@@ -646,8 +646,8 @@ mod tests {
     #[test]
     fn how_many_bins_contradict_is_told() {
         for (contradicted, told) in [
-            (1, "1 of 2 bins with a guarantee contradicts it"),
-            (2, "2 of 2 bins with a guarantee contradict it"),
+            (1, "1 of 2 bins with a guarantee significantly contradicts it"),
+            (2, "2 of 2 bins with a guarantee significantly contradict it"),
         ] {
             let evidence = Evidence::ContradictedGuarantee { contradicted, bins: 2, alpha: 0.1 };
             assert!(evidence.to_string().starts_with(told), "{evidence}");

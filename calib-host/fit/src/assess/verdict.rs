@@ -491,6 +491,9 @@ mod tests {
         let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
         assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).guarantee, GuaranteeOnRows::None);
         let cannot_tell = Verdict::new(&stored(true).artifact(), &grounds);
-        assert!(cannot_tell.sentences[1].starts_with("These 20000 rows cannot tell"), "{cannot_tell:?}");
+        assert!(
+            cannot_tell.sentences[1].starts_with("These 20000 rows cannot show whether the guarantee holds"),
+            "{cannot_tell:?}"
+        );
     }
 }

@@ -143,7 +143,9 @@ pub(super) fn weigh(
     }
     let probs = fitted.par_iter().map(|(_, shape, _)| held_out_probs(*shape, &folds, kind));
     let mut probs = probs.collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
+    let mut priors: Vec<f64> = fitted.iter().map(|(_, shape, _)| shape.prior()).collect();
     if folds.len() == FOLDS {
+        priors.extend(shared.iter().map(|shared| shared.shape.prior_of_all()));
         fitted.extend(shared.iter().map(|shared| (shared.name, shared.shape, shared.whole.clone())));
         probs.extend(shared.iter().map(|shared| Some(shared.held_out_probs(&folds))));
     }
@@ -156,10 +158,10 @@ pub(super) fn weigh(
     };
     let errors: Vec<Option<f64>> = probs.iter().map(error).collect();
     let least = errors.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let weight = |(error, (_, shape, _)): (&Option<f64>, &(&str, Shape, Function))| {
-        error.map_or(0.0, |error| shape.prior() * (-ETA * (error - least)).exp())
+    let weight = |(error, prior): (&Option<f64>, &f64)| {
+        error.map_or(0.0, |error| prior * (-ETA * (error - least)).exp())
     };
-    let mut weights: Vec<f64> = errors.iter().zip(&fitted).map(weight).collect();
+    let mut weights: Vec<f64> = errors.iter().zip(&priors).map(weight).collect();
     let sum: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight /= sum);
     let blended = |at: usize| {

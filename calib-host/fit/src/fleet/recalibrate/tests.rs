@@ -310,10 +310,9 @@ fn a_counter_that_is_full_is_told_by_its_count() {
     assert!(!is_full(0) && !is_full(65_535) && !is_full(all / 256));
     let before = umd();
     let full = u64::from(u32::MAX / 16);
-    for counts in [
-        [&[full, 1, 1, 1][..], &[1; 4][..], &[0; 4][..]],
-        [&[full - 1, full - 1, 9, 9], &[9, full, 9, 9], &[0; 4]],
-    ] {
+    for counts in
+        [[&[full, 1, 1, 1][..], &[1; 4][..], &[0; 4][..]], [&[9, full, 9, 9], &[9, full, 9, 9], &[0; 4]]]
+    {
         let devices = [device(&before, "a", &[counts])];
         assert_eq!(
             recalibrated(&before, &devices, &[], &HOW),
