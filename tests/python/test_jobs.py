@@ -112,9 +112,9 @@ def test_what_is_doubtful_about_a_comparison_or_a_report_is_warned_of():
         calib_host.compare(labels.astype(float), labels, methods=["umd", "platt"], bins=4, folds=2)
     half = len(scores) // 2
     fitted_to, turned = (scores[:half], labels[:half]), (1 - scores[half:], labels[half:])
-    with pytest.warns(CalibrationWarning, match="High scores are rather of class 0"):
+    with pytest.warns(CalibrationWarning, match="Higher scores go with class 0"):
         page = calib_host.report(calib_host.fit(*fitted_to, "isotonic"), fitted_to, turned)
-    assert any("High scores" in warning for warning in page["warnings"])
+    assert any("Higher scores" in warning for warning in page["warnings"])
 
 
 def test_sets_that_cannot_be(binary):

@@ -209,8 +209,8 @@ fn what_makes_no_sense_is_refused() {
     for (options, told) in [
         (default.alpha(1.0), "alpha is a fraction"),
         (default.norm(0.5), "a norm is a number from 1 on"),
-        (default.binning(Binning::EqualMass(0)), "n_bins is 1 at least"),
-        (default.top_k(Some(0)), "top_k is 1 at least"),
+        (default.binning(Binning::EqualMass(0)), "n_bins is at least 1"),
+        (default.top_k(Some(0)), "top_k is at least 1"),
         (default.top_k(Some(2)), "top_k needs a matrix"),
         (default.binning(Binning::ByBin), "needs an artifact"),
     ] {

@@ -10,7 +10,7 @@ use calib_fit::artifact::{
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
-use calib_fit::stats::{percent_of_success, places, shown};
+use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
 use super::artifact::{band_json, ranges_json};

@@ -287,6 +287,6 @@ mod tests {
         let text = "sex,fault,bucket,per_unit,n,positives,lowest,highest\nf,0,6553,65536,3,1,0.1,0.1\n,4,0,65536,5,0,0,0\n";
         let source = Source::from_bytes("pass1.csv", text.into()).unwrap();
         let refused = read_first_pass_by_group(&source, "sex").unwrap_err().to_string();
-        assert!(refused.ends_with("nothing can be fitted to: 5 with no group"), "{refused}");
+        assert!(refused.ends_with("cannot be used in a fit: 5 with no group"), "{refused}");
     }
 }

@@ -57,9 +57,9 @@ impl Shape {
         }
     }
 
-    /// The same if it is fitted to the points of all tables: these are many, so that a formula of a few parameters is hardly off by chance.
+    /// The same if it is fitted to the points of all tables: these are many, so that it is hardly off by chance.
     pub(super) fn prior_of_all(self) -> f64 {
-        if let Self::Scaling(..) = self { 1.0 } else { OTHERS }
+        if let Self::Scaling(..) = self { 2.0 } else { 2.0 * OTHERS }
     }
 
     /// Fits points; `None` if they cannot be fitted, or the function would fall.

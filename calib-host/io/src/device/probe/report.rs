@@ -272,6 +272,6 @@ mod tests {
         forged.status.calibrator = Err(Missing::Slots([cause, SlotFault::Blank]));
         assert!(says(&forged, &offered).to_string().contains(&cause.to_string()));
         let unsaid = report([Ok(content(Identity([9; 8]), 3)), new], Some(0));
-        assert!(says(&unsaid, &offered).to_string().contains("in force instead"));
+        assert!(says(&unsaid, &offered).to_string().contains("is active instead"));
     }
 }
