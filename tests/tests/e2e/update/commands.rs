@@ -115,7 +115,7 @@ fn progress_is_shown_on_a_terminal_alone() {
     device.slots().unwrap();
     let shown = on_a_terminal(folder.path(), &device, &[]);
     assert!(shown.contains("sending") || shown.contains("installing"), "{shown:?}");
-    assert!(shown.contains("is in force"), "{shown:?}");
+    assert!(shown.contains("is active"), "{shown:?}");
     fs::write(folder.path().join("cal.bin"), calibrator(50, 4, Some(ID)).as_bytes()).unwrap();
     assert_eq!(on_a_terminal(folder.path(), &device, &["--quiet"]), "");
     fs::write(folder.path().join("cal.bin"), calibrator(60, 4, Some(ID)).as_bytes()).unwrap();
@@ -123,7 +123,7 @@ fn progress_is_shown_on_a_terminal_alone() {
     let said: Vec<String> = words(&piped).lines().map(str::to_owned).collect();
     let [in_force, next, _] = &said[..] else { panic!("{said:?}") };
     assert!(
-        piped.status.success() && in_force.contains("is in force") && next.starts_with("next: "),
+        piped.status.success() && in_force.contains("is active") && next.starts_with("next: "),
         "{said:?}"
     );
 }
