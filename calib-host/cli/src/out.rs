@@ -35,7 +35,7 @@ pub(crate) fn with_thousands(text: &str) -> String {
     let shown = words.iter().enumerate().map(|(at, word)| match is_count(word) && is_word(at + 1) {
         true => {
             let digits = word.char_indices();
-            let comma = |at: usize| if at > 0 && (word.len() - at) % 3 == 0 { "," } else { "" };
+            let comma = |at: usize| if at > 0 && (word.len() - at).is_multiple_of(3) { "," } else { "" };
             digits.map(|(at, digit)| format!("{}{digit}", comma(at))).collect()
         }
         false => (*word).to_owned(),
