@@ -143,7 +143,7 @@ fn an_artifact_is_inspected_on_a_screen() {
 #[test]
 fn classes_that_were_calibrated_together_are_named() {
     let row = |row: usize| {
-        let class = if row % 40 == 0 {
+        let class = if row.is_multiple_of(40) {
             2
         } else if row % 40 == 1 {
             3
