@@ -259,12 +259,12 @@ def test_rows_that_do_not_look_independent_are_questioned(binary, tmp_path):
 def test_options_that_make_no_sense(binary):
     for options, told in [
         ({"binning": "other"}, "equal-mass-kumar"),
-        ({"n_bins": 0}, "1 at least"),
+        ({"n_bins": 0}, "at least 1"),
         ({"norm": 0.5}, "a norm is"),
         ({"alpha": 1.0}, "alpha is a fraction"),
         ({"intervals": "other"}, "percentile"),
         ({"extreme_probs": "other"}, "leave-out"),
-        ({"top_k": 0}, "1 at least"),
+        ({"top_k": 0}, "at least 1"),
         ({"top_k": 2}, "needs a matrix"),
         ({"binning": "by-bin"}, "needs the bins"),
     ]:

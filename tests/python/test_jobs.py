@@ -56,7 +56,7 @@ def test_thresholds_that_cannot_be(binary):
     for options, error, words in [
         ({}, UsageError, "neither a sensitivity nor a specificity"),
         ({"sensitivity": 1.0}, UsageError, "the sensitivity is 1.0"),
-        ({"sensitivity": 0.9999}, DataError, "it takes 29956 positives, there are"),
+        ({"sensitivity": 0.9999}, DataError, "29956 positives are needed, there are"),
         ({"sensitivity": 0.9, "score_encoding": "u8"}, UsageError, "a type, a scale and a zero point"),
         ({"sensitivity": 0.9, "classifier_id": "xy"}, UsageError, "16 hex digits"),
         ({"sensitivity": 0.9, "groups": ["a"] * 5}, UsageError, "2000 rows of scores but 5 groups"),
