@@ -5,14 +5,14 @@ use std::io;
 use calib_core::artifact::Method;
 use calib_core::vector::MAX_CELLS;
 
-use crate::stats::ScoreKind;
+use crate::stats::{ScoreKind, thousands};
 
 /// Why a binary problem of a reduction stays uncalibrated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnfittedReason {
     /// It has too few points.
-    #[error("{n} of {needed} points")]
+    #[error("{} of {} points", thousands(*n), thousands(*needed))]
     TooFewPoints {
         /// How many it has.
         n: usize,
@@ -32,7 +32,7 @@ pub enum UnfittedReason {
 #[non_exhaustive]
 pub enum FitError {
     /// All labels are the same.
-    #[error("all {n} labels are {label}: nothing can be learned about the other class")]
+    #[error("all {} labels are {label}: nothing can be learned about the other class", thousands(*n))]
     OneClass {
         /// The label.
         label: u8,
@@ -40,7 +40,7 @@ pub enum FitError {
         n: u64,
     },
     /// All points are of one of several classes.
-    #[error("all {n} labels are {class}: nothing can be learned about the other classes")]
+    #[error("all {} labels are {class}: nothing can be learned about the other classes", thousands(*n))]
     OneOfSeveral {
         /// The class.
         class: usize,
@@ -48,7 +48,7 @@ pub enum FitError {
         n: u64,
     },
     /// There are fewer than two points a bin.
-    #[error("{} too few for {bins} bins: at least {} are needed", are(*n, "calibration point"), 2 * bins)]
+    #[error("{} too few for {bins} bins: at least {} are needed", are(*n, "calibration point"), thousands(2 * bins))]
     TooFewPoints {
         /// The number of points.
         n: u64,
@@ -66,7 +66,9 @@ pub enum FitError {
     Alpha(f64),
     /// No class has enough points.
     #[error(
-        "no class was predicted often enough: the most frequent has {most} calibration points, {needed} are needed"
+        "no class was predicted often enough: the most frequent has {} calibration points, {} are needed",
+        thousands(*most),
+        thousands(*needed)
     )]
     NoClass {
         /// The number of points of the most frequent class.
@@ -75,7 +77,7 @@ pub enum FitError {
         needed: usize,
     },
     /// There are fewer points than a bin needs.
-    #[error("{n} calibration points are too few: {needed} are needed")]
+    #[error("{} calibration points are too few: {} are needed", thousands(*n), thousands(*needed))]
     FewerThanABin {
         /// The number of points.
         n: u64,
@@ -159,7 +161,7 @@ impl FitError {
 
 /// A number of things with the verb.
 fn are(count: u64, thing: &str) -> String {
-    if count == 1 { format!("1 {thing} is") } else { format!("{count} {thing}s are") }
+    if count == 1 { format!("1 {thing} is") } else { format!("{} {thing}s are", thousands(count)) }
 }
 
 fn alpha_fault(alpha: f64) -> &'static str {

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use sha2::{Digest, Sha256};
+
 use crate::help::commands;
 use crate::workplace::{Run, Workplace};
 
@@ -111,11 +113,8 @@ fn the_picture_of_the_report_is_that_of_its_first_screen() {
     );
     let page = place.text("report.html");
     let (end, _) = page.match_indices("</section>").nth(1).expect("a verdict, and a guarantee");
-    // FNV-1a.
-    let hash = page[..end].bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let (folder, hash) = (root().join("docs/src/first-steps"), format!("{hash:016x}\n"));
+    let hash: String = Sha256::digest(&page[..end]).iter().map(|byte| format!("{byte:02x}")).collect();
+    let (folder, hash) = (root().join("docs/src/first-steps"), hash + "\n");
     if let Some(chromium) = std::env::var_os("CHROMIUM") {
         let flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
                      --disable-component-update --disable-sync --hide-scrollbars --window-size=1280,900";

@@ -1,5 +1,5 @@
 // calib 0.1.0, artifact 303a59ceade1ee76:
-// blend (binary), 144 steps, 2000 calibration points.
+// blend (binary), 144 steps, 2,000 calibration points.
 // Scores outside the range of the calibration points are not marked here.
 //
 // With at least 90% probability over the draw of the calibration set, the event rate of every score range lies

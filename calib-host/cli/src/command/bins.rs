@@ -10,7 +10,7 @@ use calib_fit::assess::{Bootstrap, IntervalKind};
 use calib_fit::compare::{BinsTried, TestPoints, choose_bins, halves};
 use calib_fit::data::RowsDigest;
 use calib_fit::job::Finding;
-use calib_fit::stats::Clusters;
+use calib_fit::stats::{Clusters, thousands};
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::{Place, write_file};
 use calib_io::input;
@@ -232,11 +232,14 @@ impl Bins {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "{n} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \
+            "{} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \
              {} / {}, by a normal approximation",
+            thousands(n),
             if test.clusters.is_some() { "points, one of each cluster" } else { "points" },
-            test.points.len(),
-            test.clusters.as_ref().map_or(String::new(), |c| format!(" of {} clusters", c.count())),
+            thousands(test.points.len()),
+            test.clusters
+                .as_ref()
+                .map_or(String::new(), |c| format!(" of {} clusters", thousands(c.count()))),
             self.alpha,
             self.alpha,
             tried.len()

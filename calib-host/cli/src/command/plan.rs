@@ -7,6 +7,7 @@ use calib_fit::OptionsError;
 use calib_fit::artifact::number_of;
 use calib_fit::guarantee::{ClassPlan, Plan};
 use calib_fit::job::{PlanAnswer, PlanOptions, plan};
+use calib_fit::stats::{shown_bound, thousands};
 use calib_io::draw::{Axis, Chart, Mark};
 use calib_io::files::write_file;
 use clap::{Args, ValueEnum};
@@ -152,16 +153,21 @@ impl PlanCommand {
         let n = answer.map_or(self.n, |plan| Some(plan.n)).unwrap_or_default();
         if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
             let words = number_of(bins, "bin");
-            let (what, alpha) = (format!("{n} points in {words}, {points_per_bin} in each"), self.alpha);
+            let (what, alpha) = (
+                format!("{} points in {words}, {} in each", thousands(n), thousands(points_per_bin)),
+                self.alpha,
+            );
             if epsilon < 1.0 {
                 writeln!(
                     out,
-                    "{what}: every bin within {epsilon:.4} of its event rate, whatever the labels are, except with probability {alpha},\n\
-                     {CONDITIONS}\n"
+                    "{what}: every bin within {} of its event rate, whatever the labels are, except with probability {alpha},\n\
+                     {CONDITIONS}\n",
+                    shown_bound(4, epsilon)
                 )?;
             } else {
                 let needed = Plan::fewest_points(bins, self.alpha, WIDE_EPSILON);
-                let needed = needed.map_or(String::new(), |plan| format!(": {} for {WIDE_EPSILON}", plan.n));
+                let needed = needed
+                    .map_or(String::new(), |plan| format!(": {} for {WIDE_EPSILON}", thousands(plan.n)));
                 writeln!(
                     out,
                     "{what}: nothing is guaranteed, fewer bins or more points are needed{needed}\n"
@@ -216,8 +222,11 @@ impl PlanCommand {
         };
         writeln!(
             cx.stdout(),
-            "{n} points, {name}, {points_per_bin} or more in each bin: every bin of every class within {epsilon:.4} of its event \
+            "{} points, {name}, {} or more in each bin: every bin of every class within {} of its event \
              rate, whatever the labels are, except with probability {},\n{CONDITIONS}",
+            thousands(n),
+            thousands(points_per_bin),
+            shown_bound(4, epsilon),
             self.alpha
         )?;
         Ok(())
@@ -245,7 +254,7 @@ fn bins_of(answer: Option<PlanAnswer>) -> Option<Plan> {
 
 /// An epsilon; every probability is within 1 of any other, which is no guarantee.
 fn shown(epsilon: f64) -> String {
-    if epsilon < 1.0 { format!("{epsilon:.4}") } else { "none".into() }
+    if epsilon < 1.0 { shown_bound(4, epsilon) } else { "none".into() }
 }
 
 /// The plans beside the answer, or all if there is none.
@@ -286,7 +295,8 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
             chart.mark("answer", Mark::Circle, plan.bins as f64, plan.epsilon);
         }
         let Plan { bins, points_per_bin, epsilon, .. } = plan;
-        legend.push(("answer", format!("{bins} bins of {points_per_bin} points: {epsilon:.4}")));
+        legend
+            .push(("answer", format!("{bins} bins of {points_per_bin} points: {}", shown_bound(4, epsilon))));
     }
     let title = format!("epsilon against the number of bins: n = {n}, alpha = {alpha}");
     chart.file(&title, "The fewer bins, the smaller the epsilon that is guaranteed.", &legend)

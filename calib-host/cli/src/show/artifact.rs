@@ -10,14 +10,14 @@ use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, guarantee_text, points,
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
-use calib_fit::stats::{decimals, places_between};
+use calib_fit::stats::{decimals, places_between, thousands};
 use serde_json::{Value, json};
 
 use super::form::{ShownTable, direct_table, in_steps, within};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
-use crate::out::{labelled, with_thousands};
+use crate::out::labelled;
 
 /// Prints what the artifact in a file holds, all of it.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
@@ -51,7 +51,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
 /// What the artifact is.
 pub(super) fn print_name(path: &Path, artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (identity, len_bytes) = (artifact.identity(), artifact.len_bytes());
-    let what = with_thousands(&format!("format {FORMAT_VERSION}, id {identity}, {len_bytes} bytes, crc ok"));
+    let what = format!("format {FORMAT_VERSION}, id {identity}, {} bytes, crc ok", thousands(len_bytes));
     writeln!(out, "{}: {what}", path.display())
 }
 

@@ -79,7 +79,9 @@ pub(super) fn broken_lines(out: &mut impl Write, ranges: &[RangeTest]) -> io::Re
 pub(crate) fn clusters(out: &mut impl Write, rows: usize, clusters: usize) -> io::Result<()> {
     writeln!(
         out,
-        "{rows} rows of {clusters} clusters: resampled, and counted in exact intervals, as clusters"
+        "{} of {}: resampled, and counted in exact intervals, as clusters",
+        number_of(rows as u64, "row"),
+        number_of(clusters as u64, "cluster")
     )
 }
 

@@ -2,29 +2,32 @@
 
 use std::io::{self, Write};
 
-use calib_fit::artifact::DeviceCost;
+use calib_fit::artifact::{DeviceCost, number_of};
 use calib_fit::compare::{Claim, ComparedMethod, MethodComparison, Split};
-use calib_fit::stats::shown;
+use calib_fit::stats::{shown, shown_bound, thousands};
 
-use crate::out::{COLUMNS, with_thousands, wrapped};
+use crate::out::{COLUMNS, wrapped};
 
 /// Prints what to do, and a line for every method, the best first.
 pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) -> io::Result<()> {
     recommendation(out, comparison)?;
     writeln!(out)?;
-    let n = comparison.n;
+    let n = number_of(comparison.n as u64, "point");
     let judged = match comparison.claim {
         None => "",
         Some(Claim::AllClasses) => ", all classes judged",
         Some(Claim::TopLabel) => ", the predicted class judged",
     };
-    let of_clusters =
-        comparison.clusters.map_or(String::new(), |clusters| format!(" of {clusters} clusters"));
+    let of_clusters = comparison
+        .clusters
+        .map_or(String::new(), |clusters| format!(" of {}", number_of(clusters as u64, "cluster")));
     match comparison.split {
         Split::CrossValidation { folds, repeats } => {
-            writeln!(out, "{n} points{of_clusters}, {folds} folds, {repeats} times{judged}")?;
+            writeln!(out, "{n}{of_clusters}, {folds} folds, {repeats} times{judged}")?;
         }
-        Split::Test { n: test } => writeln!(out, "{n} points{of_clusters}, {test} test points{judged}")?,
+        Split::Test { n: test } => {
+            writeln!(out, "{n}{of_clusters}, {} test points{judged}", thousands(test))?
+        }
     }
     let names = comparison.methods.iter().map(|method| &method.name);
     let names = names.chain(comparison.failed.iter().map(|failed| &failed.name)).map(String::len);
@@ -78,19 +81,19 @@ fn recommendation(out: &mut impl Write, comparison: &MethodComparison) -> io::Re
         });
         let guarantee = guaranteed(taken)
             .map_or("no guarantee of the probability".into(), |epsilon| format!("epsilon {epsilon}"));
-        text += &format!(" It has {} bytes{cost}, and has {guarantee}.", taken.len_bytes);
+        text += &format!(" It has {} bytes{cost}, and has {guarantee}.", thousands(taken.len_bytes));
         if taken.epsilon.is_some() && *candidates > 1 {
             text += &format!(
                 " Fit it with --candidates {candidates}: these labels chose among {candidates} methods with a guarantee, each at alpha / {candidates}."
             );
         }
     }
-    wrapped(&with_thousands(&text), COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))
+    wrapped(&text, COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// The guarantee of a method; `None` if it says nothing, since every probability is within 1 of any other.
 fn guaranteed(method: &ComparedMethod) -> Option<String> {
-    method.epsilon.filter(|epsilon| *epsilon < 1.0).map(|epsilon| format!("{epsilon:.4}"))
+    method.epsilon.filter(|epsilon| *epsilon < 1.0).map(|epsilon| shown_bound(4, epsilon))
 }
 
 /// What is known of a method.

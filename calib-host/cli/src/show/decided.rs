@@ -6,7 +6,7 @@ use calib_fit::artifact::number_of;
 use calib_fit::assess::AssessOptions;
 use calib_fit::decide::{CostInterval, EstimatedRoc, Validation};
 use calib_fit::job::Decided;
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, thousands};
 
 use super::rule::intervals;
 use super::threshold::at_thresholds;
@@ -138,8 +138,9 @@ fn print_interval(
         if c_lower == 0.0 { "at least 0 (vacuous)".to_owned() } else { format!("at least {c_lower:.6}") };
     writeln!(
         out,
-        "  c_emp {c_emp:.6} on {n} points with labels, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
-         at least {percent}% probability"
+        "  c_emp {c_emp:.6} on {} points with labels, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
+         at least {percent}% probability",
+        thousands(n)
     )
 }
 

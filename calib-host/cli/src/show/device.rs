@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use calib_core::slot::SlotContent;
 use calib_core::wire::{CalibratorStatus, PROTOCOL_VERSION, Questions, Slots, Status, UpdateStatus};
 use calib_fit::artifact::size_in_words;
+use calib_fit::stats::thousands;
 use serde_json::{Value, json};
 
 use super::slots::slot_json;
@@ -35,7 +36,7 @@ pub(crate) fn print_device(
         Ok(CalibratorStatus { identity, method, reduction, bins, n, encoding, .. }) => {
             let bins =
                 size_in_words(*method, *bins as usize).map_or(String::new(), |bins| format!("{bins}, "));
-            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins}{n} points")?;
+            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins}{} points", thousands(*n))?;
             writeln!(out, "scores      {encoding}")?;
         }
         Err(missing) => writeln!(out, "calibrator  none: {missing:?}")?,

@@ -11,7 +11,7 @@ use calib_fit::job::{
 };
 
 use super::assessment::{broken_lines, remarks};
-use crate::out::{COLUMNS, with_thousands, wrapped};
+use crate::out::{COLUMNS, wrapped};
 
 /// A figure with its name, of each side that has it.
 struct Row {
@@ -88,7 +88,7 @@ fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
     writeln!(out, "{}.", verdict.title())?;
     let of_values = verdict.values.map(|values| values.to_string());
     for sentence in verdict.sentences.iter().filter(|sentence| Some(*sentence) != of_values.as_ref()) {
-        wrapped(&with_thousands(sentence), COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        wrapped(sentence, COLUMNS).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     broken_lines(out, &verdict.ranges)?;
     writeln!(out)
@@ -97,7 +97,7 @@ fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
 /// What the figures are of.
 fn head(out: &mut impl Write, assessment: &Assessment, uncalibrated: u64) -> io::Result<()> {
     let (rows, events) = (number_of(assessment.n, "prediction"), number_of(assessment.hits, "event"));
-    writeln!(out, "{}", with_thousands(&format!("{rows}, {events}")))?;
+    writeln!(out, "{rows}, {events}")?;
     remarks(out, assessment, uncalibrated)
 }
 

@@ -10,13 +10,13 @@ use calib_fit::artifact::{
 };
 use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
-use calib_fit::stats::{percent_of_success, shown};
+use calib_fit::stats::{percent_of_success, shown, thousands};
 use serde_json::{Value, json};
 
 use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
-use crate::out::{COLUMNS, labelled, shown_path, with_thousands, wrapped};
+use crate::out::{COLUMNS, labelled, shown_path, wrapped};
 
 /// A fit with the artifact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -53,7 +53,7 @@ impl<'a> ShownFit<'a> {
         let bins = size_in_words(artifact.header().method, fit.bins());
         let bins = bins.map_or(String::new(), |bins| format!("{bins}, "));
         let (method, reduction, len_bytes) = (fit.method(), fit.reduction(), artifact.len_bytes());
-        let what = with_thousands(&format!("{points}, {method} ({reduction}), {bins}{len_bytes} bytes"));
+        let what = format!("{points}, {method} ({reduction}), {bins}{} bytes", thousands(len_bytes));
         let mut lines = vec![format!("Wrote {}: {what}", shown_path(output))];
         let unfitted = fit.unfitted().iter().take(SHOWN);
         let unfitted =
@@ -227,10 +227,11 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
         let (n, label) = (fit.n(), u8::from(label));
         remarks.push(match bound {
             Some((side, at, bound)) => format!(
-                "All {n} labels are {label}: only {side} bound is known of every bin, {} at {at}. The artifact carries the bounds.",
+                "All {} labels are {label}: only {side} bound is known of every bin, {} at {at}. The artifact carries the bounds.",
+                thousands(n),
                 shown(4, bound)
             ),
-            None => format!("All {n} labels are {label}, and nothing bounds how rare the other one is."),
+            None => format!("All {} labels are {label}, and nothing bounds how rare the other one is.", thousands(n)),
         });
     }
     let few: usize = tables().map(|table| table.bins_with_few_events().len()).sum();
@@ -246,7 +247,8 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 
 /// How wide the intervals of ranges of the score are, behind what they guarantee.
 fn score_intervals(artifact: &Artifact<'_>) -> String {
-    let band = if artifact.band().is_some() { "; `calib inspect` lists them; --all has a band" } else { "" };
+    let band =
+        if artifact.band().is_some() { "; `calib inspect` lists them, and --all shows the band" } else { "" };
     widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()
 }
 

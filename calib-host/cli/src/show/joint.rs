@@ -8,10 +8,10 @@ use calib_core::vector::{CellScheme, CellTable, ScalingInput, ScalingShape, Vect
 use calib_fit::artifact::number_of;
 use calib_fit::fit::parameter_of;
 use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
-use calib_fit::stats::places;
+use calib_fit::stats::{places, thousands};
 use serde_json::{Value, json};
 
-use crate::out::{labelled, with_thousands};
+use crate::out::labelled;
 
 /// A fit for people.
 pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> Vec<String> {
@@ -23,7 +23,7 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
         JointModel::Canonical(model) => {
             let empty = model.cells.iter().filter(|cell| cell.n() == 0).count();
             let ties = if model.ties_merged { ", with equal projections kept together" } else { "" };
-            format!("{} cells, {empty} of them empty{ties}", model.cells.len())
+            format!("{} cells, {} of them empty{ties}", thousands(model.cells.len()), thousands(empty))
         }
         _ => String::new(),
     };
@@ -44,8 +44,8 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
         None => number_of(fit.n(), "point"),
     };
     let method = fit.method();
-    let what =
-        with_thousands(&format!("{points}, {method} ({} classes), {what}, {len_bytes} bytes", fit.classes()));
+    let (classes, size) = (fit.classes(), number_of(len_bytes as u64, "byte"));
+    let what = format!("{points}, {method} ({classes} classes), {what}, {size}");
     let mut lines = vec![format!("Wrote {output}: {what}")];
     lines.extend(labelled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
     lines.extend(held_out.iter().flat_map(|text| labelled("Gain", text)));

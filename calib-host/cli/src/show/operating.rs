@@ -5,13 +5,13 @@ use std::path::Path;
 
 use calib_fit::job::{GroupThreshold, Thresholds};
 use calib_fit::operating::{OperatingPoint, Sharing};
-use calib_fit::stats::{Interval, Share, percent};
+use calib_fit::stats::{Interval, Share, percent, thousands};
 
 use crate::out::shown_path;
 
 /// Prints what thresholds were found, and where they are.
 pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}: {} bytes", shown_path(output), found.summary.written.len_bytes)?;
+    writeln!(out, "{}: {} bytes", shown_path(output), thousands(found.summary.written.len_bytes))?;
     for sentence in &found.summary.sentences {
         writeln!(out, "  {sentence}")?;
     }
@@ -67,5 +67,6 @@ pub(super) fn counted(Share { count, n, interval, .. }: Share) -> String {
     }
     let percent = 100.0 * count as f64 / n as f64;
     let (lo, hi) = (100.0 * interval.lo, 100.0 * interval.hi);
+    let [count, n] = [count, n].map(thousands);
     format!("{count} of {n} ({percent:.1} %, exact {lo:.1} to {hi:.1} %)")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{guarantee_text, number_of, table_label};
 use calib_fit::fleet::{Recalibrated, RecalibratedBin};
-use calib_fit::stats::shown;
+use calib_fit::stats::{shown, thousands};
 use serde_json::{Value, json};
 
 use super::monitors::guarantee_and_monitors;
@@ -65,13 +65,14 @@ impl ShownRecalibration<'_> {
     /// For people, line by line.
     pub(crate) fn lines(&self) -> Vec<String> {
         let (before, after) = (self.before.artifact(), self.after.artifact());
-        let devices = if self.devices == 1 { "1 device".into() } else { format!("{} devices", self.devices) };
+        let devices =
+            if self.devices == 1 { "1 device".into() } else { number_of(self.devices as u64, "device") };
         let since = if self.is_since { " since the earlier counters" } else { "" };
         let mut lines = vec![format!(
             "{} outcomes of {devices}{since}, edges of {}, {} bytes: {}",
-            after.header().n,
+            thousands(after.header().n),
             before.identity(),
-            after.len_bytes(),
+            thousands(after.len_bytes()),
             shown_path(self.output)
         )];
         lines.push("  bin  outcomes  positive   before   after   exact interval of all at once".into());

@@ -6,7 +6,7 @@ use std::path::Path;
 use calib_fit::artifact::number_of;
 use calib_fit::job::Sets;
 use calib_fit::sets::SetFigures;
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, thousands};
 
 use super::operating::counted;
 use crate::out::shown_path;
@@ -15,7 +15,7 @@ use crate::out::shown_path;
 pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Result<()> {
     let summary = &found.summary;
     let (output, len_bytes, n) = (shown_path(output), summary.written.len_bytes, summary.n);
-    writeln!(out, "{output}: {len_bytes} bytes, from {}", number_of(n, "calibration row"))?;
+    writeln!(out, "{output}: {} bytes, from {}", thousands(len_bytes), number_of(n, "calibration row"))?;
     for sentence in &summary.sentences {
         writeln!(out, "  {sentence}")?;
     }
@@ -29,7 +29,7 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     let has_open = found.sets.thresholds().iter().any(|threshold| threshold.key.is_none());
     if let Some(needed) = summary.rows_needed.filter(|_| has_open) {
         let each = if found.sets.aim().by_class { " of a class" } else { "" };
-        writeln!(out, "  a class can be left out from {needed} calibration rows{each} on")?;
+        writeln!(out, "  a class can be left out from {} calibration rows{each} on", thousands(needed))?;
     }
     writeln!(
         out,

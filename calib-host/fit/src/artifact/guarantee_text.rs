@@ -10,7 +10,7 @@ use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
 use crate::guarantee::{Plan, gr21_theorem3_smallest_n};
-use crate::stats::{percent_of_success, shown};
+use crate::stats::{percent_of_success, shown, shown_bound, thousands};
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;
@@ -186,7 +186,7 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> [String; 2] {
         percent_of_success(guarantee.alpha),
         points(artifact),
         // What is smaller has no digits to show.
-        shown(4, f64::from(guarantee.epsilon).max(1e-7)),
+        shown_bound(4, f64::from(guarantee.epsilon).max(1e-7)),
         meant(header.reduction),
         if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
     );
@@ -521,7 +521,7 @@ fn extremes(method: Method, bins: u32, fewest: Option<u32>) -> Condition {
     let from = match fewest {
         None => String::new(),
         Some(1) => ", from as few as 1 point".into(),
-        Some(fewest) => format!(", from as few as {fewest} points"),
+        Some(fewest) => format!(", from as few as {} points", thousands(fewest)),
     };
     let short = format!(
         "{bins} {has} the {value} 0 or 1{from}: this does not show that the other outcome never happens"
@@ -590,7 +590,8 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
             _ => gr21_theorem3_smallest_n(bins.into(), alpha, USEFUL_EPSILON),
         };
         format!(
-            "That is wide: {bins} bins need {needed} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer."
+            "That is wide: {bins} bins need {} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer.",
+            thousands(needed)
         )
     } else {
         let times = (epsilon / USEFUL_EPSILON).powi(2);

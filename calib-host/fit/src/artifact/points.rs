@@ -4,6 +4,7 @@ use calib_core::Artifact;
 use calib_core::artifact::Method;
 
 use crate::fit::parameter_of;
+use crate::stats::thousands;
 
 /// Counts what is independent among the rows that were fitted to: the calibration points, or clusters of rows of which each
 /// gave one.
@@ -19,11 +20,13 @@ use crate::fit::parameter_of;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn points(artifact: &Artifact<'_>) -> String {
-    let n = artifact.header().n;
+    let n = thousands(artifact.header().n);
     match (cluster_rows(artifact), counting_devices(artifact)) {
-        (Some(rows), _) => format!("{n} clusters (of their {rows} rows one each is a calibration point)"),
+        (Some(rows), _) => {
+            format!("{n} clusters (of their {} rows one each is a calibration point)", thousands(rows))
+        }
         (None, Some(1)) => format!("{n} outcomes that 1 device counted"),
-        (None, Some(devices)) => format!("{n} outcomes that {devices} devices counted"),
+        (None, Some(devices)) => format!("{n} outcomes that {} devices counted", thousands(devices)),
         (None, None) => format!("{n} calibration points"),
     }
 }
@@ -81,9 +84,9 @@ pub fn size_in_words(method: Method, bins: usize) -> Option<String> {
 /// ```
 /// use calib_fit::artifact::number_of;
 ///
-/// assert_eq!([0, 1, 2].map(|count| number_of(count, "bin")), ["0 bins", "1 bin", "2 bins"]);
+/// assert_eq!([0, 1, 2000].map(|count| number_of(count, "bin")), ["0 bins", "1 bin", "2,000 bins"]);
 /// ```
 pub fn number_of(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
+    format!("{} {thing}{plural}", thousands(count))
 }

@@ -13,7 +13,7 @@ use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::artifact::table_steps;
 use crate::data::Overlap;
-use crate::stats::{Interval, percent_of_success, places, shown};
+use crate::stats::{Interval, percent_of_success, places, shown, shown_bound, thousands};
 
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -216,6 +216,7 @@ impl Verdict {
         let rows = header.n;
         let can_be_finer = self.is_coarse && header.method != Method::Blend;
         let of_values = self.values.filter(|_| can_be_finer).map(|Values { count, .. }| {
+            let count = thousands(count);
             format!("The reason is that {count} probabilities stand for all scores: more bins, or the method blend, lose less.")
         });
         let of_few = || {
@@ -237,7 +238,11 @@ impl fmt::Display for Values {
         let (lo, hi) = (shown(4, self.lo), shown(4, self.hi));
         match self.count {
             1 => write!(f, "The calibrator has one probability for all scores, {lo}."),
-            count => write!(f, "The calibrator has {count} different probabilities, from {lo} to {hi}."),
+            count => write!(
+                f,
+                "The calibrator has {} different probabilities, from {lo} to {hi}.",
+                thousands(count)
+            ),
         }
     }
 }
@@ -302,14 +307,16 @@ fn of_guarantee(
     (rows, unseen): (u64, Option<f64>),
 ) -> String {
     let of_ranges = artifact.score_intervals().is_some();
+    let rows = thousands(rows);
     let epsilon = artifact.header().guarantee.map(|guarantee| guarantee.epsilon).unwrap_or_default();
     match (guarantee, of_ranges) {
         (GuaranteeOnRows::Shown, true) => "These rows show that the guarantee holds: the event rate of every score range with test rows lies \
              in its interval (exact tests at 5 % on either side of every range)."
             .into(),
         (GuaranteeOnRows::Shown, false) => format!(
-            "These rows show that the guarantee holds: the event rate of every bin is within {epsilon:.4} of its probability (exact \
-             tests at 5 % on either side of every bin)."
+            "These rows show that the guarantee holds: the event rate of every bin is within {} of its probability (exact \
+             tests at 5 % on either side of every bin).",
+            shown_bound(4, epsilon.into())
         ),
         (GuaranteeOnRows::NotRefuted, _) => match (unseen, of_ranges) {
             (Some(unseen), true) => format!(

@@ -7,6 +7,7 @@ use super::data::{Claim, CompareData};
 use crate::artifact::number_of;
 use crate::assess::FEWEST_EVENTS;
 use crate::guarantee::{ClassPlan, Plan};
+use crate::stats::thousands;
 
 /// The name of the method to take, if one is, with the reason.
 pub(super) struct Advice {
@@ -143,15 +144,19 @@ impl Unmet {
 
     fn reason(&self, points: &CompareData, of_that: &str) -> String {
         let units = if points.has_clusters() { "clusters" } else { "points" };
-        let (epsilon, n) = (self.epsilon, points.units());
+        let (epsilon, n) = (self.epsilon, thousands(points.units()));
         let takes = match (self.bins, self.points_per_bin, self.points) {
-            (Some(bins), ..) => format!("{n} {units} reach it with at most {bins} bins of umd"),
-            (_, Some(per_bin), _) => format!("{n} {units} reach it with at least {per_bin} per bin"),
+            (Some(bins), ..) => {
+                format!("{n} {units} reach it with at most {} of umd", number_of(bins as u64, "bin"))
+            }
+            (_, Some(per_bin), _) => {
+                format!("{n} {units} reach it with at least {} per bin", thousands(per_bin))
+            }
             (_, _, Some(needed)) if points.claim().is_none() => {
-                format!("{FEWEST_BINS} bins of umd need {needed} {units}, and there are {n}")
+                format!("{FEWEST_BINS} bins of umd need {} {units}, and there are {n}", thousands(needed))
             }
             (_, _, Some(needed)) => {
-                format!("one bin in all needs {needed} {units}, and there are {n}")
+                format!("one bin in all needs {} {units}, and there are {n}", thousands(needed))
             }
             _ => "no number of points that can be counted reaches it".into(),
         };

@@ -5,7 +5,7 @@ use calib_core::artifact::{Method, Reduction, Theorem};
 
 use crate::accessors::getters;
 use crate::binary::Facts;
-use crate::binary::{Bin, BlendWeight, Model, TabulatedModel};
+use crate::binary::{Bin, Model};
 use crate::error::UnfittedReason;
 use crate::guarantee::{Guarantee, GuaranteeBound, exact_interval, interval_epsilon};
 use crate::points::Spread;
@@ -273,23 +273,6 @@ impl Fit {
             weighted: false,
             groups: Vec::new(),
         }
-    }
-
-    /// The same, or if it blends nothing but the scores as they are, these themselves: no table is as near to them.
-    #[must_use]
-    pub(crate) fn unchanged_if_alone(mut self) -> Self {
-        if let [Some(table)] = &mut self.tables[..]
-            && let Model::Tabulated(TabulatedModel { weights, .. }) = &table.model
-            && let [BlendWeight { name: "none", .. }] = weights[..]
-        {
-            table.model = Model::unchanged(self.scores);
-            self.method = Method::Unchanged;
-            // Of a function there are no steps.
-            let of_steps = |word: &&str| ["steps=", "within="].iter().any(|name| word.starts_with(name));
-            let words = self.parameters.split(' ').filter(|word| !of_steps(word));
-            self.parameters = words.collect::<Vec<_>>().join(" ");
-        }
-        self
     }
 
     /// The same, fitted to one row of each cluster of so many rows, drawn with this seed: recorded in the parameters, so that all

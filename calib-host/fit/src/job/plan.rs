@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::guarantee::{ClassPlan, Plan, ValidationPlan, ValidationSize};
 use crate::operating::{Aim, Class, rows_needed};
 use crate::options_error::OptionsError;
+use crate::stats::thousands;
 
 /// The numbers of bins for which points are told if there is but an epsilon.
 const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
@@ -114,14 +115,15 @@ impl PlanOptions {
             OptionsError::new(format!("{what} give no epsilon as low as that, not even with one bin"))
         };
         match (self.n, self.points_per_bin, self.epsilon, self.bins) {
-            (Some(n), Some(k), None, None) => ClassPlan::new(n, k, alpha, classes)
-                .ok_or_else(|| OptionsError::new(format!("{n} points are fewer than one bin of {k}"))),
+            (Some(n), Some(k), None, None) => ClassPlan::new(n, k, alpha, classes).ok_or_else(|| {
+                OptionsError::new(format!("{} points are fewer than one bin of {k}", thousands(n)))
+            }),
             (Some(n), None, Some(epsilon), None) => {
                 ClassPlan::fewest_points_per_bin(n, alpha, classes, epsilon)
-                    .ok_or_else(|| none(format!("{n} points")))
+                    .ok_or_else(|| none(format!("{} points", thousands(n))))
             }
             (None, Some(k), Some(epsilon), None) => ClassPlan::most_points(k, alpha, classes, epsilon)
-                .ok_or_else(|| none(format!("{k} points a bin"))),
+                .ok_or_else(|| none(format!("{} points a bin", thousands(k)))),
             _ => Err(OptionsError::new("with `classes` give two of `n`, `points_per_bin` and `epsilon`")),
         }
     }
@@ -130,24 +132,25 @@ impl PlanOptions {
     fn answer(&self) -> Result<Option<Plan>, OptionsError> {
         let alpha = self.alpha;
         let refused = |sentence: String| OptionsError::new(sentence);
-        let too_few = |n: u64| refused(format!("{n} points are fewer than two a bin"));
+        let too_few = |n: u64| refused(format!("{} points are fewer than two a bin", thousands(n)));
         // What one bin of `n` points has.
         let too_small = |n: u64, what: &str| {
             let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
             let needed = self.epsilon.and_then(|epsilon| Plan::fewest_points(FEWEST_BINS, alpha, epsilon));
             let needed = needed.map_or(String::new(), |Plan { n, points_per_bin, .. }| {
                 let points = if what.is_empty() { n } else { points_per_bin };
-                format!("; two bins take {points}{what}")
+                format!("; two bins take {}{what}", thousands(points))
             });
             refused(format!(
-                "{n} points{what} give no epsilon below {least:.4}, not even with one bin{needed}"
+                "{} points{what} give no epsilon below {least:.4}, not even with one bin{needed}",
+                thousands(n)
             ))
         };
         let plan = match (self.n, self.bins, self.points_per_bin, self.epsilon) {
             (Some(_), None, None, None) => return Ok(None),
             (Some(n), Some(bins), None, None) => Plan::new(n, bins, alpha).ok_or_else(|| too_few(n))?,
             (Some(n), None, Some(k), None) => Plan::new(n, n / k, alpha)
-                .ok_or_else(|| refused(format!("{n} points are fewer than one bin of {k}")))?,
+                .ok_or_else(|| refused(format!("{} points are fewer than one bin of {k}", thousands(n))))?,
             (Some(n), None, None, Some(epsilon)) => {
                 Plan::most_bins(n, alpha, epsilon).ok_or_else(|| too_small(n, ""))?
             }

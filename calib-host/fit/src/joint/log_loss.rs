@@ -7,7 +7,7 @@ use super::preconditioner::Preconditioner;
 use super::product::{Number, add_outer};
 use super::rows::{Piece, Rows, add_to};
 use super::shape::Shape;
-use crate::stats::Convex;
+use crate::stats::{Convex, softmax};
 
 /// The off-diagonal and intercept regularisation of a matrix (Kull et al. 2019, section 4): to the mean log-loss are
 /// added `lambda` times the mean of the squared off-diagonal weights and `mu` times the mean of the squared intercepts.
@@ -182,15 +182,7 @@ impl<'a> LogLoss<'a> {
 fn softmax_losses(scaled: &mut [f64], labels: &[u16], classes: usize) -> f64 {
     let loss = |(row, &label): (&mut [f64], &u16)| {
         let at_label = row[usize::from(label)];
-        let max = row.iter().fold(f64::NEG_INFINITY, |max, &value| if value > max { value } else { max });
-        let mut sum = 0.0;
-        for value in row.iter_mut() {
-            *value = (*value - max).exp();
-            sum += *value;
-        }
-        let share = 1.0 / sum;
-        row.iter_mut().for_each(|value| *value *= share);
-        max + sum.ln() - at_label
+        softmax(row) - at_label
     };
     scaled.chunks_exact_mut(classes).zip(labels).map(loss).sum()
 }

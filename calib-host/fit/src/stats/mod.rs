@@ -44,7 +44,7 @@ pub use score_kind::ScoreKind;
 pub use seed::Seed;
 pub use share::Share;
 pub(crate) use shown::write;
-pub use shown::{places, places_between, shown};
+pub use shown::{places, places_between, shown, shown_bound, thousands};
 pub use single::{single_at_least, single_at_most};
 #[cfg(test)]
 pub(crate) use surface_hull::cells;

@@ -44,6 +44,40 @@ pub fn shown(least: usize, number: f64) -> String {
     format!("{:.places$}", without_zero_sign(number, places))
 }
 
+/// The same for a bound: the number shown is not below this one, so that what is guaranteed of it holds of what is shown.
+///
+/// ```
+/// use calib_fit::stats::shown_bound;
+///
+/// assert_eq!((shown_bound(4, 0.09654), shown_bound(4, 0.1), shown_bound(4, 0.1f32.into())), ("0.0966".into(), "0.1000".into(), "0.1000".into()));
+/// ```
+pub fn shown_bound(least: usize, bound: f64) -> String {
+    /// What storing it as an `f32` may have added.
+    const OF_F32: f64 = 1.0 + f32::EPSILON as f64;
+    let places = places(least, &[bound]);
+    let shown = format!("{bound:.places$}");
+    match shown.parse::<f64>() {
+        Ok(rounded) if rounded * OF_F32 < bound => {
+            format!("{:.places$}", rounded + 10f64.powi(-(places as i32)))
+        }
+        _ => shown,
+    }
+}
+
+/// A whole number with commas between its thousands.
+///
+/// ```
+/// use calib_fit::stats::thousands;
+///
+/// assert_eq!([0, 999, 1000, 1_234_567_u64].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+/// ```
+pub fn thousands(count: impl TryInto<u64>) -> String {
+    // No count on any computer is larger.
+    let digits = count.try_into().unwrap_or(u64::MAX).to_string();
+    let comma = |at: usize| if at > 0 && (digits.len() - at).is_multiple_of(3) { "," } else { "" };
+    digits.char_indices().map(|(at, digit)| format!("{}{digit}", comma(at))).collect()
+}
+
 /// The number, or 0 for one that so many decimals show as -0.
 fn without_zero_sign(number: f64, places: usize) -> f64 {
     if number.abs() < 0.5 * 10f64.powi(-(places as i32)) { 0.0 } else { number }
@@ -83,6 +117,29 @@ mod tests {
             (0.05, 1, "0.050"),
         ] {
             assert_eq!(shown(least, number), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn no_bound_is_shown_below_itself() {
+        for (bound, least, expected) in [
+            (0.09654, 4, "0.0966"),
+            (0.0965, 4, "0.0965"),
+            (0.96001, 2, "0.97"),
+            (0.999_96, 4, "1.0000"),
+            (0.00026144, 4, "0.0003"),
+            (1.21e-5, 4, "0.000013"),
+            (0.0, 4, "0.0000"),
+            (f64::NAN, 4, "NaN"),
+        ] {
+            assert_eq!(shown_bound(least, bound), expected, "{bound}");
+        }
+        for i in 1..10_000 {
+            let bound = f64::from(i) / 10_000.0;
+            assert_eq!(shown_bound(4, bound), format!("{bound:.4}"));
+            assert_eq!(shown_bound(4, f64::from(bound as f32)), format!("{bound:.4}"));
+            let above = f64::from((bound as f32).next_up().next_up());
+            assert!(shown_bound(4, above).parse::<f64>().unwrap() > above - 1e-9, "{above}");
         }
     }
 

@@ -7,7 +7,7 @@ use calib_fit::assess::{
     AssessOptions, Assessment, BeforeAfter, Binning, CalibratedRows, Prediction, PredictionKind,
     ReliabilityBin, Roc, Validity, cells,
 };
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, thousands};
 
 use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
@@ -77,7 +77,11 @@ pub(super) fn of_class(class: u16, metrics: &BeforeAfter) -> Option<Plot> {
     };
     let (before, after) = (of(&metrics.before)?, of(&metrics.after)?);
     let errors = errors(&before, &after);
-    let caption = format!("{} predictions, of which {} are correct. {errors}", after.n, after.hits);
+    let caption = format!(
+        "{} predictions, of which {} are correct. {errors}",
+        thousands(after.n),
+        thousands(after.hits)
+    );
     let title = format!("Reliability where class {class} is predicted");
     Some(both_sides(&format!("class-{class}"), &title, caption, &before, &after))
 }
@@ -89,7 +93,8 @@ pub(super) fn one_vs_rest(class: u16, classes: &ClassWiseSummary) -> Option<Plot
     let errors = errors(&before, &after);
     let caption = format!(
         "The probability of class {class} in all {} rows, of which {} are of it. {errors}",
-        after.n, after.hits
+        thousands(after.n),
+        thousands(after.hits)
     );
     let title = format!("Reliability of class {class}, one-vs-rest");
     Some(both_sides(&format!("one-vs-rest-{class}"), &title, caption, &before, &after))
@@ -284,7 +289,7 @@ pub(super) fn band(artifact: &Artifact<'_>, test: &CalibratedRows) -> Option<Plo
     let inside = points.iter().filter(is_inside).count();
     let inside = match inside {
         all if all == points.len() => "all test rows".to_owned(),
-        some => format!("{some} of {} test rows", points.len()),
+        some => format!("{} of {} test rows", thousands(some), thousands(points.len())),
     };
     let caption = format!(
         "With at least {}% probability over the labels of the calibration set, the probability of an event lies in the shaded \

@@ -1,6 +1,6 @@
 //! A page about a fleet: what the counters of all devices say.
 
-use calib_fit::artifact::{StoredArtifact, points, table_label};
+use calib_fit::artifact::{StoredArtifact, number_of, points, table_label};
 use calib_fit::fleet::{DeviceStanding, Evidence, FleetBin, FleetTable, Standing};
 use calib_fit::stats::percent_of_success;
 use minijinja::{Value, context};
@@ -114,18 +114,18 @@ impl FleetReport<'_> {
         let said = match table.shift.standing() {
             Standing::Alarm => "alarm. They are not distributed like the reference scores",
             Standing::Evidence => {
-                "evidence, no alarm. Some evidence shows that they are not distributed like the reference scores"
+                "evidence, no alarm. Some evidence suggests that they are not distributed like the reference scores"
             }
             Standing::Weak => {
-                "weak evidence, no alarm. Weak evidence shows that they are not distributed like the reference scores"
+                "weak evidence, no alarm. Weak evidence suggests that they are not distributed like the reference scores"
             }
             Standing::Quiet => {
-                "quiet. Little or no evidence shows that they are not distributed like the reference scores"
+                "quiet. Little or no evidence suggests that they are not distributed like the reference scores"
             }
         };
         let scores = match predictions {
             0 => "nothing to judge, as no prediction is known.".into(),
-            _ => format!("{said}, by {predictions} predictions ({}).", levels(table.shift)),
+            _ => format!("{said}, by {} ({}).", number_of(predictions, "prediction"), levels(table.shift)),
         };
         let outcomes = match table.guarantee {
             None => "no guarantee is about them.".into(),
@@ -136,13 +136,13 @@ impl FleetReport<'_> {
                 let said = match guarantee.standing() {
                     Standing::Alarm => "alarm. They are not as frequent as guaranteed",
                     Standing::Evidence => {
-                        "evidence, no alarm. Some evidence shows that they are not as frequent as guaranteed"
+                        "evidence, no alarm. Some evidence suggests that they are not as frequent as guaranteed"
                     }
                     Standing::Weak => {
-                        "weak evidence, no alarm. Weak evidence shows that they are not as frequent as guaranteed"
+                        "weak evidence, no alarm. Weak evidence suggests that they are not as frequent as guaranteed"
                     }
                     Standing::Quiet => {
-                        "quiet. Little or no evidence shows that they are not as frequent as guaranteed"
+                        "quiet. Little or no evidence suggests that they are not as frequent as guaranteed"
                     }
                 };
                 format!("{said}, by {labelled} known ones ({}).", levels(guarantee))

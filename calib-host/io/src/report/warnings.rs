@@ -9,6 +9,7 @@ use calib_fit::assess::{
     BeforeAfter, CalibratedRows, Evidence, FEWEST_EVENTS, Flaw, Prediction, PredictionKind,
 };
 use calib_fit::data::{BinaryData, Overlap, Repeats};
+use calib_fit::stats::{shown_bound, thousands};
 
 use super::data::Origin;
 use super::plots::Occupancy;
@@ -55,9 +56,10 @@ pub(super) fn warnings(
     if test.uncalibrated > 0 {
         let all = test.uncalibrated + test.after.len() as u64;
         warn(format!(
-            "{} of {all} test rows are uncalibrated and left out: their class has no table, or no calibration point is in \
+            "{} of {} test rows are uncalibrated and left out: their class has no table, or no calibration point is in \
              their bin.",
-            test.uncalibrated
+            thousands(test.uncalibrated),
+            thousands(all)
         ));
     } else if header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED) {
         warn("At least one class is uncalibrated; no test row is predicted to be of it.".into());
@@ -73,8 +75,8 @@ pub(super) fn warnings(
     }
     if let Some(guarantee) = header.guarantee.filter(|guarantee| guarantee.epsilon > USEFUL_EPSILON) {
         warn(format!(
-            "The guarantee is wide: epsilon is {:.3}. More calibration points or fewer bins make it narrower.",
-            guarantee.epsilon
+            "The guarantee is wide: epsilon is {}. More calibration points or fewer bins make it narrower.",
+            shown_bound(3, guarantee.epsilon.into())
         ));
     }
     warnings.extend(VacuousBins::of(artifact).remark());
@@ -125,7 +127,11 @@ fn few_rows(n: u64, (bins, name): (usize, &str)) -> Vec<String> {
         ));
     }
     if n < bins as u64 {
-        warnings.push(format!("There are fewer test rows than {name}s of the calibrator: {n} for {bins}."));
+        warnings.push(format!(
+            "There are fewer test rows than {name}s of the calibrator: {} for {}.",
+            thousands(n),
+            thousands(bins)
+        ));
     }
     warnings
 }
@@ -152,7 +158,7 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
         warnings.push(format!(
             "All {} test rows have label {}: nothing here shows how well the classes are separated, and the area under the \
              ROC curve is left out. The rate of label 1 is in {rate:.4}.",
-            after.n,
+            thousands(after.n),
             u8::from(label)
         ));
     }

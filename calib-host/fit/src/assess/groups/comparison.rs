@@ -8,7 +8,7 @@ use crate::assess::{
     Prediction, PredictionKind, assess, validate,
 };
 use crate::data::RowGroups;
-use crate::stats::{Interval, Seed};
+use crate::stats::{Interval, Seed, thousands};
 
 /// How to compare groups.
 #[derive(Clone, Copy, Debug)]
@@ -150,10 +150,12 @@ fn too_small(assessment: &Assessment) -> Option<String> {
     match assessment.one_label() {
         _ if n < FEW_ROWS => Some(format!("{n} rows are too few to show anything")),
         Some(true) => Some(format!(
-            "all {n} outcomes are positive: there are no figures of how well the classes are separated"
+            "all {} outcomes are positive: there are no figures of how well the classes are separated",
+            thousands(n)
         )),
         Some(false) => Some(format!(
-            "all {n} outcomes are negative: there are no figures of how well the classes are separated"
+            "all {} outcomes are negative: there are no figures of how well the classes are separated",
+            thousands(n)
         )),
         None => None,
     }

@@ -90,11 +90,6 @@ pub(super) fn why_blend(names_bins: bool) -> Chosen {
     Chosen::new(format!("chosen: blend, on average nearer to known curves than any single method{bins}"))
 }
 
-/// Why the scores stay unchanged.
-pub(super) fn why_nothing() -> Chosen {
-    Chosen::new("chosen: none, since no method predicts held-out rows better than the unchanged scores")
-}
-
 /// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores tie at an edge, bins have other numbers of
 /// points; then it is the most that still keep it. The scores decide, and what is said of
 /// tied bins holds given the scores, so alpha is not shared.

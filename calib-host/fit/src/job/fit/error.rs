@@ -6,6 +6,7 @@ use crate::artifact::CompileError;
 use crate::data::DataError;
 use crate::error::FitError;
 use crate::options_error::OptionsError;
+use crate::stats::thousands;
 
 /// Why nothing was fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,10 +58,11 @@ impl NotFitted {
         let sentence = match self {
             Self::Options(error) => return Some(error.clone()),
             Self::NoBinsKeep { n, epsilon, needed, least } => {
-                let needed = needed.map_or(String::new(), |n| format!(": two bins take {n}"));
+                let needed = needed.map_or(String::new(), |n| format!(": two bins take {}", thousands(n)));
                 let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
                 format!(
-                    "no bins of {n} points keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}"
+                    "no bins of {} points keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}",
+                    thousands(*n)
                 )
             }
             Self::TiesAtEdges { epsilon, least } => {

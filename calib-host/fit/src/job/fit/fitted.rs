@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use calib_core::artifact::{Method, Reduction};
+use calib_core::artifact::Reduction;
 use sha2::{Digest, Sha256};
 
-use super::auto::{Chosen, WhyBins, fit_chosen, fit_within, why_blend, why_nothing};
+use super::auto::{Chosen, WhyBins, fit_chosen, fit_within, why_blend};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
@@ -225,10 +225,7 @@ impl Job<'_> {
             }
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };
-        let stays = sample.encoding().is_some() || options.table == TableWidth::Steps;
-        let fit = options.in_form(if stays { fit } else { fit.unchanged_if_alone() });
-        let chosen =
-            chosen.map(|chosen| if fit.method() == Method::Unchanged { why_nothing() } else { chosen });
+        let fit = options.in_form(fit);
         let (spread, evidence) = match sample.spreads() {
             Some(spreads) => (spreads[0], None),
             None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
