@@ -72,11 +72,11 @@ impl Answer {
     }
 }
 
-impl From<predict::OtherClasses<'_>> for Beside {
-    fn from(others: predict::OtherClasses<'_>) -> Self {
+impl From<&predict::OtherClasses<'_>> for Beside {
+    fn from(others: &predict::OtherClasses<'_>) -> Self {
         match others {
             predict::OtherClasses::None => Self::None,
-            predict::OtherClasses::Ranked(others) => Self::Ranked(others),
+            predict::OtherClasses::Ranked(others) => Self::Ranked(others.clone()),
             predict::OtherClasses::Probs(probs) => {
                 let mut list = Values::new();
                 // A device answers no more than there is room for.

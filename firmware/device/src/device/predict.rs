@@ -24,48 +24,47 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, 
             None => None,
         };
         let Self { classifier, slot, alarm, watch, scratch, space, .. } = self;
-        let predicted = output(classifier, slot, &question.scores, scratch).and_then(|output| {
-            let query = Query { output, group: question.group, word };
-            let (prediction, others) = slot.predict_classes(&query, space)?;
-            let band = slot.artifact().and_then(|artifact| artifact.band_at(&query.output));
-            match &others {
-                // A classifier's output has no more classes than a list has room for.
-                OtherClasses::Probs(probs) if probs.classes() > MAX_VALUES => {
-                    Err(Refusal::Kind { classes: probs.classes() as u16 })
-                }
-                _ => Ok((prediction, others, band)),
+        let query = output(classifier, slot, &question.scores, scratch)
+            .map(|output| Query { output, group: question.group, word });
+        let predicted = match &query {
+            Ok(query) => slot.predict_classes(query, space),
+            Err(refusal) => Err(*refusal),
+        };
+        // Looked at where they are: the other classes are of half a kilobyte.
+        let refusal = match &predicted {
+            // A classifier's output has no more classes than a list has room for.
+            Ok((_, OtherClasses::Probs(probs))) if probs.classes() > MAX_VALUES => {
+                Refusal::Kind { classes: probs.classes() as u16 }
             }
-        });
-        match predicted {
-            Ok((prediction, others, band)) => {
-                let mut told = tell(&prediction, slot, alarm, active_monitor_action(slot, watch))?;
+            Ok((prediction, others)) => {
+                let mut told = tell(prediction, slot, alarm, active_monitor_action(slot, watch))?;
                 if let Some(artifact) = slot.artifact().filter(|_| !question.is_trial()) {
                     let before = active_monitor_action(slot, watch);
                     watch.count(artifact, prediction.group, &prediction.first);
                     // The prediction with which an alarm comes is answered as those after it.
                     let now = active_monitor_action(slot, watch);
                     if now != before {
-                        told = tell(&prediction, slot, alarm, now)?;
+                        told = tell(prediction, slot, alarm, now)?;
                     }
                 }
                 let (Prediction { first, group, verdict, set, action, .. }, alarm) = told;
                 let Ranked { class, score, outcome } = first;
                 log::prediction(class, score, outcome, alarm);
-                let beside = match band {
+                let of_artifact = slot.artifact().zip(query.as_ref().ok());
+                let beside = match of_artifact.and_then(|(artifact, query)| artifact.band_at(&query.output)) {
                     // What withholds the probability withholds what is said of it.
                     Some(band) if outcome != ALARMED => Beside::Band(band),
                     _ => others.into(),
                 };
                 let answer =
                     Answer { class, score, outcome, alarm, word, action, group, verdict, set, beside };
-                Ok(Reply { id, body: ReplyBody::Answer(answer) })
+                return Ok(Reply { id, body: ReplyBody::Answer(answer) });
             }
-            Err(refusal) => {
-                alarm.raise()?;
-                log::refused(refusal);
-                Ok(Reply { id, body: ReplyBody::Refused(refusal) })
-            }
-        }
+            Err(refusal) => *refusal,
+        };
+        alarm.raise()?;
+        log::refused(refusal);
+        Ok(Reply { id, body: ReplyBody::Refused(refusal) })
     }
 
     /// Raises the alarm if that is done on an alarm of the monitors, and there is one.
