@@ -48,7 +48,7 @@ pub enum FitError {
         n: u64,
     },
     /// There are fewer than two points a bin.
-    #[error("{} too few for {bins} bins: at least {} are needed", are(*n, "calibration point"), thousands(2 * bins))]
+    #[error("{} too few for {} bins: at least {} are needed", are(*n, "calibration point"), thousands(*bins), thousands(2 * bins))]
     TooFewPoints {
         /// The number of points.
         n: u64,

@@ -10,7 +10,7 @@ use calib_core::{
 };
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
-use calib_fit::job::{ClassScore, Finding, FitOptions, Fitted, MethodChoice, TableWidth, fit};
+use calib_fit::job::{ClassScore, Finding, FitOptions, Fitted, FittedModel, MethodChoice, TableWidth, fit};
 use calib_fit::{
     BinaryData, BinaryMethod, Isotonic, ReductionOptions, ScalingMethod, ScoreKind, Umd, VectorKind,
     guarantee_text, intervals,
@@ -305,4 +305,35 @@ fn weights_and_several_classifiers_have_no_intervals() {
     );
     let fitted = fit(&data.unwrap(), &with(isotonic)).unwrap();
     assert_eq!(fitted.artifact.artifact().score_intervals(), None);
+}
+
+/// Scores that are the probabilities cannot be improved: by chance a blend is worse beyond the noise, and that is a warning.
+#[test]
+fn a_blend_that_is_worse_than_the_scores_is_warned_of() {
+    let (mut warned, mut quiet) = (0, 0);
+    for set in 0..40_u64 {
+        let scores: Vec<f32> = (0..400).map(|row| (row as f32 + 0.5) / 400.0).collect();
+        let labels: Vec<i64> =
+            scores.iter().enumerate().map(|(row, &p)| i64::from(hash(row, set) < p.into())).collect();
+        let data =
+            Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels)).unwrap();
+        let fitted = fit(&data, &FitOptions::default()).unwrap();
+        let FittedModel::Tables(tables) = &fitted.model else { panic!() };
+        let gain = tables.blend_gain().expect("a blend");
+        let warning = fitted.findings.iter().find(|finding| matches!(finding, Finding::Loss(_)));
+        assert_eq!(warning.is_some(), gain.is_loss(), "{gain:?}");
+        match warning {
+            Some(warning) => {
+                let text = warning.to_string();
+                assert!(
+                    text.starts_with("The blend is significantly worse") && text.contains("`method=none`"),
+                    "{text}"
+                );
+                assert!(!warning.is_doubt());
+                warned += 1;
+            }
+            None => quiet += 1,
+        }
+    }
+    assert!(warned > 0 && quiet > 0, "{warned} {quiet}");
 }

@@ -74,7 +74,8 @@ fn the_json_of_a_report_holds_what_the_page_shows() {
     assert_eq!((bins.len(), sum("calibration"), sum("test")), (10, 400, 300));
     // Ten bins of 40 points: within 0.261 (Theorem 3), so the guaranteed curve passes through 0.9 there.
     let epsilon = inspected["guarantee"]["epsilon"].number();
-    assert!(got["guarantee"].text().contains(&format!("within {epsilon:.4}")));
+    let within = calib_fit::stats::shown_bound(4, epsilon);
+    assert!(got["guarantee"].text().contains(&format!("within {within}")));
 }
 
 #[test]

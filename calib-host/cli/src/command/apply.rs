@@ -10,6 +10,7 @@ use calib_fit::apply::{Outputs, Words, apply, calibrate};
 use calib_fit::artifact::number_of;
 use calib_fit::data::CodeVectors;
 use calib_fit::job::{Finding, Looks, codes_of_classes, got_vectors};
+use calib_fit::stats::thousands;
 use calib_fit::{ScoreKind, VectorKind, Vectors};
 use calib_io::files::OutputError;
 use calib_io::input::{Shown, Table};
@@ -251,7 +252,7 @@ impl Apply {
         let read = rows + cx.rows_left_out();
         if !self.json {
             if !cx.quiet && !is_standard_output(&self.output) {
-                writeln!(cx.stderr(), "{} read, {rows} written", number_of(read, "row"))?;
+                writeln!(cx.stderr(), "{} read, {} written", number_of(read, "row"), thousands(rows))?;
             }
             return Ok(());
         }

@@ -121,5 +121,5 @@ const SHOWN_CORES: [&str; 2] = ["Cortex-M0", "Cortex-M4F"];
 
 fn instructions(cost: &DeviceCost) -> [String; 2] {
     let of = |core: &str| cost.cores.iter().find(|cost| cost.core == core);
-    SHOWN_CORES.map(|core| of(core).map_or("-".into(), |cost| format!("{:.0}", cost.instructions)))
+    SHOWN_CORES.map(|core| of(core).map_or("-".into(), |cost| thousands(cost.instructions.round() as u64)))
 }

@@ -163,23 +163,15 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> O
 
 /// What a blend of one table gains; if it does, only for those who ask for all.
 fn gain(fit: &calib_fit::Fit, is_all: bool) -> Option<String> {
-    let [Some(table)] = fit.tables() else { return None };
-    let Model::Tabulated(steps) = table.model() else { return None };
-    let gain = steps.gain.filter(|_| !steps.weights.is_empty())?;
-    // Two digits of a change of rare events, however small.
-    let digits = Some(1.0 - gain.change.abs().log10().floor()).filter(|digits| digits.is_finite());
-    let places = digits.unwrap_or_default().max(5.0) as usize;
-    let by = format!("{:+.places$}, with a standard error of {:.places$}", gain.change, gain.standard_error);
-    let than = |how: &str| {
-        format!(
-            "The blend is {how} than the unchanged scores: in cross-validation the Brier score changes by {by}. --method none leaves the \
-             scores unchanged."
-        )
-    };
+    let gain = fit.blend_gain()?;
     match (gain.is_sure(), gain.is_loss()) {
-        (true, _) => is_all.then(|| format!("In cross-validation the Brier score changes by {by}.")),
-        (_, true) => Some(than("significantly worse")),
-        _ => Some(than("not significantly better")),
+        (true, _) => is_all.then(|| format!("In cross-validation the Brier score changes by {gain}.")),
+        // Warned of.
+        (_, true) => None,
+        _ => Some(format!(
+            "The blend is not significantly better than the unchanged scores: in cross-validation the Brier score changes by {gain}. \
+             --method none leaves the scores unchanged."
+        )),
     }
 }
 

@@ -6,6 +6,7 @@ use calib_core::Artifact;
 use calib_core::artifact::MonitorAction;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{guarantee_text, monitor_scores};
+use calib_fit::stats::thousands;
 
 use crate::out::labelled;
 
@@ -22,9 +23,10 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
         all => format!(", {} of {all} tables", references.len()),
     };
     let mut lines = vec![format!(
-        "false alerts if nothing changes: a shift {}, a change on average at least {change} predictions apart, the guarantee {}; {bins} \
+        "false alerts if nothing changes: a shift {}, a change on average at least {} predictions apart, the guarantee {}; {bins} \
          {whose}{of_tables}",
         at_most(shift),
+        thousands(change),
         at_most(guarantee)
     )];
     if references.len() > 1 {

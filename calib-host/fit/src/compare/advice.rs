@@ -100,9 +100,10 @@ fn choose(ranked: &[&ComparedMethod], score: &str, among: &str) -> (Option<Strin
     let how = match (by_itself, taken.instructions()) {
         (Some(_), _) => "it is the default of a fit, and one of".into(),
         (None, Some(instructions)) => {
+            let instructions = thousands(instructions);
             format!("with {instructions} instructions on a Cortex-M0 it is the cheapest of")
         }
-        (None, None) => format!("at {} bytes it is the smallest of", taken.len_bytes),
+        (None, None) => format!("at {} bytes it is the smallest of", thousands(taken.len_bytes)),
     };
     let reason = format!(
         "{how} {} that are within one standard error of the lowest {score}{among} ({}; the difference is {:.6} with a standard error \

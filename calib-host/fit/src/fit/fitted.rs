@@ -5,7 +5,7 @@ use calib_core::artifact::{Method, Reduction, Theorem};
 
 use crate::accessors::getters;
 use crate::binary::Facts;
-use crate::binary::{Bin, Model};
+use crate::binary::{Bin, Gain, Model};
 use crate::error::UnfittedReason;
 use crate::guarantee::{Guarantee, GuaranteeBound, exact_interval, interval_epsilon};
 use crate::points::Spread;
@@ -273,6 +273,13 @@ impl Fit {
             weighted: false,
             groups: Vec::new(),
         }
+    }
+
+    /// What the blend of the one table gains over the unchanged scores; `None` if there is no such blend.
+    pub fn blend_gain(&self) -> Option<Gain> {
+        let [Some(table)] = &self.tables[..] else { return None };
+        let Model::Tabulated(steps) = &table.model else { return None };
+        steps.gain.filter(|_| !steps.weights.is_empty())
     }
 
     /// The same, fitted to one row of each cluster of so many rows, drawn with this seed: recorded in the parameters, so that all

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::assess::{Evidence, Flaw, Prediction, evidence_of_fit};
+use crate::binary::Gain;
 use crate::data::{BinaryData, Overlap, Repeats, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
 use crate::error::FitError;
@@ -54,6 +55,8 @@ pub enum Finding {
         /// How many ranges there are.
         ranges: usize,
     },
+    /// The blend is worse than the unchanged scores, beyond what chance explains.
+    Loss(Gain),
     /// There is no band, because the event rate does not rise with the score.
     NoBand(FitError),
     /// What the artifact shows against itself.
@@ -176,6 +179,7 @@ impl Finding {
             Self::SameRows(_)
                 | Self::Evidence(_)
                 | Self::ValuesOutside { .. }
+                | Self::Loss(_)
                 | Self::NoBand(_)
                 | Self::Flaw(_)
         )
@@ -235,6 +239,10 @@ impl Finding {
             Self::ValuesOutside { outside, ranges } => format!(
                 "In {outside} of {ranges} ranges of the score the mean calibrated probability lies outside of the exact interval: the \
                  method does not fit these rows there."
+            ),
+            Self::Loss(gain) => format!(
+                "The blend is significantly worse than the unchanged scores: in cross-validation the Brier score changes by {gain}. \
+                 `method=none` leaves the scores unchanged."
             ),
             Self::Flaw(flaw) => flaw.to_string(),
         }

@@ -24,8 +24,11 @@ impl<C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'_, C, 
             None => None,
         };
         let Self { classifier, slot, alarm, watch, scratch, space, .. } = self;
-        let query = output(classifier, slot, &question.scores, scratch)
-            .map(|output| Query { output, group: question.group, word });
+        let query = output(classifier, slot, &question.scores, scratch).map(|output| Query {
+            output,
+            group: question.group,
+            word,
+        });
         let predicted = match &query {
             Ok(query) => slot.predict_classes(query, space),
             Err(refusal) => Err(*refusal),

@@ -1,5 +1,7 @@
 //! How much each candidate counts.
 
+use std::fmt;
+
 use rayon::prelude::*;
 
 use super::function::{Function, Shape};
@@ -46,6 +48,16 @@ impl Gain {
     /// Whether the blend is worse beyond what chance explains.
     pub fn is_loss(&self) -> bool {
         self.change - 1.96 * self.standard_error > 0.0
+    }
+}
+
+/// With two digits of the change, however rare the events.
+impl fmt::Display for Gain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { change, standard_error } = self;
+        let digits = Some(1.0 - change.abs().log10().floor()).filter(|digits| digits.is_finite());
+        let places = digits.unwrap_or_default().max(5.0) as usize;
+        write!(f, "{change:+.places$}, with a standard error of {standard_error:.places$}")
     }
 }
 

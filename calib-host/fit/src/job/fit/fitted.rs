@@ -16,7 +16,7 @@ use crate::artifact::{
 };
 use crate::assess::{Evidence, Flaw, evidence_of_fit, flaws};
 use crate::bands::Band;
-use crate::binary::{BinaryMethod, Blend, Model, Umd};
+use crate::binary::{BinaryMethod, Blend, Gain, Model, Umd};
 use crate::data::{BinaryData, RowGroups, RowsDigest, VectorData, with_points};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
@@ -120,6 +120,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     let artifact = options.decided(&bytes)?;
     findings.extend(evidence);
     findings.extend(outside.flatten());
+    findings.extend(fit.blend_gain().filter(Gain::is_loss).map(Finding::Loss));
     findings.extend(no_band);
     let are_coarse = findings.iter().any(|found| matches!(found, Finding::CoarseFloats { .. }));
     let mut flaws = flaws(&artifact.artifact());
