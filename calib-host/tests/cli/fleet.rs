@@ -48,10 +48,10 @@ fn together_they_see_what_none_of_them_does() {
     assert_eq!((&json["devices"], &json["tables"][0]["predictions"]), (&json!(20), &json!([0, 20, 40, 40])));
     assert_eq!(
         (&json["tables"][0]["shift"]["standing"], json["warnings"].list().len()),
-        (&json!("alarm"), 1)
+        (&json!("alert"), 1)
     );
     let standings = json["tables"][0]["devices"].list();
-    assert!(standings.iter().all(|device| device["shift"]["standing"] != "alarm"), "{standings:?}");
+    assert!(standings.iter().all(|device| device["shift"]["standing"] != "alert"), "{standings:?}");
     said!();
 }
 
@@ -105,7 +105,7 @@ fn outcomes_are_held_against_the_guarantee() {
     let kept: [u64; 4] = kept.try_into().unwrap();
     let mut broken = kept;
     broken[3] /= 2;
-    for (name, positives, standing) in [("kept.json", kept, "quiet"), ("broken.json", broken, "alarm")] {
+    for (name, positives, standing) in [("kept.json", kept, "quiet"), ("broken.json", broken, "alert")] {
         let counters = counters(&place, "a", [200; 4], Some([[200; 4], positives]));
         write(&place, name, &serde_json::to_string_pretty(&counters).unwrap());
         let json = place.json(&format!("calib fleet cal.bin {name} --json"));

@@ -176,7 +176,7 @@ fn check(artifact: &Artifact<'_>) -> Result<Vec<Vec<u64>>, &'static str> {
     }
     if artifact.monitor_action() == Some(MonitorAction::Uncalibrated) {
         return Err(
-            "after an alarm a device with --monitor-action uncalibrated does not say in which bin it counts",
+            "after an alert, a device with --monitor-action uncalibrated does not state in which bin it counts",
         );
     }
     let counters = |table| vec![0; monitors.reference(table).map_or(0, |reference| reference.bins())];

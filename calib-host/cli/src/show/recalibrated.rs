@@ -28,15 +28,15 @@ impl ShownRecalibration<'_> {
         let mut warnings = Vec::new();
         if !self.made.shifted.is_empty() {
             warnings.push(format!(
-                "{}scores do not come from where the reference scores did: the new values are for where they come from now, and the \
-                 calibrator has no monitors, which would compare with those scores again",
+                "{}scores are not distributed like the reference scores: the new values are for the present distribution of scores, and the calibrator \
+                 has no monitors, because these would compare with the reference scores again",
                 self.of(&self.made.shifted)
             ));
         }
         if !self.made.contradicted.is_empty() && !self.is_since {
             warnings.push(format!(
-                "{}outcomes have raised their alarm: if you recalibrate because of it, the guarantee does not hold for these outcomes; give the \
-                 counters of that time with --since, and use outcomes reported later",
+                "{}outcomes have raised an alert: if you recalibrate because of it, the guarantee does not hold for these outcomes; pass the \
+                 counts of that time with --since, and use outcomes reported later",
                 self.of(&self.made.contradicted)
             ));
         }

@@ -13,25 +13,25 @@ const ALTERNATIVES: [f64; 3] = [0.1, 0.2, 0.4];
 /// How many units of a bound on the device are 1.
 const UNITS: f64 = (1u32 << 30) as f64;
 
-/// Evidence against a calibrator, and how much an alarm takes.
+/// An e-value: the evidence against a calibrator, and how much an alert needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
-    /// Its natural logarithm: 0 speaks neither for nor against.
+    /// The natural logarithm of the e-value. 0 is evidence neither for nor against.
     pub log: f64,
-    /// A false alarm is at most one in so many.
+    /// The e-value that an alert needs. The probability of a false alert at any time is at most its reciprocal.
     pub rarity: u32,
 }
 
-/// What evidence amounts to, the more the greater.
+/// What an e-value amounts to, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Nothing speaks against the calibrator, or next to nothing: odds below 1 : 3, which are barely worth a mention (Jeffreys 1961).
+    /// Little or no evidence against the calibrator: an e-value below 3, which is barely worth a mention (Jeffreys 1961).
     Quiet,
-    /// Something does, weakly: odds below 1 : 10.
+    /// Weak evidence: an e-value below 10.
     Weak,
-    /// More does, and not enough for an alarm.
+    /// More evidence, but not enough for an alert.
     Evidence,
-    /// Enough does.
+    /// Enough evidence for an alert.
     Alarm,
 }
 
@@ -44,30 +44,34 @@ impl Evidence {
         }
     }
 
-    /// Returns the odds against the calibrator: what a bettor has who began with 1.
+    /// Returns the e-value: the wealth of a bettor who began with 1 and bet that something has changed.
     pub fn odds(&self) -> f64 {
         self.log.exp()
     }
 
-    /// Returns them as text.
-    ///
-    /// ```
-    /// use calib_fit::fleet::Evidence;
-    ///
-    /// let of = |log: f64| Evidence { log, rarity: 20 }.in_odds();
-    /// assert_eq!((of(0.0), of(1000.0)), ("1 : 1.0".to_owned(), "1 : 10^434.3".to_owned()));
-    /// ```
-    pub fn in_odds(&self) -> String {
-        match self.odds() {
-            odds if odds < 1e6 => format!("1 : {odds:.1}"),
-            // The logarithm is finite where its exponential is not.
-            _ => format!("1 : 10^{:.1}", self.log / std::f64::consts::LN_10),
-        }
+    /// Returns the e-value as text.
+    pub fn e_value(&self) -> String {
+        e_value(self.log)
+    }
+}
+
+/// Returns an e-value as text, from its natural logarithm.
+///
+/// ```
+/// use calib_fit::fleet::e_value;
+///
+/// assert_eq!((e_value(0.0), e_value(1000.0)), ("1.0".to_owned(), "10^434.3".to_owned()));
+/// ```
+pub fn e_value(log: f64) -> String {
+    match log.exp() {
+        value if value < 1e6 => format!("{value:.1}"),
+        // The logarithm is finite where its exponential is not.
+        _ => format!("10^{:.1}", log / std::f64::consts::LN_10),
     }
 }
 
 impl Standing {
-    /// What the logarithm of evidence amounts to that is not enough for an alarm.
+    /// What the logarithm of an e-value amounts to if it is not enough for an alert.
     ///
     /// ```
     /// use calib_fit::fleet::Standing;
@@ -84,12 +88,12 @@ impl Standing {
     }
 }
 
-/// What it amounts to, and its odds where that is anything.
+/// What it amounts to, and the e-value unless it is quiet.
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.standing() {
             Standing::Quiet => Standing::Quiet.fmt(f),
-            standing => write!(f, "{standing} {}", self.in_odds()),
+            standing => write!(f, "{standing}, e-value {}", self.e_value()),
         }
     }
 }
@@ -100,7 +104,7 @@ impl fmt::Display for Standing {
             Self::Quiet => "quiet",
             Self::Weak => "weak evidence",
             Self::Evidence => "evidence",
-            Self::Alarm => "alarm",
+            Self::Alarm => "alert",
         })
     }
 }

@@ -24,7 +24,7 @@ mod verify;
 
 pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
-pub use evidence::{Evidence, Standing, guarantee_evidence, shift_evidence};
+pub use evidence::{Evidence, Standing, e_value, guarantee_evidence, shift_evidence};
 pub use log::{
     LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters,
     LoggedOutcomes, LoggedPredictions, MonitorName,

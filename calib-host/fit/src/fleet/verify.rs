@@ -211,7 +211,7 @@ impl VerifiedDevice {
                 ] {
                     if after > 0 {
                         doubts.push(format!(
-                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alarm was \
+                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alert was \
                              due was not checked",
                             table.table
                         ));
@@ -221,8 +221,8 @@ impl VerifiedDevice {
         } else if self.looks_every > LOOKS_EVERY {
             let never = if u64::from(self.looks_every) > longest { ", so it never did" } else { "" };
             doubts.push(format!(
-                "{name}: the log says that the device evaluates its monitors every {} predictions{never}; calib's firmware \
-                 does so every {LOOKS_EVERY}. An alarm in between was not checked",
+                "{name}: the log states that the device evaluates its monitors every {} predictions{never}; calib's firmware \
+                 does so every {LOOKS_EVERY}. An alert in between was not checked",
                 self.looks_every
             ));
         }
@@ -233,7 +233,7 @@ impl VerifiedDevice {
             ] {
                 if let (Some(due), None) = (due, told) {
                     doubts.push(format!(
-                        "{name}: an alarm of {monitor} was due with {of} {due} of table {}, and the log has no answer about it",
+                        "{name}: an alert of {monitor} was due at {of} {due} of table {}, and the log has no answer about it",
                         table.table
                     ));
                 }
@@ -722,8 +722,8 @@ mod tests {
             // What nobody asked about is said.
             let doubts = verified(&artifact, &lines).unwrap()[0].doubts();
             assert_eq!(doubts.len(), 2, "{doubts:?}");
-            assert!(doubts[0].contains("alarm of shift was due with prediction"), "{doubts:?}");
-            assert!(doubts[1].contains("alarm of guarantee was due with outcome"), "{doubts:?}");
+            assert!(doubts[0].contains("alert of shift was due at prediction"), "{doubts:?}");
+            assert!(doubts[1].contains("alert of guarantee was due at outcome"), "{doubts:?}");
             for (due, told) in
                 [(found.shift_due_at, told.shift_alarm_at), (found.guarantee_due_at, told.guarantee_alarm_at)]
             {

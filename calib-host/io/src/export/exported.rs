@@ -44,7 +44,7 @@ pub enum ExportError {
     )]
     NoTables,
     /// The artifact asks for an action on an alarm of its monitors, and source code has no monitors.
-    #[error("the artifact requires an action on an alarm of its monitors, and source code has no monitors")]
+    #[error("the artifact requires an action after an alert of its monitors, and source code has no monitors")]
     MonitorAction,
     /// The name is no identifier.
     #[error("`{0}` is not a valid name: use letters, digits and `_`, with a letter first")]

@@ -77,9 +77,9 @@ fn shifted(folder: &Path, device: &TtyDevice, action: MonitorAction) -> [Answers
     };
     assert_eq!(answers(device), held);
     let alarmed = status(folder, device);
-    assert_eq!((&alarmed["shift"]["standing"], &alarmed["action_is_done"]), (&"alarm".into(), &true.into()));
+    assert_eq!((&alarmed["shift"]["standing"], &alarmed["action_is_done"]), (&"alert".into(), &true.into()));
     let shown = String::from_utf8(run(folder, &["status"], device).stdout).unwrap();
-    assert!(shown.contains("done since an alarm of a shift or of the guarantee"), "{shown}");
+    assert!(shown.contains("in effect since a shift or guarantee alert"), "{shown}");
     [before, held]
 }
 

@@ -96,7 +96,7 @@ fn counters_outlive_restarts(board: Board, elf: &Path) {
     assert!(raised.is_u64(), "{raised}");
     restart(board, &mut device);
     let alarmed = table(folder, &device);
-    assert_eq!((&alarmed["shift"]["standing"], &alarmed["shift"]["raised_at"]), (&"alarm".into(), &raised));
+    assert_eq!((&alarmed["shift"]["standing"], &alarmed["shift"]["raised_at"]), (&"alert".into(), &raised));
 }
 
 #[test]

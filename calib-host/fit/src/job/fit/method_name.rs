@@ -187,7 +187,7 @@ pub enum AlarmAction {
 
 names! {
     AlarmAction, "action of monitors":
-    Flag "flag" "Reports the alarm when it is queried",
+    Flag "flag" "Reports the alert when it is queried",
     Alarm "alarm" "Also keeps its own alarm raised",
     Uncalibrated "uncalibrated" "Returns \"uncalibrated\" from then on, and keeps its own alarm raised",
 }
