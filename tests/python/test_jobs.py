@@ -188,7 +188,7 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     assert counted.artifact == (tmp_path / "out.bin").read_bytes() != found.artifact
     with pytest.raises(DataError, match=r"fitted to(.|\n)*same_rows continues"):
         calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator)
-    assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labelled_rows"]
+    assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labeled_rows"]
     # Without a calibrator scores are probabilities.
     plain = calib_host.decide(ACTIONS, [0.1, 0.9, float("nan")], uncalibrated="refer")
     assert (plain["n"], plain["uncalibrated_rows"], plain.artifact) == (2, 1, b"")

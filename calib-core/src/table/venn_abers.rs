@@ -84,7 +84,7 @@ impl<'a, S: FloatScore> VennAbersTableOf<'a, S> {
 
     /// Returns the bin's index, its probability and `[p0, p1]`, in O(log B).
     ///
-    /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimises the log-loss in the worst case. Where rounding takes it
+    /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimizes the log-loss in the worst case. Where rounding takes it
     /// below `p0` or above `p1`, the probability is that one.
     #[inline]
     pub fn lookup(&self, score: S) -> (u16, f32, [f32; 2]) {

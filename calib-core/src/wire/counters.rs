@@ -56,7 +56,7 @@ pub struct ActionOnAlarm {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KnownOutcomes {
     /// How many predictions have a known outcome.
-    pub labelled: u32,
+    pub labeled: u32,
     /// How many of them were positive; for several classes, how many predictions were right.
     pub positives: u32,
 }

@@ -103,7 +103,7 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     })
 }
 
-/// The colours that were asked for: they are needed before anything is parsed, since parsing may end in help.
+/// The colors that were asked for: they are needed before anything is parsed, since parsing may end in help.
 fn color(arguments: &[OsString]) -> ColorChoice {
     let choice = |name: &OsStr| ColorChoice::from_str(name.to_str()?, false).ok();
     let joined = |argument: &OsStr| choice(OsStr::new(argument.to_str()?.strip_prefix("--color=")?));

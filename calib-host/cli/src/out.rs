@@ -44,7 +44,7 @@ pub(crate) fn with_thousands(text: &str) -> String {
 }
 
 /// A text under a label, in lines: the label in front of the first one.
-pub(crate) fn labelled(label: &str, text: &str) -> Vec<String> {
+pub(crate) fn labeled(label: &str, text: &str) -> Vec<String> {
     let label = |line: usize| if line == 0 { label } else { "" };
     wrapped(&with_thousands(text), COLUMNS - LABEL)
         .iter()
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
         assert_eq!(wrapped("a longword b", 4), ["a", "longword", "b"]);
         assert_eq!(wrapped("", 4), [""; 0]);
-        let lines = labelled("Limits", &"word ".repeat(40));
+        let lines = labeled("Limits", &"word ".repeat(40));
         assert!(
             lines[0].starts_with("Limits      word") && lines[1].starts_with("            word"),
             "{lines:?}"

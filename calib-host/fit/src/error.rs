@@ -235,7 +235,7 @@ pub enum VectorScalingError {
         /// The number of points.
         n: usize,
     },
-    /// The minimisation did not converge.
+    /// The minimization did not converge.
     #[error("the fit did not converge: the gradient's norm is {0:e}")]
     NotConverged(f64),
 }

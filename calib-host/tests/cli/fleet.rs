@@ -21,8 +21,8 @@ fn counters(
     outcomes: Option<[[u64; 4]; 2]>,
 ) -> Value {
     let mut table = json!({"predictions": predictions});
-    if let Some([labelled, positives]) = outcomes {
-        table["labelled"] = json!(labelled);
+    if let Some([labeled, positives]) = outcomes {
+        table["labeled"] = json!(labeled);
         table["positives"] = json!(positives);
     }
     let calibrator = &place.inspect("cal.bin")["identity"];
@@ -120,7 +120,7 @@ fn outcomes_are_held_against_the_guarantee() {
     let (header, rows) = place.table("bins.csv");
     assert_eq!(
         header.join(","),
-        "table,bin,prob,guaranteed_lo,guaranteed_hi,labelled,positives,share,share_lo,share_hi"
+        "table,bin,prob,guaranteed_lo,guaranteed_hi,labeled,positives,share,share_lo,share_hi"
     );
     assert_eq!((rows.len(), &rows[3][5], &rows[3][6]), (4, &"200".to_owned(), &broken[3].to_string()));
     let number = |cell: &str| cell.parse::<f64>().unwrap();
@@ -236,7 +236,7 @@ fn log(place: &Workplace) -> Vec<Value> {
         json!({"answer": {"monitor": "shift", "alarm_at": 9, "time": "at noon"}}),
         json!({"answer": {"monitor": "change", "alarm_at": 12}}),
         json!({"answer": {"monitor": "guarantee", "alarm_at": null}}),
-        json!({"counters": {"predictions": [0, 0, 0, 20], "labelled": [0, 0, 0, 3], "positives": [0, 0, 0, 2]}}),
+        json!({"counters": {"predictions": [0, 0, 0, 20], "labeled": [0, 0, 0, 3], "positives": [0, 0, 0, 2]}}),
     ]
 }
 

@@ -665,7 +665,7 @@
 #endif
 
 /**
- * In `calib_slots_t.in_force`: neither slot holds a calibrator that is accepted.
+ * In `calib_slots_t.active`: neither slot holds a calibrator that is accepted.
  */
 #define CALIB_NO_SLOT 255
 
@@ -1216,7 +1216,7 @@ typedef struct {
     /**
      * The known outcomes in each bin of the calibrator's table; 0 from `outcome_bins` on.
      */
-    uint32_t labelled[CALIB_COUNTED_BINS];
+    uint32_t labeled[CALIB_COUNTED_BINS];
     /**
      * How many of them were positive, or right.
      */
@@ -1329,7 +1329,7 @@ typedef struct {
     /**
      * The slot whose calibrator was loaded last, or `CALIB_NO_SLOT`.
      */
-    uint8_t in_force;
+    uint8_t active;
     /**
      * The slot that may hold a newer calibrator than the active one and cannot be used, or `CALIB_NO_SLOT`.
      */

@@ -63,7 +63,7 @@ pub struct calib_counters_t {
     /// The predictions in each bin of the monitors; 0 from `bins` on.
     pub predictions: [u32; CALIB_COUNTED_BINS],
     /// The known outcomes in each bin of the calibrator's table; 0 from `outcome_bins` on.
-    pub labelled: [u32; CALIB_COUNTED_BINS],
+    pub labeled: [u32; CALIB_COUNTED_BINS],
     /// How many of them were positive, or right.
     pub positives: [u32; CALIB_COUNTED_BINS],
     /// The name of the calibrator whose predictions were counted.
@@ -133,7 +133,7 @@ impl calib_counters_t {
             change: calib_evidence_t::new(&counters.change),
             guarantee: counters.guarantee.as_ref().map_or(calib_evidence_t::NONE, calib_evidence_t::new),
             predictions: filled(counters.predictions.iter().copied()),
-            labelled: filled(outcomes().map(|known| known.labelled)),
+            labeled: filled(outcomes().map(|known| known.labeled)),
             positives: filled(outcomes().map(|known| known.positives)),
             identity: counters.calibrator.0,
             unsaved,

@@ -792,12 +792,12 @@ mod tests {
                 known,
             };
             let found = counters(&mut monitors, &artifact, RequestBody::Outcome(told));
-            assert_eq!((found.outcomes[0].labelled, found.kept), (known + 1, Kept::But(0)));
+            assert_eq!((found.outcomes[0].labeled, found.kept), (known + 1, Kept::But(0)));
             raised = raised.or(found.guarantee.unwrap().raised);
             monitors = opened_saving(monitors.free(), &artifact, 1000);
             assert_eq!(monitors.is_alarmed(), raised.is_some());
             let again = counters(&mut monitors, &artifact, FIRST);
-            assert_eq!((again.outcomes[0].labelled, again.guarantee.unwrap().raised), (known + 1, raised));
+            assert_eq!((again.outcomes[0].labeled, again.guarantee.unwrap().raised), (known + 1, raised));
         }
         assert!(raised.is_some());
     }

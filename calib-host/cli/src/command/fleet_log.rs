@@ -107,7 +107,7 @@ impl FleetLog {
             self.write_up_to(table, found.iter().sum())?;
         }
         let logged = self.predictions.get(table).map_or(&[][..], Vec::as_slice);
-        let has_outcomes = counters.outcomes.iter().any(|known| known.labelled > 0);
+        let has_outcomes = counters.outcomes.iter().any(|known| known.labeled > 0);
         if found != logged || has_outcomes {
             return Err(Error::Mismatch(match self.has_begun {
                 false => format!(
@@ -151,7 +151,7 @@ impl FleetLog {
         self.write(&LogLine::Counters(LoggedCounters {
             table,
             predictions: found,
-            labelled: Vec::new(),
+            labeled: Vec::new(),
             positives: Vec::new(),
             time: None,
         }))

@@ -15,7 +15,7 @@ use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::headings::{DATA, METHOD, OUTPUT};
 use crate::options::{ReportedOptions, count};
-use crate::read::{Labelled, NamedArtifact, question_predictions};
+use crate::read::{Labeled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
 /// Draw one plot of a report as SVG or PNG.
@@ -119,7 +119,7 @@ impl Run for PlotCommand {
         let calibration = calibration
             .map(|path| read(path, self.calibration_labels.as_deref(), None, groups))
             .transpose()?;
-        warnings.extend(calibration.iter().chain([&test]).filter_map(Labelled::doubt));
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Labeled::doubt));
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
         let test = test.calibrated(&artifact)?;

@@ -42,7 +42,7 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
 /// Returns what the monitors of a table say, a line each.
 pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     let predictions: u64 = counters.predictions.iter().map(|&count| u64::from(count)).sum();
-    let known: u64 = counters.outcomes.iter().map(|outcomes| u64::from(outcomes.labelled)).sum();
+    let known: u64 = counters.outcomes.iter().map(|outcomes| u64::from(outcomes.labeled)).sum();
     let full = if counters.is_full {
         "; a counter is full: predictions or outcomes are not counted any more, and the e-value does not change"
     } else {
@@ -76,9 +76,7 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
         Kept::No => "in memory only: every start counts from 0, and may raise a false alert again".into(),
         Kept::But(0) => "all in flash".into(),
         Kept::But(lost) => format!("in flash except for the last {lost}, which are not in these numbers"),
-        Kept::Failed => {
-            "saving them to flash failed: no alert is raised until a save succeeds".into()
-        }
+        Kept::Failed => "saving them to flash failed: no alert is raised until a save succeeds".into(),
         Kept::Lost(lost) => format!(
             "saved counts could not be read, or belong to a calibrator that was passed over: whether there was an alert is not known; \
              {lost} predictions and outcomes are not in these numbers"
@@ -88,11 +86,7 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
     writeln!(out, "counters    {kept}")?;
     if let Some(ActionOnAlarm { action, is_done }) = counters.action {
         let since = if is_done { "in effect since" } else { "on" };
-        writeln!(
-            out,
-            "on alert    {}: {since} a shift or guarantee alert",
-            action_words(action)
-        )?;
+        writeln!(out, "on alert    {}: {since} a shift or guarantee alert", action_words(action))?;
     }
     if !counters.takes_outcomes {
         writeln!(out, "counters    outcomes and resets are not accepted over this serial link")?;
@@ -122,7 +116,7 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "calibrator": counters.calibrator.to_string(),
         "table": counters.table,
         "predictions": counters.predictions.as_slice(),
-        "labelled": counters.outcomes.iter().map(|known| known.labelled).collect::<Vec<_>>(),
+        "labeled": counters.outcomes.iter().map(|known| known.labeled).collect::<Vec<_>>(),
         "positives": counters.outcomes.iter().map(|known| known.positives).collect::<Vec<_>>(),
         "shift": watched_json(counters.shift),
         "change": watched_json(counters.change),
@@ -283,9 +277,13 @@ mod tests {
             assert_eq!(said(watched(log, raised), "e-value", 1, "prediction"), expected);
         }
         // That nothing is known is no sign that all is well.
-        assert_eq!(said(watched(0.0, None), "e-value", 0, "outcome"), "nothing to evaluate: no outcome is known");
+        assert_eq!(
+            said(watched(0.0, None), "e-value", 0, "outcome"),
+            "nothing to evaluate: no outcome is known"
+        );
         assert!(
-            said(watched(5.0, Some(Raised::At(9))), "e-value", 0, "outcome").starts_with("alert since outcome 9")
+            said(watched(5.0, Some(Raised::At(9))), "e-value", 0, "outcome")
+                .starts_with("alert since outcome 9")
         );
     }
 }

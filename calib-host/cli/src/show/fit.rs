@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
-use crate::out::{COLUMNS, labelled, shown_path, with_thousands, wrapped};
+use crate::out::{COLUMNS, labeled, shown_path, with_thousands, wrapped};
 
 /// A fit with the artifact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -64,7 +64,7 @@ impl<'a> ShownFit<'a> {
             1..=SHOWN => lines.push(format!("uncalibrated: {shown}")),
             more => lines.push(format!("uncalibrated: {shown}; and {} more", more - SHOWN)),
         }
-        let mut add = |label: &str, text: &str| lines.extend(labelled(label, text));
+        let mut add = |label: &str, text: &str| lines.extend(labeled(label, text));
         let tables = || fit.tables().iter().enumerate();
         if is_all {
             tables()

@@ -75,7 +75,7 @@ impl ShownFleet<'_> {
     fn print_table(&self, table: &FleetTable, out: &mut dyn Write) -> io::Result<()> {
         let of = self.of_table(table);
         let predictions: u64 = table.predictions.iter().sum();
-        let known: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        let known: u64 = table.bins.iter().map(|bin| bin.labeled).sum();
         let counted = number_of(predictions, "prediction");
         writeln!(out, "{of}{counted}, {known} with a known outcome")?;
         let scores = match predictions {
@@ -126,7 +126,7 @@ impl ShownFleet<'_> {
                 json!({
                     "device": device.device,
                     "predictions": device.predictions,
-                    "labelled": device.labelled,
+                    "labeled": device.labeled,
                     "full": device.is_full,
                     "shift": evidence_json(device.shift),
                     "guarantee": device.guarantee.map(evidence_json),
@@ -184,11 +184,11 @@ fn said(evidence: Evidence) -> String {
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
     let guaranteed = bin.guaranteed.map_or("nothing".into(), |guaranteed| format!("{guaranteed:.4}"));
-    let share = match bin.labelled {
+    let share = match bin.labeled {
         0 => String::new(),
         known => shown(4, bin.positives as f64 / known as f64),
     };
-    let &FleetBin { labelled: known, positives, interval, .. } = bin;
+    let &FleetBin { labeled: known, positives, interval, .. } = bin;
     writeln!(out, "  {at:>3}  {guaranteed:<17} {known:>9} {positives:>9}  {share:>6}   {interval:.4}")
 }
 
@@ -200,7 +200,7 @@ fn bin_json(bin: &FleetBin) -> Value {
     json!({
         "prob": bin.prob,
         "guaranteed": bin.guaranteed.map(|i| [i.lo, i.hi]),
-        "labelled": bin.labelled,
+        "labeled": bin.labeled,
         "positives": bin.positives,
         "interval": [bin.interval.lo, bin.interval.hi],
     })

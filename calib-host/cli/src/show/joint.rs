@@ -11,7 +11,7 @@ use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use calib_fit::stats::places;
 use serde_json::{Value, json};
 
-use crate::out::{labelled, with_thousands};
+use crate::out::{labeled, with_thousands};
 
 /// A fit for people.
 pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> Vec<String> {
@@ -47,8 +47,8 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
     let what =
         with_thousands(&format!("{points}, {method} ({} classes), {what}, {len_bytes} bytes", fit.classes()));
     let mut lines = vec![format!("Wrote {output}: {what}")];
-    lines.extend(labelled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
-    lines.extend(held_out.iter().flat_map(|text| labelled("Gain", text)));
+    lines.extend(labeled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
+    lines.extend(held_out.iter().flat_map(|text| labeled("Gain", text)));
     lines
 }
 

@@ -7,7 +7,7 @@ use calib_core::artifact::MonitorAction;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{guarantee_text, monitor_scores};
 
-use crate::out::labelled;
+use crate::out::labeled;
 
 /// How rare false alerts are, where monitors count, what they assume, and what a device does after an alert.
 fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
@@ -63,11 +63,11 @@ pub(crate) fn monitor_sentences(artifact: &Artifact<'_>) -> Vec<String> {
 /// The same in lines, behind what is guaranteed in short. `since` stands before the first sentence.
 pub(crate) fn guarantee_and_monitors(stored: &StoredArtifact, since: &str) -> Vec<String> {
     let guarantee = guarantee_text(stored);
-    let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labelled(label, &text));
+    let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labeled(label, &text));
     let monitors = monitor_sentences(&stored.artifact()).into_iter().enumerate();
     let monitors = monitors.flat_map(|(at, text)| match at {
-        0 => labelled("Monitors", &format!("{since}{text}")),
-        _ => labelled("", &text),
+        0 => labeled("Monitors", &format!("{since}{text}")),
+        _ => labeled("", &text),
     });
     guarantee.chain(monitors).collect()
 }

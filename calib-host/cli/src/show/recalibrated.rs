@@ -115,7 +115,7 @@ impl ShownRecalibration<'_> {
         let guarantee = guarantee_text(self.after);
         let bin = |table: usize, (at, found): (usize, &RecalibratedBin)| {
             json!({
-                "labelled": found.bin.n,
+                "labeled": found.bin.n,
                 "positives": found.bin.positives,
                 "before": self.value_before(table, at),
                 "prob": (found.bin.n > 0).then_some(found.bin.value),

@@ -239,7 +239,7 @@ mod tests {
     }
 
     proptest! {
-        /// The steps of expectation and maximisation end there.
+        /// The steps of expectation and maximization end there.
         #[test]
         fn is_where_the_em_steps_end(
             probs in proptest::collection::vec(0.02..0.98f64, 5..60), from in 0.1..0.9f64,

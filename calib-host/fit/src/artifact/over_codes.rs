@@ -1,4 +1,4 @@
-//! From a fit to dequantised scores to a table over the codes themselves.
+//! From a fit to dequantized scores to a table over the codes themselves.
 
 use calib_core::{QuantizedScore, ScoreEncoding};
 

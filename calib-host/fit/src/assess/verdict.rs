@@ -18,7 +18,7 @@ use crate::stats::{Interval, percent_of_success, places, shown};
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judgement {
+pub enum Judgment {
     /// The Brier score falls significantly.
     Better,
     /// It rises significantly.
@@ -34,7 +34,7 @@ pub enum Judgement {
 #[non_exhaustive]
 pub struct Verdict {
     /// Whether calibrated probabilities are better than the scores.
-    pub probabilities: Judgement,
+    pub probabilities: Judgment,
     /// Whether the guarantee holds on the test rows.
     pub guarantee: GuaranteeOnRows,
     /// A bin or range that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
@@ -120,11 +120,11 @@ impl Verdict {
             matches!(found, Evidence::ContradictedGuarantee { .. } | Evidence::ContradictedIntervals { .. })
         });
         let probabilities = match change.map(|change| change.sign) {
-            _ if is_worse => Judgement::Worse,
-            Some(Ordering::Less) => Judgement::Better,
-            Some(Ordering::Greater) => Judgement::Worse,
-            Some(Ordering::Equal) => Judgement::NoSureDifference,
-            None => Judgement::NotCompared,
+            _ if is_worse => Judgment::Worse,
+            Some(Ordering::Less) => Judgment::Better,
+            Some(Ordering::Greater) => Judgment::Worse,
+            Some(Ordering::Equal) => Judgment::NoSureDifference,
+            None => Judgment::NotCompared,
         };
         let is_about_rows = artifact.header().reduction.has_one_probability();
         let guaranteed = is_guaranteed(artifact);
@@ -184,23 +184,23 @@ impl Verdict {
         match (self.probabilities, self.guarantee) {
             _ if self.overlap.is_some_and(Overlap::is_most) => "The test rows are calibration rows",
             _ if self.overlap.is_some() => "Some of the test rows are calibration rows",
-            (Judgement::Worse, _) => "Calibration makes the probabilities worse",
+            (Judgment::Worse, _) => "Calibration makes the probabilities worse",
             (_, GuaranteeOnRows::Contradicted) => "The test rows contradict the guarantee",
             _ if self.log_loss_rises => "Calibration makes the log-loss worse",
-            (Judgement::Better, _) if self.is_coarse => {
+            (Judgment::Better, _) if self.is_coarse => {
                 "Calibration makes the probabilities better on average, but loses part of the information in the scores"
             }
             _ if self.is_coarse => "Calibration loses part of the information in the scores",
-            (Judgement::Better, _) => "Calibration makes the probabilities better",
-            (Judgement::NoSureDifference, _) => "Calibration makes no significant difference",
-            (Judgement::NotCompared, _) => "Calibrated probabilities on the test rows",
+            (Judgment::Better, _) => "Calibration makes the probabilities better",
+            (Judgment::NoSureDifference, _) => "Calibration makes no significant difference",
+            (Judgment::NotCompared, _) => "Calibrated probabilities on the test rows",
         }
     }
 
     /// Whether it speaks against the calibrator.
     pub fn is_bad(&self) -> bool {
         self.overlap.is_some()
-            || self.probabilities == Judgement::Worse
+            || self.probabilities == Judgment::Worse
             || self.guarantee == GuaranteeOnRows::Contradicted
             || self.log_loss_rises
             || self.is_coarse
@@ -248,7 +248,7 @@ pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
         || artifact.score_intervals().is_some()
 }
 
-fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
+fn of_probabilities(judgment: Judgment, grounds: &Grounds<'_>) -> String {
     let BeforeAfter { before, after, change } = grounds.metrics;
     let change = change.brier.value;
     // With the digits in which they differ.
@@ -271,14 +271,14 @@ fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
         }
         None => String::new(),
     };
-    match judgement {
-        Judgement::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
-        Judgement::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
-        Judgement::NoSureDifference => format!(
+    match judgment {
+        Judgment::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
+        Judgment::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
+        Judgment::NoSureDifference => format!(
             "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not show which is \
              better."
         ),
-        Judgement::NotCompared => format!(
+        Judgment::NotCompared => format!(
             "The mean squared error (Brier score) of the probabilities is {to}. The scores are not compared with them."
         ),
     }
@@ -420,13 +420,13 @@ mod tests {
         }
         let metrics = metrics(20, [0.6, 0.55], Some(100));
         for (sign, expected) in [
-            (Some(Ordering::Less), Judgement::Better),
-            (Some(Ordering::Equal), Judgement::NoSureDifference),
-            (Some(Ordering::Greater), Judgement::Worse),
-            (None, Judgement::NotCompared),
+            (Some(Ordering::Less), Judgment::Better),
+            (Some(Ordering::Equal), Judgment::NoSureDifference),
+            (Some(Ordering::Greater), Judgment::Worse),
+            (None, Judgment::NotCompared),
         ] {
             assert_eq!(verdict(&metrics, &[], sign, true).probabilities, expected);
-            assert_eq!(verdict(&metrics, &[WORSE], sign, true).probabilities, Judgement::Worse);
+            assert_eq!(verdict(&metrics, &[WORSE], sign, true).probabilities, Judgment::Worse);
         }
     }
 

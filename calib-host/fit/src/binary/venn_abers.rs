@@ -188,12 +188,12 @@ fn pooled(mut block: Counts, before: &Stacks, below: usize, after: &Stacks, abov
     let (mut left, mut right) = (before.tops[below], after.tops[above]);
     loop {
         match (before.top(left), after.top(right)) {
-            (Some((neighbour, next)), _) if !mean_is_below(neighbour, block) => {
-                block = pool(block, neighbour);
+            (Some((neighbor, next)), _) if !mean_is_below(neighbor, block) => {
+                block = pool(block, neighbor);
                 left = next;
             }
-            (_, Some((neighbour, next))) if !mean_is_below(block, neighbour) => {
-                block = pool(block, neighbour);
+            (_, Some((neighbor, next))) if !mean_is_below(block, neighbor) => {
+                block = pool(block, neighbor);
                 right = next;
             }
             _ => return block.1 as f64 / block.0 as f64,

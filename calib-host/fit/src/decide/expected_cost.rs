@@ -183,7 +183,7 @@ pub fn cost_interval(
     rule: &Rule,
     probs: &ProbDistribution,
     validation: &Validation,
-    (labelled, candidates): (&[Prediction], u64),
+    (labeled, candidates): (&[Prediction], u64),
 ) -> CostInterval {
     let estimate = expected_cost(actions, rule, probs);
     let weight: f64 = rule.intervals().iter().map(|&action| spread(actions, action)).sum();
@@ -192,7 +192,7 @@ pub fn cost_interval(
         |margin: f64| Interval { lo: (estimate - margin).max(least), hi: (estimate + margin).min(most) };
 
     let delta = validation.delta / candidates as f64;
-    let guaranteed = bernstein(&costs_of(actions, rule, labelled), (least, most), delta);
+    let guaranteed = bernstein(&costs_of(actions, rule, labeled), (least, most), delta);
     CostInterval {
         deviation: around(validation.c_emp * weight),
         guaranteed,

@@ -160,11 +160,11 @@ fn sum(counts: impl Iterator<Item = u64>) -> f64 {
 /// ```
 pub fn guarantee_evidence(bins: impl IntoIterator<Item = (Option<Interval>, u64, u64)>) -> Option<f64> {
     let mut bets = Vec::new();
-    for (guaranteed, labelled, positives) in bins {
+    for (guaranteed, labeled, positives) in bins {
         let Some(guaranteed) = guaranteed else { continue };
         // As the device has them: away from the interval, in units of 2^-30.
         let (lo, hi) = ((guaranteed.lo * UNITS).floor() / UNITS, (guaranteed.hi * UNITS).ceil() / UNITS);
-        let (positives, negatives) = (positives as f64, labelled.saturating_sub(positives) as f64);
+        let (positives, negatives) = (positives as f64, labeled.saturating_sub(positives) as f64);
         let mut bet = |theta: f64, bound: f64| {
             bets.push(positives * (theta / bound).ln() + negatives * ((1.0 - theta) / (1.0 - bound)).ln());
         };
@@ -298,13 +298,13 @@ mod tests {
             let mut on_device = ([0; 10], [0; 10]);
             let mut exact = Vec::new();
             let mut guaranteed = Vec::new();
-            for (bin, &(a, b, labelled, share)) in bins.iter().enumerate() {
-                let positives = (f64::from(labelled) * share) as u32;
-                (on_device.0[bin], on_device.1[bin]) = (labelled, positives);
+            for (bin, &(a, b, labeled, share)) in bins.iter().enumerate() {
+                let positives = (f64::from(labeled) * share) as u32;
+                (on_device.0[bin], on_device.1[bin]) = (labeled, positives);
                 let (lo, hi) = (a.min(b), a.max(b));
                 guaranteed.push(ProbInterval::new(lo, hi));
                 let interval = Interval { lo: lo.into(), hi: hi.into() };
-                exact.push((Some(interval), labelled.into(), positives.into()));
+                exact.push((Some(interval), labeled.into(), positives.into()));
             }
             let monitor = GuaranteeMonitor::resumed(on_device.0, on_device.1, None);
             let device = log(monitor.evidence(guaranteed.into_iter()));

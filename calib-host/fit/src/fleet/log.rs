@@ -23,7 +23,7 @@ pub const LOOKS_WHEN_SAVED: u32 = u32::MAX;
 /// {"predictions": {"bins": [0, 3, 3, 1], "time": "2026-11-23T14:00Z"}}
 /// {"outcomes": {"bins": [3, 0], "labels": [1, 0]}}
 /// {"answer": {"monitor": "shift", "alarm_at": null}}
-/// {"counters": {"predictions": [1, 1, 0, 2], "labelled": [1, 0, 0, 1], "positives": [0, 0, 0, 1]}}
+/// {"counters": {"predictions": [1, 1, 0, 2], "labeled": [1, 0, 0, 1], "positives": [0, 0, 0, 1]}}
 /// {"reset": {}}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ pub struct LoggedCounters {
     pub predictions: Vec<u64>,
     /// The known outcomes in each bin of the table. Empty where none is.
     #[serde(default)]
-    pub labelled: Vec<u64>,
+    pub labeled: Vec<u64>,
     /// How many of these were positive.
     #[serde(default)]
     pub positives: Vec<u64>,

@@ -97,7 +97,7 @@ struct TableLog {
 #[derive(Clone)]
 struct Counts {
     predictions: Vec<u64>,
-    labelled: Vec<u64>,
+    labeled: Vec<u64>,
     positives: Vec<u64>,
 }
 
@@ -267,7 +267,7 @@ impl TableLog {
         let of_table = vec![0; comparison.guaranteed.len()];
         let counts = Counts {
             predictions: vec![0; comparison.gaps.len()],
-            labelled: of_table.clone(),
+            labeled: of_table.clone(),
             positives: of_table,
         };
         Self {
@@ -321,7 +321,7 @@ impl TableLog {
         }
         for (&bin, &label) in bins.iter().zip(labels) {
             self.outcomes.push((bin, label == 1));
-            self.counts.labelled[usize::from(bin)] += 1;
+            self.counts.labeled[usize::from(bin)] += 1;
             self.counts.positives[usize::from(bin)] += u64::from(label);
             self.look(MonitorName::Guarantee, looks_every);
         }
@@ -433,18 +433,18 @@ impl TableLog {
 
     /// The evidence against the guarantee after so many outcomes.
     fn guarantee_after(&self, outcomes: usize) -> Option<Evidence> {
-        let Counts { mut labelled, mut positives, .. } = self.counts.clone();
+        let Counts { mut labeled, mut positives, .. } = self.counts.clone();
         for &(bin, label) in &self.outcomes[outcomes..] {
-            labelled[usize::from(bin)] -= 1;
+            labeled[usize::from(bin)] -= 1;
             positives[usize::from(bin)] -= u64::from(label);
         }
-        self.comparison.guarantee_of(&labelled, &positives)
+        self.comparison.guarantee_of(&labeled, &positives)
     }
 
     fn compare(&mut self, logged: &LoggedCounters) -> Result<(), LogError> {
         for (name, device, log) in [
             ("predictions", &logged.predictions, &self.counts.predictions),
-            ("labelled", &logged.labelled, &self.counts.labelled),
+            ("labeled", &logged.labeled, &self.counts.labeled),
             ("positives", &logged.positives, &self.counts.positives),
         ] {
             if device.is_empty() && name != "predictions" && self.outcomes.is_empty() {
@@ -598,7 +598,7 @@ mod tests {
         lines.push(LogLine::Counters(LoggedCounters {
             table: 0,
             predictions: counts(shift.counts().to_vec()),
-            labelled: counts(guarantee.counts().map(|count| count.0).collect()),
+            labeled: counts(guarantee.counts().map(|count| count.0).collect()),
             positives: counts(guarantee.counts().map(|count| count.1).collect()),
             time: None,
         }));
@@ -697,15 +697,15 @@ mod tests {
         let end = good.len() - 1;
         for change in [
             (|c: &mut LoggedCounters| c.predictions[2] += 1) as fn(&mut LoggedCounters),
-            |c| c.labelled[0] -= 1,
+            |c| c.labeled[0] -= 1,
             |c| c.positives[3] += 1,
         ] {
             let mut counters = counters.clone();
             change(&mut counters);
             assert!(matches!(refused(end, LogLine::Counters(counters)), LogError::Counters { .. }));
         }
-        let short = LoggedCounters { labelled: Vec::new(), ..counters.clone() };
-        assert!(matches!(refused(end, LogLine::Counters(short)), LogError::Bins { name: "labelled", .. }));
+        let short = LoggedCounters { labeled: Vec::new(), ..counters.clone() };
+        assert!(matches!(refused(end, LogLine::Counters(short)), LogError::Bins { name: "labeled", .. }));
     }
 
     /// Whether anybody asked the device or not.
@@ -781,7 +781,7 @@ mod tests {
             LogLine::Counters(LoggedCounters {
                 table: 0,
                 predictions: vec![0, 0, 0, count],
-                labelled: Vec::new(),
+                labeled: Vec::new(),
                 positives: Vec::new(),
                 time: None,
             })

@@ -8,7 +8,7 @@ use super::rows::{Rows, add_to};
 use super::shape::Shape;
 use crate::stop;
 
-/// The Hessian or a part of it, factored. It speeds up a minimisation, and does not change where that ends.
+/// The Hessian or a part of it, factored. It speeds up a minimization, and does not change where that ends.
 pub(crate) enum Preconditioner {
     /// None yet.
     Identity,

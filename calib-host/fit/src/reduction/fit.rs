@@ -145,7 +145,7 @@ struct Terms {
 
 impl Terms {
     /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin. Otherwise the binary theorem holds for each table,
-    /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
+    /// with a union bound over the bins of all (appendix H there). Normalizing voids whatever holds.
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
         let theorem = options.method.facts().guarantee?.0;
         let (n, classes) = (problems.len() as u64, problems.classes() as u64);

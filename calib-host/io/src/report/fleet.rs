@@ -110,7 +110,7 @@ impl FleetReport<'_> {
     fn verdict(&self, table: &FleetTable) -> Vec<String> {
         let of = self.name(table).map_or(String::new(), |name| format!("{name}: "));
         let predictions: u64 = table.predictions.iter().sum();
-        let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        let labeled: u64 = table.bins.iter().map(|bin| bin.labeled).sum();
         let said = match table.shift.standing() {
             Standing::Alarm => "alert. They are not distributed like the reference scores",
             Standing::Evidence => {
@@ -129,7 +129,7 @@ impl FleetReport<'_> {
         };
         let outcomes = match table.guarantee {
             None => "no guarantee is about them.".into(),
-            Some(_) if labelled == 0 => {
+            Some(_) if labeled == 0 => {
                 "nothing to evaluate, as none is known: whether the guarantee still holds is unknown.".into()
             }
             Some(guarantee) => {
@@ -145,7 +145,7 @@ impl FleetReport<'_> {
                         "quiet. Little or no evidence shows that they are not as frequent as guaranteed"
                     }
                 };
-                format!("{said}, by {labelled} known ones ({}).", levels(guarantee))
+                format!("{said}, by {labeled} known ones ({}).", levels(guarantee))
             }
         };
         let mut sentences = vec![
@@ -177,7 +177,7 @@ impl FleetReport<'_> {
             [
                 device.device.clone(),
                 device.predictions.to_string(),
-                device.labelled.to_string(),
+                device.labeled.to_string(),
                 said(device.shift),
                 device.judged().map_or(String::new(), said),
             ]
@@ -202,7 +202,7 @@ impl FleetReport<'_> {
             table.bins.iter().filter_map(|bin| Some((bin.prob?.into(), bin))).collect();
         drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
         let shares =
-            drawn.iter().map(|(prob, bin)| if bin.labelled > 0 { prob.max(share(bin)) } else { *prob });
+            drawn.iter().map(|(prob, bin)| if bin.labeled > 0 { prob.max(share(bin)) } else { *prob });
         let largest = shares.fold(0.0, f64::max);
         let x = Axis::probs("predicted probability", largest);
         let half = HALF * x.hi;
@@ -220,17 +220,17 @@ impl FleetReport<'_> {
                 chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
             }
         }
-        for (prob, bin) in drawn.iter().filter(|(_, bin)| bin.labelled > 0) {
+        for (prob, bin) in drawn.iter().filter(|(_, bin)| bin.labeled > 0) {
             chart.whisker("before whisker", *prob, bin.interval.lo, bin.interval.hi);
             chart.mark("before", Mark::Circle, *prob, share(bin));
         }
         let rows = table.bins.iter().enumerate().map(|(at, bin)| {
-            let known = bin.labelled > 0;
+            let known = bin.labeled > 0;
             vec![
                 at.to_string(),
                 bin.prob.map_or(String::new(), |prob| number(prob.into())),
                 bin.guaranteed.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
-                bin.labelled.to_string(),
+                bin.labeled.to_string(),
                 bin.positives.to_string(),
                 if known { number(share(bin)) } else { String::new() },
                 if known {
@@ -323,7 +323,7 @@ const READING: [&str; 6] = [
 ];
 
 fn share(bin: &FleetBin) -> f64 {
-    bin.positives as f64 / bin.labelled as f64
+    bin.positives as f64 / bin.labeled as f64
 }
 
 /// The e-value, and what an alert needs.

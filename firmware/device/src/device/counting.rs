@@ -194,7 +194,7 @@ fn an_outcome_is_counted_once_however_often_it_is_told() {
         for _ in 0..3 {
             let found = counters(&mut device, RequestBody::Outcome(outcome));
             let positives = known / 2 + 1;
-            assert_eq!(found.outcomes[2], KnownOutcomes { labelled: known + 1, positives });
+            assert_eq!(found.outcomes[2], KnownOutcomes { labeled: known + 1, positives });
         }
         guarantee.count(2, outcome.is_positive);
         guarantee.look(guaranteed(), LogEvidence::of_one_in(100));
@@ -322,7 +322,7 @@ fn of_two_hosts_no_outcome_is_dropped_without_a_word() {
     assert_eq!(refused(&mut device, negative), CountersRefusal::Known(1));
     let negative = PredictionOutcome { is_positive: false, known: 1, ..told(1, 2, 0) };
     let both = counters(&mut device, RequestBody::Outcome(negative));
-    assert_eq!((both.outcomes[2].labelled, both.outcomes[2].positives), (2, 1));
+    assert_eq!((both.outcomes[2].labeled, both.outcomes[2].positives), (2, 1));
     // Since then the first one has no other to repeat.
     assert_eq!(refused(&mut device, positive), CountersRefusal::Known(2));
     // In the lowest bin there was no prediction.
@@ -361,7 +361,7 @@ fn monitors_may_have_bins_of_their_own() {
     }
     let found = counters(&mut device, RequestBody::Outcome(told(1, 1, 0)));
     assert_eq!(found.predictions, [1, 2]);
-    assert_eq!(found.outcomes.iter().map(|known| known.labelled).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(found.outcomes.iter().map(|known| known.labeled).collect::<Vec<_>>(), [0, 1, 0]);
 
     // There is room for the monitors' bins, and not for the table's: outcomes are not taken.
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<2, 1>::new());

@@ -114,7 +114,7 @@ fn a_firmware_without_monitors_refuses_what_it_could_not_do() {
     let refused = run(folder, &["push", "acting.bin"], &device);
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
-    assert!(said.contains("asks for an action on its monitors' alarms"), "{said}");
+    assert!(said.contains("requires an action after an alert of its monitors"), "{said}");
     assert!(said.contains("hint: fit without --monitor-action"), "{said}");
     assert_eq!(answers(&device), before, "what is in force stays");
 

@@ -116,7 +116,7 @@ fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     };
     table(9, 0);
     let told = json(&run(&["label", "outcomes.csv", "--json"]));
-    assert_eq!((told["told"].as_u64(), &told["monitors"][0]["labelled"][3]), (Some(9), &9.into()));
+    assert_eq!((told["told"].as_u64(), &told["monitors"][0]["labeled"][3]), (Some(9), &9.into()));
     assert_eq!(told["monitors"][0]["guarantee"]["standing"], "alert");
     table(12, 1);
     let refused = run(&["label", "outcomes.csv"]);
@@ -192,5 +192,5 @@ fn a_device_with_a_key_counts_and_takes_no_outcomes() {
     assert_eq!(status["monitors"][0]["predictions"], serde_json::json!([0, 0, 0, 3]));
     assert_eq!(status["monitors"][0]["takes_outcomes"], false);
     let shown = String::from_utf8(run(folder.path(), &["status"], &device).stdout).unwrap();
-    assert!(shown.contains("are neither told outcomes nor set back over this line"), "{shown}");
+    assert!(shown.contains("outcomes and resets are not accepted over this serial link"), "{shown}");
 }

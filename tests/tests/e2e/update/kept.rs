@@ -124,7 +124,7 @@ fn outcomes_are_kept_and_counters_of_a_device_with_a_key_too() {
     json(&run(folder.path(), &["label", "outcomes.csv", "--json"], &device));
     restart(Board::Virt, &mut device);
     let table = table(folder.path(), &device);
-    assert_eq!(table["labelled"], serde_json::json!([1, 0, 0, 3]));
+    assert_eq!(table["labeled"], serde_json::json!([1, 0, 0, 3]));
     assert_eq!((&table["positives"], sum(&table)), (&serde_json::json!([0, 0, 0, 2]), 60));
 
     let artifact = monitored();

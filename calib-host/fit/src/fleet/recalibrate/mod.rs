@@ -92,7 +92,7 @@ const NOT_KEPT: [&str; 7] =
 ///
 /// let mut device = DeviceCounters::new(&before.artifact(), "ward 3")?;
 /// let table = device.tables[0].as_mut().unwrap();
-/// (table.predictions, table.labelled, table.positives) = (vec![400, 420], vec![200, 100], vec![20, 90]);
+/// (table.predictions, table.labeled, table.positives) = (vec![400, 420], vec![200, 100], vec![20, 90]);
 /// let how = Recalibration { alpha: 0.1, alpha_spent: 0.0, counter: 1, data_sha256: [0; 32] };
 /// let after = recalibrated(&before, &[device], &[], &how)?;
 ///
@@ -194,7 +194,7 @@ fn check_earlier(devices: &[DeviceCounters], earlier: &[DeviceCounters]) -> Resu
             let Some(now) = now else { return Err(RecalibrateError::Back { device: device(), table }) };
             let negatives = |counters: &TableCounters| -> Vec<u64> {
                 counters
-                    .labelled
+                    .labeled
                     .iter()
                     .zip(&counters.positives)
                     .map(|(all, of)| all.saturating_sub(*of))
@@ -219,9 +219,9 @@ fn check_earlier(devices: &[DeviceCounters], earlier: &[DeviceCounters]) -> Resu
 
 /// The outcomes and positives of every bin since.
 fn since(now: &FleetTable, then: Option<&FleetTable>) -> Vec<(u64, u64)> {
-    let of_bin = |bin: usize| then.map_or((0, 0), |then| (then.bins[bin].labelled, then.bins[bin].positives));
+    let of_bin = |bin: usize| then.map_or((0, 0), |then| (then.bins[bin].labeled, then.bins[bin].positives));
     let bins = now.bins.iter().enumerate();
-    bins.map(|(bin, now)| (now.labelled - of_bin(bin).0, now.positives - of_bin(bin).1)).collect()
+    bins.map(|(bin, now)| (now.labeled - of_bin(bin).0, now.positives - of_bin(bin).1)).collect()
 }
 
 /// The tables with new values.
