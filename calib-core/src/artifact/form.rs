@@ -283,7 +283,7 @@ impl<'a> TableForm<'a> {
         }
     }
 
-    /// Returns the probability of a bin of steps, 0 beyond the last; `None` for another form, whose bins have none of their own.
+    /// Returns the probability of a bin of steps, 0 beyond the last. `None` for another form: its bins have no separate one.
     pub fn step(&self, bin: usize) -> Option<f32> {
         match self {
             Self::Steps(table) => Some(table.value(bin)),

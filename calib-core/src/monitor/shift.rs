@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(size_of::<ShiftMonitor<15>>(), 64);
     }
 
-    /// With counts as large as counters hold, worked out with 50 digits and rounded down: what is told is never above that, by no more below
-    /// than is stated, and would be above it in each of these cases without the slack.
+    /// With counts as large as counters hold, computed with 50 digits and rounded down: the reported value is never above that. It is below by no more
+    /// than stated. Without the slack, it would be above in each of these cases.
     #[test]
     fn large_counts_are_rounded_to_the_valid_side() {
         fn check<const B: usize>(gaps: [u32; B], counts: [u32; B], exact: i64) {

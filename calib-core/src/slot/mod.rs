@@ -59,8 +59,8 @@
 //!    taken for torn.
 //!
 //! 7. *The newest counter is kept twice*: in its slot's record, and in a note in the other slot. A note counts where the key and the classifier are
-//!    those for which it was written. So whatever becomes of one slot, a lower counter is refused, and a calibrator that is active in the place of a
-//!    newer one is told by [`SlotStore::passed_over`].
+//!    those for which it was written. So if one slot is lost, a lower counter is still refused. [`SlotStore::passed_over`] reports
+//!    a calibrator that is active in place of a newer one.
 //!
 //! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the active one may be
 //! older than what is in the other slot, [`SlotStore::passed_over`] says so.

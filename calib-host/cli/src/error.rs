@@ -199,7 +199,7 @@ impl Error {
         FileError::input(place, problem).into()
     }
 
-    /// Says that nothing was fitted to the data at a place.
+    /// States that no calibrator was fitted to the data at a place.
     pub(crate) fn fit(place: Place, cause: FitError) -> Self {
         match cause {
             FitError::Spill(kind) => FileError::spill(kind.into()).into(),
@@ -207,7 +207,7 @@ impl Error {
         }
     }
 
-    /// Says why nothing was fitted to scores and labels at these places; at the last one are the scores that monitors compare with.
+    /// States why no calibrator was fitted to scores and labels at these places. The last place holds the scores that monitors compare with.
     pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
         match cause {
             NotFitted::Data(cause) => cause.into(),
@@ -223,7 +223,7 @@ impl Error {
         }
     }
 
-    /// Says that counts at a place do not stand for all rows, or that nothing was fitted to them.
+    /// States that counts at a place do not stand for all rows, or that no calibrator was fitted to them.
     pub(crate) fn pass(place: Place, cause: PassError) -> Self {
         match cause {
             PassError::Fit(cause) => Self::fit(place, cause),
@@ -344,7 +344,7 @@ fn is_about_method(cause: &PassError) -> bool {
     matches!(cause, PassError::Draws(_) | PassError::EveryScore(_))
 }
 
-/// An error of a file, with the options where it takes one to mend it.
+/// An error of a file, with the options if one of them fixes it.
 fn with_options(error: &FileError) -> String {
     match error {
         FileError::NoLabels => "--labels is needed beside a NumPy array".into(),

@@ -1,7 +1,7 @@
 //! The command line: what is asked (`options`), what is read (`read`), what is shown (`show`), and a file for each
 //! command (`command`).
 //!
-//! Here alone the library's errors meet the options that mend them (`hints`), and progress meets the screen (`progress`).
+//! Only here, the library's errors meet the options that fix them (`hints`), and progress meets the screen (`progress`).
 
 #![forbid(unsafe_code)]
 

@@ -68,8 +68,8 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Writes text [`escaped`] but for the ends of lines: names in artifacts, of files and of devices may hold control characters
-/// that change a terminal's title or rewrite what stands on it.
+/// Writes text [`escaped`], except for the ends of lines. Names in artifacts, of files and of devices may hold control characters
+/// that change a terminal's title or rewrite what is on it.
 pub(crate) struct Plain<W>(pub(crate) W);
 
 impl<W: Write> Write for Plain<W> {
@@ -98,7 +98,7 @@ impl<W: Write> Write for Plain<W> {
 }
 
 /// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too, and so are characters
-/// that nobody sees: on a line of its own and in its order, whatever an artifact or a device says.
+/// that nobody sees: on a separate line and in its order, whatever an artifact or a device says.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return text.into();
@@ -139,7 +139,7 @@ fn is_unseen(c: char) -> bool {
     c.is_control() || is_invisible(c)
 }
 
-/// Whether a character has no width of its own, and joins, hides, breaks or reorders others.
+/// Whether a character has no width, and joins, hides, breaks or reorders others.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,

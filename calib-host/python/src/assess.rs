@@ -278,7 +278,7 @@ fn scores_for<'a>(
     })
 }
 
-/// Shares that came true, and mean probabilities, by bins that hold predictions.
+/// Observed frequencies and mean probabilities of the bins that hold predictions.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// The points of a reliability diagram.

@@ -202,7 +202,7 @@ fn say_written(written: &FlashReport, cx: &Context) -> Result<(), Error> {
     )?)
 }
 
-/// What the device says: null where nothing is in force.
+/// What the device reports: null if no calibrator is active.
 fn verdict_json(report: &DeviceReport) -> Value {
     json!({
         "active": report.in_force().map(|content| content.identity.to_string()),

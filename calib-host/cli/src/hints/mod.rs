@@ -1,4 +1,4 @@
-//! What to do about an error: the next command, or the option that mends it.
+//! What to do about an error: the next command, or the option that fixes it.
 
 mod columns;
 mod device;

@@ -50,7 +50,7 @@ impl ChildOptions {
         })
     }
 
-    /// The counter of an artifact made from the one at `path`. That its signature is lost is told.
+    /// The counter of an artifact made from the one at `path`. A warning reports that its signature is lost.
     pub(crate) fn of(&self, parent_path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
         let artifact = parent.artifact();
         let (path, held) = (parent_path.display(), artifact.counter());

@@ -42,7 +42,7 @@ pub(crate) enum For<'a> {
 pub(crate) struct RowFiles<'a> {
     /// The file of scores, and what these are.
     pub(crate) scores: (&'a Path, ScoresAre),
-    /// The file of labels, if they are in one of their own.
+    /// The file of labels, if they are in a separate one.
     pub(crate) labels: Option<&'a Path>,
     pub(crate) columns: ColumnNames<'a>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Labeled {
 }
 
 impl ScoresAre {
-    /// What an artifact takes; a matrix is of this kind, if somebody says so.
+    /// What an artifact accepts. A matrix is of this kind if an option states it.
     pub(crate) fn of_artifact(artifact: &NamedArtifact<'_>, kind: Option<VectorKind>) -> Self {
         match artifact.stored.artifact().header().reduction {
             Reduction::Binary => Self::Binary(artifact.score_kind()),

@@ -27,8 +27,8 @@ pub(crate) enum Counted {
 }
 
 impl Opened {
-    /// Reads the first pass, by group if there is a column of groups. The method is the one that is asked for, and monitors of all rows
-    /// together may have so many bins of their own.
+    /// Reads the first pass, by group if there is a column of groups. The method is the requested one. Monitors of all rows
+    /// together may have this many separate bins.
     pub(crate) fn read(
         path: &Path,
         method: &NamedMethod,

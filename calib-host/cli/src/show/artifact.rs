@@ -198,7 +198,7 @@ fn rate_of(found: ScoreIntervals<'_>) -> &'static str {
     }
 }
 
-/// The ranges of the score that have intervals of their own: from which score, or code, to below which, and the interval.
+/// The ranges of the score that have separate intervals: from which score, or code, to below which, and the interval.
 fn ranges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
     let bins = artifact.tables().score_bins(table)?;
     Some(between(&score_edges(artifact, table)?).zip(bins.intervals()).collect())

@@ -183,7 +183,7 @@ fn gain(fit: &calib_fit::Fit, is_all: bool) -> Option<String> {
     }
 }
 
-/// The classes that have a table of all classes, with the number of their own rows.
+/// The classes that have a table of all classes, with the number of rows of each class.
 fn together(fit: &calib_fit::Fit) -> Option<String> {
     let tables = fit.tables().iter().enumerate();
     let classes: Vec<String> = tables
@@ -301,10 +301,10 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins, most: usize) -> V
     lines
 }
 
-/// How many exact intervals are told one by one, unless all are asked for.
+/// How many exact intervals are listed, unless all are requested.
 const SHOWN_INTERVALS: usize = 8;
 
-/// How many uncalibrated tables are told one by one.
+/// How many uncalibrated tables are listed.
 const SHOWN: usize = 8;
 
 /// A table's numbers, by their names.

@@ -1,4 +1,4 @@
-//! What is told of calibrators of whole vectors.
+//! What is printed about calibrators of whole vectors.
 
 use std::io::{self, Write};
 use std::path::Path;

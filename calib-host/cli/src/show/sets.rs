@@ -38,7 +38,7 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     )
 }
 
-/// How many classes are told one by one.
+/// How many classes are listed.
 const SHOWN: usize = 16;
 
 /// Prints how prediction sets do on test rows.

@@ -53,7 +53,7 @@ pub struct Monitoring {
     pub change: u32,
     /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted; at least 2.
     pub guarantee: u32,
-    /// Bins of their own; `None` for those of uniform-mass tables.
+    /// Separate bins; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,
     /// What a device does on an alarm of a shift or of the guarantee; `None` if it only tells it. A device that cannot do it refuses the
     /// artifact.
@@ -113,7 +113,7 @@ pub enum MonitorError {
     /// A calibrator of whole vectors, which has no bins of a score.
     #[error("a calibrator of whole vectors has no bins of a score, in which monitors count")]
     Joint,
-    /// Bins of their own are of one score, and there are several tables.
+    /// Separate bins are of one score, and there are several tables.
     #[error("monitors with separate bins are for calibrators of one score")]
     Reduction,
     /// An action on an alarm, which no device would ever raise.

@@ -12,7 +12,7 @@ pub(crate) struct PrefixRange {
 }
 
 impl PrefixRange {
-    /// Goes on past all predictions of one probability: the sum of their probabilities less the number that came true.
+    /// Goes on past all predictions of one probability: the sum of their probabilities minus the number of positive outcomes.
     pub(crate) fn pass(&mut self, difference: ExactSum) {
         self.sum += difference;
         self.min = self.min.min(self.sum);
@@ -32,7 +32,7 @@ impl PrefixRange {
     }
 }
 
-/// The largest of `|sum of probabilities - number that came true| / n` over the predictions with a probability in any
+/// The largest of `|sum of probabilities - number of events| / n` over the predictions with a probability in any
 /// interval `(p1, p2]` (`c_emp`, Gao et al. 2017). In O(n log n).
 ///
 /// ```

@@ -107,7 +107,7 @@ pub enum Evidence {
     },
 }
 
-/// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` is the assessment of
+/// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` assesses
 /// `before` and `after`, which hold the same rows.
 ///
 /// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows. The bins'

@@ -15,7 +15,7 @@ const FEWEST_OF_AREA: u64 = 5;
 /// From so many rows of either label on resamples tell where the area is.
 const MANY: u64 = 50;
 
-/// How many rows came true and did not, and one minus the coverage of the intervals.
+/// The numbers of positive and of negative outcomes, and one minus the coverage of the intervals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Events {
     pub(crate) hits: u64,

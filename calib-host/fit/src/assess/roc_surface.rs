@@ -254,8 +254,8 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
 /// The percentile interval of a volume over resamples of the rows; `None` if a class is missing from all of them.
 ///
 /// The volume is a mean over tuples, and changes with the rows about as the sum over classes of the means of what single rows
-/// give does (Hoeffding's decomposition, to the first order): those means are resampled, so that no resample needs tuples of
-/// its own.
+/// give does (Hoeffding's decomposition, to the first order): those means are resampled, so that no resample needs separate
+/// tuples.
 fn interval(by_class: &[Vec<Vec<i64>>], units: &Units, value: f64, bootstrap: Bootstrap) -> Option<Interval> {
     let shares = shares_of_rows(by_class, value, bootstrap.seed);
     let whole: f64 = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).sum();
@@ -297,7 +297,7 @@ fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<
     sums.iter().map(|sums| sums.iter().map(mean).collect()).collect()
 }
 
-/// How much a row has more of its own class than of another. A threshold gets all rows of a tuple right if it lies between
+/// How much a row has more of its true class than of another. A threshold gets all rows of a tuple right if it lies between
 /// all of these, which is possible if they sum to no less than 0 along every cycle of classes. On a cycle with the sum 0
 /// the rows could change places.
 fn lead(rows: &[&[i64]], own: usize, other: usize) -> i64 {
@@ -563,7 +563,7 @@ mod tests {
             prop_assert_eq!(got.map(|s| (s.vus.value, s.vus_hull.unwrap().value)), roc.map(|r| (r.auc(), r.hull_auc())));
         }
 
-        /// A third class that is told apart without error leaves the areas of the two others.
+        /// A third class that is separated without error leaves the areas of the two others.
         #[test]
         fn a_class_apart_leaves_the_curve_of_the_others(rows in proptest::collection::vec((0u32..=8, any::<bool>()), 2..20)) {
             let roc = Roc::new(rows.iter().map(|&(score, label)| (f64::from(score), label)));

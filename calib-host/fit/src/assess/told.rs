@@ -322,7 +322,8 @@ mod tests {
         (0..n).map(|_| row()).collect()
     }
 
-    /// How often the order is said to be lost, and rows to differ, although scores tell nothing within bins: of so many sets each.
+    /// How often calib reports a lost order, and rows that differ, although scores carry no information within bins. The number of sets
+    /// is given.
     fn false_alarms(sets: usize, n: usize, prevalence: f64) -> [usize; 2] {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64((1e6 * prevalence) as u64 + n as u64);
         let mut alarms = [0; 2];

@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 2000;
 
 /// The function `sigmoid(a (m - center) + d)` of a margin `m`.
 ///
-/// Margins have no scale of their own. Newton's steps and its decrement do not depend on one, and the center keeps the digits
+/// Margins have no natural scale. Newton's steps and its decrement do not depend on one, and the center keeps the digits
 /// of margins that lie close together far from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {

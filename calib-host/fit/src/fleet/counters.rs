@@ -144,8 +144,8 @@ impl TableCounters {
     }
 }
 
-/// Whether a counter of a monitor of so many bins, at most 255, holds no more: that is told by the count alone, as it stops where
-/// that of none but one number of bins does.
+/// Whether a counter of a monitor of so many bins, at most 255, holds no more. The count itself shows this: it stops where
+/// the count of only one number of bins does.
 pub(super) fn is_full(count: u64) -> bool {
     const ALL: u64 = u32::MAX as u64;
     count > ALL >> 8 && count <= ALL && ALL / (ALL / count) == count

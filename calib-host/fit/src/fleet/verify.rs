@@ -828,7 +828,7 @@ mod tests {
         assert_eq!(refused(&[LogLine::Begin(good), table]), LogError::NotMonitored(1));
     }
 
-    /// The exact evidence is never less than the device's, so that no alarm of its own is refused.
+    /// The exact e-value is never below the device's, so no alert of the device is rejected.
     #[test]
     fn a_level_is_that_of_the_device() {
         for rarity in [2, 20, 100, 10_000] {

@@ -7,7 +7,7 @@ use crate::guarantee::{ClassPlan, Plan, ValidationPlan, ValidationSize};
 use crate::operating::{Aim, Class, rows_needed};
 use crate::options_error::OptionsError;
 
-/// The numbers of bins for which points are told if there is but an epsilon.
+/// The numbers of bins for which the number of points is reported if only an epsilon is given.
 const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
 /// One bin is one probability for all scores.
 const FEWEST_BINS: u64 = 2;

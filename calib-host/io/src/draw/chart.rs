@@ -1,7 +1,7 @@
 //! A small drawing board: a plot area with axes, and marks in data coordinates, as SVG.
 //!
 //! Colors are classes, which the page's or the file's style gives a light and a dark shade. What is before calibration has
-//! hollow marks and dashed lines, what is after filled ones and solid lines: nothing is told by color alone.
+//! hollow marks and dashed lines, what is after filled ones and solid lines: color is never the only difference.
 
 use std::fmt::Write;
 

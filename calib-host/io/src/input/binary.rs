@@ -47,7 +47,7 @@ pub struct BinaryFiles<'a> {
 }
 
 impl<'a> BinaryFiles<'a> {
-    /// Reads scores and labels; `watch` is told how far it is with the scores.
+    /// Reads scores and labels; `watch` receives the progress with the scores.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -84,7 +84,7 @@ impl<'a> BinaryFiles<'a> {
         })
     }
 
-    /// Opens both columns, to be read chunk by chunk; `watch` is told how far it is with the scores.
+    /// Opens both columns, to be read chunk by chunk; `watch` receives the progress with the scores.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -329,7 +329,7 @@ fn of_two_hosts_no_outcome_is_dropped_without_a_word() {
     assert_eq!(refused(&mut device, RequestBody::Outcome(told(1, 0, 0))), CountersRefusal::NoPrediction);
 }
 
-/// An alarm of a change so long ago that it is not known when is told as that.
+/// A change alert so long ago that its time is not known is reported as such.
 #[test]
 fn an_alarm_of_a_change_long_ago_was_by_then() {
     let slot = binary();

@@ -41,13 +41,13 @@ impl FitCommand {
         }
     }
 
-    /// Why nothing was fitted to rows.
+    /// Why no calibrator was fitted to rows.
     pub(super) fn refused(&self, rows: &Labeled, cause: NotFitted) -> Error {
         let reference = self.monitor_scores.as_deref().map_or_else(|| rows.scores.clone(), Place::file);
         Error::not_fitted(cause, [&rows.scores, &rows.labels, &reference])
     }
 
-    /// Reads the tables of both passes: the same artifact as all rows have, but for the hash of the rows, which are not there.
+    /// Reads the tables of both passes: the same artifact as that of all rows, except for the hash of the rows, which are not there.
     pub(super) fn pass_rows(&self, first: &Path, cx: &Context) -> Result<(Labeled, ScoresOf), Error> {
         self.check_passes(cx)?;
         let column = self.group_column.as_deref();

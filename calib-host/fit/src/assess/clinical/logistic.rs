@@ -12,7 +12,7 @@ use crate::stop;
 /// Threads share out chunks of so many points; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
 
-/// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows but
+/// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows, except
 /// for 10^-14.
 const GENTLE: f64 = 1.0 / 16.0;
 

@@ -85,7 +85,7 @@ pub enum Tested {
 /// A group with fewer rows tells next to nothing.
 const FEW_ROWS: u64 = 20;
 
-/// The metrics whose differences are told.
+/// The metrics whose differences are reported.
 type Metric = (&'static str, fn(&GroupAssessment) -> Option<EstimateWithInterval>);
 
 const METRICS: [Metric; 8] = [

@@ -39,7 +39,7 @@ pub struct MulticlassIrp {
 /// Where splits may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Splits {
-    /// Next to calibration points: each class is told from class 0 midway between a point's difference of the two and the
+    /// Next to calibration points: each class is separated from class 0 midway between a point's difference of the two and the
     /// next larger one. Among more than 3 classes about a thousand of the points are tried.
     Midpoints,
     /// At the points of the simplex whose entries are multiples of one over this.

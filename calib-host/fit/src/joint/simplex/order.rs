@@ -89,7 +89,7 @@ mod tests {
         assert!(bounds.all_in_conflict().is_some_and(|regions| regions.contains(&3) && regions.contains(&5)));
     }
 
-    /// Each pair can be told apart, but every class is told from the next by a threshold that goes up: around the
+    /// Each pair can be separated, but every class is separated from the next by a threshold that increases: around the
     /// circle none is left.
     #[test]
     fn a_circle_of_three_is_only_found_jointly() {

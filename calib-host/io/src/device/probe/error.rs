@@ -99,7 +99,7 @@ pub enum Rejection {
     },
     /// A calibrator with a higher counter is active.
     Counter {
-        /// The counter in force.
+        /// The active calibrator's counter.
         held: u32,
         /// The artifact's.
         offered: u32,

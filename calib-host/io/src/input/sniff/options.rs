@@ -30,7 +30,7 @@ pub struct TableOptions {
     ///
     /// [`class_columns`]: crate::input::vectors_named
     pub complete: Vec<String>,
-    /// Is told what was guessed, and what was left out; of one file the same may be told several times.
+    /// Receives what was guessed, and what was left out. It may receive the same about one file several times.
     pub tell: Option<Tell>,
 }
 
