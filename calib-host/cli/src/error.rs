@@ -268,10 +268,10 @@ impl Error {
                 Self::SameRows { path: scores.into(), overlap, fitted: "the artifact was" }
             }
             AssessError::NoGroups { known } => Self::Usage(format!(
-                "{artifact} tells the groups {known} apart: name the column of groups with --group-column"
+                "{artifact} has a table for each of the groups {known}: name the column of groups with --group-column"
             )),
             AssessError::UnknownGroup { name, known } => Self::Mismatch(format!(
-                "the artifact knows no group {name:?}\n  artifact  {artifact}: knows {known}"
+                "the artifact has no group {name:?}\n  artifact  {artifact}: has {known}"
             )),
             AssessError::Mismatch(Mismatch { takes, got, .. }) => Self::Mismatch(format!(
                 "the artifact does not fit the scores\n  artifact  {artifact}: takes {}\n  scores    {got}",

@@ -59,7 +59,7 @@ fn an_epsilon_is_kept_or_refused_with_what_it_takes() {
         assert!(got <= epsilon, "{got} {epsilon}");
     }
     let run = place.says("calib fit data.csv --epsilon 0.01 --force");
-    let needed = run.stderr.split("two bins take ").nth(1).unwrap().split(';').next().unwrap();
+    let needed = run.stderr.split("two bins need ").nth(1).unwrap().split(';').next().unwrap();
     let planned = place.json(&format!("calib plan --n {needed} --epsilon 0.01 --json"));
     let kept = run.stderr.split("or use ").nth(1).unwrap().split(" or more").next().unwrap();
     place.ok(&format!("calib fit data.csv --epsilon {kept} --force"));

@@ -145,7 +145,7 @@ fn a_page_says_what_the_counters_do() {
         "<th scope=\"row\">ward &lt;0&gt;</th>",
         "50 more are not listed",
         // Scores of calibration and of the fleet.
-        "<td class=\"number\">25.00 %</td><td class=\"number\">1000</td><td class=\"number\">50.00 %</td>",
+        "<td class=\"number\">25.00%</td><td class=\"number\">1000</td><td class=\"number\">50.00%</td>",
         "calib fleet cal.bin wards.json --html page.html",
         &identity,
         "prefers-color-scheme:dark",

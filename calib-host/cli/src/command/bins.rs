@@ -164,7 +164,7 @@ impl Run for Bins {
         let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
         let labels = given.flag("labels", "--labels");
         let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
-        Some((line.collect(), "BINS: those that you take, of the numbers TRIED (how many are listed)"))
+        Some((line.collect(), "BINS: the number that you choose; TRIED: how many numbers are listed"))
     }
 }
 
@@ -214,7 +214,7 @@ impl Bins {
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {
                 let one = if own.clusters.is_some() { "cluster" } else { "point" };
                 Error::Usage(format!(
-                    "{} has one {one}: two are needed to fit to the one and judge with the other",
+                    "{} has one {one}: two are needed: one to fit, one to evaluate",
                     self.scores().display()
                 ))
             }),

@@ -111,14 +111,14 @@ impl FleetLog {
         if found != logged || has_outcomes {
             return Err(Error::Mismatch(match self.has_begun {
                 false => format!(
-                    "the device has counted in table {table} already, and a log begins with nothing: set it back with `calib label --reset`"
+                    "the device has counted in table {table} already, and a log must begin without counts: reset them with `calib label --reset`"
                 ),
                 true if has_outcomes => format!(
-                    "the device was told outcomes of table {table}, of which the log does not know when: it ends here, and what it has is right"
+                    "the device received outcomes of table {table} at times that the log does not know: the log ends here, and is correct up to here"
                 ),
                 true => format!(
-                    "the device counted {} predictions of table {table}, and {} came by here: the log ends before that, and what it has is \
-                     right",
+                    "the device counted {} predictions of table {table}, and the log has {}: the log ends before the difference, and is correct \
+                     up to there",
                     found.iter().sum::<u64>(),
                     logged.iter().sum::<u64>()
                 ),

@@ -56,8 +56,8 @@ impl ChildOptions {
         let (path, held) = (parent_path.display(), artifact.counter());
         let Some(counter) = self.counter else {
             return Err(Error::Usage(format!(
-                "--counter is needed where an artifact is made from another one: that of {path} is {held}, and a device refuses a \
-                 lower one than it holds"
+                "--counter is required for an artifact made from another one: {path} has the rollback counter {held}, and a device \
+                 rejects a lower one than its own"
             )));
         };
         warn_of_counter(parent_path, parent, counter, cx)?;

@@ -66,7 +66,7 @@ pub(crate) fn parse_alpha(text: &str) -> Result<f64, String> {
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     match parse_number(text) {
         Some(share) if share > 0.0 && share < 1.0 => Ok(share),
-        _ => Err("it is a share between 0 and 1, neither of them, such as 0.95".into()),
+        _ => Err("a share above 0 and below 1 is expected, such as 0.95".into()),
     }
 }
 

@@ -175,8 +175,8 @@ impl Assessed<'_> {
     ) -> Result<(Dataset, Source), Error> {
         if self.bin_column.is_some() || !reads_points(None, how) {
             return Err(usage(
-                "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
-                 leave them out",
+                "counted rows support no resamples, only bins of equal width, and neither --bin-column nor --top-k: leave these \
+                 options out",
             ));
         }
         let (path, column) = self.counted_column()?;

@@ -51,7 +51,7 @@ fn named_method(method: &NamedMethod, kind: ScoreKind, by_group: bool) -> Result
     match method.choice(ScoresOf::Binary { kind, encoding: None, by_group })? {
         MethodChoice::Binary(how) => Ok(how),
         _ => Err(Error::Usage(
-            "what is left open is chosen by all scores, which two passes do not tell: name the method and its bins, such as \
+            "calib chooses the method and bins from all scores, which two passes do not contain: name them, such as \
              --method umd --bins 10"
                 .into(),
         )),

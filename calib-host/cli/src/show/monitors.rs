@@ -37,7 +37,7 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     }
     let population = match monitor_scores(artifact) {
         Some(scores) => {
-            format!("{scores} scores that they compare with, which are not those of the calibration set")
+            format!("{scores} scores that they compare with, other than those of the calibration")
         }
         None => "calibration scores".into(),
     };

@@ -33,8 +33,8 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     }
     writeln!(
         out,
-        "  this holds for new rows drawn as these were, one per patient or other independent unit, if nothing inside the scores was \
-         fitted to these rows"
+        "  this holds for new rows drawn as these were, one per patient or other independent unit, if neither the classifier nor a \
+         calibrator inside it was fitted to these rows"
     )
 }
 
@@ -45,7 +45,7 @@ const SHOWN: usize = 16;
 pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "prediction sets on these rows, each interval with {} % confidence:",
+        "prediction sets on these rows, each interval with {}% confidence:",
         percent_of_success(figures.alpha)
     )?;
     writeln!(out, "  the true class is in the set   {}", counted(figures.covered))?;

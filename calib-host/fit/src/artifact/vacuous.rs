@@ -56,8 +56,8 @@ impl VacuousBins {
         let Self { guaranteed, vacuous, .. } = *self;
         (vacuous > 0).then(|| {
             format!(
-                "It says nothing about {vacuous} of {guaranteed} bins: any event rate is within their epsilon, which is at \
-                 least the distance of their probability from both 0 and 1."
+                "The guarantee says nothing about {vacuous} of {guaranteed} bins: epsilon reaches from their probability to \
+                 both 0 and 1."
             )
         })
     }

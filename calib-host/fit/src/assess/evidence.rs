@@ -440,25 +440,25 @@ impl fmt::Display for Evidence {
         match self {
             &Self::Worse { brier: value, interval } => write!(
                 f,
-                "The calibrated probabilities are worse than the scores: the Brier score rises by {:.4} (99 %, paired).",
+                "The calibrated probabilities are worse than the scores: the Brier score rises by {:.4} (99%, paired).",
                 EstimateWithInterval { value, interval: Some(interval) }
             ),
             &Self::LogLoss { log_loss: value, interval } => write!(
                 f,
-                "The log-loss of the calibrated probabilities is higher than that of the scores: it rises by {:.4} (99 %, paired).",
+                "The log-loss of the calibrated probabilities is higher than that of the scores: it rises by {:.4} (99%, paired).",
                 EstimateWithInterval { value, interval: Some(interval) }
             ),
             &Self::Order { before, after, interval } => write!(
                 f,
                 "The calibrator loses part of the order of the scores: the area under the ROC curve falls from {before:.3} to \
-                 {after:.3} (change {:+.3}, 99 %, paired).",
+                 {after:.3} (change {:+.3}, 99%, paired).",
                 EstimateWithInterval { value: after - before, interval: Some(interval) }
             ),
             Self::Mixed { mixed, of, prob, rates: [low, high], epsilon } => write!(
                 f,
                 "Rows with the same probability differ, in {mixed} of {} tested: {} is stated for rows whose event rate is \
                  {low:.3} in the lower half of the scores and {high:.3} in the upper half. The difference is significantly \
-                 more than {epsilon:.3} (significance level 1 % over all).",
+                 more than {epsilon:.3} (significance level 1% over all).",
                 number_of(*of, "value"),
                 shown(4, *prob)
             ),
@@ -467,14 +467,14 @@ impl fmt::Display for Evidence {
                 write!(
                     f,
                     "{contradicted} of {} with a guarantee significantly {one} it on the test rows (exact binomial tests, \
-                     significance level 1 % over all bins). Most likely these rows are not like the calibration rows.",
+                     significance level 1% over all bins). Most likely these rows are not like the calibration rows.",
                     number_of(*bins, "bin")
                 )
             }
             Self::ContradictedIntervals { contradicted, ranges, .. } => write!(
                 f,
                 "The event rate of {contradicted} of {} lies significantly outside its interval on the test rows (exact binomial \
-                 tests, significance level 1 % over all ranges). Most likely these rows are not like the calibration rows.",
+                 tests, significance level 1% over all ranges). Most likely these rows are not like the calibration rows.",
                 number_of(*ranges, "score range")
             ),
             Self::Reversed { auc } => write!(

@@ -264,7 +264,7 @@ fn of_probabilities(judgment: Judgment, grounds: &Grounds<'_>) -> String {
     let level = percent_of_success(grounds.alpha);
     let by = match grounds.change {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => {
-            format!(" (change {change:+.digits$}, {level} % interval [{lo:+.digits$}, {hi:+.digits$}])")
+            format!(" (change {change:+.digits$}, {level}% interval [{lo:+.digits$}, {hi:+.digits$}])")
         }
         Some(BrierChange { interval: None, .. }) => {
             format!(" (change {change:+.digits$}; too few events for an interval)")
@@ -291,7 +291,7 @@ fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
     let level = percent_of_success(alpha);
     Some(format!(
         "These rows do not show that the scores separate the classes better than chance: the area under the ROC curve is \
-         {:.3} ({level} % interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration can change that.",
+         {:.3} ({level}% interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration can change that.",
         auc.value
     ))
 }
@@ -305,11 +305,11 @@ fn of_guarantee(
     let epsilon = artifact.header().guarantee.map(|guarantee| guarantee.epsilon).unwrap_or_default();
     match (guarantee, of_ranges) {
         (GuaranteeOnRows::Shown, true) => "These rows show that the guarantee holds: the event rate of every score range with test rows lies \
-             in its interval (exact tests at 5 % on either side of every range)."
+             in its interval (exact tests at 5% on either side of every range)."
             .into(),
         (GuaranteeOnRows::Shown, false) => format!(
             "These rows show that the guarantee holds: the event rate of every bin is within {epsilon:.4} of its probability (exact \
-             tests at 5 % on either side of every bin)."
+             tests at 5% on either side of every bin)."
         ),
         (GuaranteeOnRows::NotRefuted, _) => match (unseen, of_ranges) {
             (Some(unseen), true) => format!(

@@ -224,7 +224,7 @@ impl fmt::Display for Repeats {
         write!(
             f,
             "These rows do not look independent, and guarantees and intervals are for independent rows. In order of score the \
-             label changes {changes:.0} times, and {expected:.0} times are expected. {repeated} of {rows} rows ({share:.1} %) \
+             label changes {changes:.0} times, and {expected:.0} times are expected. {repeated} of {rows} rows ({share:.1}%) \
              have the score and label of another row. Are there copies, or several rows per patient?"
         )
     }

@@ -137,7 +137,7 @@ impl PlanOptions {
             let needed = self.epsilon.and_then(|epsilon| Plan::fewest_points(FEWEST_BINS, alpha, epsilon));
             let needed = needed.map_or(String::new(), |Plan { n, points_per_bin, .. }| {
                 let points = if what.is_empty() { n } else { points_per_bin };
-                format!("; two bins take {points}{what}")
+                format!("; two bins need {points}{what}")
             });
             refused(format!(
                 "{n} points{what} give no epsilon below {least:.4}, not even with one bin{needed}"

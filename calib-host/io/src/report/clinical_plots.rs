@@ -33,7 +33,7 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
     }
     let level = match band {
         "" => String::new(),
-        band => format!("{band}: {} %.", percent_of_success(alpha)),
+        band => format!("{band}: {}%.", percent_of_success(alpha)),
     };
     let caption = format!(
         "The CORP reliability curve (Dimitriadis, Gneiting and Jordan 2021): a calibrated model is on the diagonal. \
@@ -83,7 +83,7 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
     legend.extend(marked().next().map(|_| ("limit", "thresholds of the decision rule")));
     let band = match banded.is_empty() {
         true => String::new(),
-        false => format!(" The band is {} % at each threshold.", percent_of_success(alpha)),
+        false => format!(" The band is {}% at each threshold.", percent_of_success(alpha)),
     };
     let caption = format!(
         "Net benefit per row: true positives minus false positives weighted by the odds of the threshold (Vickers and Elkin \

@@ -245,7 +245,7 @@ impl FleetReport<'_> {
             id: &format!("outcomes-{}", table.table),
             title,
             caption: format!(
-                "The observed event rate of known outcomes, in every bin and of all devices together. The {} % exact \
+                "The observed event rate of known outcomes, in every bin and of all devices together. The {}% exact \
                  intervals cover all bins simultaneously, each at the bin's probability. A bin without an interval has no \
                  known outcome.",
                 percent_of_success(self.alpha)
@@ -288,7 +288,7 @@ impl FleetReport<'_> {
         chart.line("after", levels);
         let rows = expected.iter().zip(&found).zip(&table.predictions).enumerate();
         let rows = rows.map(|(at, ((expected, found), count))| {
-            vec![at.to_string(), format!("{expected:.2} %"), count.to_string(), format!("{found:.2} %")]
+            vec![at.to_string(), format!("{expected:.2}%"), count.to_string(), format!("{found:.2}%")]
         });
         let rows = rows.collect();
         let words = Words {

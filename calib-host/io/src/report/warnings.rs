@@ -99,8 +99,8 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
     let (bins, name) = counted_in(artifact);
     (few > 0).then(|| {
         format!(
-            "At most two positives or two negatives in all are in {few} of {} of the calibrator: what is known there is the \
-             exact interval, not epsilon.",
+            "At most two positives or at most two negatives are in {few} of {} of the calibrator: rely on the exact interval \
+             there, not on epsilon.",
             number_of(bins as u64, name)
         )
     })
@@ -171,7 +171,7 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     }
     if let Some((score, times)) = most_frequent(scores(test)).filter(|most| most.1 as u64 * 20 > after.n) {
         let share = 100.0 * times as f64 / after.n as f64;
-        warnings.push(format!("Scores are tied: {share:.1} % of the test rows have the score {score}."));
+        warnings.push(format!("Scores are tied: {share:.1}% of the test rows have the score {score}."));
     }
     if after.log_loss_clipped > 0 {
         warnings.push(format!(

@@ -123,7 +123,7 @@ def threshold(
     >>> scores = rng.random(400)
     >>> found = calib_host.threshold(scores, rng.random(400) < scores, sensitivity=0.8)
     >>> found["sentences"][0]
-    'the device raises at a score of 0.47230035 or more: at least 80 % of class 1, with 95 % confidence'
+    'the device raises its alarm at a score of 0.47230035 or more. Guaranteed: sensitivity at least 80% (class 1 not cleared), with 95% confidence'
     """
     data = _dataset(scores, y, kind, clusters=clusters, groups=groups, calibrator=calibrator, codes=score_encoding)
     made = _native.threshold(

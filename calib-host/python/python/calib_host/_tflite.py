@@ -177,7 +177,7 @@ class _Network:
         if outside > MANY:
             low, high = (to.scale * (end - to.zero_point) for end in (ends.min, ends.max))
             told = (
-                f"of the values in X {100 * outside:.0f} % are outside of {low:.4g} to {high:.4g}, which is what {to} takes: give X as the "
+                f"of the values in X {100 * outside:.0f}% are outside of {low:.4g} to {high:.4g}, which is what {to} takes: give X as the "
                 "network was fed in training"
             )
             self.warnings = (*self.warnings, told)

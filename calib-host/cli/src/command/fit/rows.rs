@@ -115,7 +115,7 @@ impl FitCommand {
         };
         match (is_of_two, method, is_named) {
             (true, MethodChoice::Auto | MethodChoice::Within(_), false) => Err(usage(
-                "of two classes give class 1 with --scores (of a table with --score-column), or name a --reduction",
+                "for two classes, give the scores of class 1 with --scores (in a table, set --score-column), or name a --reduction",
             )),
             _ => Ok(()),
         }

@@ -57,7 +57,7 @@ impl NotFitted {
         let sentence = match self {
             Self::Options(error) => return Some(error.clone()),
             Self::NoBinsKeep { n, epsilon, needed, least } => {
-                let needed = needed.map_or(String::new(), |n| format!(": two bins take {n}"));
+                let needed = needed.map_or(String::new(), |n| format!(": two bins need {n}"));
                 let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
                 format!(
                     "no bins of {n} points keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}"
