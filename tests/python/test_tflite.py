@@ -243,7 +243,7 @@ def test_rows_and_labels_of_no_use(change, words, data):
 def test_rows_that_were_scaled_otherwise_are_warned_of(data):
     X, y = data
     content = networks.dense(WEIGHTS, 0.1, X, LOGISTIC)
-    with pytest.warns(CalibrationWarning, match="of the values in X .* % are outside of -.* which is what the network's input"):
+    with pytest.warns(CalibrationWarning, match="of the values in X .*% are outside of -.* which is what the network's input"):
         calibrator = from_tflite(interpreter(content), 50 * X, y, "isotonic")
     assert any("outside of" in told for told in calibrator.warnings)
     with warnings.catch_warnings():

@@ -36,7 +36,7 @@ const MOST_THREADS: usize = 256;
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;
 
-/// Calibrated probabilities for microcontrollers: fit on held-out scores, with guarantees, and deploy the table.
+/// Calibrate classifier scores, and run the result on microcontrollers.
 #[derive(Parser)]
 #[command(name = "calib", version, propagate_version = true, max_term_width = 110)]
 struct Cli {

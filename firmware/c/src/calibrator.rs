@@ -21,7 +21,7 @@ pub const CALIB_CALIBRATOR_WORDS: usize = 112;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_calibrator_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_CALIBRATOR_WORDS],
 }
 

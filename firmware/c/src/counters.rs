@@ -2,20 +2,20 @@
 
 use calib_core::wire::{Counters, Kept, MAX_COUNTED_BINS, Raised, Watched};
 
-/// In `calib_evidence_t.raised`: no alarm was raised.
+/// In `calib_evidence_t.raised`: no alert was raised.
 pub const CALIB_NOT_RAISED: u8 = 0;
-/// In `calib_evidence_t.raised`: an alarm was raised, by the prediction or outcome `raised_at`, or by one since the look before it.
+/// In `calib_evidence_t.raised`: an alert was raised, by the prediction or outcome `raised_at`, or by one since the evaluation before it.
 pub const CALIB_RAISED_AT: u8 = 1;
-/// In `calib_evidence_t.raised`: an alarm was raised, by the prediction `raised_at` or one before it.
+/// In `calib_evidence_t.raised`: an alert was raised, by the prediction `raised_at` or an earlier one.
 pub const CALIB_RAISED_BY: u8 = 2;
 
-/// In `calib_counters_t.kept`: the counters are in memory alone.
+/// In `calib_counters_t.kept`: the counters are only in memory.
 pub const CALIB_KEPT_NOT: u8 = 0;
 /// In `calib_counters_t.kept`: the journal holds all but the last `unsaved` predictions and outcomes.
 pub const CALIB_KEPT: u8 = 1;
-/// In `calib_counters_t.kept`: the flash failed when the counters were to be saved.
+/// In `calib_counters_t.kept`: saving the counters to flash failed.
 pub const CALIB_KEPT_FAILED: u8 = 2;
-/// In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, an alarm perhaps among them.
+/// In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, perhaps with an alert.
 pub const CALIB_KEPT_LOST: u8 = 3;
 /// In `calib_counters_t.kept`: this header does not know it.
 pub const CALIB_KEPT_OTHER: u8 = 255;
@@ -32,11 +32,11 @@ const _: () = assert!(CALIB_EVIDENCE_UNITS as i64 == calib_core::monitor::LogEvi
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct calib_evidence_t {
-    /// The natural logarithm of the evidence against the calibrator, in parts of `CALIB_EVIDENCE_UNITS`.
+    /// The natural logarithm of the e-value (e-CUSUM for changes), in parts of `CALIB_EVIDENCE_UNITS`.
     pub log: i64,
     /// How much of it an alarm takes.
     pub alarm_log: i64,
-    /// The evidence as odds: 1000 says 1000 : 1 against the calibrator; 0 is less than 1 : 1.
+    /// The e-value (e-CUSUM for changes), rounded down: a large value is evidence of a change.
     pub odds: u32,
     /// The odds that an alarm takes.
     pub alarm_odds: u32,

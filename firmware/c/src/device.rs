@@ -37,7 +37,7 @@ const _: () = assert!(CALIB_REPLY_BYTES == MAX_FRAME);
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_device_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_DEVICE_WORDS],
 }
 

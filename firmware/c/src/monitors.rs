@@ -32,7 +32,7 @@ pub const CALIB_MONITORS_WORDS: usize = 15;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_monitors_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_MONITORS_WORDS],
 }
 
@@ -460,7 +460,7 @@ pub unsafe extern "C" fn calib_monitors_tell(
     code(unsafe { with_artifact(monitors, calibrator, tell) })
 }
 
-/// Returns what the monitors of a table counted, and computes the evidence: about a million instructions.
+/// Returns what the monitors of a table counted, and computes the e-values: about a million instructions.
 ///
 /// A binary calibrator, and one by confidence, has only table 0. A calibrator by predicted class has a table for each class. With groups,
 /// the tables of each group follow those of the group before.

@@ -37,7 +37,7 @@ pub const CALIB_NO_SLOT: u8 = 255;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_store_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_STORE_WORDS],
 }
 

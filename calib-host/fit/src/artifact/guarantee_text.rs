@@ -595,7 +595,7 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     } else {
         let times = (epsilon / USEFUL_EPSILON).powi(2);
         format!(
-            "That is wide: an epsilon of {USEFUL_EPSILON} takes about {times:.1} times as many points in the bin with the fewest, \
+            "That is wide: an epsilon of {USEFUL_EPSILON} needs about {times:.1} times as many points in the smallest bin, \
              or fewer bins."
         )
     })
@@ -606,8 +606,8 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
     if let Some(guarantee) = header.guarantee {
         return format!(
-            "Nothing is guaranteed: the bound is {:.4}, and every probability is within 1 of the truth anyway. More points a \
-             bin narrow it.",
+            "There is no useful guarantee: epsilon is {:.4}, and values of 1 or more say nothing. More points per bin, or fewer \
+             bins, make it smaller.",
             guarantee.epsilon
         );
     }

@@ -26,7 +26,7 @@ pub const STYLE: &str = include_str!("chart.css");
 /// ```
 /// use calib_io::draw::{Axis, Chart};
 ///
-/// let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("fraction that came true"));
+/// let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("observed frequency"));
 /// chart.diagonal();
 /// chart.line("after", [(0.1, 0.12), (0.5, 0.49), (0.9, 0.93)]);
 /// let svg = chart.file("Reliability", "Three bins near the diagonal.", &[("after", "after calibration")]);

@@ -27,7 +27,7 @@ OF_KNOTS = "fit on scores of type numpy.float32, so that knots are the device's"
 
 @dataclass(frozen=True)
 class Proof:
-    """What was compared, bit of a score by bit, and by how much both sides differ.
+    """What was compared, and the largest difference of both sides.
 
     The other side computes in f64 from the same f32 score; the device in f32.
     """
@@ -264,7 +264,7 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
             "calib_host.sklearn.CalibratedClassifier"
         )
     if len(part.calibrators) != (1 if is_binary else len(classes)):
-        raise UsageError("a class had no rows in the fit: it has no calibrator of its own")
+        raise UsageError("a class had no rows in the fit: it has no calibrator")
     functions, knots = [], [np.zeros(0)]
     for calibrator in part.calibrators:
         if part.method == "isotonic":

@@ -185,7 +185,7 @@ class _Network:
         return np.clip(codes, ends.min, ends.max).astype(to.dtype)
 
     def run(self, rows: np.ndarray) -> np.ndarray:
-        """What the network says of rows that it takes, a column for each output."""
+        """The output of the network for rows that it accepts, a column for each output."""
         said = np.empty((len(rows), self.outputs), dtype=self.output.dtype)
         with at_work("running the network"):
             for start in range(0, len(rows), self._rows):
