@@ -22,8 +22,8 @@ use crate::show::{ShownFleet, verified};
 
 /// Add up what the monitors of many devices counted.
 ///
-/// All devices have the calibrator that you pass, which was fitted with --monitor. calib tests whether scores still
-/// come from where the reference scores did, and whether outcomes are as frequent as predicted. It tests all counts
+/// All devices have the calibrator that you pass, which was fitted with --monitor. calib tests whether scores are still
+/// distributed like the reference scores, and whether outcomes are as frequent as predicted. It tests all counts
 /// together, and each device separately. An alert is a warning.
 ///
 /// Which devices you pass, and when you query them, must not depend on what they counted: the most suspicious devices

@@ -203,5 +203,5 @@ const FIRST: &str = "save the answer as a table, such as pass1.csv; then the sam
 const SECOND: &str =
     "save the answer as pass2.csv; then `calib fit --passes pass1.csv pass2.csv` with the same method";
 const SAME_GROUPS: &str = "; every step with the same --group-column";
-const CODES: &str = "save the answer as a table, such as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
+const CODES: &str = "save the answer as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
                      --positives-column positives` with the same encoding and method";

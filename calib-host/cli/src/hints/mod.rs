@@ -241,13 +241,13 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             format!("if {label} stands for a missing value, leave out these rows; or write an empty cell for it, and add --drop-missing")
         }
         Problem::ThirdLabel { .. } => {
-            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest; \
-             several classes have labels from 0 on, and their scores go with --probs or --logits"
+            "a binary classifier has two labels: repair the others, or write 1 for one class and 0 for the rest; \
+             for several classes, use labels from 0 on, and --probs or --logits"
                 .into()
         }
         Problem::LabelsFrom1 { .. } => {
-            "subtract 1 from every label, as NumPy does with `labels - 1`; beside a table whose columns are called p1, p2 and so on they are \
-             read as they are"
+            "subtract 1 from every label, as NumPy does with `labels - 1`; with columns that are called p1, p2 and so on, calib reads \
+             the labels unchanged"
                 .into()
         }
         // The first of two columns without names is taken for the scores.

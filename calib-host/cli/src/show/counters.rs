@@ -26,7 +26,7 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
     }
     if tables.iter().flatten().any(|counters| counters.is_full) {
         warnings.push(
-            "a counter is full: the device does not count there any more, and notices nothing new; write its counters to a file (`calib \
+            "a counter is full: the device does not count there any more, and notices nothing new; write the counts to a file (`calib \
              status --counters`), and reset them with `calib label --reset`"
                 .into(),
         );

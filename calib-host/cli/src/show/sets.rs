@@ -33,8 +33,8 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     }
     writeln!(
         out,
-        "  this holds for new rows drawn as these were, one per patient or other independent unit, if neither the classifier nor a \
-         calibrator inside it was fitted to these rows"
+        "  this holds for new rows drawn as these were, one per patient or other independent unit; neither the classifier nor a \
+         calibrator inside it may be fitted to these rows"
     )
 }
 

@@ -65,7 +65,7 @@ impl NotFitted {
             }
             Self::TiesAtEdges { epsilon, least } => {
                 let least =
-                    least.map_or(String::new(), |least| format!(", and the least that is kept is {least}"));
+                    least.map_or(String::new(), |least| format!(" (the smallest possible is {least})"));
                 format!(
                     "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave out \
                      `epsilon`, use a larger one, or use `method=umd-randomized` with `bins`"
