@@ -121,7 +121,7 @@ def test_sets_that_cannot_be(binary):
     scores, labels = binary
     for options, words in [
         ({"alpha": 0.0}, "the alpha is 0.0"),
-        ({"class_score": "margin"}, 'class_score is for kind="logits" and kind="probs": a binary score is compared as it is'),
+        ({"class_score": "margin"}, 'class_score is for kind="logits" and kind="probs": a binary score is compared unchanged'),
         ({"class_score": "other"}, 'there is no class score "other": there are softmax and margin'),
     ]:
         with pytest.raises(UsageError, match=words):

@@ -122,7 +122,7 @@ pub(crate) enum Error {
     Device(#[from] DeviceError),
     /// A device was not told an outcome, nor what stands behind it.
     #[cfg(feature = "serial")]
-    #[error("{at}: {cause}; {} before this one {} told", number_of(*before as u64, "outcome"), if *before == 1 { "is" } else { "are" })]
+    #[error("{at}: {cause}; {} before this one {} reported", number_of(*before as u64, "outcome"), if *before == 1 { "was" } else { "were" })]
     Outcome {
         /// Where it stands.
         at: Box<Place>,

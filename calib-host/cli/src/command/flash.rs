@@ -236,7 +236,7 @@ fn show(chip: &str, plan: &FlashPlan, cx: &Context) -> Result<(), Error> {
     for sector in &plan.neighbors {
         writeln!(
             err,
-            "  {:#010x}  {} bytes stay as they are, and are compared",
+            "  {:#010x}  {} bytes stay unchanged, and are compared",
             sector.addr, sector.len_bytes
         )?;
     }

@@ -87,9 +87,9 @@ fn of_counters(refusal: &CountersRefusal) -> Option<String> {
             "the predictions of another calibrator are not counted with this one's: keep their outcomes for the next fit".into()
         }
         CountersRefusal::NoPrediction => {
-            "was the device switched off since, or told an outcome twice? it counts no outcome without a prediction".into()
+            "was the device switched off since, or did it receive an outcome twice? it counts no outcome without a prediction".into()
         }
-        CountersRefusal::Full => "write its counters to a file, then set them back with `calib label --reset`".into(),
+        CountersRefusal::Full => "write its counts to a file, then reset them with `calib label --reset`".into(),
         _ => return None,
     })
 }

@@ -460,7 +460,7 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
             "an [[action]] has name, positive, negative and alarm, and may have abstain, if_sure, start_up, above and up_to"
         }
         CostsError::Cost { cause: CostError::Negative(_), .. } => {
-            "add the same amount to every action's cost: the thresholds stay as they are"
+            "add the same amount to every action's cost: the thresholds stay unchanged"
         }
         CostsError::Cost { cause: CostError::TooLarge(_) | CostError::TooFine(_), .. } => {
             "use another unit: costs are from 0 to 1e9 with up to six decimals"

@@ -95,7 +95,7 @@ impl PointOptions {
     ) -> Result<Sample, Error> {
         if self.are_aggregated() && table.is_lone_array() {
             return Err(Error::Usage(
-                "--weight-column and --count-column need a table: an array that is alone has no columns"
+                "--weight-column and --count-column need a table: a single array has no columns"
                     .into(),
             ));
         }

@@ -183,7 +183,7 @@ impl Assessed<'_> {
         let source = read_all(&[path], cx)?.remove(0);
         let table = Table::read_only(&source, &[column, count, positives])?;
         if table.is_lone_array() {
-            return Err(usage("--count-column needs a table: an array that is alone has no columns"));
+            return Err(usage("--count-column needs a table: a single array has no columns"));
         }
         let scores = table.numbers(column)?;
         let points = counted_probs(&scores, &table.numbers(count)?, &table.numbers(positives)?)?;
@@ -196,7 +196,7 @@ impl Assessed<'_> {
                 "an artifact with randomized ties draws a number for every row, which counts do not have",
             )),
             false => Err(usage(
-                "counted rows are judged before and after an artifact that calibrates scores in [0, 1] and does nothing else",
+                "counted rows are evaluated before and after an artifact that calibrates scores in [0, 1] and does nothing else",
             )),
         }
     }

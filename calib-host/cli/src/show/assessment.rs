@@ -194,7 +194,7 @@ pub(crate) fn each<T, W: Write>(
 fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
     let SurfaceVolume { value, interval, standard_error, tuples, .. } = surface.vus;
     let of = match standard_error {
-        Some(error) => format!("of {tuples} tuples drawn: the draw alone has a standard error of {error:.6}"),
+        Some(error) => format!("of {tuples} tuples drawn: the draw has a standard error of {error:.6}"),
         None => format!("of all {tuples} tuples of one row a class"),
     };
     writeln!(out, "{:<NAME$} {:.6} ({of})", "vus", EstimateWithInterval { value, interval })?;

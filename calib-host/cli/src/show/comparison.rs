@@ -15,8 +15,8 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
     let n = comparison.n;
     let judged = match comparison.claim {
         None => "",
-        Some(Claim::AllClasses) => ", all classes judged",
-        Some(Claim::TopLabel) => ", the predicted class judged",
+        Some(Claim::AllClasses) => ", all classes evaluated",
+        Some(Claim::TopLabel) => ", the predicted class evaluated",
     };
     let of_clusters =
         comparison.clusters.map_or(String::new(), |clusters| format!(" of {clusters} clusters"));

@@ -57,7 +57,7 @@ pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Resu
     )?;
     writeln!(
         out,
-        "  alone, and it is the true one  {}: not guaranteed for these sets separately",
+        "  single class, and the true one {}: not guaranteed for these sets separately",
         counted(figures.alone())
     )?;
     for (class, covered) in figures.by_class.iter().enumerate() {

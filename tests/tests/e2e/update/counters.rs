@@ -116,14 +116,14 @@ fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     };
     table(9, 0);
     let told = json(&run(&["label", "outcomes.csv", "--json"]));
-    assert_eq!((told["told"].as_u64(), &told["monitors"][0]["labeled"][3]), (Some(9), &9.into()));
+    assert_eq!((told["reported"].as_u64(), &told["monitors"][0]["labeled"][3]), (Some(9), &9.into()));
     assert_eq!(told["monitors"][0]["guarantee"]["standing"], "alert");
     table(12, 1);
     let refused = run(&["label", "outcomes.csv"]);
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
     assert!(
-        said.contains("outcomes.csv, line 8") && said.contains("6 outcomes before this one are told"),
+        said.contains("outcomes.csv, line 8") && said.contains("6 outcomes before this one were reported"),
         "{said}"
     );
     assert!(said.contains("as many outcomes as it counted predictions"), "{said}");
