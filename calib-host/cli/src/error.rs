@@ -274,7 +274,7 @@ impl Error {
                 "the artifact has no group {name:?}\n  artifact  {artifact}: has {known}"
             )),
             AssessError::Mismatch(Mismatch { takes, got, .. }) => Self::Mismatch(format!(
-                "the artifact does not fit the scores\n  artifact  {artifact}: takes {}\n  scores    {got}",
+                "the artifact does not fit the scores\n  artifact  {artifact}: accepts {}\n  scores    {got}",
                 takes.with_names(name)
             )),
             other => Self::Usage(other.to_string()),

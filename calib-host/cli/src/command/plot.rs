@@ -187,7 +187,7 @@ impl PlotCommand {
             (None, Some(FileKind::Svg)) => Ok(FormatName::Svg),
             (None, None) if self.output.extension().is_none() => Ok(FormatName::Svg),
             (None, _) => Err(Error::Usage(format!(
-                "{} has an extension of no picture: name it .svg or .png, or say which with --format",
+                "{} has an unknown extension: name it .svg or .png, or set --format",
                 self.output.display()
             ))),
         }

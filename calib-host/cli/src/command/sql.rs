@@ -83,9 +83,7 @@ impl Run for Sql {
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
             (Some(_), Some(_)) => {
-                return Err(Error::Usage(
-                    "of integer codes one pass tells everything: leave out --pass1".into(),
-                ));
+                return Err(Error::Usage("for integer codes, one pass is enough: leave out --pass1".into()));
             }
             (None, Some(_)) => {
                 self.check_codes()?;

@@ -38,7 +38,7 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
             "push the newest calibrator again with `calib push`; if it happens again, the flash is worn out".into()
         }
         DeviceError::Refused(UpdateRefusal::NoCounter) => {
-            "fit again with --counter 1 or more, and sign that: a device with a key takes nothing without a counter".into()
+            "fit again with --counter 1 or more, and sign that: a device with a key accepts nothing without a counter".into()
         }
         DeviceError::Refused(UpdateRefusal::SameCounter { counter }) => {
             format!("fit again with --counter {} or more, and sign that", counter.saturating_add(1))

@@ -30,7 +30,8 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Compile(cause) => cause.hint().map(|hint| hint.with_names(option)),
         Error::Guarantee { cause: GuaranteeError::Operating(cause), .. } => of_operating(cause),
         Error::Recalibrate { cause: RecalibrateError::NoOutcome, .. } => Some(
-            "`calib label` tells a device outcomes; `calib status --counters` reads what it counted".into(),
+            "`calib label` reports outcomes to a device; `calib status --counters` reads what it counted"
+                .into(),
         ),
         Error::Fleet { cause: FleetError::NoMonitors, .. }
         | Error::Log { cause: LogError::NoMonitors, .. } => {
@@ -221,20 +222,20 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::Text(_) => "write numbers as numbers, without quotes".into(),
         Problem::TwoLabels(labels) => {
             let [first, second] = labels.each_ref().map(|label| positive(label));
-            format!("say which of them is class 1: {first} or {second}")
+            format!("specify which of them is class 1: {first} or {second}")
         }
         Problem::MissingCode { labels: [first, second], code } => {
             let kept = format!("leave out the rows with {code}, as pandas does with table[table.label != {code}]");
             match first == "0" && second == "1" {
                 true => format!("{kept}; or write an empty cell for {code}, and add --drop-missing"),
-                false => format!("{kept}, and say which label is class 1: {} or {}", positive(first), positive(second)),
+                false => format!("{kept}, and specify which label is class 1: {} or {}", positive(first), positive(second)),
             }
         }
         Problem::NoPositive { labels, .. } => match &labels[..] {
             [zero, one] if zero == "0" && one == "1" => {
                 "leave out --positive-label if labels are 0 and 1: 1 is class 1".into()
             }
-            [first, second] => format!("say which of them is class 1: {} or {}", positive(first), positive(second)),
+            [first, second] => format!("specify which of them is class 1: {} or {}", positive(first), positive(second)),
             _ => "give a label that occurs, in the same upper and lower case".into(),
         },
         Problem::ThirdLabel { label, .. } if is_missing(label) || ["9", "99", "999", "-9", "-99", "-999"].contains(&label.as_str()) => {

@@ -55,7 +55,7 @@ impl PlannedThresholds {
             let (class, level) = (threshold.class, percent(threshold.level));
             writeln!(
                 out,
-                "a {} of at least {level}% with {confidence}% confidence takes {} {class}",
+                "a {} of at least {level}% with {confidence}% confidence needs {} {class}",
                 threshold.accuracy, threshold.points[0].points
             )?;
             for line in &threshold.points {

@@ -89,11 +89,11 @@ impl FitCommand {
                 cx.leaves_out(),
                 "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
-            (self.points.are_aggregated(), "both passes say themselves how many points a row is"),
+            (self.points.are_aggregated(), "both passes state how many points a row is"),
             (self.labels.is_some(), "both passes count labels: leave out --labels"),
             (
                 self.codes.encoding()?.is_some(),
-                "of integer codes one pass tells everything: fit what `calib sql --score-encoding` asks for with --scores and \
+                "for integer codes, one pass is enough: fit what `calib sql --score-encoding` asks for with --scores and \
                  --count-column",
             ),
             (
