@@ -9,8 +9,9 @@ const SLACK: i64 = 512;
 
 /// Counts predictions by bin, and says how strongly they speak for another distribution of scores.
 ///
-/// While nothing has changed, the next score falls into bin b with probability (m_b + c_b) / (n + 1 + t), given the m_b gaps of the
-/// reference, the c_b predictions so far and their sum t: a Polya urn. The bet against it is (5 + c_b) / (5 B + t). Their ratio,
+/// While nothing has changed, the next score falls into bin b with probability (m_b + c_b) / (n + 1 + t). Here m_b are the gaps of
+/// the reference, c_b the predictions so far, and t their sum: a Polya urn. The bet against it is (5 + c_b) / (5 B + t). Their
+/// ratio,
 /// multiplied over all predictions, is the evidence, and a function of the counts alone: P(ever 1/alpha or more) <= alpha over the
 /// draw of the calibration scores and of the stream, whatever their distribution, provided that scores do not tie at an edge.
 ///

@@ -95,7 +95,7 @@ pub(crate) fn of_assess(cause: &AssessError) -> PyErr {
         AssessError::NoGroups { .. } => UsageError::new_err(cause.to_string()),
         AssessError::UnknownGroup { .. } => MismatchError::new_err(cause.to_string()),
         AssessError::Mismatch(cause) => MismatchError::new_err(format!(
-            "the artifact does not fit the scores\n  artifact  takes {}\n  scores    {}",
+            "the artifact does not fit the scores\n  artifact  accepts {}\n  scores    {}",
             cause.takes.with_names(name),
             cause.got
         )),

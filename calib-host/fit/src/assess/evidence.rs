@@ -111,8 +111,9 @@ pub enum Evidence {
 /// `before` and `after`, which hold the same rows.
 ///
 /// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows. The bins'
-/// tests are exact binomial ones at that level over all bins (Bonferroni). Of rows in `clusters` the differences of a
-/// cluster's rows are taken together, the bins are tested on one row of each cluster, and the area under the ROC curve as if
+/// tests are exact binomial ones at that level over all bins (Bonferroni). For rows in `clusters`, the differences of a
+/// cluster's rows are taken together, and the bins are tested on one row of each cluster. The area under the ROC curve is
+/// tested as if
 /// the rows of a cluster all said the same.
 ///
 /// ```

@@ -184,8 +184,9 @@ impl Told {
         Some(OrderChange { before, after, interval })
     }
 
-    /// The probabilities whose rows differ in their event rates by more than epsilon, for sure, between the lower and the higher half of their
-    /// scores, and how many probabilities were tested: at [`LEVEL`] over all, by the interval of the difference that the exact intervals of
+    /// The probabilities whose rows differ significantly in their event rates, by more than epsilon, between the lower and the higher half of
+    /// their scores. Also how many probabilities were tested: at [`LEVEL`] over all, by the interval of the difference that the exact
+    /// intervals of
     /// both rates make (square-and-add, Newcombe 1998; Zou and Donner 2008). `epsilon` is by table.
     pub(super) fn mixed(&self, epsilon: impl Fn(u16) -> f64) -> (Vec<Mixed>, u64) {
         let halved: Vec<_> =

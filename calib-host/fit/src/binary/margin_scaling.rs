@@ -137,8 +137,8 @@ impl Moments {
     }
 }
 
-/// Fits `sigmoid((a u + b) u + c)` with `u = m * scale + shift` by Newton's method with halved steps, from the line that fits best, and
-/// returns the three weights, the scale and the shift, both of which an `f32` holds.
+/// Fits `sigmoid((a u + b) u + c)` with `u = m * scale + shift` by Newton's method with halved steps, from the line that fits best.
+/// Returns the three weights, the scale and the shift. An `f32` holds the scale and the shift.
 pub(super) fn fit_parabola(groups: &[Group], targets: Targets) -> Result<[f64; 5], ScalingError> {
     let line = Line::fit(groups, targets, true)?;
     let (center, unit) = line.scale(groups);

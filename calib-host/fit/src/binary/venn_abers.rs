@@ -48,7 +48,7 @@ impl VennAbersModel {
 
     /// Tabulates both fits of points whose scores are `f32`.
     ///
-    /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is
+    /// A point with label 0 is never below the mean of what precedes it in its group. So the fit with label 0 is
     /// constant from one score up to the next. By the same reasoning the fit with label 1 is constant right above a
     /// score up to and including the next.
     pub(crate) fn fit(points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Self, FitError> {

@@ -24,8 +24,8 @@ const SUM_TOLERANCE: f64 = 0.004;
 
 impl CodeVectors {
     /// Checks row-major codes, `classes` to a row: that each is one of the encoding and stands for a score in `[0, 1]`, and
-    /// that the scores of a row sum to one. The sum may be off by half a step for each class and one more, as a softmax is
-    /// that rounds and has no code for 1, and by 0.004 in any case.
+    /// that the scores of a row sum to one. The sum may differ from one by half a step for each class and one more,
+    /// because a softmax rounds and has no code for 1. It may differ by 0.004 in any case.
     ///
     /// # Errors
     ///

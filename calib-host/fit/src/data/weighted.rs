@@ -27,8 +27,8 @@ impl WeightedData {
     ///
     /// # Errors
     ///
-    /// No rows, a score that is not in `[0, 1]`, a weight that is not a number from 0 on, weights that are all 0, or those of a label that
-    /// all count as 0.
+    /// No rows, a score that is not in `[0, 1]`, or a weight that is not a number from 0 on. Weights that are all 0, or those of a label
+    /// that all count as 0.
     pub fn new(rows: &[(f64, f64, bool)]) -> Result<Self, DataError> {
         Self::of_kind(ScoreKind::Probability, rows)
     }

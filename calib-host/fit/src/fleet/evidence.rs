@@ -113,8 +113,9 @@ impl fmt::Display for Standing {
 /// [`ShiftMonitor`](calib_core::monitor::ShiftMonitor), which rounds it down. `gaps` are the reference's, and `counts` the predictions of
 /// each bin.
 ///
-/// With n + 1 gaps, m of them in a bin with c of t predictions, it is the product over all predictions of (5 + c) / (5 B + t) to
-/// (m + c) / (n + 1 + t), with the counts from before each: a function of the counts alone. Below 10^-4 off for 10^9 predictions.
+/// Take n + 1 gaps, m of them in a bin with c of t predictions. It is the product over all predictions of (5 + c) / (5 B + t) to
+/// (m + c) / (n + 1 + t). The counts are those before each prediction: a function of the counts alone. Below 10^-4 off for 10^9
+/// predictions.
 ///
 /// ```
 /// let quiet = calib_fit::fleet::shift_evidence(&[250, 250, 250, 250], &[10, 11, 9, 10]);

@@ -21,8 +21,8 @@ const GUARANTEE_SLACK: f64 = 1e-6;
 
 /// Works out again, line by line, what devices say that they counted and answered.
 ///
-/// An alarm needs its evidence, by the definition and in doubles: a device rounds evidence down, so that it never has more. An answer
-/// without an alarm is wrong, and so is one with a later alarm, if the evidence was there, by more than a device may round off, when the device
+/// An alert needs its e-value, by the definition and in doubles: a device rounds its e-value down, so it never has more. An answer without an
+/// alert, or with a later alert, is wrong if the e-value was high enough. The excess must be more than a device may round off, when the device
 /// worked it out before. The alarms of a change depend on the order of predictions, and are worked out as on the device, bit for bit.
 pub struct LogVerifier<'a> {
     artifact: &'a Artifact<'a>,

@@ -39,8 +39,8 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
     fit_reduction(&data.into(), options, alpha)
 }
 
-/// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5); `alpha` in
-/// `(0, 1)` is the failure probability of the guarantee over all of them.
+/// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5). The
+/// failure probability of the guarantee over all of them is at most `alpha`, in `(0, 1)`.
 ///
 /// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
 /// function has no finite optimum stays uncalibrated. With a [`Blend`] of predicted classes, one with too few points gets the blend of all

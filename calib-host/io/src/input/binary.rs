@@ -67,8 +67,8 @@ impl<'a> BinaryFiles<'a> {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or is not of its format, a column is missing, a cell is not a score in `[0, 1]` or a label 0
-    /// or 1, or there are not as many labels as scores. The row is the first that has the fault.
+    /// If a file cannot be read or is not of its format, or a column is missing. If a cell is not a score in `[0, 1]` or a
+    /// label 0 or 1, or there are not as many labels as scores. The row is the first that has the fault.
     pub fn read(&self, options: &Arc<TableOptions>, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
         let mut chunks = self.chunks::<f32>(ScoreKind::Probability, options, watch)?;
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.

@@ -30,7 +30,7 @@ pub(super) struct Grid<'k> {
 /// Rows, or in place of the rows in a narrow bin of logits [`NODES`] points: the sum of a function over the points, with their
 /// counts, is the sum over the rows of the polynomial that has the function's values at the points (Chebyshev's).
 ///
-/// For a function of a logit that moves with slope `s` as the bin's does, with bins of width `w`, the difference is about
+/// Take a function of a logit that moves with slope `s` as the bin's does, with bins of width `w`. The difference is about
 /// `(s w / 2)^6 / (6! 2^5)` of a row's size: 10^-17 for `s w` of `1 / 64`, less than what sums of floats lose. Counts may be
 /// negative, and are no integers.
 #[derive(Default)]

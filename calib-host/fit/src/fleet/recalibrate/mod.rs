@@ -68,10 +68,11 @@ const NOT_KEPT: [&str; 7] =
 /// Makes a calibrator from the outcomes that devices counted with the active calibrator: its edges, with the share of positives in each
 /// bin.
 ///
-/// The edges were chosen without these outcomes. Given the bins in which outcomes are known, each bin's positives are binomial, and the
-/// exact intervals (Clopper and Pearson 1934) at `alpha / B` hold for all B bins of all tables at once with probability `1 - alpha`.
-/// Epsilon is the farthest end of one from its value. That takes that which outcomes become known depends on neither the label nor
-/// anything within the bin that predicts it, and that counters are read at a time that does not depend on them either. Where their alarm
+/// The edges were chosen without these outcomes. Given the bins in which outcomes are known, each bin's positives are binomial. The
+/// exact intervals (Clopper and Pearson 1934) at `alpha / B` hold for all B bins of all tables simultaneously, with at least `1 -
+/// alpha` probability.
+/// Epsilon is the farthest end of one from its value. This is valid only if the outcomes that become known depend on neither the label
+/// nor anything within the bin that predicts it. The time of reading the counters must not depend on them either. Where their alarm
 /// is why there is to be another calibrator, `earlier` takes the counters of that time: only what was counted since is used.
 ///
 /// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted all the same. What a device does with a probability, the range of the scores, groups, and the monitors stay as

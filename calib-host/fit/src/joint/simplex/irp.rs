@@ -18,9 +18,9 @@ use crate::stats::CrossValidation;
 /// as one region, and makes again and again the split that gains most of all splits of all regions whose values keep the
 /// order.
 ///
-/// A split keeps the order if the values at all calibration points, of its region and of all others, can be told apart as
-/// its threshold and those of all splits before tell the points apart (the paper's Definition 3.2, evaluated at the splits
-/// that were made, as in its section 3.3). Of three classes, a split that would raise the hull of the ROC surface on the
+/// A split keeps the order if the values at all calibration points can be separated as the points are: by its threshold
+/// and those of all earlier splits. This is the paper's Definition 3.2, evaluated at the splits that were made, as in its
+/// section 3.3. Of three classes, a split that would raise the hull of the ROC surface on the
 /// calibration points is left out as well, but with [`RegionValues::PaperCompatible`]. With two classes and no smoothing it makes the splits of `irp`, and ends at the
 /// isotonic fit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,9 @@
 /// Rounding that a difference of probabilities may show.
 const TOLERANCE: f64 = 1e-12;
 
-/// What the values at the points on the sides of one split leave of the room between them: for every two classes `k` and `l`
-/// the least of `r_k - r_l` over the values `r` of the points on the side of class `k`, and a region that has it.
+/// What the values at the points on the sides of one split leave of the room between them: for every two classes `k` and
+/// `l`, the least of `r_k - r_l`, and a region that has it. The least is over the values `r` of the points on the side of
+/// class `k`.
 ///
 /// The values keep the order of the split if some `gamma'` puts them all on their sides: `gamma'_k - gamma'_l` is at most the
 /// bound of `k` and `l`, for all `k` and `l`. Such a `gamma'` exists if no cycle of bounds sums to less than 0; for pairs of

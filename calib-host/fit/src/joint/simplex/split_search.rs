@@ -153,7 +153,7 @@ impl SteppedPoints<'_> {
     }
 
     /// Counts one child of every split among two or three classes in O(n log n): a point is in it if one or two
-    /// differences of its entries are not below those of gamma, which a sweep over the first difference and a tree of
+    /// differences of its entries are not below those of gamma. A sweep over the first difference and a tree of
     /// counts over the second tell.
     fn sweep(&self, child: usize, points: &[usize], gammas: &[Vec<i32>], counts: &mut [u64]) {
         let mut rows: Vec<((i64, i64), u16)> =

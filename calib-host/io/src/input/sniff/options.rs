@@ -21,8 +21,8 @@ use crate::files::quoted;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
-    /// Whether columns `score` and `label` that are not there are looked for under their usual names, text tables may have no header, and of
-    /// two probabilities that sum to one the second is taken.
+    /// Whether missing columns `score` and `label` are looked for under their usual names, and text tables may have no header. Also, of two
+    /// probabilities that sum to one, the second is used.
     pub guess: bool,
     /// The label that is class 1; the other one is class 0. Without it labels are 0 and 1, or words for them.
     pub positive_label: Option<String>,
