@@ -254,9 +254,8 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
 /// The percentile interval of a volume over resamples of the rows; `None` if a class is missing from all of them.
 ///
 /// The volume is a mean over tuples. It changes with the rows about as a sum over classes does: of the means of what single
-/// rows give (Hoeffding's decomposition, to the first order). So those means are resampled, so that no resample needs
-/// separate
-/// tuples.
+/// rows give (Hoeffding's decomposition, to the first order). Those means are resampled, so no resample needs
+/// separate tuples.
 fn interval(by_class: &[Vec<Vec<i64>>], units: &Units, value: f64, bootstrap: Bootstrap) -> Option<Interval> {
     let shares = shares_of_rows(by_class, value, bootstrap.seed);
     let whole: f64 = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).sum();
