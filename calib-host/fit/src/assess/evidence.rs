@@ -17,7 +17,7 @@ use crate::artifact::number_of;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
-use crate::stats::{Clusters, Interval, shown};
+use crate::stats::{Clusters, Interval, percent, shown};
 
 /// The seed with which the row of a cluster is drawn that bins are tested on.
 const DRAW_SEED: u64 = 0;
@@ -436,6 +436,14 @@ fn chance(n: f64, hits: f64) -> f64 {
     z(LEVEL / 2.0) * ((n + 1.0) / (12.0 * hits * (n - hits))).sqrt()
 }
 
+/// What a contradicted guarantee may mean.
+fn either(alpha: f64) -> String {
+    format!(
+        "Either these rows are not like the calibration rows, or the guarantee failed, which has a probability of at most {}%.",
+        percent(alpha as f32)
+    )
+}
+
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -463,20 +471,22 @@ impl fmt::Display for Evidence {
                 number_of(*of, "value"),
                 shown(4, *prob)
             ),
-            Self::ContradictedGuarantee { contradicted, bins, .. } => {
+            Self::ContradictedGuarantee { contradicted, bins, alpha } => {
                 let one = if *contradicted == 1 { "contradicts" } else { "contradict" };
                 write!(
                     f,
                     "{contradicted} of {} with a guarantee significantly {one} it on the test rows (exact binomial tests, \
-                     significance level 1% over all bins). Most likely these rows are not like the calibration rows.",
-                    number_of(*bins, "bin")
+                     significance level 1% over all bins). {}",
+                    number_of(*bins, "bin"),
+                    either(*alpha)
                 )
             }
-            Self::ContradictedIntervals { contradicted, ranges, .. } => write!(
+            Self::ContradictedIntervals { contradicted, ranges, alpha } => write!(
                 f,
                 "The event rate of {contradicted} of {} lies significantly outside its interval on the test rows (exact binomial \
-                 tests, significance level 1% over all ranges). Most likely these rows are not like the calibration rows.",
-                number_of(*ranges, "score range")
+                 tests, significance level 1% over all ranges). {}",
+                number_of(*ranges, "score range"),
+                either(*alpha)
             ),
             Self::Reversed { auc } => write!(
                 f,

@@ -330,8 +330,8 @@ fn of_guarantee(
             let is_off = if of_ranges { "a score range is significantly outside its interval" } else { "a bin is \
                  significantly outside its guaranteed range" };
             format!(
-                "These rows contradict the guarantee: the event rate of {is_off}. Most likely these rows are not like the \
-                 calibration rows."
+                "These rows contradict the guarantee: the event rate of {is_off}. Either these rows are not like the \
+                 calibration rows, or the guarantee failed (probability at most alpha)."
             )
         }
         (GuaranteeOnRows::NotTested, _) => {
