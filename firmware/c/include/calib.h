@@ -105,7 +105,7 @@
 #define CALIB_REDUCTION_CONFIDENCE 2
 
 /**
- * In `calib_info_t.reduction`: every class by itself.
+ * In `calib_info_t.reduction`: every class separately.
  */
 #define CALIB_REDUCTION_CLASS_WISE 3
 
@@ -352,7 +352,7 @@
 #define CALIB_ERROR_KIND -30
 
 /**
- * The calibrator takes scores in another encoding.
+ * The calibrator accepts scores in another encoding.
  */
 #define CALIB_ERROR_ENCODING -31
 
@@ -427,7 +427,7 @@
 #define CALIB_ERROR_ALARM -60
 
 /**
- * The classifier failed, or its features are not as many finite numbers as it takes.
+ * The classifier failed, or its features are not as many finite numbers as it needs.
  */
 #define CALIB_ERROR_CLASSIFY -61
 
@@ -818,7 +818,7 @@ typedef struct {
      */
     uint8_t action;
     /**
-     * `CALIB_VERDICT_...`: what the thresholds say.
+     * `CALIB_VERDICT_...`: the verdict of the thresholds.
      */
     uint8_t verdict;
     /**
@@ -851,7 +851,7 @@ typedef struct {
 } calib_band_t;
 
 /**
- * What an artifact says of its calibrator.
+ * What an artifact states about its calibrator.
  */
 typedef struct {
     /**
@@ -919,7 +919,7 @@ typedef struct {
      */
     uint8_t theorem;
     /**
-     * Whether the calibrator takes a random word with every score: 0 or 1.
+     * Whether the calibrator needs a random word with every score: 0 or 1.
      */
     uint8_t is_randomized;
     /**
@@ -998,7 +998,7 @@ typedef struct {
  */
 typedef struct {
     /**
-     * Handed to every callback as it is; may be null.
+     * Passed to every callback unchanged; may be null.
      */
     void *context;
     /**
@@ -1010,7 +1010,7 @@ typedef struct {
      */
     uint32_t (*ticks)(void *context);
     /**
-     * The most stack used so far, in bytes; null if nobody knows.
+     * The most stack used so far, in bytes; null if unknown.
      */
     uint32_t (*stack_bytes)(void *context);
     /**
@@ -1027,12 +1027,12 @@ typedef struct {
  * erases one slot, writes it and reads it back. A save of a journal writes one record, and erases at most 4096 bytes, or one longer sector;
  * beginning with another calibrator and a reset erase all of the journal. A watchdog is fed by the callbacks, or allows for the sum.
  *
- * What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
+ * Every request lies within a slot and consists of whole units of 32 bytes. So the flash's own units, in which it is read and
  * written, divide 32. Nothing is ever written twice without being erased.
  */
 typedef struct {
     /**
-     * Handed to every callback as it is; may be null.
+     * Passed to every callback unchanged; may be null.
      */
     void *context;
     /**
@@ -1163,7 +1163,7 @@ typedef struct {
      */
     int64_t log;
     /**
-     * How much of it an alarm takes.
+     * The logarithm that an alert needs.
      */
     int64_t alarm_log;
     /**
@@ -1171,7 +1171,7 @@ typedef struct {
      */
     uint32_t odds;
     /**
-     * The odds that an alarm takes.
+     * The e-value (e-CUSUM for changes) that an alert needs.
      */
     uint32_t alarm_odds;
     /**
@@ -1193,7 +1193,7 @@ typedef struct {
 } calib_evidence_t;
 
 /**
- * What the monitors of a table counted, and what they say.
+ * What the monitors of a table counted, and their results.
  */
 typedef struct {
     /**
@@ -1368,7 +1368,7 @@ int32_t calib_apply_margin(const calib_calibrator_t *calibrator,
                            calib_result_t *result);
 
 /**
- * Calibrates a binary score's integer code, in the encoding that `calib_info` tells.
+ * Calibrates a binary score's integer code, in the encoding that `calib_info` states.
  *
  * # Safety
  *
@@ -1507,7 +1507,7 @@ int32_t calib_apply_top_k_probs(const calib_calibrator_t *calibrator,
                                 size_t results_len);
 
 /**
- * The band at a binary score, a float from 0 to 1. `CALIB_ERROR_KIND` if the artifact has no band, or takes other scores; `band` is then left
+ * The band at a binary score, a float from 0 to 1. `CALIB_ERROR_KIND` if the artifact has no band, or accepts other scores; `band` is then left
  * as it was.
  *
  * # Safety
@@ -1530,7 +1530,7 @@ int32_t calib_band_margin(const calib_calibrator_t *calibrator,
                           calib_band_t *band);
 
 /**
- * The band at a binary score's integer code, in the encoding that `calib_info` tells.
+ * The band at a binary score's integer code, in the encoding that `calib_info` states.
  *
  * # Safety
  *
@@ -1607,7 +1607,7 @@ int32_t calib_device_take(calib_device_t *device,
 /**
  * Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
  *
- * Of the options only the group is looked at; they may name no monitors, as the device has its own. The result's `alarm` says what the alarm was set to.
+ * Only the group of the options is used. They must not name monitors, because the device has its own. The result's `alarm` is what the alarm was set to.
  *
  * # Safety
  *
@@ -1653,7 +1653,7 @@ int32_t calib_monitors_open_many(calib_monitors_t *monitors,
                                  size_t counters_words);
 
 /**
- * As `calib_monitors_open`, with a journal: the counters are saved in flash by themselves, and survive a restart. Opening reads the
+ * As `calib_monitors_open`, with a journal: the counters are saved in flash automatically, and survive a restart. Opening reads the
  * flash, and writes nothing.
  *
  * # Safety
@@ -1666,7 +1666,7 @@ int32_t calib_monitors_open_kept(calib_monitors_t *monitors,
                                  const calib_journal_t *journal);
 
 /**
- * As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: three sectors let no restart lose a save.
+ * As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: with three sectors, no restart loses a save.
  *
  * # Safety
  *
@@ -1772,7 +1772,7 @@ int32_t calib_monitors_restore(calib_monitors_t *monitors,
  *
  * `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artifacts must be signed; null
  * accepts every artifact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artifacts are loaded into it, so calibrators point
- * to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
+ * to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` reports that.
  *
  * # Safety
  *
@@ -1816,7 +1816,7 @@ int32_t calib_store_install(calib_store_t *store,
                             calib_receipt_t *receipt);
 
 /**
- * Reads both slots completely, and says what they hold.
+ * Reads both slots completely, and reports what they hold.
  *
  * # Safety
  *

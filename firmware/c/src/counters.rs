@@ -28,17 +28,17 @@ pub const CALIB_EVIDENCE_UNITS: i32 = 16_777_216;
 const _: () = assert!(CALIB_COUNTED_BINS == MAX_COUNTED_BINS);
 const _: () = assert!(CALIB_EVIDENCE_UNITS as i64 == calib_core::monitor::LogEvidence::UNITS);
 
-/// What a monitor says.
+/// The result of a monitor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct calib_evidence_t {
     /// The natural logarithm of the e-value (e-CUSUM for changes), in parts of `CALIB_EVIDENCE_UNITS`.
     pub log: i64,
-    /// How much of it an alarm takes.
+    /// The logarithm that an alert needs.
     pub alarm_log: i64,
     /// The e-value (e-CUSUM for changes), rounded down: a large value is evidence of a change.
     pub odds: u32,
-    /// The odds that an alarm takes.
+    /// The e-value (e-CUSUM for changes) that an alert needs.
     pub alarm_odds: u32,
     /// The number of the prediction, or of the outcome, that raised the alarm, counted from 1; 0 if none was raised.
     pub raised_at: u32,
@@ -50,7 +50,7 @@ pub struct calib_evidence_t {
     pub reserved: [u8; 2],
 }
 
-/// What the monitors of a table counted, and what they say.
+/// What the monitors of a table counted, and their results.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct calib_counters_t {

@@ -38,7 +38,7 @@ pub const CALIB_ERROR_SIGNATURE: i32 = -23;
 pub const CALIB_ERROR_KEY: i32 = -24;
 /// The calibrator is not of this kind of scores or number of classes, or gives more than one probability.
 pub const CALIB_ERROR_KIND: i32 = -30;
-/// The calibrator takes scores in another encoding.
+/// The calibrator accepts scores in another encoding.
 pub const CALIB_ERROR_ENCODING: i32 = -31;
 /// A score is not a number, infinite, or out of its range; or probabilities do not add up to 1.
 pub const CALIB_ERROR_SCORE: i32 = -32;
@@ -68,7 +68,7 @@ pub const CALIB_ERROR_WORN: i32 = -49;
 pub const CALIB_ERROR_CHANGED: i32 = -50;
 /// The callback for the alarm failed.
 pub const CALIB_ERROR_ALARM: i32 = -60;
-/// The classifier failed, or its features are not as many finite numbers as it takes.
+/// The classifier failed, or its features are not as many finite numbers as it needs.
 pub const CALIB_ERROR_CLASSIFY: i32 = -61;
 /// The calibrator has no monitors, none of this table, or several probabilities for a prediction.
 pub const CALIB_ERROR_NOT_MONITORED: i32 = -70;

@@ -306,7 +306,7 @@ pub unsafe extern "C" fn calib_monitors_open_many(
     unsafe { opened(monitors, counters, counters_words, &[], || Ok(ManyTables::new())) }
 }
 
-/// As `calib_monitors_open`, with a journal: the counters are saved in flash by themselves, and survive a restart. Opening reads the
+/// As `calib_monitors_open`, with a journal: the counters are saved in flash automatically, and survive a restart. Opening reads the
 /// flash, and writes nothing.
 ///
 /// # Safety
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn calib_monitors_open_kept(
     unsafe { opened::<KeptTable>(monitors, counters, counters_words, &[Span::of(journal)], || kept(journal)) }
 }
 
-/// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: three sectors let no restart lose a save.
+/// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: with three sectors, no restart loses a save.
 ///
 /// # Safety
 ///

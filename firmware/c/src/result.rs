@@ -101,7 +101,7 @@ pub struct calib_result_t {
     pub has_set: u8,
     /// The number of the decision rule's action, or `CALIB_NO_ACTION`.
     pub action: u8,
-    /// `CALIB_VERDICT_...`: what the thresholds say.
+    /// `CALIB_VERDICT_...`: the verdict of the thresholds.
     pub verdict: u8,
     /// `CALIB_ALARM_...`.
     pub alarm: u8,

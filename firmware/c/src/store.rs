@@ -205,7 +205,7 @@ pub(crate) unsafe fn parts(
 ///
 /// `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artifacts must be signed; null
 /// accepts every artifact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artifacts are loaded into it, so calibrators point
-/// to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
+/// to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` reports that.
 ///
 /// # Safety
 ///
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn calib_store_install(
     code(unsafe { memory::work(store.cast::<State<OpenStore>>(), install) })
 }
 
-/// Reads both slots completely, and says what they hold.
+/// Reads both slots completely, and reports what they hold.
 ///
 /// # Safety
 ///
