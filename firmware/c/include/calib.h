@@ -1155,7 +1155,7 @@ typedef struct {
 } calib_journal_t;
 
 /**
- * What a monitor says.
+ * The result of a monitor.
  */
 typedef struct {
     /**
