@@ -232,8 +232,8 @@ impl Bins {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "{n} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \
-             {} / {}, by a normal approximation",
+            "{n} {}, {} test points{}; bounds of the calibration error; any of them fails with probability at most {}, up to a \
+             normal approximation: each is at {} / {}",
             if test.clusters.is_some() { "points, one of each cluster" } else { "points" },
             test.points.len(),
             test.clusters.as_ref().map_or(String::new(), |c| format!(" of {} clusters", c.count())),
@@ -303,7 +303,7 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     }
     chart.labels(&labels);
     let description =
-        "Of the bounds that will do, the one furthest to the left has the number of bins to take.";
+        "Among the acceptable bounds, the one furthest to the left has the best number of bins.";
     let title = format!("calibration error against squared error, by number of bins; alpha = {alpha} in all");
     chart.file(&title, description, &legend)
 }

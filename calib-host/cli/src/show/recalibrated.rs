@@ -74,7 +74,7 @@ impl ShownRecalibration<'_> {
             after.len_bytes(),
             shown_path(self.output)
         )];
-        lines.push("  bin  outcomes  positive   before   after   exact interval of all at once".into());
+        lines.push("  bin  outcomes  positive   before   after   exact interval, simultaneous".into());
         for (table, bins) in self.made.tables.iter().enumerate() {
             if self.made.tables.len() > 1 && !bins.is_empty() {
                 lines.push(format!("  {}", table_label(&after, table)));

@@ -9,6 +9,7 @@ use calib_fit::assess::{
     BeforeAfter, CalibratedRows, Evidence, FEWEST_EVENTS, Flaw, Prediction, PredictionKind,
 };
 use calib_fit::data::{BinaryData, Overlap, Repeats};
+use calib_fit::stats::percent_of_success;
 
 use super::data::Origin;
 use super::plots::Occupancy;
@@ -151,9 +152,10 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     {
         warnings.push(format!(
             "All {} test rows have label {}: nothing here shows how well the classes are separated, and the area under the \
-             ROC curve is left out. The rate of label 1 is in {rate:.4}.",
+             ROC curve is left out. Rate of label 1: exact {}% interval {rate:.4}.",
             after.n,
-            u8::from(label)
+            u8::from(label),
+            percent_of_success(after.c_emp.alpha)
         ));
     }
     if let Some(few @ 1..) = after.few_events() {
