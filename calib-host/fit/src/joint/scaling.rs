@@ -145,7 +145,7 @@ impl VectorScalingMethod {
         }
         let mut intercepts = parameters.split_off(self.shape().weights(classes));
         if self.shape() == Shape::Full && penalties.others == 0.0 {
-            centre_columns(&mut parameters, classes);
+            center_columns(&mut parameters, classes);
         }
         if penalties.intercepts == 0.0 {
             let mean = intercepts.iter().sum::<f64>() / classes as f64;
@@ -278,7 +278,7 @@ fn features(data: &VectorData, input: ScalingInput) -> Vec<f32> {
 }
 
 /// Adds the same row to all rows of a matrix, so that every column sums to one.
-fn centre_columns(weights: &mut [f64], classes: usize) {
+fn center_columns(weights: &mut [f64], classes: usize) {
     for column in 0..classes {
         let sum: f64 = weights.iter().skip(column).step_by(classes).sum();
         let excess = (sum - 1.0) / classes as f64;
