@@ -30,8 +30,8 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     if references.len() > 1 {
         let [shift, change, guarantee] = monitors.rarities();
         lines.push(format!(
-            "This is for a device as a whole. Each of its {} monitored tables raises an alert at an e-value of {shift} for a shift, an e-CUSUM of \
-             {change} for a change and an e-value of {guarantee} for the guarantee.",
+            "This is for a device as a whole. Each of its {} monitored tables raises an alert at these levels: e-value {shift} for a shift, e-CUSUM \
+             {change} for a change, e-value {guarantee} for the guarantee.",
             references.len()
         ));
     }
