@@ -198,7 +198,7 @@ fn damaged_counters_begin_at_zero_and_a_damaged_save_with_the_one_before() {
         let found = table(folder, &device);
         assert_eq!((sum(&found), &found["saved_were_lost"]), (0, &true.into()));
         let shown = String::from_utf8(run(folder, &["status"], &device).stdout).unwrap();
-        assert!(shown.contains("what was saved could not be read"), "{shown}");
+        assert!(shown.contains("saved counts could not be read"), "{shown}");
         predict(&device, &even(63));
         restart(Board::Virt, &mut device);
         let found = table(folder, &device);
