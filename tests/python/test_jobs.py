@@ -153,7 +153,7 @@ def test_another_prevalence_is_that_of_the_command(binary, tmp_path):
     ]:
         with pytest.raises(error, match=words):
             calib_host.adjust(calibrator, counter=2, **options)
-    with pytest.raises(UsageError, match="^counter is needed"):
+    with pytest.raises(UsageError, match="^counter is required"):
         calib_host.adjust(calibrator, 0.1)
     imported = calib_host.from_temperature(2.0, classes=3)
     with pytest.raises(MismatchError, match="prevalence is about two classes"):
