@@ -20,7 +20,7 @@ use crate::table::{
 pub enum TableForm<'a> {
     /// A probability per bin.
     Steps(StepTable<'a>),
-    /// A probability per bin, with equal scores divided by lot.
+    /// A probability per bin, with equal scores divided at random.
     Randomized(RandomizedTable<'a>),
     /// A line between every two knots.
     Interpolated(InterpolatedTable<'a>),
@@ -34,7 +34,7 @@ pub enum TableForm<'a> {
     Compact(CompactTable<'a>),
     /// A probability per bin of margins.
     MarginSteps(MarginTable<'a>),
-    /// A probability per bin of margins, with equal ones divided by lot.
+    /// A probability per bin of margins, with equal ones divided at random.
     MarginRandomized(RandomizedMarginTable<'a>),
     /// A line between every two knots over margins.
     MarginInterpolated(InterpolatedMarginTable<'a>),

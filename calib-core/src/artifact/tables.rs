@@ -478,7 +478,7 @@ impl<'a> Tables<'a> {
         self.evidence(table, bin, prob, epsilon)
     }
 
-    /// Calibrates a score with a step table that divides equal scores by lot.
+    /// Calibrates a score with a step table that divides equal scores at random.
     ///
     /// Without a word nothing is guaranteed, whatever the score: the values beside an edge were estimated for a random mix of the
     /// scores at the edge and the others. Theorem 4 of Gupta and Ramdas 2021 is about pairs of score and word.

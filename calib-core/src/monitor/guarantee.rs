@@ -88,7 +88,7 @@ impl<const B: usize> GuaranteeMonitor<B> {
         total(&self.labeled)
     }
 
-    /// Tells whether a counter has reached what it can hold. The monitor then counts no more.
+    /// Tells whether a counter has reached what it can hold. The monitor then stops counting.
     pub const fn is_full(&self) -> bool {
         self.marks.are_full()
     }
@@ -309,7 +309,7 @@ mod tests {
         assert!(monitor.evidence(guaranteed.into_iter()) > LogEvidence::of_one_in(1 << 31));
     }
 
-    /// With counts as large as counters hold, worked out with 50 digits and rounded down; the bounds are exact in units of 2^-30.
+    /// With counts as large as counters hold, computed with 50 digits and rounded down; the bounds are exact in units of 2^-30.
     #[test]
     fn large_counts_are_rounded_to_the_valid_side() {
         for (bounds, labeled, positives, exact) in [

@@ -100,7 +100,7 @@ mod tests {
     /// 2^-51.
     const ERROR: i64 = 1 << (FRACTION_BITS - 51);
 
-    /// Worked out with 60 digits.
+    /// Computed with 60 digits.
     #[test]
     fn reference_values() {
         for (n, d, expected) in [

@@ -69,7 +69,7 @@ impl<const B: usize> ShiftMonitor<B> {
         total(&self.counts)
     }
 
-    /// Tells whether a counter has reached what it can hold. The monitor then counts no more.
+    /// Tells whether a counter has reached what it can hold. The monitor then stops counting.
     pub const fn is_full(&self) -> bool {
         self.marks.are_full()
     }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same as the monitors by themselves, and as one that was saved and restored in between.
+        /// The same as the separate monitors, and as one that was saved and restored in between.
         #[test]
         fn are_the_monitors_by_themselves(
             stream in prop::collection::vec((0usize..4, any::<bool>()), 1..400),

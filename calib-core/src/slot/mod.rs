@@ -57,7 +57,7 @@
 //!    when it loaded the calibrator, because flash could not be read then, it erases nothing ([`InstallError::Reload`]). The
 //!    counters of all complete slots count, whether or not their artifacts are whole, and those of the notes. Without an active calibrator, the
 //!    installation goes into the slot whose loss costs less; one that cannot be read, though each read is tried three times, is
-//!    taken for torn.
+//!    treated as torn.
 //!
 //! 7. *The newest counter is kept twice*: in its slot's record, and in a note in the other slot. A note counts where the key and the classifier are
 //!    those for which it was written. So if one slot is lost, a lower counter is still refused. [`SlotStore::passed_over`] reports

@@ -25,7 +25,7 @@ use calib_io::report::PageError;
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The command line makes no sense, although every option for itself does.
+    /// The command line makes no sense, although each option does.
     #[error("{0}")]
     Usage(String),
     /// Two files do not belong together.

@@ -155,7 +155,7 @@ impl Watch for OpenMonitors {
     }
 }
 
-/// Counts a prediction by an open calibrator, which is then handed over, and returns its number; null counts nothing.
+/// Counts a prediction by an open calibrator, which is passed on, and returns its number; null counts nothing.
 ///
 /// # Safety
 ///

@@ -122,7 +122,7 @@ impl Run for FleetCommand {
 }
 
 impl FleetCommand {
-    /// Works out again what devices answered.
+    /// Computes again what devices answered.
     fn verify(&self, stored: &StoredArtifact, log: &Path, cx: &Context) -> Result<(), Error> {
         let artifact = stored.artifact();
         let mut verifier = LogVerifier::new(&artifact)

@@ -1,4 +1,4 @@
-//! The log of what a device counted and answered, which `calib fleet --verify` works out again.
+//! The log of what a device counted and answered, which `calib fleet --verify` computes again.
 
 use std::collections::VecDeque;
 use std::fs::File;

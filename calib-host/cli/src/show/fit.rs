@@ -214,7 +214,7 @@ fn within_in_words(steps: &TabulatedModel) -> String {
     }
 }
 
-/// What is to be said of bins in which next to nothing happened.
+/// What is to be said of bins with almost no events.
 fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     let mut remarks = Vec::new();
     let tables = || fit.tables().iter().flatten();

@@ -462,7 +462,7 @@ fn of_averages() -> Condition {
     )
 }
 
-/// With which probability the band and what else is guaranteed hold together.
+/// With which probability the band and what else is guaranteed hold simultaneously.
 fn both_hold(band: f32, other: f32) -> Condition {
     let both = in_decimals(100.0 * (1.0 - as_written(band) - as_written(other)).max(0.0));
     Condition::only_in_full(format!(

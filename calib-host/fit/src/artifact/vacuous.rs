@@ -3,7 +3,7 @@
 use calib_core::artifact::TableForm;
 use calib_core::{Artifact, BinFlags};
 
-/// The bins of an artifact with a guarantee, and of how many of them it says nothing, or next to nothing.
+/// The bins of an artifact with a guarantee, and of how many of them it says nothing, or almost nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct VacuousBins {
     /// The number of bins with a guarantee that hold calibration points.

@@ -81,7 +81,7 @@ pub enum Evidence {
         /// The probability with which the intervals may fail.
         alpha: f64,
     },
-    /// High scores are rather of the other class.
+    /// Higher scores go with the other class.
     Reversed {
         /// The area under the ROC curve of the scores.
         auc: f64,
@@ -302,7 +302,7 @@ pub fn brier_change(
     changed.brier_change(alpha)
 }
 
-/// Tests the points that a calibrator is fitted to, before any row is held out: whether high scores are rather of the other
+/// Tests the points that a calibrator is fitted to, before any row is held out: whether higher scores go with the other
 /// class. Arises by chance as rarely as what [`evidence`] finds. Points that are read from a disk are passed over once or twice.
 ///
 /// ```
@@ -329,7 +329,7 @@ pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> 
     }
 }
 
-/// Whether the scores of points order their labels the wrong way round, for sure, or not at all.
+/// Whether the scores of points order their labels significantly in reverse, or not at all.
 fn disorder(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitError> {
     let (n, positives) = points.totals();
     let chance = chance(n as f64, positives as f64);
@@ -393,7 +393,7 @@ fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
     found
 }
 
-/// Whether the fraction of hits in a bin or range is outside of what is guaranteed, for some of them and for sure.
+/// Whether the fraction of hits in a bin or range is significantly outside of what is guaranteed, for some of them.
 fn contradicted_guarantee(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
     let tested = tested_bins(artifact, &rows.bins)?;
     let (contradicted, of) = (refuted(&tested), tested.len() as u64);
@@ -681,7 +681,7 @@ mod tests {
         StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
     }
 
-    /// Whether predictions of a class that come true in 5 of 100 cases less than the table says contradict the guarantee.
+    /// Whether predictions of a class that are right in 5 of 100 cases less than the table states contradict the guarantee.
     fn breaks(stored: &StoredArtifact, table: usize, class: u16) -> bool {
         let artifact = stored.artifact();
         let calib_core::artifact::TableForm::Steps(steps) = artifact.tables().get(table).unwrap().form else {
@@ -725,7 +725,7 @@ mod tests {
         assert!((1..=24).contains(&false_alarms), "{false_alarms}");
     }
 
-    /// What rows of two probabilities say, of which so many of so many come true.
+    /// The findings for rows of two probabilities, with these numbers of events.
     fn said_of(hits: usize, n: usize, [before, after]: [f64; 2]) -> Vec<Evidence> {
         let said = |prob| (0..n).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row < hits });
         let changed = changed(&said(before).collect::<Vec<_>>(), &said(after).collect::<Vec<_>>());

@@ -183,7 +183,7 @@ pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<
     Some(bins.iter().filter_map(tested).collect())
 }
 
-/// In how many bins the event rate is not where it is guaranteed to be, for sure: exact binomial tests at [`LEVEL`] over all bins.
+/// In how many bins the event rate is significantly not where it is guaranteed to be: exact binomial tests at [`LEVEL`] over all bins.
 pub(super) fn refuted(bins: &[Tested]) -> u64 {
     let level = LEVEL / bins.len() as f64;
     bins.iter().filter(|tested| tested.is_refuted(level)).count() as u64

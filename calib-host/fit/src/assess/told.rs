@@ -9,7 +9,7 @@ use super::guarantee_test::LEVEL;
 use super::prediction::Prediction;
 use crate::stats::{Interval, clopper_pearson};
 
-/// A calibrator that makes more different probabilities of the rows loses next to nothing by them, and is not looked at.
+/// A calibrator that makes more different probabilities of the rows loses almost nothing by them, and is not looked at.
 const MOST_PROBS: usize = 4096;
 
 /// Rows of one probability are halved from so many on.

@@ -284,7 +284,7 @@ fn of_probabilities(judgment: Judgment, grounds: &Grounds<'_>) -> String {
     }
 }
 
-/// That the scores order the rows no better than chance, unless they surely do: probabilities may be right, and of no use.
+/// That the scores order the rows no better than chance, unless they do so significantly: probabilities may be right, and of no use.
 fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
     let auc = metrics.before.auc.as_ref()?;
     let Interval { lo, hi } = auc.interval.filter(|interval| interval.lo <= 0.5 && 0.5 <= interval.hi)?;
@@ -361,7 +361,7 @@ mod tests {
     const MIXED: Evidence = Evidence::Mixed { mixed: 1, of: 4, prob: 0.21, rates: [0.1, 0.5], epsilon: 0.09 };
     const CONTRADICTED: Evidence = Evidence::ContradictedGuarantee { contradicted: 1, bins: 4, alpha: 0.1 };
 
-    /// So many rows, half of which come true, and what is said of all.
+    /// This many rows, half of them events, and one probability for all.
     fn metrics(rows: u32, [before, after]: [f64; 2], resamples: Option<usize>) -> BeforeAfter {
         let said =
             |prob: f64| (0..rows).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row % 2 == 0 });

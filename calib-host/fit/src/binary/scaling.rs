@@ -32,7 +32,7 @@ pub enum ScalingMethod {
     Temperature,
     /// `sigmoid(a m + b)` of a margin (Platt 1999).
     PlattMargin,
-    /// `sigmoid(m / t)` with `t > 0` of a margin, which is taken for a logit.
+    /// `sigmoid(m / t)` with `t > 0` of a margin, which is used as a logit.
     TemperatureMargin,
     /// `sigmoid(a z^2 + b z + c)` with `z = logit(s)`. It may rise and fall.
     Quadratic,

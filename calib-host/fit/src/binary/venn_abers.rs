@@ -10,7 +10,7 @@ use crate::stats::ScoreKind;
 /// A Venn-Abers predictor (Vovk, Petej and Fedorova 2015), tabulated: the isotonic fits with the test point added with
 /// label 0 and with label 1, at the test point, as step functions of its score.
 ///
-/// One of the two probabilities, the one for the label that comes true, is perfectly calibrated.
+/// One of the two probabilities, the one for the true label, is perfectly calibrated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VennAbersModel {
     /// The inner edges, strictly ascending, each an `f32`.
@@ -227,7 +227,7 @@ mod tests {
         block.positives as f64 / block.n as f64
     }
 
-    /// Of the two probabilities, the one for the label that comes true is perfectly calibrated, whatever the score's
+    /// Of the two probabilities, the one for the true label is perfectly calibrated, whatever the score's
     /// distribution: among the test points for which it is about `p`, a share of about `p` has label 1. The other one is
     /// not.
     #[test]

@@ -162,7 +162,7 @@ mod tests {
         assert!(matches!(WeightedData::new(&[(1.5, 0.5, true)]), Err(DataError::Score { row: 0, .. })));
     }
 
-    /// The rows that weigh something, all the same: score and label.
+    /// The rows that weigh something, with equal weights: score and label.
     fn units(data: &WeightedData) -> Vec<(f64, bool)> {
         let Form::Rows(rows) = data.units.form() else { panic!("weights are rows") };
         let heavy: Vec<_> = rows.iter().filter(|row| row.1 > 0).collect();

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(bernstein(&[(5.0, 1)], (0.0, 9.0), 0.1), Interval { lo: 0.0, hi: 9.0 });
     }
 
-    /// The labels of 20 000 rows say what a decision costs; twenty rows say next to nothing.
+    /// The labels of 20 000 rows say what a decision costs; twenty rows say almost nothing.
     #[test]
     fn the_guarantee_follows_from_labels_and_says_when_it_says_nothing() {
         let all = actions(&[(0, 1, 0), (9, 0, 0)]);

@@ -95,7 +95,7 @@ impl DeviceCounters {
 }
 
 impl TableCounters {
-    /// Tells whether a counter holds no more. The device then counts no more predictions of this table, or no more outcomes, and what
+    /// Tells whether a counter holds no more. The device then stops counting predictions of this table, or outcomes, and what
     /// comes later is in none of these counts.
     pub fn is_full(&self) -> bool {
         self.predictions.iter().chain(&self.labeled).any(|&count| is_full(count))

@@ -109,7 +109,7 @@ impl fmt::Display for Standing {
     }
 }
 
-/// Works out how strongly predictions speak for another distribution than the calibration scores: the logarithm of the evidence of
+/// Computes how strongly predictions speak for another distribution than the calibration scores: the logarithm of the evidence of
 /// [`ShiftMonitor`](calib_core::monitor::ShiftMonitor), which rounds it down. `gaps` are the reference's, and `counts` the predictions of
 /// each bin.
 ///
@@ -146,7 +146,7 @@ fn sum(counts: impl Iterator<Item = u64>) -> f64 {
     counts.sum::<u64>() as f64
 }
 
-/// Works out how strongly outcomes speak against the guarantee: the logarithm of the evidence of
+/// Computes how strongly outcomes speak against the guarantee: the logarithm of the evidence of
 /// [`GuaranteeMonitor`](calib_core::monitor::GuaranteeMonitor), which rounds it down. Every bin has the interval that was guaranteed, if one was, its
 /// outcomes and how many of them were positive. `None` where there is nothing to bet against.
 ///

@@ -54,7 +54,7 @@ pub struct LogBegin {
     pub device: String,
     /// The identity of its calibrator, as 16 hexadecimal digits.
     pub calibrator: String,
-    /// The device works evidence out with every so many predictions, and every so many outcomes; 1 if not said. [`LOOKS_WHEN_SAVED`] if
+    /// The number of predictions, and of outcomes, between evaluations of the device; 1 by default. [`LOOKS_WHEN_SAVED`] if
     /// it does so with each save.
     #[serde(default = "every")]
     pub looks_every: u32,

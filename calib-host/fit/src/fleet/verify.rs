@@ -12,18 +12,18 @@ use super::log::{
 use super::log_error::LogError;
 use super::surveyed::Comparison;
 
-/// A monitor of more bins is not worked out again.
+/// A monitor of more bins is not computed again.
 const MOST_BINS: usize = 256;
 /// By how much the logarithm of a device's evidence of a shift is less than there is, for each bin and one more.
 const SHIFT_SLACK: f64 = 1.0 / 16_384.0;
 /// By how much that of outcomes is, at most, for each outcome and for a thousand more.
 const GUARANTEE_SLACK: f64 = 1e-6;
 
-/// Works out again, line by line, what devices say that they counted and answered.
+/// Computes again, line by line, what devices say that they counted and answered.
 ///
 /// An alert needs its e-value, by the definition and in doubles: a device rounds its e-value down, so it never has more. An answer without an
 /// alert, or with a later alert, is wrong if the e-value was high enough. The excess must be more than a device may round off, when the device
-/// worked it out before. The alarms of a change depend on the order of predictions, and are worked out as on the device, bit for bit.
+/// worked it out before. The alarms of a change depend on the order of predictions, and are computed as on the device, bit for bit.
 pub struct LogVerifier<'a> {
     artifact: &'a Artifact<'a>,
     devices: Vec<DeviceLog>,
@@ -86,7 +86,7 @@ struct TableLog {
     shift: Box<ShiftMonitor<MOST_BINS>>,
     change: Box<ChangeMonitor<MOST_BINS>>,
     change_alarms_at: Vec<u64>,
-    /// When the evidence of a shift, and against the guarantee, first sufficed for certain when it was worked out.
+    /// When the evidence of a shift, and against the guarantee, first sufficed for certain when it was computed.
     due: [Option<Due>; 2],
     /// The last answers about a shift and about the guarantee.
     answered: [Option<Answered>; 2],
@@ -156,7 +156,7 @@ impl<'a> LogVerifier<'a> {
         }
     }
 
-    /// Returns what was worked out, for every device in the order of the log; of one that was told to count again once more for each time.
+    /// Returns what was computed, for every device in the order of the log; of one that was told to count again once more for each time.
     pub fn finish(self) -> Vec<VerifiedDevice> {
         let devices = self.devices.into_iter().map(|DeviceLog { begin, resets, mut tables }| {
             tables.sort_by_key(|table| table.comparison.table);

@@ -2,7 +2,7 @@
 
 use crate::stats::{at_most_is_rare, complement};
 
-/// A share of a class that a threshold is to get right, and how surely.
+/// A share of a class that a threshold is to get right, and with which confidence.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Aim {
     /// The share: the sensitivity or the specificity, in `(0, 1)`.

@@ -86,7 +86,7 @@ pub(super) fn warnings(
     warnings
 }
 
-/// What is to be said of bins with a guarantee in which next to nothing happened.
+/// What is to be said of bins with a guarantee with almost no events.
 fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<String> {
     let header = artifact.header();
     if header.guarantee.is_none() || !counts_every_point(header.reduction) {

@@ -75,7 +75,7 @@ const NOT_KEPT: [&str; 7] =
 /// nor anything within the bin that predicts it. The time of reading the counters must not depend on them either. Where their alarm
 /// is why there is to be another calibrator, `earlier` takes the counters of that time: only what was counted since is used.
 ///
-/// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted all the same. What a device does with a probability, the range of the scores, groups, and the monitors stay as
+/// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted anyway. What a device does with a probability, the range of the scores, groups, and the monitors stay as
 /// they are, except for monitors by which scores have shifted. A signature is left out.
 ///
 /// ```

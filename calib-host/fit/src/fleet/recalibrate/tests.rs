@@ -331,7 +331,7 @@ fn what_is_done_on_an_alarm_stays_with_the_monitors() {
 }
 
 /// And nothing that is done on their alarm.
-/// A bin without outcomes has no probability, and a device counts it all the same: it is found by edges of the monitors' own.
+/// A bin without outcomes has no probability, and a device counts it anyway: it is found by edges of the monitors' own.
 #[test]
 fn a_bin_without_outcomes_is_still_counted() {
     let margins = {

@@ -28,7 +28,7 @@ const FEWEST_ROWS_OF_BAND: u64 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
     /// A [blend](crate::binary::Blend): of one score, or for each table of a reduction with at least 50 rows. Bins of `umd` if the labels of
-    /// one score are all the same, for monitors without separate bins, and for tables of 16-bit numbers.
+    /// one score are all equal, for monitors without separate bins, and for tables of 16-bit numbers.
     Auto,
     /// The most bins of `umd` that keep this epsilon, whatever the labels are.
     Within(f64),

@@ -71,7 +71,7 @@ pub enum TableNote {
         /// The number of columns, which are called by their numbers from 0 on.
         columns: usize,
     },
-    /// The first line of a text table is taken for the names of its columns, though it could be data: it is their numbers from 0 on.
+    /// The first line of a text table is used as the names of its columns, although it could be data: it is their numbers from 0 on.
     NumberedColumns {
         /// The file.
         file: PathBuf,
