@@ -196,7 +196,7 @@ impl PlanCommand {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "epsilon {}, alpha {}: points by the number of bins, for umd with every bin within epsilon of its event rate.\n{CONDITIONS}",
+            "epsilon {}, alpha {}: the points that umd needs for each number of bins, with every bin within epsilon of its event rate.\n{CONDITIONS}",
             self.epsilon.unwrap_or_default(),
             self.alpha
         )?;

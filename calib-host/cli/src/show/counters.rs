@@ -107,7 +107,7 @@ fn holds(tables: &[Option<Counters>]) -> String {
     let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
     let is_in_memory = tables.iter().flatten().any(|counters| counters.kept == Kept::No);
     let each = if is_in_memory { ", in each start" } else { "" };
-    format!("False alerts at any time: {}{each}. {REQUIRED}", rare.join(", "))
+    format!("False alerts at any time: {}{each}.\n{REQUIRED}.", rare.join(", "))
 }
 
 /// What the monitors of a table say, as JSON.
@@ -232,16 +232,16 @@ mod tests {
             (3, 1, about(&at_most(6), &at_most(33))),
             (12, 1, about("with any probability", &at_most(8))),
         ] {
-            assert_eq!(said(tables, of_each), format!("{rare}. {REQUIRED}"), "{tables} {of_each}");
+            assert_eq!(said(tables, of_each), format!("{rare}.\n{REQUIRED}."), "{tables} {of_each}");
         }
         assert!(REQUIRED.contains("an independent draw from the population of the reference scores"));
         let mut unguaranteed = counters(1, 1, false);
         unguaranteed[0].as_mut().unwrap().guarantee = None;
         let scores = format!("False alerts at any time: about scores {}", at_most(20));
-        assert!(holds(&unguaranteed).starts_with(&format!("{scores}. ")));
+        assert!(holds(&unguaranteed).starts_with(&format!("{scores}.\n")));
         // Counters in memory hold that for one start.
         unguaranteed[0].as_mut().unwrap().kept = Kept::No;
-        assert!(holds(&unguaranteed).starts_with(&format!("{scores}, in each start. ")));
+        assert!(holds(&unguaranteed).starts_with(&format!("{scores}, in each start.\n")));
     }
 
     #[test]

@@ -65,8 +65,8 @@ impl ShownFleet<'_> {
             artifact.monitors().map_or([0; 3], |monitors| monitors.rarities_of_device());
         writeln!(
             out,
-            "False alerts at any time: about scores {}, about outcomes {}. {REQUIRED}. Which devices are added up, and when, must not \
-             depend on what they counted",
+            "False alerts at any time: about scores {}, about outcomes {}.\n{REQUIRED}. Which devices are added up, and when, must not \
+             depend on what they counted.",
             at_most(shift, "fleet"),
             at_most(guarantee, "fleet")
         )

@@ -114,13 +114,13 @@ impl FleetReport<'_> {
         let said = match table.shift.standing() {
             Standing::Alarm => "alert. They are not distributed like the reference scores",
             Standing::Evidence => {
-                "evidence, no alert. Some evidence shows that they are not distributed like the reference scores"
+                "evidence, no alert. There is some evidence that they are not distributed like the reference scores"
             }
             Standing::Weak => {
-                "weak evidence, no alert. Weak evidence shows that they are not distributed like the reference scores"
+                "weak evidence, no alert. There is weak evidence that they are not distributed like the reference scores"
             }
             Standing::Quiet => {
-                "quiet. Little or no evidence shows that they are not distributed like the reference scores"
+                "quiet. There is little or no evidence that they are not distributed like the reference scores"
             }
         };
         let scores = match predictions {
@@ -136,13 +136,13 @@ impl FleetReport<'_> {
                 let said = match guarantee.standing() {
                     Standing::Alarm => "alert. They are not as frequent as guaranteed",
                     Standing::Evidence => {
-                        "evidence, no alert. Some evidence shows that they are not as frequent as guaranteed"
+                        "evidence, no alert. There is some evidence that they are not as frequent as guaranteed"
                     }
                     Standing::Weak => {
-                        "weak evidence, no alert. Weak evidence shows that they are not as frequent as guaranteed"
+                        "weak evidence, no alert. There is weak evidence that they are not as frequent as guaranteed"
                     }
                     Standing::Quiet => {
-                        "quiet. Little or no evidence shows that they are not as frequent as guaranteed"
+                        "quiet. There is little or no evidence that they are not as frequent as guaranteed"
                     }
                 };
                 format!("{said}, by {labeled} known ones ({}).", levels(guarantee))
