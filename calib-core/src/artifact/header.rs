@@ -191,7 +191,7 @@ impl HeaderFlags {
     pub const WEIGHTED: Self = Self(4);
     /// The tables are of 16-bit numbers.
     pub const COMPACT: Self = Self(8);
-    /// The score of a predicted class is the lead of its logit: the largest logit minus the second largest. The
+    /// The score of a predicted class is the top-two margin of the logits: the largest logit minus the second largest. The
     /// [encoding](Header::encoding) is the one of the logits, and the tables' keys are differences.
     pub const CLASS_MARGIN: Self = Self(16);
 

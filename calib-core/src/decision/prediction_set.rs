@@ -294,7 +294,7 @@ impl<'a> PredictionSets<'a> {
     }
 
     /// Returns the set where all classes have the same threshold. If that is not above 0, the predicted class is in, and every other
-    /// class whose logit is near enough to the largest: its lead is not asked for.
+    /// class whose logit is near enough to the largest: its top-two margin is not asked for.
     fn of_near(&self, logits: Logits<'_>) -> ClassSet {
         let threshold = self.threshold();
         if threshold > ZERO_KEY {
@@ -365,7 +365,7 @@ impl<'a> PredictionSets<'a> {
         Ok(set)
     }
 
-    /// Puts the predicted class of codes in or out: of margins it is by its lead, which the others' difference from the largest code
+    /// Puts the predicted class of codes in or out: of margins it is by its top-two margin, which the others' difference from the largest code
     /// is not.
     fn correct(&self, set: &mut ClassSet, keys: &[u16]) {
         let is_margin = self.conformity == Conformity::Margin;

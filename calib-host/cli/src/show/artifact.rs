@@ -174,7 +174,7 @@ pub(super) fn print_same_tables(artifact: &Artifact<'_>, out: &mut dyn Write) ->
     Ok(())
 }
 
-/// Tells whether the score of a predicted class is its lead.
+/// Tells whether the score of a predicted class is its top-two margin.
 fn is_by_lead(header: &Header<'_>) -> bool {
     header.flags.contains(HeaderFlags::CLASS_MARGIN)
 }

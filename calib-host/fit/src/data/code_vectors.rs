@@ -186,7 +186,7 @@ impl CodeVectors {
         TopLabelCode::from_keys(self.encoding, row).expect("checked in new")
     }
 
-    /// What a row predicts and by which lead, by the code of the device.
+    /// What a row predicts and by which top-two margin, by the code of the device.
     pub(crate) fn top_label_margin(&self, row: &[u16]) -> TopLabelCodeMargin {
         TopLabelCodeMargin::from_keys(self.encoding, row).expect("checked in new")
     }

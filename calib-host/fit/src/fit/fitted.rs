@@ -118,7 +118,7 @@ pub struct Unfitted {
 }
 
 impl Fit {
-    /// Tells whether the score of a predicted class is its lead: the largest logit less the second largest.
+    /// Tells whether the score of a predicted class is its top-two margin: the largest logit less the second largest.
     pub fn is_by_lead(&self) -> bool {
         self.scores == ScoreKind::Margin && self.reduction != Reduction::Binary
     }
