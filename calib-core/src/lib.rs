@@ -1,8 +1,8 @@
 //! Apply calibrated probabilities on a microcontroller.
 //!
 //! A classifier's score of `0.93` is rarely right 93 % of the time. `calib-host` fits a calibrator to
-//! held-out scores and writes it as an *artifact*. This crate checks that artifact once and then maps
-//! scores to probabilities with one O(log B) table search, reading the tables where they lie (flash, or a
+//! held-out scores and writes it as an *artifact*. This crate checks that artifact once. It then maps scores
+//! to probabilities with one O(log B) table search. It reads the tables in place (flash, or a
 //! buffer filled over a serial line).
 //!
 //! ```

@@ -1,4 +1,4 @@
-"""Trains the quantised networks of the demonstration and of the tests, and writes what TensorFlow Lite makes of digits.
+"""Trains the quantized networks of the demonstration and of the tests, and writes what TensorFlow Lite makes of digits.
 
 The files are committed; this runs on request only:
 
@@ -101,7 +101,7 @@ def converted(model, images, per_channel_dense=False, int8=True):
     return converter.convert()
 
 
-def quantised(values, scale, zero_point):
+def quantized(values, scale, zero_point):
     """As TensorFlow Lite's operator QUANTIZE does it: halves away from 0."""
     steps = (values.astype(np.float32) / np.float32(scale)).astype(np.float64)
     return np.clip(np.trunc(steps + np.copysign(0.5, steps)) + zero_point, -128, 127).astype(np.int8)
@@ -127,7 +127,7 @@ def codes_by(interpreter, images):
     (taken,), (given,) = interpreter.get_input_details(), interpreter.get_output_details()
     codes = []
     for image in images:
-        interpreter.set_tensor(taken["index"], quantised(image[np.newaxis], *taken["quantization"]))
+        interpreter.set_tensor(taken["index"], quantized(image[np.newaxis], *taken["quantization"]))
         interpreter.invoke()
         codes.append(interpreter.get_tensor(given["index"])[0])
     return np.array(codes)

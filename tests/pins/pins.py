@@ -309,7 +309,7 @@ def pinned(calib: Path, folder: Path, python: bool) -> tuple[dict[str, Any], lis
 def python_differs(
     artifact: Path, rows: str, options: dict[str, Any], arrays: dict[str, np.ndarray], run: Callable[[list[str]], Any]
 ) -> str | None:
-    """How the Python package's artifact differs from the command's, but for the hash that names the data."""
+    """How the Python package's artifact differs from the command's, except for the hash that names the data."""
     import calib_host
 
     scores, labels, more = DATA[rows]

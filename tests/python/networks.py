@@ -1,4 +1,4 @@
-"""Small TFLite networks, written as a converter writes them: one dense layer, quantised, and what makes probabilities of it."""
+"""Small TFLite networks, written as a converter writes them: one dense layer, quantized, and what makes probabilities of it."""
 
 import flatbuffers
 import numpy as np
@@ -32,14 +32,14 @@ class Network:
         # The first buffer is that of tensors without data.
         self.buffers, self.tensors, self.operators, self.codes = [schema.BufferT()], [], [], []
 
-    def tensor(self, name, shape, dtype, quantisation=None, data=None):
+    def tensor(self, name, shape, dtype, quantization=None, data=None):
         buffer = 0
         if data is not None:
             buffer = len(self.buffers)
             self.buffers.append(schema.BufferT(data=np.frombuffer(np.ascontiguousarray(data).tobytes(), dtype=np.uint8)))
         how = None
-        if quantisation is not None:
-            scale, zero_point = quantisation
+        if quantization is not None:
+            scale, zero_point = quantization
             how = schema.QuantizationParametersT(scale=[scale], zeroPoint=[zero_point])
         self.tensors.append(
             schema.TensorT(shape=list(shape), type=TYPES[np.dtype(dtype)], buffer=buffer, name=name, quantization=how)
@@ -71,7 +71,7 @@ class Network:
         return bytes(builder.Output())
 
 
-def quantisation(values, dtype=np.int8):
+def quantization(values, dtype=np.int8):
     """Scale and zero point that reach over values, as a converter chooses them."""
     ends = np.iinfo(dtype)
     low, high = min(0.0, float(np.min(values))), max(0.0, float(np.max(values)))
@@ -87,7 +87,7 @@ def dense(weights, bias, X, last=None, *, rows=1, dtype=np.int8, outputs=("last"
     """
     weights, bias, network = np.atleast_2d(weights), np.atleast_1d(bias), Network()
     count, features = weights.shape
-    taken, logits = quantisation(X, np.int8), quantisation(X @ weights.T + bias, np.int8)
+    taken, logits = quantization(X, np.int8), quantization(X @ weights.T + bias, np.int8)
     scale = float(np.float32(np.abs(weights).max() / 127))
     first = at = network.tensor("features", (rows, features), np.int8, taken)
     if dtype != np.int8:
@@ -108,8 +108,8 @@ def dense(weights, bias, X, last=None, *, rows=1, dtype=np.int8, outputs=("last"
     return network.to_bytes([first], [named[name] for name in outputs])
 
 
-def quantises(features, how, dtype, *, as_codes):
-    """The bytes of a network that only quantises: from float32, or, with ``as_codes``, from codes to the same codes."""
+def quantizes(features, how, dtype, *, as_codes):
+    """The bytes of a network that only quantizes: from float32, or, with ``as_codes``, from codes to the same codes."""
     network = Network()
     first = network.tensor("in", (1, features), np.int8 if as_codes else np.float32, how if as_codes else None)
     last = network.operator(QUANTIZE, [first], network.tensor("out", (1, features), dtype, how))

@@ -124,7 +124,7 @@ def test_thresholds_guarantee(binary):
     found = calib_host.threshold(scores, labels, sensitivity=0.9)
     assert found["operating_points"] and len(found.artifact) > 50
     calibrator = calib_host.fit(scores, labels, "umd", bins=5)
-    with pytest.raises(UsageError, match="^counter is needed"):
+    with pytest.raises(UsageError, match="^counter is required"):
         calib_host.threshold(scores, labels, sensitivity=0.9, calibrator=calibrator)
     beside = calib_host.threshold(scores, labels, sensitivity=0.9, calibrator=calibrator, counter=1)
     assert calib_host.Calibrator.from_bytes(beside.artifact).method == "umd"

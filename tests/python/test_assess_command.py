@@ -63,7 +63,7 @@ def test_vectors_as_they_are(how, logits, tmp_path):
 @pytest.mark.parametrize("method", ["umd", "umd-randomized", "platt"])
 def test_scores_before_and_after(how, method, binary, tmp_path):
     options, words = HOW.get(how, ({"binning": "by-bin"}, ["--binning=by-bin"]))
-    # Ties that a randomised method breaks.
+    # Ties that a randomized method breaks.
     scores, labels = np.round(binary[0], 2).astype(np.float32), binary[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)

@@ -220,7 +220,7 @@ def test_everything_that_takes_numbers_refuses_bad_ones(ask):
         (np.ma.masked_array(SCORES, np.arange(60) == 7), "row 7: the value is masked"),
         (np.array([None if row == 7 else score for row, score in enumerate(SCORES)], dtype=object), "row 7"),
         (np.array(["0.5"] * 60), "numbers are needed"),
-        (np.stack([SCORES] * 3), {"assess": "3 rows of scores but 60 labels"}.get(ask, "of two classes give the column of class 1")),
+        (np.stack([SCORES] * 3), {"assess": "3 rows of scores but 60 labels"}.get(ask, "for two classes, give the column of class 1")),
         (with_value(np.nan), "row 7"),
         (with_value(np.nan).astype(np.float32), "row 7"),
         (with_value(-1.5), "row 7"),

@@ -40,7 +40,7 @@ def test_a_written_file_fits_and_nothing_else(written):
         lambda c: c.update(calibrator="ward"),
         lambda c: c["tables"][0].update(patient=7),
         lambda c: c["tables"][0].pop("predictions"),
-        lambda c: c["tables"][0].pop("labelled"),
+        lambda c: c["tables"][0].pop("labeled"),
         lambda c: c["tables"][0].update(predictions=[1, -1, 0, 0]),
         lambda c: c["tables"][0].update(predictions=[1, 0.5, 0, 0]),
         lambda c: c["tables"][0].update(predictions=[2**32, 0, 0, 0]),

@@ -121,7 +121,7 @@ def test_sets_that_cannot_be(binary):
     scores, labels = binary
     for options, words in [
         ({"alpha": 0.0}, "the alpha is 0.0"),
-        ({"class_score": "margin"}, 'class_score is for kind="logits" and kind="probs": a binary score is compared as it is'),
+        ({"class_score": "margin"}, 'class_score is for kind="logits" and kind="probs": a binary score is compared unchanged'),
         ({"class_score": "other"}, 'there is no class score "other": there are softmax and margin'),
     ]:
         with pytest.raises(UsageError, match=words):
@@ -153,7 +153,7 @@ def test_another_prevalence_is_that_of_the_command(binary, tmp_path):
     ]:
         with pytest.raises(error, match=words):
             calib_host.adjust(calibrator, counter=2, **options)
-    with pytest.raises(UsageError, match="^counter is needed"):
+    with pytest.raises(UsageError, match="^counter is required"):
         calib_host.adjust(calibrator, 0.1)
     imported = calib_host.from_temperature(2.0, classes=3)
     with pytest.raises(MismatchError, match="prevalence is about two classes"):
@@ -188,7 +188,7 @@ def test_decisions_are_those_of_the_command(binary, tmp_path):
     assert counted.artifact == (tmp_path / "out.bin").read_bytes() != found.artifact
     with pytest.raises(DataError, match=r"fitted to(.|\n)*same_rows continues"):
         calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator)
-    assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labelled_rows"]
+    assert calib_host.decide(ACTIONS, scores[:1000], labels[:1000], calibrator=calibrator, same_rows=True)["fitted_to_labeled_rows"]
     # Without a calibrator scores are probabilities.
     plain = calib_host.decide(ACTIONS, [0.1, 0.9, float("nan")], uncalibrated="refer")
     assert (plain["n"], plain["uncalibrated_rows"], plain.artifact) == (2, 1, b"")

@@ -40,17 +40,17 @@ WEIGHTS = np.array([2.0, -1.5, 1.0, 0.5, -0.5, 0.25])
 
 
 def codes_by_hand(content, X):
-    """The codes of an int8 network, row by row, with its own input quantised by its own operator."""
+    """The codes of an int8 network, row by row, with its own input quantized by its own operator."""
     network = interpreter(content)
     network.allocate_tensors()
     (first,), (last,) = network.get_input_details(), network.get_output_details()
-    quantiser = interpreter(networks.quantises(X.shape[1], first["quantization"], np.int8, as_codes=False))
-    quantiser.allocate_tensors()
+    quantizer = interpreter(networks.quantizes(X.shape[1], first["quantization"], np.int8, as_codes=False))
+    quantizer.allocate_tensors()
     codes = []
     for row in X.astype(np.float32):
-        quantiser.set_tensor(quantiser.get_input_details()[0]["index"], row[np.newaxis])
-        quantiser.invoke()
-        network.set_tensor(first["index"], quantiser.get_tensor(quantiser.get_output_details()[0]["index"]))
+        quantizer.set_tensor(quantizer.get_input_details()[0]["index"], row[np.newaxis])
+        quantizer.invoke()
+        network.set_tensor(first["index"], quantizer.get_tensor(quantizer.get_output_details()[0]["index"]))
         network.invoke()
         codes.append(network.get_tensor(last["index"])[0])
     return np.array(codes)
@@ -77,10 +77,10 @@ def test_rows_are_quantised_as_the_networks_own_operator_quantises(zero_point):
     halves = (np.arange(-300, 300) / 2 * how[0]).astype(np.float32)
     X = np.concatenate([halves, np.nextafter(halves, np.float32(np.inf)), np.nextafter(halves, np.float32(-np.inf))])
     X = np.stack([X, -X], axis=1)
-    theirs = tflite_codes(interpreter(networks.quantises(2, how, np.int8, as_codes=False)), X)
+    theirs = tflite_codes(interpreter(networks.quantizes(2, how, np.int8, as_codes=False)), X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        ours = tflite_codes(interpreter(networks.quantises(2, how, np.int8, as_codes=True)), X)
+        ours = tflite_codes(interpreter(networks.quantizes(2, how, np.int8, as_codes=True)), X)
     np.testing.assert_array_equal(ours, theirs)
 
 
@@ -98,7 +98,7 @@ def test_a_network_of_bytes_and_one_of_several_rows_at_a_time(data):
 def test_rows_may_be_codes_already(data):
     X, y = data
     content = networks.dense(WEIGHTS, 0.1, X, LOGISTIC)
-    scale, zero_point = networks.quantisation(X)
+    scale, zero_point = networks.quantization(X)
     codes = np.clip(np.round(X / scale) + zero_point, -128, 127).astype(np.int8)
     network = interpreter(content)
     network.allocate_tensors()
@@ -243,7 +243,7 @@ def test_rows_and_labels_of_no_use(change, words, data):
 def test_rows_that_were_scaled_otherwise_are_warned_of(data):
     X, y = data
     content = networks.dense(WEIGHTS, 0.1, X, LOGISTIC)
-    with pytest.warns(CalibrationWarning, match="of the values in X .* % are outside of -.* which is what the network's input"):
+    with pytest.warns(CalibrationWarning, match="of the values in X .*% are outside of -.* which is what the network's input"):
         calibrator = from_tflite(interpreter(content), 50 * X, y, "isotonic")
     assert any("outside of" in told for told in calibrator.warnings)
     with warnings.catch_warnings():

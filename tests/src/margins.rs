@@ -12,7 +12,7 @@ use crate::Emulator;
 use crate::parity::{Parity, asked, spread_logits};
 
 /// Sends at least `count` margins, among them the ends of their range, both zeros, subnormal ones, every edge and its
-/// neighbours one ulp away, and compares the answers with the host's, bit for bit. To a randomised table margins go with and
+/// neighbors one ulp away, and compares the answers with the host's, bit for bit. To a randomized table margins go with and
 /// without a word; edges with the words that divide them, and those beside.
 ///
 /// # Errors
@@ -160,7 +160,7 @@ fn margin_edges(form: &TableForm<'_>) -> Vec<f32> {
     }
 }
 
-/// A float and its neighbours.
+/// A float and its neighbors.
 fn around(value: f32) -> [f32; 3] {
     [value.next_down(), value, value.next_up()]
 }

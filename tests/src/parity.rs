@@ -155,7 +155,7 @@ pub fn coded_rows(
     compare(emulator, rule, artifact, questions.collect())
 }
 
-/// Sends `count` bare scores, among them 0, 1, every edge of every table and its neighbours one ulp away, and compares
+/// Sends `count` bare scores, among them 0, 1, every edge of every table and its neighbors one ulp away, and compares
 /// the answers with the host's, bit for bit. For an artifact of several classes the scores are those of a class in a vector
 /// of probabilities.
 ///
@@ -232,7 +232,7 @@ pub fn vectors(
 }
 
 /// Sends `count` vectors of integer codes, and those whose highest code is at an edge of a table or next to it, and compares
-/// the answers with the host's, bit for bit. Half of them are what a quantised softmax gives, the others any codes; many have
+/// the answers with the host's, bit for bit. Half of them are what a quantized softmax gives, the others any codes; many have
 /// equal highest ones.
 ///
 /// # Errors

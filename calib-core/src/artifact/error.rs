@@ -81,8 +81,8 @@ pub enum ParseError {
     Groups(GroupsError),
     /// What the monitors compare with contradicts itself or the tables.
     Monitors(MonitorsError),
-    /// The band is not one: edges do not ascend or are no scores, values fall or lie outside of `[0, 1]`, the lower side is above the upper
-    /// one, or alpha is not in `(0, 1)`.
+    /// The band is not one: edges do not ascend or are no scores, or values decrease or lie outside `[0, 1]`. Or the lower side is above
+    /// the upper one, or alpha is not in `(0, 1)`.
     Band,
     /// The numbers of calibration points in different sections contradict each other. Hosts check this; a device uses none of them.
     Counts,

@@ -20,7 +20,7 @@ use crate::table::{
 pub enum TableForm<'a> {
     /// A probability per bin.
     Steps(StepTable<'a>),
-    /// A probability per bin, with equal scores divided by lot.
+    /// A probability per bin, with equal scores divided at random.
     Randomized(RandomizedTable<'a>),
     /// A line between every two knots.
     Interpolated(InterpolatedTable<'a>),
@@ -34,7 +34,7 @@ pub enum TableForm<'a> {
     Compact(CompactTable<'a>),
     /// A probability per bin of margins.
     MarginSteps(MarginTable<'a>),
-    /// A probability per bin of margins, with equal ones divided by lot.
+    /// A probability per bin of margins, with equal ones divided at random.
     MarginRandomized(RandomizedMarginTable<'a>),
     /// A line between every two knots over margins.
     MarginInterpolated(InterpolatedMarginTable<'a>),
@@ -283,7 +283,7 @@ impl<'a> TableForm<'a> {
         }
     }
 
-    /// Returns the probability of a bin of steps, 0 beyond the last; `None` for another form, whose bins have none of their own.
+    /// Returns the probability of a bin of steps, 0 beyond the last. `None` for another form: its bins have no separate one.
     pub fn step(&self, bin: usize) -> Option<f32> {
         match self {
             Self::Steps(table) => Some(table.value(bin)),

@@ -49,7 +49,7 @@ pub enum Method {
     Isotonic,
     /// Uniform-mass binning with the boundary points kept (Zadrozny and Elkan 2001).
     UmdOriginal,
-    /// Uniform-mass binning with ties broken by lot (Gupta and Ramdas 2021, Algorithm 2).
+    /// Uniform-mass binning with ties broken at random (Gupta and Ramdas 2021, Algorithm 2).
     UmdRandomized,
     /// Uniform-mass binning with sample splitting: edges from one half of the data, values from the other.
     Ums,
@@ -163,7 +163,7 @@ pub enum Theorem {
     Gr22Theorem1,
     /// Gupta and Ramdas 2021, Corollary 1, for bins that keep their boundary points.
     Gr21Corollary1,
-    /// Gupta and Ramdas 2021, Theorem 4 (conditional), for ties broken by lot.
+    /// Gupta and Ramdas 2021, Theorem 4 (conditional), for ties broken at random.
     Gr21Theorem4,
     /// Hoeffding's inequality on each bin's own number of points, with a union bound over the bins, for edges that do not depend
     /// on the points in the bins.
@@ -191,7 +191,7 @@ impl HeaderFlags {
     pub const WEIGHTED: Self = Self(4);
     /// The tables are of 16-bit numbers.
     pub const COMPACT: Self = Self(8);
-    /// The score of a predicted class is the lead of its logit: the largest logit minus the second largest. The
+    /// The score of a predicted class is the top-two margin of the logits: the largest logit minus the second largest. The
     /// [encoding](Header::encoding) is the one of the logits, and the tables' keys are differences.
     pub const CLASS_MARGIN: Self = Self(16);
 

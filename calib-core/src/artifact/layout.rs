@@ -27,7 +27,7 @@ pub enum SectionKind {
     Tables = 2,
     /// A byte of flags per bin.
     BinFlags = 3,
-    /// Step tables that divide equal scores by lot.
+    /// Step tables that divide equal scores at random.
     RandomizedSteps = 4,
     /// Knots to interpolate between.
     Interpolated = 5,

@@ -49,8 +49,8 @@
 //! Sections 2, 4, 5, 6, 7, 9 and 11 hold the tables: each artifact with a binary calibrator has exactly one of them, the one that goes with its
 //! method, its score encoding and its flags. With [`HeaderFlags::GROUPED`] there are as many tables for each group of section 34. They and section 8 are ragged pools: a u32 count `T`, `T + 1` u32 offsets in words,
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
-//! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code less the
-//! lowest code of its encoding, or a score rounded to the nearest `k / 65535`, or the upper half of a margin's key. Edges and knots
+//! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code minus the lowest
+//! code of its encoding. Or it is a score rounded to the nearest `k / 65535`, or the upper half of a margin's key. Edges and knots
 //! over margins are any finite f32 but `-0.0`. Under [`HeaderFlags::CLASS_MARGIN`] the keys of codes are differences. Section 11 is a pool of u16 instead of u32, with
 //! its count and offsets. Under [`HeaderFlags::STEPS`] section 2 takes the place of section 5 or 6.
 //!

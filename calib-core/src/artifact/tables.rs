@@ -478,10 +478,10 @@ impl<'a> Tables<'a> {
         self.evidence(table, bin, prob, epsilon)
     }
 
-    /// Calibrates a score with a step table that divides equal scores by lot.
+    /// Calibrates a score with a step table that divides equal scores at random.
     ///
-    /// Without a word nothing is guaranteed, whatever the score: the values beside an edge were estimated for the mix that the lot
-    /// makes of the scores at the edge and the others (Gupta and Ramdas 2021, Theorem 4, is about pairs of score and word).
+    /// Without a word nothing is guaranteed, whatever the score: the values beside an edge were estimated for a random mix of the
+    /// scores at the edge and the others. Theorem 4 of Gupta and Ramdas 2021 is about pairs of score and word.
     #[inline(never)]
     fn randomized_step<S: FloatScore>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
         let Some((epsilon, Parts::Randomized { edges, ties, values })) =

@@ -124,7 +124,7 @@ impl<'b> ArtifactWriter<'b> {
     }
 
     /// Writes a calibrator of whole vectors, in place of tables. The flags of its cells are a
-    /// [section of their own](ArtifactWriter::bin_flags).
+    /// [separate section](ArtifactWriter::bin_flags).
     ///
     /// # Errors
     ///

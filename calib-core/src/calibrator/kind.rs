@@ -40,9 +40,9 @@ pub enum Calibrator<'a> {
     TopLabelCode(TopLabelCodeCalibrator<'a>),
     /// Maps the margin of class 1 of two.
     BinaryMargin(BinaryMarginCalibrator<'a>),
-    /// Maps the lead of the predicted class's logit.
+    /// Maps the top-two margin of the logits.
     TopLabelMargin(TopLabelMarginCalibrator<'a>),
-    /// Maps the lead of the predicted class's code.
+    /// Maps the top-two margin of the codes.
     TopLabelCodeMargin(TopLabelCodeMarginCalibrator<'a>),
     /// Maps the scores of the first few of several classes.
     TopK(TopKCalibrator<'a>),

@@ -46,10 +46,10 @@ pub struct TopLabelCodeCalibrator<'a> {
     pub(super) encoding: ScoreEncoding,
 }
 
-/// Maps a predicted class and the lead of its logit to the probability that the prediction is right, without a softmax.
+/// Maps a predicted class and the top-two margin of the logits to the probability that the prediction is right, without a softmax.
 ///
 /// The guarantees of top-label and confidence (Gupta and Ramdas 2022, Theorem 1) hold for any score of the predicted class that was
-/// fixed before the calibration rows. The lead is another score than the softmax, and may tell right from wrong predictions better
+/// fixed before the calibration rows. The top-two margin is another score than the softmax, and may tell right from wrong predictions better
 /// or worse.
 ///
 /// ```
@@ -71,10 +71,10 @@ pub struct TopLabelMarginCalibrator<'a> {
     pub(super) classes: u16,
 }
 
-/// Maps a quantized classifier's predicted class and the lead of its code to the probability that the prediction is right, without
+/// Maps a quantized classifier's predicted class and the top-two margin of the codes to the probability that the prediction is right, without
 /// a softmax and without floating point.
 ///
-/// [`TopLabelCodeMargin`](crate::score::TopLabelCodeMargin) finds the class and its lead.
+/// [`TopLabelCodeMargin`](crate::score::TopLabelCodeMargin) finds the class and its top-two margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TopLabelCodeMarginCalibrator<'a> {
@@ -182,7 +182,7 @@ impl TopLabelMarginCalibrator<'_> {
         }
     }
 
-    /// Finds the class with the largest logit, and [calibrates](TopLabelMarginCalibrator::calibrate) its lead.
+    /// Finds the class with the largest logit, and [calibrates](TopLabelMarginCalibrator::calibrate) its top-two margin.
     ///
     /// # Errors
     ///

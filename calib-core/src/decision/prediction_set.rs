@@ -12,8 +12,9 @@ use crate::score::{
 
 /// The prediction sets of an artifact: which classes are in the set of a vector of scores.
 ///
-/// A class `y` is in the set if its conformity `a_y` is at or above a threshold `q`, which is the same for all classes or each
-/// class's own (split conformal prediction: Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2021). Section 35 of an
+/// A class `y` is in the set if its conformity `a_y` is at or above a threshold `q`. The threshold is the same for all
+/// classes, or each class has its own (split conformal prediction: Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates
+/// 2021). Section 35 of an
 /// artifact holds the thresholds.
 ///
 /// ```
@@ -46,8 +47,8 @@ pub struct PredictionSets<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Conformity {
-    /// The class's own score: a probability, the softmax of a logit, or a code. Of a binary score `s` it is `s` for class 1 and
-    /// `1 - s` for class 0, of a code with key `k` it is `k` and the greatest key less `k`.
+    /// The class's own score: a probability, the softmax of a logit, or a code. For a binary score `s` it is `s` for class 1
+    /// and `1 - s` for class 0. For a code with key `k` it is `k`, and the greatest key minus `k`.
     Score,
     /// The class's logit less the largest logit of the other classes, in f32 or in codes. Of a binary margin `m` it is `m` for class
     /// 1 and `-m` for class 0.
@@ -293,7 +294,7 @@ impl<'a> PredictionSets<'a> {
     }
 
     /// Returns the set where all classes have the same threshold. If that is not above 0, the predicted class is in, and every other
-    /// class whose logit is near enough to the largest: its lead is not asked for.
+    /// class whose logit is near enough to the largest: its top-two margin is not asked for.
     fn of_near(&self, logits: Logits<'_>) -> ClassSet {
         let threshold = self.threshold();
         if threshold > ZERO_KEY {
@@ -364,7 +365,7 @@ impl<'a> PredictionSets<'a> {
         Ok(set)
     }
 
-    /// Puts the predicted class of codes in or out: of margins it is by its lead, which the others' difference from the largest code
+    /// Puts the predicted class of codes in or out: of margins it is by its top-two margin, which the others' difference from the largest code
     /// is not.
     fn correct(&self, set: &mut ClassSet, keys: &[u16]) {
         let is_margin = self.conformity == Conformity::Margin;

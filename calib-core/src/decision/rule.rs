@@ -80,8 +80,8 @@ pub struct Action<'a> {
 
 /// The evidence that an action asks for.
 ///
-/// It is one or the other, never the narrower of both or what they share: each fails with its own probability, and both hold together only with
-/// probability 1 less the sum of these.
+/// It is one or the other, never the narrower of both or what they share: each fails with its own probability, and both hold simultaneously with
+/// at least the probability 1 minus the sum of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SureBy {

@@ -3,7 +3,7 @@
 //! Each save is a [record](Journal::save) of all counters, with a sequence number, the identity of their calibrator and a CRC-32C. The
 //! newest record that is whole counts. Records fill one sector after the other, around:
 //!
-//! * A power cut in the writing of a record leaves the one before it. What is worked out from counters goes back with them: a bound over all
+//! * A power cut in the writing of a record leaves the one before it. What is computed from counters goes back with them: a bound over all
 //!   starts holds only for what is looked at once it is saved.
 //! * After a start the first record takes the next sector, which is erased for it, whatever it looks like: nothing is written where a cut
 //!   may have left a word half written. The sector of the newest record is never erased for another.

@@ -43,7 +43,7 @@ const SLACK: i64 = 128;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct GuaranteeMonitor<const B: usize> {
-    labelled: [u32; B],
+    labeled: [u32; B],
     positives: [u32; B],
     marks: Marks,
 }
@@ -51,16 +51,16 @@ pub struct GuaranteeMonitor<const B: usize> {
 impl<const B: usize> GuaranteeMonitor<B> {
     /// Makes a monitor that has seen nothing.
     pub const fn new() -> Self {
-        Self { labelled: [0; B], positives: [0; B], marks: Marks::new(None, false) }
+        Self { labeled: [0; B], positives: [0; B], marks: Marks::new(None, false) }
     }
 
     /// Makes a monitor that has counted before, from what [`GuaranteeMonitor::counts`] and [`GuaranteeMonitor::alarm_at`] told. More
     /// positives than outcomes count as as many.
-    pub fn resumed(labelled: [u32; B], mut positives: [u32; B], alarm_at: Option<u32>) -> Self {
-        for (positives, &labelled) in positives.iter_mut().zip(&labelled) {
-            *positives = labelled.min(*positives);
+    pub fn resumed(labeled: [u32; B], mut positives: [u32; B], alarm_at: Option<u32>) -> Self {
+        for (positives, &labeled) in positives.iter_mut().zip(&labeled) {
+            *positives = labeled.min(*positives);
         }
-        Self { labelled, positives, marks: Marks::new(alarm_at, are_full(&labelled)) }
+        Self { labeled, positives, marks: Marks::new(alarm_at, are_full(&labeled)) }
     }
 
     /// Counts the outcome of a prediction whose score was in this bin. A bin that the monitor does not have, and any when a counter
@@ -69,7 +69,7 @@ impl<const B: usize> GuaranteeMonitor<B> {
         if self.is_full() {
             return;
         }
-        let Some(was_last) = count(&mut self.labelled, bin) else { return };
+        let Some(was_last) = count(&mut self.labeled, bin) else { return };
         if outcome {
             count(&mut self.positives, bin);
         }
@@ -80,15 +80,15 @@ impl<const B: usize> GuaranteeMonitor<B> {
 
     /// Returns the known outcomes of each bin, and how many of them were positive.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
-        self.labelled.iter().copied().zip(self.positives.iter().copied())
+        self.labeled.iter().copied().zip(self.positives.iter().copied())
     }
 
     /// Returns the number of all known outcomes.
     pub fn total(&self) -> u32 {
-        total(&self.labelled)
+        total(&self.labeled)
     }
 
-    /// Tells whether a counter has reached what it can hold. The monitor then counts no more.
+    /// Tells whether a counter has reached what it can hold. The monitor then stops counting.
     pub const fn is_full(&self) -> bool {
         self.marks.are_full()
     }
@@ -99,9 +99,9 @@ impl<const B: usize> GuaranteeMonitor<B> {
     /// Takes up to eight logarithms a bin, and six exponentials.
     pub fn evidence(&self, guaranteed: impl Iterator<Item = Option<ProbInterval>>) -> LogEvidence {
         let mut mean = Mean::default();
-        for (guaranteed, (labelled, positives)) in guaranteed.zip(self.counts()) {
+        for (guaranteed, (labeled, positives)) in guaranteed.zip(self.counts()) {
             let Some(ProbInterval { lo, hi }) = guaranteed else { continue };
-            let (positives, negatives) = (i64::from(positives), i64::from(labelled - positives));
+            let (positives, negatives) = (i64::from(positives), i64::from(labeled - positives));
             // Away from the interval, so that the null holds whatever the bound's float stands for.
             let (low, high) = (scaled_down(lo), scaled_up(hi));
             for tenths in ALTERNATIVES {
@@ -200,9 +200,9 @@ mod tests {
     /// The evidence in doubles, as the definition has it.
     fn exact(guaranteed: &[Option<(f32, f32)>], counts: &[(u32, u32)]) -> f64 {
         let mut bets = Vec::new();
-        for (guaranteed, &(labelled, positives)) in guaranteed.iter().zip(counts) {
+        for (guaranteed, &(labeled, positives)) in guaranteed.iter().zip(counts) {
             let Some((l, u)) = guaranteed.map(|(l, u)| (f64::from(l), f64::from(u))) else { continue };
-            let (s, rest) = (f64::from(positives), f64::from(labelled - positives));
+            let (s, rest) = (f64::from(positives), f64::from(labeled - positives));
             let bet = |theta: f64, null: f64| {
                 s * libm::log(theta / null) + rest * libm::log((1.0 - theta) / (1.0 - null))
             };
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(monitor.counts().last(), Some((5, 5)));
         monitor.count(0, true);
         assert!(monitor.is_full());
-        let counts: [[u32; 2]; 2] = [monitor.labelled, monitor.positives];
+        let counts: [[u32; 2]; 2] = [monitor.labeled, monitor.positives];
         assert_eq!(GuaranteeMonitor::resumed(counts[0], counts[1], Some(7)), monitor);
         let full = monitor.clone();
         monitor.count(0, true);
@@ -309,10 +309,10 @@ mod tests {
         assert!(monitor.evidence(guaranteed.into_iter()) > LogEvidence::of_one_in(1 << 31));
     }
 
-    /// With counts as large as counters hold, worked out with 50 digits and rounded down; the bounds are exact in units of 2^-30.
+    /// With counts as large as counters hold, computed with 50 digits and rounded down; the bounds are exact in units of 2^-30.
     #[test]
     fn large_counts_are_rounded_to_the_valid_side() {
-        for (bounds, labelled, positives, exact) in [
+        for (bounds, labeled, positives, exact) in [
             (
                 [(0.25, 0.5), (0.75, 0.875)],
                 [1_000_000_000, 1_400_000_000],
@@ -327,7 +327,7 @@ mod tests {
                 92_457_244_932_897,
             ),
         ] {
-            let monitor = GuaranteeMonitor::<2>::resumed(labelled, positives, None);
+            let monitor = GuaranteeMonitor::<2>::resumed(labeled, positives, None);
             let found = monitor.evidence(bounds.into_iter().map(interval)).units();
             // The slack, and once more what it is for.
             assert!(found <= exact && exact - found <= 2 * SLACK, "{found} {exact}");
@@ -353,9 +353,9 @@ mod tests {
             counts in prop::collection::vec((0u32..600, 0u32..600), 15),
         ) {
             let counts: Vec<_> = counts.into_iter().map(|(n, s)| (n.max(s), s.min(n))).collect();
-            let labelled = core::array::from_fn(|bin| counts[bin].0);
+            let labeled = core::array::from_fn(|bin| counts[bin].0);
             let positives = core::array::from_fn(|bin| counts[bin].1);
-            let monitor = GuaranteeMonitor::<15>::resumed(labelled, positives, None);
+            let monitor = GuaranteeMonitor::<15>::resumed(labeled, positives, None);
             let found = log(monitor.evidence(guaranteed.iter().map(|bounds| bounds.and_then(interval))));
             let exact = exact(&guaranteed, &counts);
             // Bounds are rounded by up to 2^-30.

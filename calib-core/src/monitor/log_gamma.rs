@@ -56,7 +56,7 @@ mod tests {
     use super::super::LogEvidence;
     use super::*;
 
-    /// Worked out with 60 digits.
+    /// Computed with 60 digits.
     #[test]
     fn reference_values() {
         for (x, y, expected) in [

@@ -26,8 +26,8 @@ const SERIES: [u64; 11] = [
 /// Returns ln(numerator / denominator) in units of 2^-56, with an error of at most 2^-51, for integers from 1 to 2^61 - 1. What is
 /// outside counts as the nearest of them.
 ///
-/// Of numbers in [1, 2) the ratio is between sqrt(1/2) and sqrt(2) after one halving, so that z = (n - d) / (n + d) is within
-/// 0.172 of 0 and ln(n / d) = 2 atanh z takes eleven terms: what is left out is below 2^-61. Takes two divisions of 64 bits.
+/// For numbers in [1, 2), the ratio is between sqrt(1/2) and sqrt(2) after one halving. So z = (n - d) / (n + d) is within
+/// 0.172 of 0, and ln(n / d) = 2 atanh z needs eleven terms: what is left out is below 2^-61. Takes two divisions of 64 bits.
 pub(super) fn ln_ratio(numerator: u64, denominator: u64) -> i64 {
     let (numerator, denominator) = (numerator.clamp(1, LIMIT - 1), denominator.clamp(1, LIMIT - 1));
     let (zeros_n, zeros_d) = (numerator.leading_zeros(), denominator.leading_zeros());
@@ -100,7 +100,7 @@ mod tests {
     /// 2^-51.
     const ERROR: i64 = 1 << (FRACTION_BITS - 51);
 
-    /// Worked out with 60 digits.
+    /// Computed with 60 digits.
     #[test]
     fn reference_values() {
         for (n, d, expected) in [

@@ -12,7 +12,7 @@
 //! [`TableMonitors`] are all three of one table. The first and the last answer from their counts alone: anybody can work the same
 //! [`LogEvidence`] out again from a log, and the counts of many devices add up. Evidence E against the calibrator is that of a bet
 //! which is fair, or worse, while nothing is wrong: P(E is ever 1/alpha or more) <= alpha (Ville's inequality), however often one
-//! looks. What is worked out here is never above E.
+//! looks. What is computed here is never above E.
 //!
 //! The bins are those of [`Reference`], whose edges are order statistics of the calibration scores. "Nothing is wrong" means that
 //! every prediction is a fresh, independent draw from the population of the calibration scores: repeated readings of one patient

@@ -9,8 +9,9 @@ const SLACK: i64 = 512;
 
 /// Counts predictions by bin, and says how strongly they speak for another distribution of scores.
 ///
-/// While nothing has changed, the next score falls into bin b with probability (m_b + c_b) / (n + 1 + t), given the m_b gaps of the
-/// reference, the c_b predictions so far and their sum t: a Polya urn. The bet against it is (5 + c_b) / (5 B + t). Their ratio,
+/// While nothing has changed, the next score falls into bin b with probability (m_b + c_b) / (n + 1 + t). Here m_b are the gaps of
+/// the reference, c_b the predictions so far, and t their sum: a Polya urn. The bet against it is (5 + c_b) / (5 B + t). Their
+/// ratio,
 /// multiplied over all predictions, is the evidence, and a function of the counts alone: P(ever 1/alpha or more) <= alpha over the
 /// draw of the calibration scores and of the stream, whatever their distribution, provided that scores do not tie at an edge.
 ///
@@ -68,7 +69,7 @@ impl<const B: usize> ShiftMonitor<B> {
         total(&self.counts)
     }
 
-    /// Tells whether a counter has reached what it can hold. The monitor then counts no more.
+    /// Tells whether a counter has reached what it can hold. The monitor then stops counting.
     pub const fn is_full(&self) -> bool {
         self.marks.are_full()
     }
@@ -176,8 +177,8 @@ mod tests {
         assert_eq!(size_of::<ShiftMonitor<15>>(), 64);
     }
 
-    /// With counts as large as counters hold, worked out with 50 digits and rounded down: what is told is never above that, by no more below
-    /// than is stated, and would be above it in each of these cases without the slack.
+    /// With counts as large as counters hold, computed with 50 digits and rounded down: the reported value is never above that. It is below by no more
+    /// than stated. Without the slack, it would be above in each of these cases.
     #[test]
     fn large_counts_are_rounded_to_the_valid_side() {
         fn check<const B: usize>(gaps: [u32; B], counts: [u32; B], exact: i64) {

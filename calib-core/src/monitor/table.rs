@@ -95,7 +95,7 @@ impl<const B: usize> TableMonitors<B> {
     pub fn words(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         let alarms = [self.shift.alarm_at(), self.guarantee.alarm_at()].map(Option::unwrap_or_default);
         let (recent, of_change) = self.change.words();
-        let outcomes = self.guarantee.counts().flat_map(|(labelled, positives)| [labelled, positives]);
+        let outcomes = self.guarantee.counts().flat_map(|(labeled, positives)| [labeled, positives]);
         let all = self.shift.counts().iter().copied().chain(alarms).chain(recent.iter().copied());
         all.chain(of_change).chain(outcomes)
     }
@@ -106,14 +106,14 @@ impl<const B: usize> TableMonitors<B> {
         // An alarm is raised by a prediction: at 0 there was none.
         let [of_shift, of_guarantee] = taken::<2>(words)?.map(|at| Some(at).filter(|&at| at > 0));
         let (recent, of_change) = (taken(words)?, taken(words)?);
-        let (mut labelled, mut positives) = ([0; B], [0; B]);
-        for (labelled, positives) in labelled.iter_mut().zip(&mut positives) {
-            [*labelled, *positives] = taken(words)?;
+        let (mut labeled, mut positives) = ([0; B], [0; B]);
+        for (labeled, positives) in labeled.iter_mut().zip(&mut positives) {
+            [*labeled, *positives] = taken(words)?;
         }
         Some(Self {
             shift: ShiftMonitor::resumed(counts, of_shift),
             change: ChangeMonitor::resumed(recent, of_change),
-            guarantee: GuaranteeMonitor::resumed(labelled, positives, of_guarantee),
+            guarantee: GuaranteeMonitor::resumed(labeled, positives, of_guarantee),
         })
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same as the monitors by themselves, and as one that was saved and restored in between.
+        /// The same as the separate monitors, and as one that was saved and restored in between.
         #[test]
         fn are_the_monitors_by_themselves(
             stream in prop::collection::vec((0usize..4, any::<bool>()), 1..400),

@@ -58,12 +58,12 @@ impl BinFlags {
     /// In a result of [`Reduction::Normalized`](crate::artifact::Reduction::Normalized): another class is uncalibrated, so
     /// that nothing was left to it when the probabilities of the others were made to sum to one.
     pub const SHARED_OUT: Self = Self(2);
-    /// In a result: the score lies below or above the scores of all calibration points, so that nothing was seen of such scores,
-    /// and what is said of the bin is said of others. Artifacts that tell the range of scores are marked so, except for those of
+    /// In a result: the score lies below or above the scores of all calibration points. No calibration score was there, and what
+    /// is stated about the bin is about other scores. Artifacts that tell the range of scores are marked so, except for those of
     /// [`Reduction::Normalized`](crate::artifact::Reduction::Normalized) and of whole vectors.
     pub const OUT_OF_RANGE: Self = Self(4);
-    /// In a result: the bin is a range of the score, and the interval is that of the [range](crate::artifact::ScoreIntervals), which holds with
-    /// the probability that is stated there, although the result may have no epsilon.
+    /// In a result: the bin is a range of the score, and the interval is that of the [range](crate::artifact::ScoreIntervals). It holds with
+    /// the probability that is stated there. The result may have no epsilon.
     pub const RANGE: Self = Self(8);
 
     /// Returns the byte stored in an artifact.

@@ -15,11 +15,11 @@ pub enum Output<'a> {
     Margin(Margin),
     /// The integer code of the score of class 1 of two.
     Code(QuantizedScore),
-    /// A logit per class. A calibrator by margin takes the lead of the largest one, any other their softmax.
+    /// A logit per class. A calibrator by margin takes the top-two margin, any other their softmax.
     Logits(Logits<'a>),
     /// A probability per class.
     Probs(Probs<'a>),
-    /// The codes of several classes. The calibrator takes the highest one, or its lead; prediction sets take all.
+    /// The codes of several classes. The calibrator takes the highest one, or its top-two margin; prediction sets take all.
     Codes(CodeVector<'a>),
     /// The codes of the logits of several classes, and the logits that they stand for: a calibrator of codes takes the former, any
     /// other the latter.
@@ -31,7 +31,7 @@ pub enum Output<'a> {
     },
     /// The predicted class of several and the integer code of its score, found among the codes of all.
     TopLabelCode(TopLabelCode),
-    /// The predicted class of several and the lead of its code, found among the codes of all.
+    /// The predicted class of several and the top-two margin of the codes, found among the codes of all.
     TopLabelCodeMargin(TopLabelCodeMargin),
 }
 

@@ -47,9 +47,9 @@ pub enum ScoreEcho {
     F32(Score),
     /// The key of an integer code.
     Code(u16),
-    /// A margin: of class 1 of a binary classifier, otherwise the lead of the predicted class's logit.
+    /// A margin: of class 1 of a binary classifier, otherwise the top-two margin of the logits.
     Margin(Margin),
-    /// The lead of the predicted class's code, in codes.
+    /// The top-two margin of the codes, in codes.
     Lead(u16),
 }
 
@@ -80,7 +80,7 @@ pub enum Mismatch {
     },
     /// The artifact takes scores in this encoding.
     Encoding(ScoreEncoding),
-    /// The output is the predicted class with its code, and the calibrator takes the code's lead, or the other way round.
+    /// The output is the predicted class with its code, and the calibrator takes the top-two margin of the codes, or the other way round.
     ClassScore,
     /// The output is the predicted class's code alone, and the prediction sets take the codes of all classes.
     AllClasses,

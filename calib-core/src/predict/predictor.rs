@@ -122,7 +122,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// Tells whether the calibrator takes the lead of the predicted class's code, and not the code.
+    /// Tells whether the calibrator takes the top-two margin of the codes, and not the code.
     pub fn takes_lead(&self) -> bool {
         matches!(self.ungrouped(), Calibrator::TopLabelCodeMargin(_))
     }
@@ -325,7 +325,7 @@ impl<'a> Predictor<'a> {
         Ok(of_top(top, outcome))
     }
 
-    /// Calibrates codes by what the calibrator takes: the highest one, or its lead.
+    /// Calibrates codes by what the calibrator takes: the highest one, or its top-two margin.
     #[inline]
     fn codes<E: From<Mismatch>>(
         &self,

@@ -56,7 +56,7 @@ impl<'a> CodeVector<'a> {
         self.top
     }
 
-    /// Returns the class with the highest code and its lead over the second highest; ties go to the lowest class.
+    /// Returns the class with the highest code, and the top-two margin; ties go to the lowest class.
     pub const fn top_label_margin(&self) -> TopLabelCodeMargin {
         self.margin
     }

@@ -82,10 +82,10 @@ impl<'a> Logits<'a> {
         TopLabel { class: class as u16, score: softmax.top() }
     }
 
-    /// Returns the class with the largest logit and the lead of that logit over the second largest; ties go to the lowest class,
-    /// with a lead of 0.
+    /// Returns the class with the largest logit and the top-two margin; ties go to the lowest class,
+    /// with a top-two margin of 0.
     ///
-    /// The lead is one subtraction in f32, without an exponential: the same bits on every target. A lead above the largest `f32`
+    /// The top-two margin is one subtraction in f32, without an exponential: the same bits on every target. A top-two margin above the largest `f32`
     /// becomes the largest `f32`.
     ///
     /// ```

@@ -2,7 +2,7 @@
 //!
 //! A binary classifier gives a [`Score`], a float in `[0, 1]`, a [`Margin`], any finite float, or a [`QuantizedScore`], an integer
 //! code of a [`ScoreEncoding`]. A classifier of several classes gives [`Logits`] or [`Probs`], either of them a [`ScoreVector`].
-//! Its [`TopLabel`] is the predicted class with its score, its [`TopLabelMargin`] the class with the lead of its logit. A quantized
+//! Its [`TopLabel`] is the predicted class with its score, its [`TopLabelMargin`] the class with the top-two margin of the logits. A quantized
 //! classifier of several classes gives a [`CodeVector`], of which it may tell the [`TopLabelCode`] or the [`TopLabelCodeMargin`] alone.
 //!
 //! A value of these types is valid: no calibrator has to check it again.

@@ -104,7 +104,7 @@ mod tests {
             largest = largest.max(before - fast);
             before = fast;
         }
-        std::println!("falls {falls} times between neighbours in -2..-0.5, by at most {largest:.1e}");
+        std::println!("falls {falls} times between neighbors in -2..-0.5, by at most {largest:.1e}");
         assert!(falls > 0 && largest <= 5.9e-6, "{falls} {largest}");
     }
 

@@ -4,9 +4,9 @@ use super::classes::MAX_CLASSES;
 use super::encoding::{CodeError, ScoreEncoding};
 use super::top_label_code::CodeVectorError;
 
-/// The class that a quantized classifier predicts, with the lead of its code: the largest code minus the second largest.
+/// The class that a quantized classifier predicts, with the top-two margin of the codes: the largest code minus the second largest.
 ///
-/// The lead is an exact integer from 0 up, which stands for `scale * lead`: the zero point cancels. Finding it takes no floating
+/// The top-two margin is an exact integer from 0 up, which stands for `scale * lead`: the zero point cancels. Finding it takes no floating
 /// point, and the codes may be those of logits, in front of the softmax.
 /// A [`TopLabelCodeMarginCalibrator`](crate::calibrator::TopLabelCodeMarginCalibrator) takes it.
 ///
@@ -31,7 +31,7 @@ pub struct TopLabelCodeMargin {
 }
 
 impl TopLabelCodeMargin {
-    /// Finds the class with the highest code and its lead; ties go to the lowest class, with a lead of 0. `codes` has a code per
+    /// Finds the class with the highest code and its top-two margin; ties go to the lowest class, with a top-two margin of 0. `codes` has a code per
     /// class, in their order.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl TopLabelCodeMargin {
         Ok(Self { encoding, classes: classes as u16, class: class as u16, lead: (top - second) as u16 })
     }
 
-    /// Finds the class and its lead in codes given as [keys](super::QuantizedScore::key).
+    /// Finds the class and its top-two margin in codes given as [keys](super::QuantizedScore::key).
     ///
     /// # Errors
     ///
@@ -93,12 +93,12 @@ impl TopLabelCodeMargin {
         self.class
     }
 
-    /// Returns the lead in codes: the key by which tables are searched.
+    /// Returns the top-two margin in codes: the key by which tables are searched.
     pub const fn lead(&self) -> u16 {
         self.lead
     }
 
-    /// Returns the difference of logits for which the lead stands, in f32. A calibrator never uses this number.
+    /// Returns the difference of logits for which the top-two margin stands, in f32. A calibrator never uses this number.
     pub const fn dequantized(&self) -> f32 {
         match self.encoding.scale() {
             Some(scale) => scale * self.lead as f32,

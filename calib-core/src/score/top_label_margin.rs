@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::margin::Margin;
 
-/// A predicted class with the lead of its logit: the largest logit minus the second largest.
+/// A predicted class with the top-two margin of the logits: the largest logit minus the second largest.
 ///
 /// Finding both takes comparisons and one subtraction, and no exponential.
 /// [`Logits::top_label_margin`](super::Logits::top_label_margin) finds them.
@@ -13,6 +13,6 @@ use super::margin::Margin;
 pub struct TopLabelMargin {
     /// The predicted class, 0-based.
     pub class: u16,
-    /// The lead of its logit, at least 0.
+    /// The top-two margin of the logits, at least 0.
     pub margin: Margin,
 }

@@ -191,7 +191,7 @@ impl fmt::Display for Refused {
             Self::OtherClassifier(Some(id)) => write!(f, "the artifact is for another classifier, {id}"),
             Self::OtherClassifier(None) => f.write_str("the artifact is for another kind of classifier"),
             Self::Monitors => f.write_str(
-                "the artifact asks for an action on its monitors' alarms, and the firmware has no monitors, or too little room for them",
+                "the artifact requires an action after an alert of its monitors, and the firmware has no monitors, or too little memory for them",
             ),
         }
     }

@@ -42,7 +42,7 @@ pub enum InstallError<E> {
     Refused(Refused),
     /// The artifact's counter is lower than the counter of the active calibrator.
     Downgrade {
-        /// The counter in force.
+        /// The active calibrator's counter.
         held: u32,
         /// The artifact's counter.
         offered: u32,

@@ -42,13 +42,14 @@
 //! 2. *The active slot is untouched until another is valid*, except for its marks and notes. A mark that was cut short, but is read as
 //!    complete, might be gone at the next start. So an installation first makes sure of the active slot: unless four marks are right to
 //!    the last bit, as after an installation without cuts, it writes more. Each cut spoils at most one of six. If there is no place for another, one
-//!    mark suffices that is read as complete in 16 reads: then five cuts within the marks of one calibrator came before, and one
-//!    more within the installation may leave the device uncalibrated, in place of a device that takes no calibrator again.
-//! 3. *An acknowledged calibrator is active until a later one is.* It is acknowledged after its marks were read back, and after the
-//!    other slot was erased if that might be active at a later start: if its installation was cut short, it is damaged, or it
+//!    mark suffices that is read as complete in 16 reads: then five cuts within the marks of one calibrator came before. One
+//!    more within the installation may leave the device uncalibrated, but the device never rejects calibrators permanently.
+//! 3. *An acknowledged calibrator is active until a later one is.* It is acknowledged after its marks were read back. If the other
+//!    slot might be active at a later start, it is erased before: if its installation was cut short, it is damaged, or it
 //!    cannot be read. This goes for a calibrator that is active and installed once more, too.
-//! 4. *The bytes in use are the bytes that were checked.* The artifact is copied to RAM and checked there, with its signature, so
-//!    bits that read otherwise every time cannot pass one check and fail another. The copy has another reason, too: on most parts
+//! 4. *The bytes in use are the bytes that were checked.* The artifact is copied to RAM and checked there, with its signature. So
+//!    bits that read differently each time cannot pass one check and fail another. The copy has another reason, too: on most
+//!    parts
 //!    flash cannot be read while it is erased or written. A device with one slot, which never changes while the device runs, reads
 //!    the artifact in place ([`Artifact::parse_slot`](crate::artifact::Artifact::parse_slot)).
 //! 5. *Only the flash remembers*: a start after a reset is the same as a start after a power cut, and a start writes nothing.
@@ -56,11 +57,11 @@
 //!    when it loaded the calibrator, because flash could not be read then, it erases nothing ([`InstallError::Reload`]). The
 //!    counters of all complete slots count, whether or not their artifacts are whole, and those of the notes. Without an active calibrator, the
 //!    installation goes into the slot whose loss costs less; one that cannot be read, though each read is tried three times, is
-//!    taken for torn.
+//!    treated as torn.
 //!
 //! 7. *The newest counter is kept twice*: in its slot's record, and in a note in the other slot. A note counts where the key and the classifier are
-//!    those for which it was written. So whatever becomes of one slot, a lower counter is refused, and a calibrator that is active in the place of a
-//!    newer one is told by [`SlotStore::passed_over`].
+//!    those for which it was written. So if one slot is lost, a lower counter is still refused. [`SlotStore::passed_over`] reports
+//!    a calibrator that is active in place of a newer one.
 //!
 //! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the active one may be
 //! older than what is in the other slot, [`SlotStore::passed_over`] says so.

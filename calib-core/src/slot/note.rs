@@ -1,4 +1,4 @@
-//! Notes: the newest calibrator's counter, kept a second time outside of its own record.
+//! Notes: the newest calibrator's counter, kept a second time outside its record.
 
 use embedded_storage::nor_flash::NorFlash;
 

@@ -103,7 +103,7 @@ impl<'a> CompactTable<'a> {
     }
 
     /// Returns the bin's index and probability, in O(log B). The code is in the encoding for which the table was made.
-    // As `find`: with two callers the compiler that optimises for size would call it.
+    // As `find`: with two callers the compiler that optimizes for size would call it.
     #[inline(always)]
     pub fn lookup(&self, score: QuantizedScore) -> (u16, f32) {
         self.find(score.key())

@@ -7,7 +7,7 @@ use super::fixed_search::layout;
 use super::values::{check_edges, check_probs};
 use crate::score::{FloatScore, Margin, Ordered, Score, key_of_bits};
 
-/// A [step table of its own](FixedTableOf) over scores in `[0, 1]`.
+/// A separate [step table](FixedTableOf) over scores in `[0, 1]`.
 ///
 /// ```
 /// use calib_core::{FixedTable, Score, fixed_table};
@@ -20,7 +20,7 @@ use crate::score::{FloatScore, Margin, Ordered, Score, key_of_bits};
 /// ```
 pub type FixedTable<const N: usize> = FixedTableOf<N, Score>;
 
-/// A [step table of its own](FixedTableOf) over margins.
+/// A separate [step table](FixedTableOf) over margins.
 ///
 /// ```
 /// use calib_core::{FixedMarginTable, Margin, fixed_margin_table};

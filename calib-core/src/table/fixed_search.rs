@@ -1,6 +1,6 @@
 //! The search in tables whose size is part of their type, without a bounds check or a branch.
 //!
-//! The levels are spelled out, because a compiler that optimises for size does not unroll a loop. The edges lie in the order
+//! The levels are spelled out, because a compiler that optimizes for size does not unroll a loop. The edges lie in the order
 //! that suits the core's instructions.
 
 /// On cores other than Arm the edges ascend: a level takes a load, a comparison, a shift and an addition.

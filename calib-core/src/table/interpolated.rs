@@ -130,7 +130,8 @@ const fn slope(below: (f32, f32), above: (f32, f32)) -> f32 {
     (above.1 - below.1) / (above.0 - below.0)
 }
 
-/// Checks that every `x` is in `[0, 1]`, or of margins finite and not `-0.0`, and above the one before it, and that the slopes are exactly the ones between the knots.
+/// Checks that every `x` is in `[0, 1]`, or for margins finite and not `-0.0`, and above the one before it. Also checks that the slopes are exactly those between the
+/// knots.
 const fn check_knots<S: Ordered>(x: &[f32], y: &[f32], slopes: &[f32]) -> Result<(), TableError> {
     let mut before = None;
     let mut rest = (x, y, slopes);

@@ -28,7 +28,7 @@ pub enum MarginScaling {
         b: f32,
         /// The intercept.
         c: f32,
-        /// What margins are multiplied by, above 0: they have no scale of their own.
+        /// What margins are multiplied by, above 0: they have no scale themselves.
         scale: f32,
         /// What is added to it.
         shift: f32,

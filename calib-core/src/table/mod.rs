@@ -7,7 +7,7 @@
 //! | [`StepTable`], [`MarginTable`] | floats |
 //! | [`CodeTable`] | integer codes |
 //! | [`CompactTable`] | either, in 16-bit numbers |
-//! | [`RandomizedTable`], [`RandomizedMarginTable`] | floats, equal ones divided between bins by lot |
+//! | [`RandomizedTable`], [`RandomizedMarginTable`] | floats, equal ones divided between bins at random |
 //! | [`VennAbersTable`], [`MarginVennAbersTable`] | floats, with two probabilities per bin |
 //! | [`InterpolatedTable`], [`InterpolatedMarginTable`] | floats, linear between knots |
 //! | [`ScalingFunction`], [`MarginFunction`] | floats, by a function without bins |

@@ -1,4 +1,4 @@
-//! Step tables that divide equal scores between bins by lot.
+//! Step tables that divide equal scores between bins at random.
 
 use core::marker::PhantomData;
 

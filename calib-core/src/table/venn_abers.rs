@@ -16,7 +16,7 @@ pub type MarginVennAbersTable<'a> = VennAbersTableOf<'a, Margin>;
 /// A step table with two probabilities per bin (Vovk and Petej 2014, "Venn-Abers predictors").
 ///
 /// `p0` comes from the isotonic fit with the new point as a negative, `p1` from the fit with it as a positive. One of the two is
-/// calibrated: the one for the label that comes true. They are not the ends of a confidence interval: with many calibration
+/// calibrated: the one for the true label. They are not the ends of a confidence interval: with many calibration
 /// points both lie close together, and the true probability of the score mostly lies outside.
 ///
 /// ```
@@ -84,7 +84,7 @@ impl<'a, S: FloatScore> VennAbersTableOf<'a, S> {
 
     /// Returns the bin's index, its probability and `[p0, p1]`, in O(log B).
     ///
-    /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimises the log-loss in the worst case. Where rounding takes it
+    /// The probability is `p1 / (1 - p0 + p1)` in f32, which minimizes the log-loss in the worst case. Where rounding takes it
     /// below `p0` or above `p1`, the probability is that one.
     #[inline]
     pub fn lookup(&self, score: S) -> (u16, f32, [f32; 2]) {

@@ -28,8 +28,8 @@ impl<'a> Projection<'a> {
     /// Makes a partition with one cell more than thresholds. `directions` has an entry in `[-1, 1]` per class, for each
     /// threshold.
     ///
-    /// `None` if there are fewer than 2 classes, or 65 536 thresholds or more, if the lengths do not go together, if an entry is
-    /// outside `[-1, 1]`, or if a threshold is not finite.
+    /// `None` if there are fewer than 2 classes, or 65 536 thresholds or more, or if the lengths do not match. Also `None` if an
+    /// entry is outside `[-1, 1]`, or if a threshold is not finite.
     pub fn new(classes: u16, directions: &'a [f32], thresholds: &'a [f32]) -> Option<Self> {
         let len = thresholds.len().checked_mul(classes.into())?;
         let valid = classes >= 2

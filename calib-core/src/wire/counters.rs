@@ -56,7 +56,7 @@ pub struct ActionOnAlarm {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KnownOutcomes {
     /// How many predictions have a known outcome.
-    pub labelled: u32,
+    pub labeled: u32,
     /// How many of them were positive; for several classes, how many predictions were right.
     pub positives: u32,
 }
@@ -90,7 +90,7 @@ pub enum Raised {
 pub enum Kept {
     /// They are in memory alone: the device began again when it was switched on, and the bound on false alarms is that of one start.
     No,
-    /// So many predictions and outcomes of all tables have been counted since they were saved last, and are not in what is told.
+    /// The number of predictions and outcomes of all tables since the last save. They are not in the reported counts.
     But(u32),
     /// The flash failed when they were to be saved.
     Failed,

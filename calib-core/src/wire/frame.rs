@@ -175,7 +175,7 @@ mod tests {
     fn longest_counters() -> Counters {
         let evidence = LogEvidence::from_units(i64::MIN);
         let watched = Watched { evidence, alarm: evidence, raised: Some(Raised::By(u32::MAX)) };
-        let known = KnownOutcomes { labelled: u32::MAX, positives: u32::MAX };
+        let known = KnownOutcomes { labeled: u32::MAX, positives: u32::MAX };
         Counters {
             calibrator: Identity([0xFF; 8]),
             table: u16::MAX,

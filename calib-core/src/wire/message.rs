@@ -267,7 +267,7 @@ pub enum Refusal {
     Unknown,
     /// The device was built not to answer this request: see [`Questions`]. The alarm is as before.
     SwitchedOff,
-    /// The classifier gives the predicted class with its code, and the calibrator takes the code's lead, or the other way round.
+    /// The classifier gives the predicted class with its code, and the calibrator takes the top-two margin of the codes, or the other way round.
     ClassScore,
     /// The calibrator has tables or thresholds for groups with the codes below this number, and the request names none of them.
     Group(u8),

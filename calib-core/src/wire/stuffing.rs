@@ -43,7 +43,7 @@ impl<'b> Framer<'b> {
 }
 
 // Both functions are called for every field of every message, and are never inlined: postcard's own CRC flavor is compiled into
-// each of these places, which makes serialising several times as large.
+// each of these places, which makes serializing several times as large.
 impl Flavor for Framer<'_> {
     /// The frame's length, without its ending zero.
     type Output = usize;

@@ -91,7 +91,7 @@ pub enum UpdateRefusal {
     Refused(Refused),
     /// The artifact's counter is lower than the active one.
     Downgrade {
-        /// The counter in force.
+        /// The active calibrator's counter.
         held: u32,
         /// The artifact's counter.
         offered: u32,

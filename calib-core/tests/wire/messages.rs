@@ -85,7 +85,7 @@ fn counters() -> Vec<ReplyBody> {
         alarm: LogEvidence::from_units(50_260_000),
         raised,
     };
-    let known = |labelled, positives| KnownOutcomes { labelled, positives };
+    let known = |labeled, positives| KnownOutcomes { labeled, positives };
     let quiet = Counters {
         calibrator: Identity(*b"identity"),
         table: 0,

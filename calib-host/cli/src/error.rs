@@ -25,7 +25,7 @@ use calib_io::report::PageError;
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The command line makes no sense, although every option for itself does.
+    /// The command line makes no sense, although each option does.
     #[error("{0}")]
     Usage(String),
     /// Two files do not belong together.
@@ -122,7 +122,7 @@ pub(crate) enum Error {
     Device(#[from] DeviceError),
     /// A device was not told an outcome, nor what stands behind it.
     #[cfg(feature = "serial")]
-    #[error("{at}: {cause}; {} before this one {} told", number_of(*before as u64, "outcome"), if *before == 1 { "is" } else { "are" })]
+    #[error("{at}: {cause}; {} before this one {} reported", number_of(*before as u64, "outcome"), if *before == 1 { "was" } else { "were" })]
     Outcome {
         /// Where it stands.
         at: Box<Place>,
@@ -199,7 +199,7 @@ impl Error {
         FileError::input(place, problem).into()
     }
 
-    /// Says that nothing was fitted to the data at a place.
+    /// States that no calibrator was fitted to the data at a place.
     pub(crate) fn fit(place: Place, cause: FitError) -> Self {
         match cause {
             FitError::Spill(kind) => FileError::spill(kind.into()).into(),
@@ -207,7 +207,7 @@ impl Error {
         }
     }
 
-    /// Says why nothing was fitted to scores and labels at these places; at the last one are the scores that monitors compare with.
+    /// States why no calibrator was fitted to scores and labels at these places. The last place holds the scores that monitors compare with.
     pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
         match cause {
             NotFitted::Data(cause) => cause.into(),
@@ -223,7 +223,7 @@ impl Error {
         }
     }
 
-    /// Says that counts at a place do not stand for all rows, or that nothing was fitted to them.
+    /// States that counts at a place do not stand for all rows, or that no calibrator was fitted to them.
     pub(crate) fn pass(place: Place, cause: PassError) -> Self {
         match cause {
             PassError::Fit(cause) => Self::fit(place, cause),
@@ -268,13 +268,13 @@ impl Error {
                 Self::SameRows { path: scores.into(), overlap, fitted: "the artifact was" }
             }
             AssessError::NoGroups { known } => Self::Usage(format!(
-                "{artifact} tells the groups {known} apart: name the column of groups with --group-column"
+                "{artifact} has a table for each of the groups {known}: name the column of groups with --group-column"
             )),
             AssessError::UnknownGroup { name, known } => Self::Mismatch(format!(
-                "the artifact knows no group {name:?}\n  artifact  {artifact}: knows {known}"
+                "the artifact has no group {name:?}\n  artifact  {artifact}: has {known}"
             )),
             AssessError::Mismatch(Mismatch { takes, got, .. }) => Self::Mismatch(format!(
-                "the artifact does not fit the scores\n  artifact  {artifact}: takes {}\n  scores    {got}",
+                "the artifact does not fit the scores\n  artifact  {artifact}: accepts {}\n  scores    {got}",
                 takes.with_names(name)
             )),
             other => Self::Usage(other.to_string()),
@@ -344,7 +344,7 @@ fn is_about_method(cause: &PassError) -> bool {
     matches!(cause, PassError::Draws(_) | PassError::EveryScore(_))
 }
 
-/// An error of a file, with the options where it takes one to mend it.
+/// An error of a file, with the options if one of them fixes it.
 fn with_options(error: &FileError) -> String {
     match error {
         FileError::NoLabels => "--labels is needed beside a NumPy array".into(),

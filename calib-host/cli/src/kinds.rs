@@ -6,7 +6,7 @@ use calib_io::output::{TableFormat, UnknownFormat};
 
 use crate::error::Error;
 
-/// A kind of file that calib writes, or that somebody may take it to write.
+/// A kind of file that calib writes, or that a user may expect it to write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FileKind {
     Artifact,

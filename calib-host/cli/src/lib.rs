@@ -1,7 +1,7 @@
 //! The command line: what is asked (`options`), what is read (`read`), what is shown (`show`), and a file for each
 //! command (`command`).
 //!
-//! Here alone the library's errors meet the options that mend them (`hints`), and progress meets the screen (`progress`).
+//! Only here, the library's errors meet the options that fix them (`hints`), and progress meets the screen (`progress`).
 
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ const MOST_THREADS: usize = 256;
 /// The exit code after a warning, if that was asked for.
 const WARNED: u8 = 6;
 
-/// Calibrated probabilities for microcontrollers: fit on held-out scores, with guarantees, and deploy the table.
+/// Calibrate classifier scores, and run the result on microcontrollers.
 #[derive(Parser)]
 #[command(name = "calib", version, propagate_version = true, max_term_width = 110)]
 struct Cli {
@@ -103,7 +103,7 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     })
 }
 
-/// The colours that were asked for: they are needed before anything is parsed, since parsing may end in help.
+/// The colors that were asked for: they are needed before anything is parsed, since parsing may end in help.
 fn color(arguments: &[OsString]) -> ColorChoice {
     let choice = |name: &OsStr| ColorChoice::from_str(name.to_str()?, false).ok();
     let joined = |argument: &OsStr| choice(OsStr::new(argument.to_str()?.strip_prefix("--color=")?));

@@ -173,7 +173,7 @@ impl Given<'_> {
         Some((words("calib status").into_iter().chain(line).collect(), "what the device holds"))
     }
 
-    /// A report of the artifact; whoever named test rows has them again.
+    /// A report of the artifact, with the test rows if they were named.
     pub(crate) fn reported(&self) -> Option<Vec<String>> {
         let (path, _, flag) = self.artifact()?;
         let named = |id: &str, placeholder: &str| self.text(id).unwrap_or_else(|| placeholder.into());

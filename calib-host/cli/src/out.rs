@@ -28,7 +28,7 @@ pub(crate) const COLUMNS: usize = 100;
 const LABEL: usize = 12;
 
 /// A text under a label, in lines: the label in front of the first one.
-pub(crate) fn labelled(label: &str, text: &str) -> Vec<String> {
+pub(crate) fn labeled(label: &str, text: &str) -> Vec<String> {
     let label = |line: usize| if line == 0 { label } else { "" };
     wrapped(text, COLUMNS - LABEL)
         .iter()
@@ -52,8 +52,8 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Writes text [`escaped`] but for the ends of lines: names in artifacts, of files and of devices may hold control characters
-/// that change a terminal's title or rewrite what stands on it.
+/// Writes text [`escaped`], except for the ends of lines. Names in artifacts, of files and of devices may hold control characters
+/// that change a terminal's title or rewrite what is on it.
 pub(crate) struct Plain<W>(pub(crate) W);
 
 impl<W: Write> Write for Plain<W> {
@@ -82,7 +82,7 @@ impl<W: Write> Write for Plain<W> {
 }
 
 /// Text with its control characters written as in `\u{1b}` or `\n`, those of ISO 6429 above the ASCII ones, too, and so are characters
-/// that nobody sees: on a line of its own and in its order, whatever an artifact or a device says.
+/// that nobody sees: on a separate line and in its order, whatever an artifact or a device says.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return text.into();
@@ -123,7 +123,7 @@ fn is_unseen(c: char) -> bool {
     c.is_control() || is_invisible(c)
 }
 
-/// Whether a character has no width of its own, and joins, hides, breaks or reorders others.
+/// Whether a character has no width, and joins, hides, breaks or reorders others.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
         assert_eq!(wrapped("a longword b", 4), ["a", "longword", "b"]);
         assert_eq!(wrapped("", 4), [""; 0]);
-        let lines = labelled("Limits", &"word ".repeat(40));
+        let lines = labeled("Limits", &"word ".repeat(40));
         assert!(
             lines[0].starts_with("Limits      word") && lines[1].starts_with("            word"),
             "{lines:?}"

@@ -34,7 +34,7 @@ fn bar(progress: &Progress<'_>) -> ProgressBar {
         .with_finish(ProgressFinish::AndClear)
 }
 
-/// How often what is shown is drawn anew.
+/// How often the progress is drawn again.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Goes away when it is dropped.

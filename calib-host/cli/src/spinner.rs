@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// After so long without a sign of life one is given.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often the sign is drawn anew.
+/// How often the sign is drawn again.
 const TICK: Duration = Duration::from_millis(200);
 
 struct Shown {

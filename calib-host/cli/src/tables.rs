@@ -40,7 +40,7 @@ fn positive_label() -> Arg {
         .long("positive-label")
         .value_name("LABEL")
         .allow_hyphen_values(true)
-        .help_heading("What rows are")
+        .help_heading("Rows, groups and weights")
         .hide_short_help(true)
         .help("Label that is class 1, if labels are not 0 and 1")
         .long_help(
@@ -53,7 +53,7 @@ fn drop_missing() -> Arg {
     Arg::new(DROP_MISSING)
         .long("drop-missing")
         .action(ArgAction::SetTrue)
-        .help_heading("What rows are")
+        .help_heading("Rows, groups and weights")
         .hide_short_help(true)
         .help("Leave out rows that lack a score or a label")
         .long_help(

@@ -230,14 +230,14 @@ pub enum VectorScalingError {
     #[error("a penalty of {0}: it is a number from 0 on")]
     Penalty(f64),
     /// The number of parts for cross-validation is below 2 or above the number of points.
-    #[error("{folds} parts of {n} points: cross-validation takes at least 2, with a point each")]
+    #[error("{folds} parts of {n} points: cross-validation needs at least 2, with a point each")]
     Folds {
         /// The number of parts.
         folds: usize,
         /// The number of points.
         n: usize,
     },
-    /// The minimisation did not converge.
+    /// The minimization did not converge.
     #[error("the fit did not converge: the gradient's norm is {0:e}")]
     NotConverged(f64),
 }
@@ -267,7 +267,7 @@ pub enum CanonicalError {
     #[error("all {0} labels are the same: nothing can be learned")]
     OneClass(usize),
     /// There are too many classes for recursive partitioning.
-    #[error("{classes} classes: recursive partitioning takes up to {max}")]
+    #[error("{classes} classes: recursive partitioning accepts up to {max}")]
     TooManyClasses {
         /// The number of classes.
         classes: usize,

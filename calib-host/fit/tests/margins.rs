@@ -517,7 +517,7 @@ fn every_form_of_margins_is_written() {
         assert!(matches!(artifact.calibrator(), Calibrator::BinaryMargin(_)));
         forms.push(match artifact.tables().get(0).unwrap().form {
             TableForm::MarginSteps(_) => "steps",
-            TableForm::MarginRandomized(_) => "randomised",
+            TableForm::MarginRandomized(_) => "randomized",
             TableForm::MarginInterpolated(_) => "interpolated",
             TableForm::MarginScaling(_) => "function",
             TableForm::MarginVennAbers(_) => "venn-abers",
@@ -534,5 +534,5 @@ fn every_form_of_margins_is_written() {
     }
     forms.sort_unstable();
     forms.dedup();
-    assert_eq!(forms, ["function", "interpolated", "randomised", "steps", "venn-abers"]);
+    assert_eq!(forms, ["function", "interpolated", "randomized", "steps", "venn-abers"]);
 }

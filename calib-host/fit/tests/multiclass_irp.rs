@@ -478,7 +478,7 @@ proptest! {
     }
 }
 
-/// The set of the paper's supplement: points uniform on the simplex, each labelled with the largest of its entries after
+/// The set of the paper's supplement: points uniform on the simplex, each labeled with the largest of its entries after
 /// noise.
 fn noisy(n: usize, noise: f64, seed: u64) -> Rows {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -95,7 +95,7 @@ pub(crate) fn of_assess(cause: &AssessError) -> PyErr {
         AssessError::NoGroups { .. } => UsageError::new_err(cause.to_string()),
         AssessError::UnknownGroup { .. } => MismatchError::new_err(cause.to_string()),
         AssessError::Mismatch(cause) => MismatchError::new_err(format!(
-            "the artifact does not fit the scores\n  artifact  takes {}\n  scores    {}",
+            "the artifact does not fit the scores\n  artifact  accepts {}\n  scores    {}",
             cause.takes.with_names(name),
             cause.got
         )),
@@ -278,7 +278,7 @@ fn scores_for<'a>(
     })
 }
 
-/// Shares that came true, and mean probabilities, by bins that hold predictions.
+/// Observed frequencies and mean probabilities of the bins that hold predictions.
 type Curve<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// The points of a reliability diagram.

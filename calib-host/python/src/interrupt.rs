@@ -12,7 +12,7 @@ use rayon::ThreadPoolBuilder;
 /// How often Python is asked whether someone interrupts.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Does work on one thread of its own.
+/// Does work on a separate thread.
 ///
 /// The threads that all of a process share are not there in a child that it forks, which would wait for them for ever.
 ///
@@ -58,7 +58,7 @@ pub(crate) fn working<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
             (Some(error), _) => Err(error),
             (None, Ok(done)) => Ok(done),
             (None, Err(_)) => Err(PyRuntimeError::new_err(
-                "calib_host failed, which is a fault of its own: the message on standard error says where",
+                "calib_host failed because of an internal error: the message on standard error states where",
             )),
         }
     })

@@ -30,8 +30,8 @@ type Parent<'py> = Option<Bound<'py, PyArtifact>>;
 fn counter_of(stored: &StoredArtifact, counter: Option<u32>) -> PyResult<u32> {
     counter.ok_or_else(|| {
         UsageError::new_err(format!(
-            "counter is needed where an artifact is made from another one: that of the calibrator is {}, and a device refuses a lower \
-             one than it holds",
+            "counter is required for an artifact made from another one: the calibrator has the rollback counter {}, and a device rejects a \
+             lower one than its own",
             stored.artifact().counter()
         ))
     })

@@ -87,8 +87,8 @@ fn the_bound_of_c_is_told_with_its_probability() {
     let bound = place.json("calib assess --scores cal.csv --alpha 0.1 --json")["c_emp"]["bound"]["hi"].take();
     let bound = bound.number();
     let sentence = format!(
-        "with probability 90 %, if the model was not fitted to these rows: of 1000 new rows, on average at most {:.1} more or fewer come true than \
-         the probabilities of any range say (c_emp at most {bound:.6})\n",
+        "with 90% confidence, if the model was not fitted to these rows: c_emp at most {bound:.6}; in any range of probabilities, the \
+         expected events differ from the predicted ones by at most {:.1} per 1000 rows\n",
         (10_000.0 * bound).ceil() / 10.0
     );
     assert!(words.contains(&sentence), "{words}");

@@ -175,8 +175,8 @@ fn every_threshold_of_a_rule_has_its_accuracy() {
         [decide, "calib assess rule.bin --scores test.csv"].map(|command| line(place.ok(command).stdout));
     assert_eq!(texts[0], texts[1]);
     // Without labels nothing is said.
-    let unlabelled = place.json("calib decide rule.bin --actions costs.toml --scores test.csv --json");
-    assert_eq!(unlabelled["at_thresholds"], serde_json::json!([]));
+    let unlabeled = place.json("calib decide rule.bin --actions costs.toml --scores test.csv --json");
+    assert_eq!(unlabeled["at_thresholds"], serde_json::json!([]));
 }
 
 #[test]

@@ -95,23 +95,23 @@ fn a_costs_file_to_begin_with_is_one() {
 #[test]
 fn the_expected_cost_needs_no_labels_and_the_actual_one_does() {
     let place = place();
-    let unlabelled = place.json("calib decide --actions costs.toml --probs probs.csv --json");
+    let unlabeled = place.json("calib decide --actions costs.toml --probs probs.csv --json");
     // 0.0625: ask, 5; 0.5: treat, 3.5; 0.75: treat, 2.25.
-    assert_eq!(unlabelled["expected_cost"], (4.0 * 5.0 + 2.0 * 3.5 + 4.0 * 2.25) / 10.0);
-    assert!(unlabelled["interval"].is_null() && unlabelled["actual_cost"].is_null());
-    let labelled =
+    assert_eq!(unlabeled["expected_cost"], (4.0 * 5.0 + 2.0 * 3.5 + 4.0 * 2.25) / 10.0);
+    assert!(unlabeled["interval"].is_null() && unlabeled["actual_cost"].is_null());
+    let labeled =
         place.json("calib decide --actions costs.toml --probs probs.csv --label-column label --json");
-    assert_eq!(labelled["actual_cost"], (4.0 * 5.0 + 7.0 + 9.0) / 10.0);
-    let validation = &labelled["validation"];
+    assert_eq!(labeled["actual_cost"], (4.0 * 5.0 + 7.0 + 9.0) / 10.0);
+    let validation = &labeled["validation"];
     assert!((validation["c_emp"].number() - 0.025).abs() < 1e-15);
     assert_eq!((&validation["same_rows"], &validation["c_lower_is_vacuous"]), (&true.into(), &true.into()));
     // 3.6 give or take 0.025 (100 + 0 + 5); ten points guarantee little.
-    let ends = |name: &str| ["lo", "hi"].map(|end| labelled["interval"][name][end].number());
+    let ends = |name: &str| ["lo", "hi"].map(|end| labeled["interval"][name][end].number());
     let [lo, hi] = ends("deviation");
     assert!((lo - 0.975).abs() < 1e-12 && (hi - 6.225).abs() < 1e-12, "[{lo}, {hi}]");
     assert!(ends("guaranteed")[0] == 0.0 && ends("guaranteed")[1] > 20.0);
     place.says("calib decide --actions costs.toml --probs probs.csv --validation probs.csv");
-    assert_eq!(unlabelled["expected_cost_is_optimistic"], true);
+    assert_eq!(unlabeled["expected_cost_is_optimistic"], true);
     said!();
 }
 
@@ -219,7 +219,7 @@ fn the_points_that_were_fitted_to_prove_nothing() {
     let place = good().with("costs.toml", COSTS);
     let line = "calib decide --actions costs.toml cal.bin --scores cal.csv --label-column label --same-rows";
     let json = place.json(&format!("{line} --json"));
-    assert_eq!(json["fitted_to_labelled_rows"], true);
+    assert_eq!(json["fitted_to_labeled_rows"], true);
     assert!(json["interval"].is_null() && json["validation"].is_null());
     place.says(line);
     said!();

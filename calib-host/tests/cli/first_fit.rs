@@ -60,7 +60,7 @@ fn an_epsilon_is_kept_or_refused_with_what_it_takes() {
     }
     let run = place.says("calib fit data.csv --epsilon 0.01 --force");
     let needed =
-        run.stderr.split("two bins take ").nth(1).unwrap().split(';').next().unwrap().replace(',', "");
+        run.stderr.split("two bins need ").nth(1).unwrap().split(';').next().unwrap().replace(',', "");
     let planned = place.json(&format!("calib plan --n {needed} --epsilon 0.01 --json"));
     let kept = run.stderr.split("or use ").nth(1).unwrap().split(" or more").next().unwrap();
     place.ok(&format!("calib fit data.csv --epsilon {kept} --force"));
@@ -99,10 +99,10 @@ fn where_scores_tie_a_method_is_taken_that_keeps_its_guarantee() {
     let tries =
         |epsilon: u32| format!("calib fit data.csv --epsilon {} --force", f64::from(epsilon) / 1000.0);
     let is_refused =
-        |epsilon: &u32| place.run(&tries(*epsilon)).stderr.contains("the least that is kept is ");
+        |epsilon: &u32| place.run(&tries(*epsilon)).stderr.contains("(the smallest possible is ");
     let refused = (15..100).step_by(5).rev().find(is_refused).expect("ties make bins of unequal sizes");
     let refused = place.says(&tries(refused));
-    let least = refused.stderr.split("the least that is kept is ").nth(1).unwrap().split(';').next().unwrap();
+    let least = refused.stderr.split("(the smallest possible is ").nth(1).unwrap().split(')').next().unwrap();
     place.ok(&format!("calib fit data.csv --epsilon {least} --force"));
     let below = least.parse::<f64>().unwrap() - 0.001;
     place.says(&format!("calib fit data.csv --epsilon {below} --force"));

@@ -21,8 +21,8 @@ fn counters(
     outcomes: Option<[[u64; 4]; 2]>,
 ) -> Value {
     let mut table = json!({"predictions": predictions});
-    if let Some([labelled, positives]) = outcomes {
-        table["labelled"] = json!(labelled);
+    if let Some([labeled, positives]) = outcomes {
+        table["labeled"] = json!(labeled);
         table["positives"] = json!(positives);
     }
     let calibrator = &place.inspect("cal.bin")["identity"];
@@ -48,10 +48,10 @@ fn together_they_see_what_none_of_them_does() {
     assert_eq!((&json["devices"], &json["tables"][0]["predictions"]), (&json!(20), &json!([0, 20, 40, 40])));
     assert_eq!(
         (&json["tables"][0]["shift"]["standing"], json["warnings"].list().len()),
-        (&json!("alarm"), 1)
+        (&json!("alert"), 1)
     );
     let standings = json["tables"][0]["devices"].list();
-    assert!(standings.iter().all(|device| device["shift"]["standing"] != "alarm"), "{standings:?}");
+    assert!(standings.iter().all(|device| device["shift"]["standing"] != "alert"), "{standings:?}");
     said!();
 }
 
@@ -105,7 +105,7 @@ fn outcomes_are_held_against_the_guarantee() {
     let kept: [u64; 4] = kept.try_into().unwrap();
     let mut broken = kept;
     broken[3] /= 2;
-    for (name, positives, standing) in [("kept.json", kept, "quiet"), ("broken.json", broken, "alarm")] {
+    for (name, positives, standing) in [("kept.json", kept, "quiet"), ("broken.json", broken, "alert")] {
         let counters = counters(&place, "a", [200; 4], Some([[200; 4], positives]));
         write(&place, name, &serde_json::to_string_pretty(&counters).unwrap());
         let json = place.json(&format!("calib fleet cal.bin {name} --json"));
@@ -120,7 +120,7 @@ fn outcomes_are_held_against_the_guarantee() {
     let (header, rows) = place.table("bins.csv");
     assert_eq!(
         header.join(","),
-        "table,bin,prob,guaranteed_lo,guaranteed_hi,labelled,positives,share,share_lo,share_hi"
+        "table,bin,prob,guaranteed_lo,guaranteed_hi,labeled,positives,share,share_lo,share_hi"
     );
     assert_eq!((rows.len(), &rows[3][5], &rows[3][6]), (4, &"200".to_owned(), &broken[3].to_string()));
     let number = |cell: &str| cell.parse::<f64>().unwrap();
@@ -145,7 +145,7 @@ fn a_page_says_what_the_counters_do() {
         "<th scope=\"row\">ward &lt;0&gt;</th>",
         "50 more are not listed",
         // Scores of calibration and of the fleet.
-        "<td class=\"number\">25.00 %</td><td class=\"number\">1000</td><td class=\"number\">50.00 %</td>",
+        "<td class=\"number\">25.00%</td><td class=\"number\">1000</td><td class=\"number\">50.00%</td>",
         "calib fleet cal.bin wards.json --html page.html",
         &identity,
         "prefers-color-scheme:dark",
@@ -236,7 +236,7 @@ fn log(place: &Workplace) -> Vec<Value> {
         json!({"answer": {"monitor": "shift", "alarm_at": 9, "time": "at noon"}}),
         json!({"answer": {"monitor": "change", "alarm_at": 12}}),
         json!({"answer": {"monitor": "guarantee", "alarm_at": null}}),
-        json!({"counters": {"predictions": [0, 0, 0, 20], "labelled": [0, 0, 0, 3], "positives": [0, 0, 0, 2]}}),
+        json!({"counters": {"predictions": [0, 0, 0, 20], "labeled": [0, 0, 0, 3], "positives": [0, 0, 0, 2]}}),
     ]
 }
 

@@ -21,7 +21,7 @@ struct Device {
     stored: StoredArtifact,
     shift: ShiftMonitor<4>,
     change: ChangeMonitor<4>,
-    labelled: u32,
+    labeled: u32,
     /// What it has saved, if it does: it tells nothing else.
     saved: Option<(ShiftMonitor<4>, ChangeMonitor<4>)>,
 }
@@ -29,7 +29,7 @@ struct Device {
 impl Device {
     fn new(place: &Workplace) -> Self {
         let stored = StoredArtifact::from_bytes(&fs::read(place.path().join("cal.bin")).unwrap()).unwrap();
-        Self { stored, shift: ShiftMonitor::new(), change: ChangeMonitor::new(), labelled: 0, saved: None }
+        Self { stored, shift: ShiftMonitor::new(), change: ChangeMonitor::new(), labeled: 0, saved: None }
     }
 
     /// The same, with counters in flash.
@@ -76,7 +76,7 @@ impl Device {
             table: 0,
             tables: 1,
             predictions: shift.counts().iter().copied().collect(),
-            outcomes: (0..4).map(|_| KnownOutcomes { labelled: self.labelled, positives: 0 }).collect(),
+            outcomes: (0..4).map(|_| KnownOutcomes { labeled: self.labeled, positives: 0 }).collect(),
             shift: watched(shift.evidence(&reference), alarms.shift, shift.alarm_at()),
             change: watched(change.evidence(), alarms.change, changed),
             guarantee: Some(watched(LogEvidence::NONE, alarms.guarantee, None)),
@@ -182,7 +182,7 @@ fn a_log_that_is_not_all_that_was_counted_ends() {
 
     device.says(&place, &format!("{WRITE} --force"), &[]);
     let mut told = Device::new(&place);
-    told.labelled = 2;
+    told.labeled = 2;
     told.says(&place, &format!("{WRITE} --force"), &[]);
 
     place.ok("calib fit data.csv --method umd --bins 4 --monitor -o other.bin");

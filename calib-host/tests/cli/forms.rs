@@ -420,7 +420,7 @@ fn quiet_is_quiet() {
     said!();
 }
 
-/// What is piped holds no carriage returns and no escape codes: no progress bar and no colour.
+/// What is piped holds no carriage returns and no escape codes: no progress bar and no color.
 #[test]
 fn a_pipe_gets_plain_text() {
     let place = Workplace::new().with("cal.csv", csv(&binary(200_000)));

@@ -23,7 +23,7 @@ fn examples_folder() -> Workplace {
     };
     let visits = with("patient,score,label", &|row, score| format!("{},{score}", row / 2));
     let codes = with("score,label", &|_, score| ((score * 256.0) as i32 - 128).to_string());
-    let unlabelled: String = test.iter().map(|(score, _)| format!("{score}\n")).collect();
+    let unlabeled: String = test.iter().map(|(score, _)| format!("{score}\n")).collect();
     let logits = matrix(matrix_rows);
     let scores: Vec<f32> = cal.iter().map(|(score, _)| *score).collect();
     let targets: Vec<u8> = cal.iter().map(|(_, label)| *label).collect();
@@ -33,7 +33,7 @@ fn examples_folder() -> Workplace {
     let place = Workplace::new()
         .with("cal.csv", csv(&cal))
         .with("test.csv", csv(&test))
-        .with("new.csv", format!("score\n{unlabelled}"))
+        .with("new.csv", format!("score\n{unlabeled}"))
         .with("frame.csv", renamed)
         .with("visits.csv", visits)
         .with("codes.csv", codes)
@@ -53,7 +53,7 @@ fn examples_folder() -> Workplace {
     let identity = place.inspect("before.cal")["identity"].clone();
     let begin = serde_json::json!({"begin": {"calib_log": 1, "device": "ward-3", "calibrator": identity}});
     let table =
-        serde_json::json!({"predictions": vec![90; 10], "labelled": vec![40; 10], "positives": vec![8; 10]});
+        serde_json::json!({"predictions": vec![90; 10], "labeled": vec![40; 10], "positives": vec![8; 10]});
     let counters = serde_json::json!({"calib_counters": 1, "device": "ward-3", "calibrator": identity, "tables": [table]});
     let place = place.with("counters.json", counters.to_string());
     place.with("ward-3.jsonl", format!("{begin}\n{{\"predictions\": {{\"bins\": [3, 9, 0]}}}}\n"))
@@ -131,11 +131,11 @@ fn completions_and_manual_pages_know_the_options() {
 #[test]
 fn colours_are_where_they_are_asked_for() {
     let place = Workplace::new();
-    let is_coloured = |line: &str| place.run(line).stdout.contains('\u{1b}');
-    assert!(is_coloured("calib fit --help --color always"));
-    assert!(is_coloured("calib --color=always --help"));
-    assert!(!is_coloured("calib fit --help --color never"));
-    assert!(!is_coloured("calib fit --help"));
+    let is_colored = |line: &str| place.run(line).stdout.contains('\u{1b}');
+    assert!(is_colored("calib fit --help --color always"));
+    assert!(is_colored("calib --color=always --help"));
+    assert!(!is_colored("calib fit --help --color never"));
+    assert!(!is_colored("calib fit --help"));
     place.says("calib doctor --color sometimes");
     said!();
 }

@@ -11,8 +11,8 @@ const ROWS: usize = 600;
 
 /// An increasing function from (0, 1) to numbers of any size, both signs and heavy tails.
 fn margin(prob: f32) -> f32 {
-    let centred = 2.0 * prob - 1.0;
-    centred * 1.5 / (1.0 - centred * centred)
+    let centered = 2.0 * prob - 1.0;
+    centered * 1.5 / (1.0 - centered * centered)
 }
 
 fn table(rows: &[(f32, u8)], score: fn(f32) -> f32) -> String {

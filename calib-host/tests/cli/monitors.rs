@@ -161,8 +161,8 @@ fn what_has_several_scores_or_weights() {
     }
     assert_eq!(shown["monitors"]["alarm_at_odds"], of_each);
     let said = format!(
-        "This is for a device as a whole. Each of its {monitored} monitored tables raises an alarm at evidence of 1 : {} for a shift, 1 : {} for \
-         a change and 1 : {} for the guarantee.",
+        "This is for a device as a whole. Each of its {monitored} monitored tables raises an alert at these levels: e-value {} for a shift, e-CUSUM {} for \
+         a change, e-value {} for the guarantee.",
         of_each["shift"], of_each["change"], of_each["guarantee"]
     );
     let text = place.says("calib inspect top.cal --all").stdout;

@@ -291,7 +291,7 @@ fn an_epsilon_alone_is_answered_with_the_points_that_it_takes() {
     }
     // Who has too few is told how many it takes.
     let run = place.says("calib plan --n 100 --epsilon 0.05");
-    let needed = format!("; two bins take {}", plans[0]["n"]);
+    let needed = format!("; two bins need {}", plans[0]["n"]);
     assert!(run.stderr.contains(&needed), "{needed}: {}", run.stderr);
     said!();
 }

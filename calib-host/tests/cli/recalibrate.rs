@@ -22,8 +22,8 @@ fn write(place: &Workplace, name: &str, calibrator: &str, devices: &[(&str, Valu
     std::fs::write(place.path().join(name), lines.join("\n")).unwrap();
 }
 
-fn table(predictions: [u64; 4], labelled: [u64; 4], positives: [u64; 4]) -> Value {
-    json!({"predictions": predictions, "labelled": labelled, "positives": positives})
+fn table(predictions: [u64; 4], labeled: [u64; 4], positives: [u64; 4]) -> Value {
+    json!({"predictions": predictions, "labeled": labeled, "positives": positives})
 }
 
 #[test]

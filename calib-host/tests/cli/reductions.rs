@@ -211,7 +211,7 @@ fn a_class_that_is_never_predicted_or_never_right_is_flagged() {
         assert_eq!([&row[4], &row[8], &row[12], &row[13]], ["", "", "", "uncalibrated-class"]);
         assert!(row[..4].iter().chain(&row[5..8]).chain(&row[9..12]).all(|field| !field.is_empty()));
     }
-    // Under the normalised reduction the others share the probability.
+    // Under the normalized reduction the others share the probability.
     place.ok(&fit("--method umd --bins 4 --reduction normalized"));
     place.ok("calib apply cal.bin --logits logits.npy -o out.csv --force");
     for row in place.table("out.csv").1 {

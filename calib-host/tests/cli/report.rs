@@ -168,7 +168,7 @@ fn single_plots_are_files_of_their_own() {
     }
 }
 
-/// Normalising voids the guarantee of a method that has one.
+/// Normalizing voids the guarantee of a method that has one.
 #[test]
 fn a_report_says_why_nothing_is_guaranteed_for_normalized_probabilities() {
     let (place, _) = matrix_place(400);

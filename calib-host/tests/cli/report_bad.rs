@@ -34,7 +34,7 @@ fn one_class_only_has_no_curve() {
 fn equal_scores_give_a_page_that_says_so() {
     let place = place().with("equal.csv", "score,label\n".to_owned() + &"0.5,1\n0.5,0\n".repeat(300));
     let got = place.json(&(REPORT.replace("test.csv", "equal.csv") + " -o page.html --json"));
-    assert!(got["warnings"].to_string().contains("100.0 % of the test rows have the score 0.5"));
+    assert!(got["warnings"].to_string().contains("100.0% of the test rows have the score 0.5"));
     assert_eq!(got["metrics"]["before"]["auc"]["value"], 0.5);
     assert!(place.bytes("page.html").starts_with(b"<!DOCTYPE html>"));
 }

@@ -65,10 +65,8 @@ fn a_fit_says_what_it_found_in_twelve_lines() {
 
 /// How many figures a text has: an interval in brackets belongs to the figure before it, and a level is none.
 fn figures(text: &str) -> usize {
-    let text = text
-        .replace("95 % interval", "interval")
-        .replace("9 of 10 cases", "most cases")
-        .replace("best: ", "");
+    let text =
+        text.replace("95% interval", "interval").replace("9 of 10 cases", "most cases").replace("best: ", "");
     let outside = text.split('[').enumerate().map(|(at, part)| match at {
         0 => part,
         _ => part.split_once(']').map_or(part, |(_, rest)| rest),
@@ -81,7 +79,7 @@ fn figures(text: &str) -> usize {
 
 #[test]
 fn an_assessment_begins_with_at_most_fifteen_figures() {
-    assert_eq!(figures("falls from 0.1580 to 0.1451 (change -0.0129, 95 % interval [-0.0178, -0.0079])."), 3);
+    assert_eq!(figures("falls from 0.1580 to 0.1451 (change -0.0129, 95% interval [-0.0178, -0.0079])."), 3);
     let place = place();
     for fit in
         ["cal.csv", "cal.csv --method isotonic", "cal.csv --method umd --bins 5", "cal.csv --method platt"]

@@ -55,8 +55,8 @@ fn sets_have_the_stated_coverage() {
             (&conformity.into(), &false.into(), &200.into())
         );
         assert_eq!(found["rows_needed"], 9);
-        let sentence = "the set of classes contains the true one with a probability of at least 90 % of all rows taken together, \
-                        not of each class, on average over the draw of the calibration points";
+        let sentence = "the set of classes contains the true one for at least 90% of all rows together (not of each class), on \
+                        average over the draw of the calibration set";
         assert_eq!(found["sentences"][0], sentence);
         place.says(&line);
         place.says("calib inspect s.bin");

@@ -4,8 +4,8 @@ use crate::data::scored;
 use crate::workplace::Workplace;
 
 fn place() -> Workplace {
-    let labelled = |row: u32| (f64::from(row) / 400.0, (row * 7919) % 400 * 400 < row * row);
-    Workplace::new().with("cal.csv", scored(400, labelled))
+    let labeled = |row: u32| (f64::from(row) / 400.0, (row * 7919) % 400 * 400 < row * row);
+    Workplace::new().with("cal.csv", scored(400, labeled))
 }
 
 /// The largest difference is stated by `fit`, by `inspect` and in JSON; C takes the table, and not the function.

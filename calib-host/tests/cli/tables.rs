@@ -90,7 +90,7 @@ fn apply_and_report_read_an_odd_table() {
     let report = place.json(&line);
     assert_eq!(report["left_out"], json!([{"file": "odd.csv", "rows": 7, "of": ROWS + 7}]));
     let page = place.text("r.html");
-    assert!(page.contains("7 of 307 rows lack a value and are left out"));
+    assert!(page.contains("7 of 307 rows lack a value and are skipped"));
     place.says("calib adjust cal.bin --estimate-from odd.csv --drop-missing --counter 1 -o low.bin");
     said!();
 }

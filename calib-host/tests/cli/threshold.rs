@@ -325,7 +325,8 @@ fn a_rule_takes_the_place_of_thresholds_and_a_report_says_them() {
     place.ok("calib report t.bin --calibration rows.csv --test test.csv --same-rows -o page.html");
     let page = place.text("page.html");
     assert!(
-        page.contains("The device raises at a score of") && page.contains("at least 95 % of class 1"),
+        page.contains("The device raises its alarm at a score of")
+            && page.contains("sensitivity at least 95%"),
         "no sentence"
     );
 

@@ -200,7 +200,7 @@ pub unsafe extern "C" fn calib_apply_margin(
     unsafe { apply(calibrator, options, result, &[], output) }
 }
 
-/// Calibrates a binary score's integer code, in the encoding that `calib_info` tells.
+/// Calibrates a binary score's integer code, in the encoding that `calib_info` states.
 ///
 /// # Safety
 ///

@@ -46,7 +46,7 @@ unsafe fn band(
     code(told)
 }
 
-/// The band at a binary score, a float from 0 to 1. `CALIB_ERROR_KIND` if the artifact has no band, or takes other scores; `band` is then left
+/// The band at a binary score, a float from 0 to 1. `CALIB_ERROR_KIND` if the artifact has no band, or accepts other scores; `band` is then left
 /// as it was.
 ///
 /// # Safety
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn calib_band_margin(
     unsafe { self::band(calibrator, band, output) }
 }
 
-/// The band at a binary score's integer code, in the encoding that `calib_info` tells.
+/// The band at a binary score's integer code, in the encoding that `calib_info` states.
 ///
 /// # Safety
 ///

@@ -21,7 +21,7 @@ pub const CALIB_CALIBRATOR_WORDS: usize = 112;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_calibrator_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_CALIBRATOR_WORDS],
 }
 
@@ -48,7 +48,7 @@ pub const CALIB_REDUCTION_BINARY: u8 = 0;
 pub const CALIB_REDUCTION_TOP_LABEL: u8 = 1;
 /// In `calib_info_t.reduction`: the predicted class, one table.
 pub const CALIB_REDUCTION_CONFIDENCE: u8 = 2;
-/// In `calib_info_t.reduction`: every class by itself.
+/// In `calib_info_t.reduction`: every class separately.
 pub const CALIB_REDUCTION_CLASS_WISE: u8 = 3;
 /// In `calib_info_t.reduction`: every class, divided by the sum.
 pub const CALIB_REDUCTION_NORMALIZED: u8 = 4;
@@ -62,7 +62,7 @@ pub const CALIB_REDUCTION_JOINT: u8 = 7;
 /// In `calib_info_t.method`, `.reduction`, `.encoding` and `.theorem`: one that this header does not know, or none.
 pub const CALIB_UNKNOWN: u8 = 255;
 
-/// What an artifact says of its calibrator.
+/// What an artifact states about its calibrator.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct calib_info_t {
@@ -98,7 +98,7 @@ pub struct calib_info_t {
     pub method: u8,
     /// The number of the guarantee's theorem in the artifact format, or `CALIB_UNKNOWN` without a guarantee.
     pub theorem: u8,
-    /// Whether the calibrator takes a random word with every score: 0 or 1.
+    /// Whether the calibrator needs a random word with every score: 0 or 1.
     pub is_randomized: u8,
     /// The number of groups; 0 if there are none.
     pub groups: u8,

@@ -59,13 +59,13 @@ pub struct calib_classifier_t {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_board_t {
-    /// Handed to every callback as it is; may be null.
+    /// Passed to every callback unchanged; may be null.
     pub context: *mut c_void,
     /// Raises the alarm with 1, clears it with 0. Returns 0 if it succeeded: a device whose alarm fails does not answer.
     pub set_alarm: Option<unsafe extern "C" fn(context: *mut c_void, raised: u8) -> i32>,
     /// A timer that counts up through all of its 32 bits; null if nothing is measured.
     pub ticks: Option<unsafe extern "C" fn(context: *mut c_void) -> u32>,
-    /// The most stack used so far, in bytes; null if nobody knows.
+    /// The most stack used so far, in bytes; null if unknown.
     pub stack_bytes: Option<unsafe extern "C" fn(context: *mut c_void) -> u32>,
     /// Writes a random word, uniform and independent of everything, and returns 0; null if there is no source of them.
     pub random: Option<unsafe extern "C" fn(context: *mut c_void, word: *mut u32) -> i32>,

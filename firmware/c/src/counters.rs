@@ -2,20 +2,20 @@
 
 use calib_core::wire::{Counters, Kept, MAX_COUNTED_BINS, Raised, Watched};
 
-/// In `calib_evidence_t.raised`: no alarm was raised.
+/// In `calib_evidence_t.raised`: no alert was raised.
 pub const CALIB_NOT_RAISED: u8 = 0;
-/// In `calib_evidence_t.raised`: an alarm was raised, by the prediction or outcome `raised_at`, or by one since the look before it.
+/// In `calib_evidence_t.raised`: an alert was raised, by the prediction or outcome `raised_at`, or by one since the evaluation before it.
 pub const CALIB_RAISED_AT: u8 = 1;
-/// In `calib_evidence_t.raised`: an alarm was raised, by the prediction `raised_at` or one before it.
+/// In `calib_evidence_t.raised`: an alert was raised, by the prediction `raised_at` or an earlier one.
 pub const CALIB_RAISED_BY: u8 = 2;
 
-/// In `calib_counters_t.kept`: the counters are in memory alone.
+/// In `calib_counters_t.kept`: the counters are only in memory.
 pub const CALIB_KEPT_NOT: u8 = 0;
 /// In `calib_counters_t.kept`: the journal holds all but the last `unsaved` predictions and outcomes.
 pub const CALIB_KEPT: u8 = 1;
-/// In `calib_counters_t.kept`: the flash failed when the counters were to be saved.
+/// In `calib_counters_t.kept`: saving the counters to flash failed.
 pub const CALIB_KEPT_FAILED: u8 = 2;
-/// In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, an alarm perhaps among them.
+/// In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, perhaps with an alert.
 pub const CALIB_KEPT_LOST: u8 = 3;
 /// In `calib_counters_t.kept`: this header does not know it.
 pub const CALIB_KEPT_OTHER: u8 = 255;
@@ -28,17 +28,17 @@ pub const CALIB_EVIDENCE_UNITS: i32 = 16_777_216;
 const _: () = assert!(CALIB_COUNTED_BINS == MAX_COUNTED_BINS);
 const _: () = assert!(CALIB_EVIDENCE_UNITS as i64 == calib_core::monitor::LogEvidence::UNITS);
 
-/// What a monitor says.
+/// The result of a monitor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct calib_evidence_t {
-    /// The natural logarithm of the evidence against the calibrator, in parts of `CALIB_EVIDENCE_UNITS`.
+    /// The natural logarithm of the e-value (e-CUSUM for changes), in parts of `CALIB_EVIDENCE_UNITS`.
     pub log: i64,
-    /// How much of it an alarm takes.
+    /// The logarithm that an alert needs.
     pub alarm_log: i64,
-    /// The evidence as odds: 1000 says 1000 : 1 against the calibrator; 0 is less than 1 : 1.
+    /// The e-value (e-CUSUM for changes), rounded down: a large value is evidence of a change.
     pub odds: u32,
-    /// The odds that an alarm takes.
+    /// The e-value (e-CUSUM for changes) that an alert needs.
     pub alarm_odds: u32,
     /// The number of the prediction, or of the outcome, that raised the alarm, counted from 1; 0 if none was raised.
     pub raised_at: u32,
@@ -50,7 +50,7 @@ pub struct calib_evidence_t {
     pub reserved: [u8; 2],
 }
 
-/// What the monitors of a table counted, and what they say.
+/// What the monitors of a table counted, and their results.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct calib_counters_t {
@@ -63,7 +63,7 @@ pub struct calib_counters_t {
     /// The predictions in each bin of the monitors; 0 from `bins` on.
     pub predictions: [u32; CALIB_COUNTED_BINS],
     /// The known outcomes in each bin of the calibrator's table; 0 from `outcome_bins` on.
-    pub labelled: [u32; CALIB_COUNTED_BINS],
+    pub labeled: [u32; CALIB_COUNTED_BINS],
     /// How many of them were positive, or right.
     pub positives: [u32; CALIB_COUNTED_BINS],
     /// The name of the calibrator whose predictions were counted.
@@ -133,7 +133,7 @@ impl calib_counters_t {
             change: calib_evidence_t::new(&counters.change),
             guarantee: counters.guarantee.as_ref().map_or(calib_evidence_t::NONE, calib_evidence_t::new),
             predictions: filled(counters.predictions.iter().copied()),
-            labelled: filled(outcomes().map(|known| known.labelled)),
+            labeled: filled(outcomes().map(|known| known.labeled)),
             positives: filled(outcomes().map(|known| known.positives)),
             identity: counters.calibrator.0,
             unsaved,

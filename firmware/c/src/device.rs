@@ -37,7 +37,7 @@ const _: () = assert!(CALIB_REPLY_BYTES == MAX_FRAME);
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_device_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_DEVICE_WORDS],
 }
 
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn calib_device_take(
 
 /// Classifies features of the device's own, as a request over the line does: calibrates the output, and sets the alarm.
 ///
-/// Of the options only the group is looked at; they may name no monitors, as the device has its own. The result's `alarm` says what the alarm was set to.
+/// Only the group of the options is used. They must not name monitors, because the device has its own. The result's `alarm` is what the alarm was set to.
 ///
 /// # Safety
 ///

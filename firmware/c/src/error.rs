@@ -6,7 +6,7 @@ use calib_core::ParseError;
 use calib_core::slot::{InstallError, LayoutError, Refused, SlotFault};
 use calib_core::wire::{CountersRefusal, Missing, Refusal};
 
-/// It worked.
+/// Success.
 pub const CALIB_OK: i32 = 0;
 /// A pointer is null.
 pub const CALIB_ERROR_NULL: i32 = -1;
@@ -38,7 +38,7 @@ pub const CALIB_ERROR_SIGNATURE: i32 = -23;
 pub const CALIB_ERROR_KEY: i32 = -24;
 /// The calibrator is not of this kind of scores or number of classes, or gives more than one probability.
 pub const CALIB_ERROR_KIND: i32 = -30;
-/// The calibrator takes scores in another encoding.
+/// The calibrator accepts scores in another encoding.
 pub const CALIB_ERROR_ENCODING: i32 = -31;
 /// A score is not a number, infinite, or out of its range; or probabilities do not add up to 1.
 pub const CALIB_ERROR_SCORE: i32 = -32;
@@ -68,7 +68,7 @@ pub const CALIB_ERROR_WORN: i32 = -49;
 pub const CALIB_ERROR_CHANGED: i32 = -50;
 /// The callback for the alarm failed.
 pub const CALIB_ERROR_ALARM: i32 = -60;
-/// The classifier failed, or its features are not as many finite numbers as it takes.
+/// The classifier failed, or its features are not as many finite numbers as it needs.
 pub const CALIB_ERROR_CLASSIFY: i32 = -61;
 /// The calibrator has no monitors, none of this table, or several probabilities for a prediction.
 pub const CALIB_ERROR_NOT_MONITORED: i32 = -70;
@@ -84,11 +84,11 @@ pub const CALIB_ERROR_NO_PREDICTION: i32 = -74;
 pub const CALIB_ERROR_FULL: i32 = -75;
 /// The bytes are no saved counters of these monitors and this calibrator, or damaged.
 pub const CALIB_ERROR_SAVED: i32 = -76;
-/// The outcome comes too late: that of a prediction is known which was counted `CALIB_TOLD_WINDOW` later, or the counters were reset since.
+/// The outcome comes too late: the outcome of a prediction is known that was counted `CALIB_TOLD_WINDOW` later, or the counters were reset since.
 pub const CALIB_ERROR_LATE: i32 = -77;
-/// The opposite outcome of the same prediction was told before. That one stands.
+/// The opposite outcome of the same prediction was reported earlier. The earlier one stays.
 pub const CALIB_ERROR_TOLD: i32 = -78;
-/// The result is from before the restart. Nobody knows whether its outcome was told, as a journal does not hold that: it is not counted.
+/// The result is from before the restart. A journal does not hold whether its outcome was reported, so the outcome is not counted.
 pub const CALIB_ERROR_RESTARTED: i32 = -79;
 
 /// Returns the text of an error code, in English; of any other number "unknown error". The text is constant and ends with a zero.

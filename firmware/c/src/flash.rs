@@ -19,12 +19,12 @@ pub const CALIB_ERASED_ZEROS: u8 = 1;
 /// erases one slot, writes it and reads it back. A save of a journal writes one record, and erases at most 4096 bytes, or one longer sector;
 /// beginning with another calibrator and a reset erase all of the journal. A watchdog is fed by the callbacks, or allows for the sum.
 ///
-/// What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
+/// Every request lies within a slot and consists of whole units of 32 bytes. So the flash's own units, in which it is read and
 /// written, divide 32. Nothing is ever written twice without being erased.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_flash_t {
-    /// Handed to every callback as it is; may be null.
+    /// Passed to every callback unchanged; may be null.
     pub context: *mut c_void,
     /// Reads `len` bytes at `offset`.
     pub read:

@@ -32,7 +32,7 @@ pub const CALIB_MONITORS_WORDS: usize = 15;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_monitors_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_MONITORS_WORDS],
 }
 
@@ -155,7 +155,7 @@ impl Watch for OpenMonitors {
     }
 }
 
-/// Counts a prediction by an open calibrator, which is then handed over, and returns its number; null counts nothing.
+/// Counts a prediction by an open calibrator, which is passed on, and returns its number; null counts nothing.
 ///
 /// # Safety
 ///
@@ -306,7 +306,7 @@ pub unsafe extern "C" fn calib_monitors_open_many(
     unsafe { opened(monitors, counters, counters_words, &[], || Ok(ManyTables::new())) }
 }
 
-/// As `calib_monitors_open`, with a journal: the counters are saved in flash by themselves, and survive a restart. Opening reads the
+/// As `calib_monitors_open`, with a journal: the counters are saved in flash automatically, and survive a restart. Opening reads the
 /// flash, and writes nothing.
 ///
 /// # Safety
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn calib_monitors_open_kept(
     unsafe { opened::<KeptTable>(monitors, counters, counters_words, &[Span::of(journal)], || kept(journal)) }
 }
 
-/// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: three sectors let no restart lose a save.
+/// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: with three sectors, no restart loses a save.
 ///
 /// # Safety
 ///
@@ -460,7 +460,7 @@ pub unsafe extern "C" fn calib_monitors_tell(
     code(unsafe { with_artifact(monitors, calibrator, tell) })
 }
 
-/// Returns what the monitors of a table counted, and computes the evidence: about a million instructions.
+/// Returns what the monitors of a table counted, and computes the e-values: about a million instructions.
 ///
 /// A binary calibrator, and one by confidence, has only table 0. A calibrator by predicted class has a table for each class. With groups,
 /// the tables of each group follow those of the group before.

@@ -8,7 +8,7 @@ use crate::error::{CALIB_ERROR_ARGUMENT, Result};
 use crate::memory;
 use crate::monitors::calib_monitors_t;
 
-/// In `calib_result_t.reason`: nothing is said, as the call failed or there was none. It is 0, so a cleared result says it.
+/// In `calib_result_t.reason`: there is no result, because the call failed or there was no call. It is 0, so a cleared result has this reason.
 pub const CALIB_NO_RESULT: u8 = 0;
 /// In `calib_result_t.reason`: there is a calibrated probability.
 pub const CALIB_CALIBRATED: u8 = 1;
@@ -24,11 +24,11 @@ pub const CALIB_OTHER_CLASSIFIER: u8 = 5;
 pub const CALIB_EMPTY_BIN: u8 = 6;
 /// In `calib_result_t.reason`: every class has the probability 0.
 pub const CALIB_ZERO_SUM: u8 = 7;
-/// In `calib_result_t.reason`: there are thresholds or prediction sets alone, and no probability.
+/// In `calib_result_t.reason`: there are only thresholds or prediction sets, and no probability.
 pub const CALIB_NO_TABLE: u8 = 8;
-/// In `calib_result_t.reason`: the monitors raised an alarm, and the calibrator asks for no probability from then on.
+/// In `calib_result_t.reason`: the monitors raised an alert, and the calibrator requires no probability after an alert.
 pub const CALIB_ALARMED: u8 = 9;
-/// In `calib_result_t.reason`: the calibrator asks for monitors, and the device has none, or none with room for its tables.
+/// In `calib_result_t.reason`: the calibrator requires monitors, and the device has none, or too little memory for its tables.
 pub const CALIB_NOT_MONITORED: u8 = 10;
 /// In `calib_result_t.reason`: a reason that this header does not know.
 pub const CALIB_OTHER_REASON: u8 = 255;
@@ -42,9 +42,9 @@ pub const CALIB_FLAG_OUT_OF_RANGE: u8 = 4;
 /// A bit of `calib_result_t.flags`: `bin` is a range of the score, and the interval holds the event rate of the range, whatever the calibrator.
 pub const CALIB_FLAG_RANGE: u8 = 8;
 
-/// In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability to go by. It is 0, so a cleared result says it.
+/// In `calib_result_t.alarm`: the rule raises the alarm, or there is no probability. It is 0, so a cleared result raises the alarm.
 pub const CALIB_ALARM_RAISED: u8 = 0;
-/// In `calib_result_t.alarm`: the rule lets it pass.
+/// In `calib_result_t.alarm`: the rule does not raise the alarm.
 pub const CALIB_ALARM_CLEAR: u8 = 1;
 /// In `calib_result_t.alarm`: the artifact has no rule; the caller decides by the probability.
 pub const CALIB_ALARM_NO_RULE: u8 = 2;
@@ -64,7 +64,7 @@ pub const CALIB_NO_ACTION: u8 = 255;
 /// Words of a set of classes.
 pub const CALIB_SET_WORDS: usize = 4;
 
-/// What is said of one output of the classifier. Copy it, keep it: it points nowhere.
+/// The result for one output of the classifier. Plain data without pointers, safe to copy.
 ///
 /// A call that fails leaves `CALIB_NO_RESULT` here, with the alarm raised and without a probability, unless the place itself is at fault.
 #[repr(C)]
@@ -101,7 +101,7 @@ pub struct calib_result_t {
     pub has_set: u8,
     /// The number of the decision rule's action, or `CALIB_NO_ACTION`.
     pub action: u8,
-    /// `CALIB_VERDICT_...`: what the thresholds say.
+    /// `CALIB_VERDICT_...`: the verdict of the thresholds.
     pub verdict: u8,
     /// `CALIB_ALARM_...`.
     pub alarm: u8,
@@ -109,7 +109,7 @@ pub struct calib_result_t {
     pub reserved: u8,
 }
 
-/// What a calibrator may be told besides scores. A null pointer stands for all zeros.
+/// Optional inputs besides scores. A null pointer stands for all zeros.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_options_t {

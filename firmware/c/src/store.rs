@@ -29,7 +29,7 @@ pub const CALIB_STORE_WORDS: usize = 48;
 /// Words, of 8 bytes, of a `calib_store_t`.
 #[cfg(target_pointer_width = "64")]
 pub const CALIB_STORE_WORDS: usize = 56;
-/// In `calib_slots_t.in_force`: neither slot holds a calibrator that is accepted.
+/// In `calib_slots_t.active`: neither slot holds a calibrator that is accepted.
 pub const CALIB_NO_SLOT: u8 = 255;
 
 /// Two slots in flash, of which one always holds a calibrator once one was installed. Opened by `calib_store_open`; there is nothing to
@@ -37,7 +37,7 @@ pub const CALIB_NO_SLOT: u8 = 255;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_store_t {
-    /// The library's own.
+    /// Internal.
     pub opaque: [u64; CALIB_STORE_WORDS],
 }
 
@@ -78,7 +78,7 @@ pub struct calib_slots_t {
     /// Each slot.
     pub slots: [calib_slot_t; 2],
     /// The slot whose calibrator was loaded last, or `CALIB_NO_SLOT`.
-    pub in_force: u8,
+    pub active: u8,
     /// The slot that may hold a newer calibrator than the active one and cannot be used, or `CALIB_NO_SLOT`.
     pub passed_over: u8,
     /// Always 0.
@@ -170,7 +170,7 @@ pub(crate) unsafe fn buffer(words: *mut u64, len: usize, others: &[Span]) -> Res
         return Err(CALIB_ERROR_LENGTH);
     }
     buffer_span(words).apart_from(others)?;
-    // SAFETY: checked, and the caller's; an empty buffer's words are not initialised.
+    // SAFETY: checked, and the caller's; an empty buffer's words are not initialized.
     unsafe {
         let _ = Counted::lend(buffer);
         Counted::buffer(buffer).write(Buffer::new());
@@ -205,7 +205,7 @@ pub(crate) unsafe fn parts(
 ///
 /// `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artifacts must be signed; null
 /// accepts every artifact. `buffer` has room for `CALIB_BUFFER_WORDS` words; artifacts are loaded into it, so calibrators point
-/// to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` says so.
+/// to it. The slots are read, and nothing is written. It is no error if there is no calibrator: `calib_store_load` reports that.
 ///
 /// # Safety
 ///
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn calib_store_install(
     code(unsafe { memory::work(store.cast::<State<OpenStore>>(), install) })
 }
 
-/// Reads both slots completely, and says what they hold.
+/// Reads both slots completely, and reports what they hold.
 ///
 /// # Safety
 ///
@@ -335,9 +335,9 @@ pub unsafe extern "C" fn calib_store_survey(store: *mut calib_store_t, slots: *m
             },
             Err(fault) => calib_slot_t { status: of_fault(fault), ..calib_slot_t::default() },
         });
-        let in_force = opened.store.current_slot().map_or(CALIB_NO_SLOT, |slot| slot as u8);
+        let active = opened.store.current_slot().map_or(CALIB_NO_SLOT, |slot| slot as u8);
         let passed_over = opened.store.passed_over().map_or(CALIB_NO_SLOT, |slot| slot.slot);
-        place.write(calib_slots_t { slots, in_force, passed_over, reserved: [0; 2] });
+        place.write(calib_slots_t { slots, active, passed_over, reserved: [0; 2] });
         Ok(())
     };
     // SAFETY: the caller's.

@@ -32,7 +32,7 @@ pub(crate) unsafe fn of_probs<'o>(probs: *const f32, count: usize) -> Result<Out
     Probs::new(probs).map(Output::Probs).map_err(|_| CALIB_ERROR_SCORE)
 }
 
-/// What kind of number the calibrator takes for a score.
+/// What kind of number the calibrator accepts for a score.
 pub(crate) fn encoding(slot: &Slot<'_>) -> Option<ScoreEncoding> {
     slot.artifact().map(|artifact| artifact.header().encoding)
 }

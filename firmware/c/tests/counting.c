@@ -65,7 +65,7 @@ static void put_counters(uint16_t table)
     put_evidence(&found.guarantee);
     for (i = 0; i < CALIB_COUNTED_BINS; i++) {
         put(found.predictions[i]);
-        put(found.labelled[i]);
+        put(found.labeled[i]);
         put(found.positives[i]);
     }
     put(found.table);

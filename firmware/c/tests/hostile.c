@@ -269,7 +269,7 @@ static void slots(struct file first, struct file second, struct file large)
     EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_ERROR_STATE);
     EXPECT(calib_store_survey(&store, NULL), CALIB_ERROR_NULL);
     EXPECT(calib_store_survey(&store, &found), CALIB_OK);
-    TRUE(found.in_force == CALIB_NO_SLOT && found.slots[0].status == CALIB_ERROR_BLANK);
+    TRUE(found.active == CALIB_NO_SLOT && found.slots[0].status == CALIB_ERROR_BLANK);
 
     EXPECT(calib_store_install(&store, NULL, 8, NULL), CALIB_ERROR_NULL);
     EXPECT(calib_store_install(&store, first.bytes, 7, &receipt), CALIB_ERROR_ARTIFACT);
@@ -303,7 +303,7 @@ static void slots(struct file first, struct file second, struct file large)
         EXPECT(calib_store_survey(&store, &found), CALIB_OK);
         uncommitted += found.slots[1].status == CALIB_ERROR_UNCOMMITTED ? 1U : 0U;
         if (error == CALIB_OK)
-            TRUE(memcmp(found.slots[found.in_force].identity, receipt.identity, 8) == 0);
+            TRUE(memcmp(found.slots[found.active].identity, receipt.identity, 8) == 0);
         in_a_row = error == CALIB_OK ? in_a_row + 1 : 0;
         if (in_a_row == 3)
             break;

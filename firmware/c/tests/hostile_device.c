@@ -1,6 +1,6 @@
 /* Callbacks of a device that fail, and what it says once its monitors raise an alarm.
  *
- * usage: hostile_device RANDOMIZED PLAIN ACTING CLASSIFY, the frames that push a randomised calibrator with a guarantee, another one, and one that
+ * usage: hostile_device RANDOMIZED PLAIN ACTING CLASSIFY, the frames that push a randomized calibrator with a guarantee, another one, and one that
  * has no probability from its monitors' alarm on; and one that classifies. All are for two classes. */
 
 #include "hostile.h"

@@ -128,7 +128,7 @@ static void monitors_of(struct file plain, struct file wide, struct file file, s
     EXPECT(calib_monitors_read(&monitors, &calibrator, UINT16_MAX, &found), CALIB_ERROR_NOT_MONITORED);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, NULL), CALIB_ERROR_NULL);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-    TRUE(found.labelled[result.bin] == 1 && found.positives[result.bin] == 1 && found.kept == CALIB_KEPT_NOT);
+    TRUE(found.labeled[result.bin] == 1 && found.positives[result.bin] == 1 && found.kept == CALIB_KEPT_NOT);
 
     EXPECT(calib_monitors_save(&monitors, NULL, sizeof saved, &len), CALIB_ERROR_NULL);
     EXPECT(calib_monitors_save(&monitors, saved, sizeof saved - 1, &len), CALIB_ERROR_LENGTH);
@@ -191,7 +191,7 @@ static uint32_t known(calib_monitors_t *monitors, const calib_calibrator_t *cali
 
     EXPECT(calib_monitors_read(monitors, calibrator, 0, &found), CALIB_OK);
     for (*positives = 0, bin = 0; bin < CALIB_COUNTED_BINS; bin++) {
-        all += found.labelled[bin];
+        all += found.labeled[bin];
         *positives += found.positives[bin];
     }
     return all;

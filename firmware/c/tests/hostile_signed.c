@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     EXPECT(calib_store_open(&store, &flash, &layout, classifier, files[OTHER_KEY].bytes, buffer, words), CALIB_OK);
     EXPECT(calib_store_load(&store, &calibrator), CALIB_ERROR_SIGNATURE);
     EXPECT(calib_store_survey(&store, &found), CALIB_OK);
-    TRUE(found.slots[0].status == CALIB_OK && found.slots[1].status == CALIB_OK && found.in_force == CALIB_NO_SLOT);
+    TRUE(found.slots[0].status == CALIB_OK && found.slots[1].status == CALIB_OK && found.active == CALIB_NO_SLOT);
     for (i = 0; i < FILES; i++)
         free(files[i].words);
     printf("%u checks\n", checks);

@@ -3,8 +3,8 @@
 //! | module | what | where |
 //! |---|---|---|
 //! | [`linear`] | a linear classifier in a JSON file | trainer, build script |
-//! | [`tflite`] | a quantised network of TensorFlow Lite in its file | build script |
-//! | [`network`] | a quantised network, run by microflow | device |
+//! | [`tflite`] | a quantized network of TensorFlow Lite in its file | build script |
+//! | [`network`] | a quantized network, run by microflow | device |
 //!
 //! Each has a feature of its name. What a device runs of a linear classifier is in `calib_firmware`.
 #![cfg_attr(not(any(feature = "linear", feature = "tflite")), no_std)]

@@ -1,6 +1,6 @@
 //! Where a board's random words come from.
 
-/// A board's source of random words, for calibrators that divide equal scores by lot.
+/// A board's source of random words, for calibrators that divide equal scores at random.
 ///
 /// The guarantee of a randomized calibrator rests on words that are uniform over all `u32` and independent of the
 /// scores: a hardware generator gives them. A pseudo-random one with a fixed seed repeats itself after every start, and no

@@ -23,8 +23,8 @@ const MOST_RESERVED: u32 = 1 << 16;
 ///
 /// # When they save
 ///
-/// Since a start after 1 prediction, 2 more, 4 more and so on, at most `every`; and an outcome at once. An alarm is saved twice, in sectors of
-/// their own. A save that fails, as of worn flash, is tried again when `every` were counted once more.
+/// Since a start after 1 prediction, 2 more, 4 more and so on, at most `every`; and an outcome at once. An alert is saved twice, in separate
+/// sectors. A save that fails, as of worn flash, is tried again when `every` were counted once more.
 ///
 /// # What is looked at, and told
 ///
@@ -35,7 +35,7 @@ const MOST_RESERVED: u32 = 1 << 16;
 /// of a false one with every start: of devices that are switched off every 60 predictions three in four had one, where 1 in 20 is the bound.
 /// Here it holds, for this reason. Call the predictions from a save, or a start, to the next save an attempt: the power may fail before
 /// it is saved, and it is dropped. Whether it is dropped depends on when the power fails, and not on its scores, as nobody sees anything of
-/// them before: neither the counters that are told, nor an alarm, nor when a save is due. So of independent, equally distributed scores
+/// them before: neither the reported counters, nor an alert, nor when a save is due. So of independent, equally distributed scores
 /// those that are kept are chosen in advance, one by one, and are such scores again (Doob's optional skipping). All looks are at states of
 /// that one stream; so P(evidence is ever 1/alpha or more) <= alpha, by Ville's inequality.
 ///
@@ -150,7 +150,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
         Some(number)
     }
 
-    /// Returns the last number that was given, or skipped at the start: predictions up to this one are of before.
+    /// Returns the last number that was given, or skipped at the start: predictions up to this one came earlier.
     pub const fn numbered(&self) -> u32 {
         self.numbered
     }
@@ -753,8 +753,8 @@ mod tests {
         assert_eq!((found.shift.raised, found.kept), (Some(raised), Kept::But(0)));
     }
 
-    /// What the calibrator counted before, and an alarm, are no longer there when it begins: none is told of what was read of a record that is
-    /// not whole.
+    /// What the calibrator counted before, and an alarm, are no longer there when it begins: nothing that was read of an incomplete record is
+    /// reported.
     #[test]
     fn a_record_that_is_not_whole_counts_nothing() {
         let bytes = artifact(1);
@@ -792,12 +792,12 @@ mod tests {
                 known,
             };
             let found = counters(&mut monitors, &artifact, RequestBody::Outcome(told));
-            assert_eq!((found.outcomes[0].labelled, found.kept), (known + 1, Kept::But(0)));
+            assert_eq!((found.outcomes[0].labeled, found.kept), (known + 1, Kept::But(0)));
             raised = raised.or(found.guarantee.unwrap().raised);
             monitors = opened_saving(monitors.free(), &artifact, 1000);
             assert_eq!(monitors.is_alarmed(), raised.is_some());
             let again = counters(&mut monitors, &artifact, FIRST);
-            assert_eq!((again.outcomes[0].labelled, again.guarantee.unwrap().raised), (known + 1, raised));
+            assert_eq!((again.outcomes[0].labeled, again.guarantee.unwrap().raised), (known + 1, raised));
         }
         assert!(raised.is_some());
     }

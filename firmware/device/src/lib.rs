@@ -2,7 +2,7 @@
 //!
 //! A board brings a serial port, a pin, a timer, a source of random words and the bytes of its calibrator slot; a
 //! user brings a [`Classifier`]. A [`Device`] joins them, and [`serve`] answers the host's questions until the line fails.
-//! A board with flash of its own has two slots instead: an [`Updater`] replaces the calibrator over the line, while
+//! A board with its own flash has two slots instead: an [`Updater`] replaces the calibrator over the line, while
 //! [`serve_updatable`] answers from the active one; [`serve_async`] does so in Embassy. [`Monitors`] count what is predicted, and
 //! notice that it is no longer like the calibration.
 //!

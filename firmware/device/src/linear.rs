@@ -6,7 +6,7 @@ use calib_core::{ClassifierId, Logits, Score};
 
 use crate::{Classifier, Features, Output, Scratch, Task};
 
-/// A linear classifier over standardised features, made while compiling and kept in flash.
+/// A linear classifier over standardized features, made while compiling and kept in flash.
 ///
 /// The logit of output `o` is `bias[o] + sum_i weights[o][i] * ((x[i] - mean[i]) * inv_scale[i])` in f32,
 /// summed in index order from 0 with the bias last, and without fused operations: the same bits on every
@@ -59,19 +59,19 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for LinearClassifie
     }
 
     fn classify<'s>(&self, features: Features<'_>, scratch: &'s mut Scratch) -> Result<Output<'s>, Refusal> {
-        let mut standardised = [0.0; FEATURES];
+        let mut standardized = [0.0; FEATURES];
         let layer = LinearLayer {
             mean: &self.mean,
             inv_scale: &self.inv_scale,
             weights: &self.weights,
             bias: &self.bias,
         };
-        layer.write_logits(features, &mut standardised, scratch);
+        layer.write_logits(features, &mut standardized, scratch);
         linear_output(scratch.first_chunk::<OUTPUTS>().map_or(&[], |logits| logits))
     }
 }
 
-/// A linear layer over standardised features, of any size: the arithmetic of a [`LinearClassifier`].
+/// A linear layer over standardized features, of any size: the arithmetic of a [`LinearClassifier`].
 #[derive(Clone, Copy, Debug)]
 pub struct LinearLayer<'a, R> {
     /// The mean of each feature.
@@ -85,7 +85,7 @@ pub struct LinearLayer<'a, R> {
 }
 
 impl<R: AsRef<[f32]>> LinearLayer<'_, R> {
-    /// Writes a logit per output to the front of `logits`, finite or not; `standardised` has room for the features.
+    /// Writes a logit per output to the front of `logits`, finite or not; `standardized` has room for the features.
     ///
     /// ```
     /// use calib_firmware::{Features, LinearLayer};
@@ -97,14 +97,14 @@ impl<R: AsRef<[f32]>> LinearLayer<'_, R> {
     /// assert_eq!(logits, [-1.5]);
     /// ```
     #[inline]
-    pub fn write_logits(&self, features: Features<'_>, standardised: &mut [f32], logits: &mut [f32]) {
+    pub fn write_logits(&self, features: Features<'_>, standardized: &mut [f32], logits: &mut [f32]) {
         let moments = self.mean.iter().zip(self.inv_scale);
-        for ((z, x), (mean, inv_scale)) in standardised.iter_mut().zip(features.iter()).zip(moments) {
+        for ((z, x), (mean, inv_scale)) in standardized.iter_mut().zip(features.iter()).zip(moments) {
             *z = (x - mean) * inv_scale;
         }
         for ((logit, row), bias) in logits.iter_mut().zip(self.weights).zip(self.bias) {
             let mut sum = 0.0;
-            for (z, weight) in standardised.iter().zip(row.as_ref()) {
+            for (z, weight) in standardized.iter().zip(row.as_ref()) {
                 sum += z * weight;
             }
             *logit = sum + bias;

@@ -235,7 +235,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             bins if bins <= BINS => bins,
             _ => 0,
         };
-        let known = |(labelled, positives)| KnownOutcomes { labelled, positives };
+        let known = |(labeled, positives)| KnownOutcomes { labeled, positives };
         Ok(Counters {
             calibrator: artifact.identity(),
             table,

@@ -74,8 +74,8 @@ where
 /// `parts` are the classifier, the alarm, the meter, the source of random words, and what counts predictions:
 /// [`Monitors`](crate::Monitors) go on while the calibrator stays the same, and restart with another.
 ///
-/// `buffer` holds the active calibrator. `leave` is given a report at the start, and whenever another calibrator is in
-/// force; a board that no debug probe reads has no use for it.
+/// `buffer` holds the active calibrator. `leave` is given a report at the start, and whenever another calibrator becomes
+/// active; a board that no debug probe reads does not need it.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! Drivers of NOR flash, behind the traits of [`embedded_storage::nor_flash`].
 //!
-//! A board with flash of its own keeps its calibrators in two slots. calib-core's `SlotStore` writes the slots through
+//! A board with its own flash keeps its calibrators in two slots. calib-core's `SlotStore` writes the slots through
 //! [`NorFlash`](embedded_storage::nor_flash::NorFlash), which the drivers here implement:
 //!
 //! * [`CfiFlash`]: two parallel 16-bit chips side by side with Intel's command set;

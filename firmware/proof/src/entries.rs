@@ -31,7 +31,7 @@ macro_rules! entries {
 }
 
 entries! {
-    /// Whatever form its table has: steps, 16-bit steps, randomised ties, knots, a scaling function, Venn-Abers.
+    /// Whatever form its table has: steps, 16-bit steps, randomized ties, knots, a scaling function, Venn-Abers.
     fn binary(calibrator: &BinaryCalibrator<'_>, score: Score, word: Option<u32>) -> Outcome {
         calibrator.calibrate_with(score, word)
     }

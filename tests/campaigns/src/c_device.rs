@@ -99,7 +99,7 @@ impl Device {
 
     fn slots(&mut self) -> calib_slots_t {
         let mut slots =
-            calib_slots_t { slots: Default::default(), in_force: 0, passed_over: 0, reserved: [0; 2] };
+            calib_slots_t { slots: Default::default(), active: 0, passed_over: 0, reserved: [0; 2] };
         // SAFETY: the store is open, and the place is there.
         let found = unsafe { calib_store_survey(&raw mut *self.store, &raw mut slots) };
         assert_eq!(found, CALIB_OK, "a survey always ends well");

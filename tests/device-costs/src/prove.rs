@@ -41,7 +41,7 @@ pub(crate) fn prove() -> Result<()> {
     Ok(())
 }
 
-/// Builds the program, which proves it, with the sizes of its functions' stack frames. It is optimised as the firmware is:
+/// Builds the program, which proves it, with the sizes of its functions' stack frames. It is optimized as the firmware is:
 /// for size, the compiler leaves checks in place that cannot fail.
 pub(crate) fn image(target: &str) -> Result<PathBuf> {
     let (said, linked) = link(target, None)?;

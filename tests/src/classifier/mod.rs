@@ -1,7 +1,7 @@
 //! The classifiers of the demonstration and of the end-to-end tests, trained on real data,
 //! and on people who are simulated.
 //!
-//! A [`NetworkCase`] is a quantised network that was trained elsewhere, with its rows.
+//! A [`NetworkCase`] is a quantized network that was trained elsewhere, with its rows.
 //!
 //! A [`Case`] is a trained [`LinearModel`](calib_classifier::linear::LinearModel) with the rows that it has not seen. Nothing here knows
 //! of calibrators, boards and emulators.

@@ -1,4 +1,4 @@
-//! A quantised network that reads digits, with what TensorFlow Lite makes of them.
+//! A quantized network that reads digits, with what TensorFlow Lite makes of them.
 
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use smartcore::linear::logistic_regression::{LogisticRegression, LogisticRegress
 
 use super::Rows;
 
-/// Logistic regression on standardised features.
+/// Logistic regression on standardized features.
 pub(crate) fn train(name: &str, rows: &Rows, penalty: f64, alarm: AlarmRule) -> Result<LinearModel> {
     let n = rows.features.len() as f64;
     let columns = rows.features[0].len();
@@ -23,13 +23,13 @@ pub(crate) fn train(name: &str, rows: &Rows, penalty: f64, alarm: AlarmRule) -> 
             if variance > 0.0 { variance.sqrt() as f32 } else { 1.0 }
         })
         .collect();
-    let standardised: Vec<Vec<f64>> = rows
+    let standardized: Vec<Vec<f64>> = rows
         .features
         .iter()
         .map(|row| (0..columns).map(|j| f64::from((row[j] - mean[j]) * (1.0 / scale[j]))).collect())
         .collect();
 
-    let x = DenseMatrix::from_2d_vec(&standardised).map_err(|e| anyhow!("{e}"))?;
+    let x = DenseMatrix::from_2d_vec(&standardized).map_err(|e| anyhow!("{e}"))?;
     let y: Vec<u32> = rows.labels.iter().map(|&label| label.into()).collect();
     let parameters = LogisticRegressionParameters::default().with_alpha(penalty);
     let trained = LogisticRegression::fit(&x, &y, parameters).map_err(|e| anyhow!("{e}"))?;

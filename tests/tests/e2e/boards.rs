@@ -10,7 +10,7 @@ use calib_tests::{Board, image_size};
 
 use crate::harness::{self, Image, binary_data, calibrated, top_label_data};
 
-/// Besides 0, 1, the edges and their neighbours.
+/// Besides 0, 1, the edges and their neighbors.
 const BARE_SCORES: usize = 300;
 const ROWS: usize = 100;
 

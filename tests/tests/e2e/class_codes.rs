@@ -17,7 +17,7 @@ const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65_536.0, zero_point: 0 };
 const VECTORS: usize = 1000;
 
-/// What a quantised softmax makes of logits, and labels.
+/// What a quantized softmax makes of logits, and labels.
 fn data(encoding: ScoreEncoding, classes: usize) -> (CodeVectors, Vec<i64>) {
     let (lowest, highest) = encoding.code_range().unwrap();
     let (vectors, labels) = overconfident_logits(classes, 3000).unwrap();

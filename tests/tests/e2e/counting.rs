@@ -145,7 +145,7 @@ fn counts_agree(board: Board) {
         assert_eq!(once.guarantee.unwrap().evidence, evidence);
     }
     let found = counters(&mut device, RequestBody::Counters { table: 0 });
-    let outcomes = found.outcomes.iter().map(|known| (known.labelled, known.positives));
+    let outcomes = found.outcomes.iter().map(|known| (known.labeled, known.positives));
     assert!(outcomes.eq(host.monitors.guarantee().counts()));
     let guarantee = found.guarantee.unwrap();
     assert_eq!(guarantee.raised, host.monitors.guarantee().alarm_at().map(Raised::At));

@@ -37,7 +37,7 @@ fn actions() -> Actions {
     Actions::new(all.map(action).into(), None).unwrap()
 }
 
-/// An artifact whose probabilities are the thresholds and their neighbours one ulp away, among others.
+/// An artifact whose probabilities are the thresholds and their neighbors one ulp away, among others.
 fn artifact(rule: &Rule) -> StoredArtifact {
     let mut values: Vec<f32> = vec![0.0, f32::from_bits(1), 0.5, 1.0f32.next_down(), 1.0];
     values.extend(rule.thresholds().iter().flat_map(|t| [t.next_down(), *t, t.next_up()]));
@@ -79,7 +79,7 @@ fn the_device_decides_as_the_host_does() {
     let stored = artifact(&rule);
     let mut deployed = image.deploy("decisions", stored.as_bytes());
 
-    // Every edge and its neighbours, and random scores: the same bits, and so the same action and alarm.
+    // Every edge and its neighbors, and random scores: the same bits, and so the same action and alarm.
     let parity = deployed.bare_scores(SCORES, 5);
     assert_eq!(parity.predictions.len(), random_inputs(SCORES));
 

@@ -102,7 +102,7 @@ fn values(highest: f32) -> Vec<f32> {
     (0..BINS).map(|i| highest * (i as f32 + 0.3) / BINS as f32).collect()
 }
 
-/// 0, 1, every edge and its neighbours one ulp away, and as many more as make 1200.
+/// 0, 1, every edge and its neighbors one ulp away, and as many more as make 1200.
 fn scores(edges: &[f32]) -> Vec<f32> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
     let mut scores = vec![0.0, f32::from_bits(1), f32::MIN_POSITIVE, 1.0f32.next_down(), 1.0];
@@ -210,7 +210,7 @@ fn randomized_steps() {
     let theorem = Some(Theorem::Gr21Theorem4);
     let beside = Beside { intervals: Some(&intervals), ..Beside::default() };
     let held = Held::new(Method::UmdRandomized, ScoreEncoding::F32, theorem, form, &beside);
-    floats_agree("randomised steps", &held);
+    floats_agree("randomized steps", &held);
 }
 
 #[test]

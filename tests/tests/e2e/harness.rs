@@ -142,7 +142,7 @@ impl Deployed<'_> {
         self.agrees(|device, _, artifact| classified_rows(device, model, artifact, features))
     }
 
-    /// Sends scores, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbours.
+    /// Sends scores, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbors.
     pub(crate) fn bare_scores(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs(all);
         let parity = self.agrees(|device, rule, artifact| bare_scores(device, rule, artifact, count, seed));
@@ -167,7 +167,7 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends margins, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbours.
+    /// Sends margins, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbors.
     pub(crate) fn margins(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs(all);
         let parity = self.agrees(|device, rule, artifact| margins(device, rule, artifact, count, seed));

@@ -80,7 +80,7 @@ fn values(edges: usize) -> Vec<f32> {
 /// An artifact of margins in every form.
 fn forms() -> Vec<(&'static str, Vec<u8>)> {
     let margins = |method, theorem| Of::binary(method, ScoreEncoding::Margin, theorem);
-    let mut all = vec![("steps with ranges and an empty bin", steps()), ("randomised", randomized())];
+    let mut all = vec![("steps with ranges and an empty bin", steps()), ("randomized", randomized())];
     let values = values(EDGES.len());
 
     let slopes: Vec<f32> = InterpolatedMarginTable::slopes_between(&EDGES, &values[1..]).collect();

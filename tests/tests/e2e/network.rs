@@ -1,4 +1,4 @@
-//! A quantised network on the device: TensorFlow Lite's codes on every row, and calibrated as on the host, bit for bit.
+//! A quantized network on the device: TensorFlow Lite's codes on every row, and calibrated as on the host, bit for bit.
 
 use std::fs;
 use std::path::{Path, PathBuf};

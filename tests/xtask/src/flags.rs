@@ -30,7 +30,7 @@ xflags::xflags! {
             /// Only this part: host or devices. Without it both run at once, and then a serial line under load.
             optional --only part: Side
         }
-        /// Run a device's quantised network on this machine: the codes that it gives for rows of features.
+        /// Run a device's quantized network on this machine: the codes that it gives for rows of features.
         ///
         /// First the network is compared with TensorFlow Lite, whose codes for the rows in NETWORK.features.npy stand in
         /// NETWORK.codes.npy, beside NETWORK.tflite. For example: cargo xtask twin --model digits.tflite --features x.npy

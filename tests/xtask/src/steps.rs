@@ -31,7 +31,7 @@ impl Steps {
     }
 
     /// Prints each step with its seconds, and the sum.
-    pub(crate) fn summarise(&self) {
+    pub(crate) fn summarize(&self) {
         eprint!("{}", self.summary(self.start.elapsed().as_secs_f64()));
     }
 

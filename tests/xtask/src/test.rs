@@ -43,7 +43,7 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
     steps.step("examples in the documentation, and beside them the firmware's libraries", || {
         beside(host_tests(&root)?.arg("--doc"), cargo(&firmware).args(["test", "--locked"]))
     })?;
-    steps.summarise();
+    steps.summarize();
     eprintln!("all tests passed");
     Ok(())
 }

@@ -87,7 +87,7 @@ pub(crate) fn verify(setup: Setup, only: Option<Side>) -> Result<()> {
             })?;
         }
     }
-    steps.summarise();
+    steps.summarize();
     if only.is_none() {
         eprintln!("everything is verified");
     }

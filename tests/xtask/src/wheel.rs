@@ -57,7 +57,7 @@ pub(crate) fn wheel(setup: Setup, all: bool) -> Result<()> {
             run(pytest(&python).args(["-s", "test_netcal.py"]))
         })?;
     }
-    steps.summarise();
+    steps.summarize();
     eprintln!("{} ({} bytes)", wheel.display(), fs::metadata(&wheel)?.len());
     eprintln!("other platforms' wheels are built on machines of theirs");
     Ok(())

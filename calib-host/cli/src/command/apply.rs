@@ -242,7 +242,7 @@ impl Apply {
     ) -> Result<(), Error> {
         let action = artifact.monitor_action().map(|action| {
             format!(
-                "on an alarm of the monitors {}: no monitor counts these rows, and they are calibrated as before an alarm",
+                "after an alert of the monitors, {}: no monitor counts these rows, and they are calibrated as before an alert",
                 action_words(action)
             )
         });

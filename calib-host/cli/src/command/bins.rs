@@ -164,7 +164,7 @@ impl Run for Bins {
         let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
         let labels = given.flag("labels", "--labels");
         let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
-        Some((line.collect(), "BINS: those that you take, of the numbers TRIED (how many are listed)"))
+        Some((line.collect(), "BINS: the number that you choose; TRIED: how many numbers are listed"))
     }
 }
 
@@ -214,7 +214,7 @@ impl Bins {
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {
                 let one = if own.clusters.is_some() { "cluster" } else { "point" };
                 Error::Usage(format!(
-                    "{} has one {one}: two are needed to fit to the one and judge with the other",
+                    "{} has one {one}: two are needed: one to fit, one to evaluate",
                     self.scores().display()
                 ))
             }),
@@ -232,8 +232,8 @@ impl Bins {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "{} {}, {} test points{}; bounds of the calibration error, of which any fails with probability {}: each is at \
-             {} / {}, by a normal approximation",
+            "{} {}, {} test points{}; bounds of the calibration error; any of them fails with probability at most {}, up to a \
+             normal approximation: each is at {} / {}",
             thousands(n),
             if test.clusters.is_some() { "points, one of each cluster" } else { "points" },
             thousands(test.points.len()),
@@ -306,7 +306,7 @@ fn draw(tried: &[BinsTried], alpha: f64, at_most: Option<f64>) -> String {
     }
     chart.labels(&labels);
     let description =
-        "Of the bounds that will do, the one furthest to the left has the number of bins to take.";
+        "Among the acceptable bounds, the one furthest to the left has the best number of bins.";
     let title = format!("calibration error against squared error, by number of bins; alpha = {alpha} in all");
     chart.file(&title, description, &legend)
 }

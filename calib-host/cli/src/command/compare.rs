@@ -17,7 +17,7 @@ use crate::options::{
     ClusterColumn, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number, count, named, parse_alpha,
 };
 use crate::progress::FitBar;
-use crate::read::{ColumnNames, For, Labelled, RowFiles, ScoresAre};
+use crate::read::{ColumnNames, For, Labeled, RowFiles, ScoresAre};
 use crate::run::Run;
 use crate::show;
 use crate::tables::arguments;
@@ -129,12 +129,11 @@ impl Run for Compare {
             self.read((path, scores.1), (self.test_labels.as_deref(), self.test_clusters.as_ref()), cx)
         };
         let test = self.test.as_deref().map(read).transpose()?;
-        let doubts: Vec<String> = std::iter::once(&data).chain(&test).flat_map(Labelled::doubts).collect();
+        let doubts: Vec<String> = std::iter::once(&data).chain(&test).flat_map(Labeled::doubts).collect();
         cx.warn(&doubts)?;
         let place = || Place::file(scores.0);
         if let (Some(test), Some(path)) = (&test, &self.test) {
-            let digest =
-                |rows: &Labelled| rows.data.rows_digest().map_err(|cause| Error::fit(place(), cause));
+            let digest = |rows: &Labeled| rows.data.rows_digest().map_err(|cause| Error::fit(place(), cause));
             let overlap = digest(&data)?.overlap(&digest(test)?);
             cx.warn(self.same_rows.allow(overlap, path, "every method is")?.as_slice())?;
         }
@@ -228,7 +227,7 @@ impl Compare {
         scores: (&Path, ScoresAre),
         (labels, clusters): (Option<&Path>, Option<&PathBuf>),
         cx: &Context,
-    ) -> Result<Labelled, Error> {
+    ) -> Result<Labeled, Error> {
         let columns = ColumnNames {
             score: &self.score_column,
             label: &self.label_column,

@@ -281,7 +281,7 @@ const UNSIGNED: &str = "the artifact was signed, and the one with the rule is no
 fn replaced(stored: &StoredArtifact) -> Option<String> {
     let sentence = rule_sentences(&stored.artifact()).into_iter().next()?;
     Some(format!(
-        "a device decides in one way only: the rule replaces what the artifact guarantees until now: {sentence}"
+        "a device decides in one way only: the rule replaces the earlier guarantee of the artifact: {sentence}"
     ))
 }
 

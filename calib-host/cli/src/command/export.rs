@@ -61,16 +61,14 @@ impl SourceForm {
     /// The form that a file of this name has.
     fn of(path: &Path) -> Result<Self, Error> {
         if is_standard_output(path) {
-            return Err(Error::Usage(
-                "standard output has no extension: say which form with --format".into(),
-            ));
+            return Err(Error::Usage("standard output has no extension: set the form with --format".into()));
         }
         match FileKind::of(path) {
             Some(FileKind::C) => Ok(Self::C),
             Some(FileKind::Rust) => Ok(Self::Rust),
             Some(FileKind::Artifact) => Ok(Self::Bin),
             _ => Err(Error::Usage(format!(
-                "{} has an extension of no form: name it .h, .rs or .bin, or say which with --format",
+                "{} has an unknown extension: name it .h, .rs or .bin, or set --format",
                 path.display()
             ))),
         }

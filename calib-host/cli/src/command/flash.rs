@@ -164,7 +164,7 @@ impl Flash {
             "identity": identity,
             "sectors": written.sectors,
             "written_bytes": written.written_bytes,
-            "neighbour_bytes": written.neighbour_bytes,
+            "neighbor_bytes": written.neighbor_bytes,
             "verdict": report.map(verdict_json),
         }))
     }
@@ -195,17 +195,17 @@ impl Flash {
 }
 
 fn say_written(written: &FlashReport, cx: &Context) -> Result<(), Error> {
-    let &FlashReport { written_bytes, neighbour_bytes: beside, .. } = written;
+    let &FlashReport { written_bytes, neighbor_bytes: beside, .. } = written;
     Ok(writeln!(
         cx.stderr(),
         "{written_bytes} bytes written and read back, {beside} bytes beside them unchanged; the chip was reset"
     )?)
 }
 
-/// What the device says: null where nothing is in force.
+/// What the device reports: null if no calibrator is active.
 fn verdict_json(report: &DeviceReport) -> Value {
     json!({
-        "in_force": report.in_force().map(|content| content.identity.to_string()),
+        "active": report.in_force().map(|content| content.identity.to_string()),
         "slot": report.slots.in_force,
         "firmware": report.status.firmware.as_str(),
         "classifier": report.status.classifier.as_str(),
@@ -223,7 +223,7 @@ fn plan_json(chip: &str, plan: &FlashPlan) -> Value {
         "chip": chip,
         "erased_bytes": plan.erased_bytes(),
         "erased": sectors(&plan.erased),
-        "neighbours": sectors(&plan.neighbours),
+        "neighbors": sectors(&plan.neighbors),
     })
 }
 
@@ -233,10 +233,10 @@ fn show(chip: &str, plan: &FlashPlan, cx: &Context) -> Result<(), Error> {
     for sector in &plan.erased {
         writeln!(err, "  {:#010x}  {} bytes", sector.addr, sector.len_bytes)?;
     }
-    for sector in &plan.neighbours {
+    for sector in &plan.neighbors {
         writeln!(
             err,
-            "  {:#010x}  {} bytes stay as they are, and are compared",
+            "  {:#010x}  {} bytes stay unchanged, and are compared",
             sector.addr, sector.len_bytes
         )?;
     }
@@ -252,13 +252,13 @@ mod tests {
         let sector = |addr, len_bytes| Sector { addr, len_bytes };
         let plan = FlashPlan {
             erased: vec![sector(0x8000, 4096), sector(0x9000, 4096)],
-            neighbours: vec![sector(0x7000, 4096)],
+            neighbors: vec![sector(0x7000, 4096)],
         };
         let expected = json!({
             "chip": "nRF52840_xxAA",
             "erased_bytes": 8192,
             "erased": [{"addr": 0x8000, "len_bytes": 4096}, {"addr": 0x9000, "len_bytes": 4096}],
-            "neighbours": [{"addr": 0x7000, "len_bytes": 4096}],
+            "neighbors": [{"addr": 0x7000, "len_bytes": 4096}],
         });
         assert_eq!(plan_json("nRF52840_xxAA", &plan), expected);
     }

@@ -22,8 +22,8 @@ use crate::show::{ShownFleet, verified};
 
 /// Add up what the monitors of many devices counted.
 ///
-/// All devices have the calibrator that you pass, which was fitted with --monitor. calib tests whether scores still
-/// come from where the reference scores did, and whether outcomes are as frequent as predicted. It tests all counts
+/// All devices have the calibrator that you pass, which was fitted with --monitor. calib tests whether scores are still
+/// distributed like the reference scores, and whether outcomes are as frequent as predicted. It tests all counts
 /// together, and each device separately. An alert is a warning.
 ///
 /// Which devices you pass, and when you query them, must not depend on what they counted: the most suspicious devices
@@ -36,8 +36,8 @@ pub(crate) struct FleetCommand {
     /// Counts: JSON, an object for each device.
     ///
     /// The members are calib_counters (1), device (its name), calibrator (the identity) and tables. tables is a list
-    /// with an object for each table, or null. An object has predictions, labelled and positives, each with a number
-    /// per bin. You can leave out labelled and positives.
+    /// with an object for each table, or null. An object has predictions, labeled and positives, each with a number
+    /// per bin. You can leave out labeled and positives.
     #[arg(value_name = "COUNTERS", required_unless_present_any = ["new", "verify"], help_heading = DATA)]
     counters: Vec<PathBuf>,
     /// Name of a device that has counted nothing: write its counts, as a template of the file.
@@ -122,7 +122,7 @@ impl Run for FleetCommand {
 }
 
 impl FleetCommand {
-    /// Works out again what devices answered.
+    /// Computes again what devices answered.
     fn verify(&self, stored: &StoredArtifact, log: &Path, cx: &Context) -> Result<(), Error> {
         let artifact = stored.artifact();
         let mut verifier = LogVerifier::new(&artifact)
@@ -167,11 +167,11 @@ impl FleetCommand {
 
 /// A line for every bin of every table.
 fn write_csv(tables: &[FleetTable], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "table,bin,prob,guaranteed_lo,guaranteed_hi,labelled,positives,share,share_lo,share_hi")?;
+    writeln!(out, "table,bin,prob,guaranteed_lo,guaranteed_hi,labeled,positives,share,share_lo,share_hi")?;
     let cell = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for table in tables {
         for (at, bin) in table.bins.iter().enumerate() {
-            let share = (bin.labelled > 0).then(|| bin.positives as f64 / bin.labelled as f64);
+            let share = (bin.labeled > 0).then(|| bin.positives as f64 / bin.labeled as f64);
             writeln!(
                 out,
                 "{},{at},{},{},{},{},{},{},{},{}",
@@ -179,7 +179,7 @@ fn write_csv(tables: &[FleetTable], out: &mut dyn Write) -> io::Result<()> {
                 bin.prob.map_or(String::new(), |prob| prob.to_string()),
                 cell(bin.guaranteed.map(|guaranteed| guaranteed.lo)),
                 cell(bin.guaranteed.map(|guaranteed| guaranteed.hi)),
-                bin.labelled,
+                bin.labeled,
                 bin.positives,
                 cell(share),
                 bin.interval.lo,

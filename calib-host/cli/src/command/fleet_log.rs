@@ -1,4 +1,4 @@
-//! The log of what a device counted and answered, which `calib fleet --verify` works out again.
+//! The log of what a device counted and answered, which `calib fleet --verify` computes again.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -107,18 +107,18 @@ impl FleetLog {
             self.write_up_to(table, found.iter().sum())?;
         }
         let logged = self.predictions.get(table).map_or(&[][..], Vec::as_slice);
-        let has_outcomes = counters.outcomes.iter().any(|known| known.labelled > 0);
+        let has_outcomes = counters.outcomes.iter().any(|known| known.labeled > 0);
         if found != logged || has_outcomes {
             return Err(Error::Mismatch(match self.has_begun {
                 false => format!(
-                    "the device has counted in table {table} already, and a log begins with nothing: set it back with `calib label --reset`"
+                    "the device has counted in table {table} already, and a log must begin without counts: reset them with `calib label --reset`"
                 ),
                 true if has_outcomes => format!(
-                    "the device was told outcomes of table {table}, of which the log does not know when: it ends here, and what it has is right"
+                    "the device received outcomes of table {table} at times that the log does not know: the log ends here, and is correct up to here"
                 ),
                 true => format!(
-                    "the device counted {} predictions of table {table}, and {} came by here: the log ends before that, and what it has is \
-                     right",
+                    "the device counted {} predictions of table {table}, and the log has {}: the log ends before the difference, and is correct \
+                     up to there",
                     found.iter().sum::<u64>(),
                     logged.iter().sum::<u64>()
                 ),
@@ -151,7 +151,7 @@ impl FleetLog {
         self.write(&LogLine::Counters(LoggedCounters {
             table,
             predictions: found,
-            labelled: Vec::new(),
+            labeled: Vec::new(),
             positives: Vec::new(),
             time: None,
         }))
@@ -176,7 +176,7 @@ fn check(artifact: &Artifact<'_>) -> Result<Vec<Vec<u64>>, &'static str> {
     }
     if artifact.monitor_action() == Some(MonitorAction::Uncalibrated) {
         return Err(
-            "after an alarm a device with --monitor-action uncalibrated does not say in which bin it counts",
+            "after an alert, a device with --monitor-action uncalibrated does not state in which bin it counts",
         );
     }
     let counters = |table| vec![0; monitors.reference(table).map_or(0, |reference| reference.bins())];

@@ -122,7 +122,7 @@ impl Run for Sign {
         let path = self.key.display();
         let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
             format!(
-                "{path} is a private key, and others than its owner can read or write it: use `chmod 600`"
+                "{path} is a private key, and users other than its owner can read or write it: use `chmod 600`"
             )
         });
         cx.warn(warnings.as_slice())?;

@@ -83,7 +83,7 @@ impl Run for Label {
         if self.json {
             cx.print_json(&json!({
                 "port": self.line.port,
-                "told": told,
+                "reported": told,
                 "reset": self.reset,
                 "monitors": tables.iter().map(|table| table.as_ref().map(counters_json)).collect::<Vec<_>>(),
             }))?;
@@ -91,7 +91,7 @@ impl Run for Label {
             let done = if self.reset {
                 "counting restarts at 0".into()
             } else {
-                format!("{} told", number_of(told as u64, "outcome"))
+                format!("{} reported", number_of(told as u64, "outcome"))
             };
             writeln!(cx.stderr(), "{done}")?;
         }

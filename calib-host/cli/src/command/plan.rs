@@ -85,9 +85,9 @@ enum PlannedReduction {
 }
 
 /// What the bounds assume.
-const CONDITIONS: &str = "if points are independent (one per patient, or per other independent unit), no equal scores lie on both sides of an edge, classifier and \
-     bins are fixed before the labels are seen, and new data come from the same distribution, at the same prevalence; of a choice \
-     among M candidates each has alpha / M";
+const CONDITIONS: &str = "This requires independent points, one per patient or other independent unit, and no equal scores on both sides of an edge. \
+     Classifier and bins must be fixed before the labels are seen. New data must have the same distribution and prevalence. \
+     In a choice among M candidates, each has alpha / M";
 
 /// What stands in a suggested command for rows, and for bins.
 const ROWS: &str = "CALIBRATION: rows with labels that were not used for training";
@@ -160,7 +160,7 @@ impl PlanCommand {
             if epsilon < 1.0 {
                 writeln!(
                     out,
-                    "{what}: every bin within {} of its event rate, whatever the labels are, except with probability {alpha},\n\
+                    "{what}: every bin within {} of its event rate, whatever the labels are. This fails with probability at most {alpha}.\n\
                      {CONDITIONS}\n",
                     shown_bound(4, epsilon)
                 )?;
@@ -202,7 +202,7 @@ impl PlanCommand {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "epsilon {}, alpha {}: points by the number of bins, so that every bin of umd is that near to its event rate,\n{CONDITIONS}",
+            "epsilon {}, alpha {}: the points that umd needs for each number of bins, with every bin within epsilon of its event rate.\n{CONDITIONS}",
             self.epsilon.unwrap_or_default(),
             self.alpha
         )?;
@@ -223,7 +223,7 @@ impl PlanCommand {
         writeln!(
             cx.stdout(),
             "{} points, {name}, {} or more in each bin: every bin of every class within {} of its event \
-             rate, whatever the labels are, except with probability {},\n{CONDITIONS}",
+             rate, whatever the labels are. This fails with probability at most {}.\n{CONDITIONS}",
             thousands(n),
             thousands(points_per_bin),
             shown_bound(4, epsilon),

@@ -15,7 +15,7 @@ use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::headings::{DATA, METHOD, OUTPUT};
 use crate::options::{ReportedOptions, count};
-use crate::read::{Labelled, NamedArtifact, question_predictions};
+use crate::read::{Labeled, NamedArtifact, question_predictions};
 use crate::run::Run;
 
 /// Draw one plot of a report as SVG or PNG.
@@ -119,7 +119,7 @@ impl Run for PlotCommand {
         let calibration = calibration
             .map(|path| read(path, self.calibration_labels.as_deref(), None, groups))
             .transpose()?;
-        warnings.extend(calibration.iter().chain([&test]).filter_map(Labelled::doubt));
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Labeled::doubt));
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
         let test = test.calibrated(&artifact)?;
@@ -187,7 +187,7 @@ impl PlotCommand {
             (None, Some(FileKind::Svg)) => Ok(FormatName::Svg),
             (None, None) if self.output.extension().is_none() => Ok(FormatName::Svg),
             (None, _) => Err(Error::Usage(format!(
-                "{} has an extension of no picture: name it .svg or .png, or say which with --format",
+                "{} has an unknown extension: name it .svg or .png, or set --format",
                 self.output.display()
             ))),
         }
@@ -212,12 +212,12 @@ impl PlotCommand {
             PlotName::Band => (Figure::Band, "there is no such plot: the artifact has no band"),
             PlotName::ClassWise => (
                 Figure::ClassWise(class),
-                "there is no such plot: it takes an artifact that gives every class a probability, and one of its classes",
+                "there is no such plot: it needs an artifact that gives every class a probability, and one of its classes",
             ),
             PlotName::Occupancy => (Figure::Occupancy, "there is no such plot: this calibrator has no bins"),
             PlotName::Simplex => (
                 Figure::Simplex,
-                "there is no such plot: it takes an artifact that gives each of three classes a probability",
+                "there is no such plot: it needs an artifact that gives each of three classes a probability",
             ),
             PlotName::CorpBefore => (Figure::CorpBefore, NO_EVENT),
             PlotName::Corp => (Figure::Corp, NO_EVENT),
@@ -245,10 +245,10 @@ const RESAMPLES: usize = 1000;
 
 /// Why there is no plot of a clinical validation.
 const NO_EVENT: &str =
-    "there is no such plot: it takes a binary artifact, whose probabilities are those of one event";
+    "there is no such plot: it needs a binary artifact, whose probabilities are those of one event";
 
 /// Why there is no plot of margins.
-const NO_MARGINS: &str = "there is no such plot: the artifact takes probabilities, not margins";
+const NO_MARGINS: &str = "there is no such plot: the artifact accepts probabilities, not margins";
 
 /// Why a plot of rows with margins is missing.
 const NO_MARGIN_PLOT: &str = "there is no such plot: a margin is no probability before calibration, or all rows came out the same, or the calibrator has \

@@ -16,7 +16,7 @@ use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::headings::{DATA, DEVICE, GUARANTEES, OUTPUT};
 use crate::options::{ReportedOptions, count};
-use crate::read::{Labelled, NamedArtifact};
+use crate::read::{Labeled, NamedArtifact};
 use crate::run::Run;
 
 /// Write an HTML report about a calibrator.
@@ -88,7 +88,7 @@ impl Run for ReportCommand {
         request.drawn_classes = self.drawn_classes;
         request.rule = self.rule(&artifact)?;
         request.doubts =
-            [&calibration, &test].into_iter().filter_map(Labelled::doubt).chain(cx.left_out()).collect();
+            [&calibration, &test].into_iter().filter_map(Labeled::doubt).chain(cx.left_out()).collect();
         let report = report_of(&artifact.stored, [&calibration.data, &test.data], origin, &request);
         let mut report = report.map_err(|cause| Error::assess(cause, &self.data.test, artifact.path))?;
         let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);
@@ -108,7 +108,7 @@ impl ReportCommand {
     fn origin(
         &self,
         artifact: &NamedArtifact<'_>,
-        [calibration, test]: [&Labelled; 2],
+        [calibration, test]: [&Labeled; 2],
         cx: &Context,
     ) -> Result<Origin, Error> {
         let file = |role: &str, path: &Path, sha256: &[u8]| FileOrigin {

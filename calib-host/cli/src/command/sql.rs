@@ -83,9 +83,7 @@ impl Run for Sql {
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
             (Some(_), Some(_)) => {
-                return Err(Error::Usage(
-                    "of integer codes one pass tells everything: leave out --pass1".into(),
-                ));
+                return Err(Error::Usage("for integer codes, one pass is enough: leave out --pass1".into()));
             }
             (None, Some(_)) => {
                 self.check_codes()?;
@@ -203,5 +201,5 @@ const FIRST: &str = "save the answer as a table, such as pass1.csv; then the sam
 const SECOND: &str =
     "save the answer as pass2.csv; then `calib fit --passes pass1.csv pass2.csv` with the same method";
 const SAME_GROUPS: &str = "; every step with the same --group-column";
-const CODES: &str = "save the answer as a table, such as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
+const CODES: &str = "save the answer as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
                      --positives-column positives` with the same encoding and method";

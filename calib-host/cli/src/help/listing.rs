@@ -7,14 +7,14 @@ use clap::Command;
 /// The commands in the order in which they are needed.
 pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
     ("Calibrate", &["fit", "sql", "apply", "inspect", "recalibrate"]),
-    ("Judge", &["assess", "report", "plot"]),
+    ("Evaluate", &["assess", "report", "plot"]),
     ("Choose", &["compare", "bins", "plan"]),
     ("Decide", &["threshold", "sets", "decide", "adjust"]),
     (
         "Deploy",
         &["export", "flash", "push", "status", "monitor", "label", "fleet", "keygen", "sign", "verify"],
     ),
-    ("Find out", &["help", "methods", "doctor", "completions", "man"]),
+    ("Help and setup", &["help", "methods", "doctor", "completions", "man"]),
 ];
 
 /// The list of commands.

@@ -9,7 +9,7 @@ use crate::run::Run;
 
 /// What a command ends with.
 pub(super) const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 the files do not belong together; 2 usage; 3 input;
+Exit codes: 0 done; 1 the inputs do not match; 2 usage; 3 input;
 4 output; 5 the device; 6 a warning, with --fail-on-warning";
 
 /// What `calib` alone ends with.

@@ -38,7 +38,7 @@ pub(super) fn of_device(error: &DeviceError) -> Option<String> {
             "push the newest calibrator again with `calib push`; if it happens again, the flash is worn out".into()
         }
         DeviceError::Refused(UpdateRefusal::NoCounter) => {
-            "fit again with --counter 1 or more, and sign that: a device with a key takes nothing without a counter".into()
+            "fit again with --counter 1 or more, and sign that: a device with a key accepts nothing without a counter".into()
         }
         DeviceError::Refused(UpdateRefusal::SameCounter { counter }) => {
             format!("fit again with --counter {} or more, and sign that", counter.saturating_add(1))
@@ -87,9 +87,9 @@ fn of_counters(refusal: &CountersRefusal) -> Option<String> {
             "the predictions of another calibrator are not counted with this one's: keep their outcomes for the next fit".into()
         }
         CountersRefusal::NoPrediction => {
-            "was the device switched off since, or told an outcome twice? it counts no outcome without a prediction".into()
+            "was the device switched off since, or did it receive an outcome twice? it counts no outcome without a prediction".into()
         }
-        CountersRefusal::Full => "write its counters to a file, then set them back with `calib label --reset`".into(),
+        CountersRefusal::Full => "write its counts to a file, then reset them with `calib label --reset`".into(),
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! What to do about an error: the next command, or the option that mends it.
+//! What to do about an error: the next command, or the option that fixes it.
 
 mod columns;
 mod device;
@@ -30,11 +30,12 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::Compile(cause) => cause.hint().map(|hint| hint.with_names(option)),
         Error::Guarantee { cause: GuaranteeError::Operating(cause), .. } => of_operating(cause),
         Error::Recalibrate { cause: RecalibrateError::NoOutcome, .. } => Some(
-            "`calib label` tells a device outcomes; `calib status --counters` reads what it counted".into(),
+            "`calib label` reports outcomes to a device; `calib status --counters` reads what it counted"
+                .into(),
         ),
         Error::Fleet { cause: FleetError::NoMonitors, .. }
         | Error::Log { cause: LogError::NoMonitors, .. } => {
-            Some("fit it with --monitor, so that devices and this command have what to compare with".into())
+            Some("fit it with --monitor: this stores what devices and this command compare with".into())
         }
         Error::Pass { cause, .. } => of_pass(cause),
         Error::Export(cause) => of_export(cause),
@@ -55,11 +56,11 @@ fn of_pass(error: &PassError) -> Option<String> {
             "count rows by score, each as a 32-bit float, and fit the counts: --scores, --count-column and --positives-column".into()
         }
         PassError::Missing { .. } => {
-            "ask what `calib sql --pass1` prints with the method and options of this fit".into()
+            "run the query that `calib sql --pass1` prints with the method and options of this fit".into()
         }
         PassError::Group { cause, .. } => return of_pass(cause),
         PassError::Differs { .. } | PassError::Unknown { .. } | PassError::UnknownGroup(_) => {
-            "ask both queries again, of rows that do not change in between".into()
+            "run both queries again, on rows that do not change in between".into()
         }
         _ => return None,
     })
@@ -70,12 +71,12 @@ fn of_operating(error: &OperatingError) -> Option<String> {
     match error {
         OperatingError::NoAim => Some("give --sensitivity, --specificity or both".into()),
         OperatingError::TooFew { group: None, .. } => Some(
-            "a lower level or confidence takes fewer; `calib plan --sensitivity` or `--specificity` tells how many, with --prevalence \
-             also the rows"
+            "a lower level or confidence needs fewer; `calib plan --sensitivity` or `--specificity` prints how many, and with \
+             --prevalence how many rows"
                 .into(),
         ),
         OperatingError::TooFew { .. } => Some(
-            "leave out the group's rows, or the groups; --common-threshold has one threshold for all, which takes fewer in each"
+            "leave out the group's rows, or the groups; --common-threshold has one threshold for all, which needs fewer in each"
                 .into(),
         ),
         _ => None,
@@ -86,7 +87,7 @@ fn of_output(error: &OutputError) -> Option<String> {
     Some(match error {
         OutputError::Exists(_) => "add --force to replace it".into(),
         OutputError::IsInput(_) => {
-            "give another name with -o: what is read is not replaced, with --force either".into()
+            "give another name with -o: calib never replaces an input, not even with --force".into()
         }
         OutputError::DiskFull(path) => {
             format!("free some space, or write elsewhere than {}", path.display())
@@ -155,11 +156,11 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
             format!("{PERCENT}; else name the column of probabilities with --prob-column")
         }
         Problem::ProbOutOfRange(prob) if is_percent(*prob) => {
-            "if these are logits, use --logits instead of --probs; if they are percent, divide them by 100".into()
+            "if these are logits, use --logits instead of --probs; if they are percentages, divide them by 100".into()
         }
         Problem::Sum(sum) if (99.0..=101.0).contains(sum) => PERCENT.into(),
         Problem::NotANumber(text) if text.ends_with('%') => {
-            "write percent as fractions: 87.3 % is 0.873".into()
+            "write percent as fractions: 87.3% is 0.873".into()
         }
         Problem::NotAName(_) => "write an empty cell where nobody knows the name; or another name, if this is one".into(),
         Problem::Thousands(text) => of_thousands(text),
@@ -221,33 +222,33 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
         Problem::Text(_) => "write numbers as numbers, without quotes".into(),
         Problem::TwoLabels(labels) => {
             let [first, second] = labels.each_ref().map(|label| positive(label));
-            format!("say which of them is class 1: {first} or {second}")
+            format!("specify which of them is class 1: {first} or {second}")
         }
         Problem::MissingCode { labels: [first, second], code } => {
             let kept = format!("leave out the rows with {code}, as pandas does with table[table.label != {code}]");
             match first == "0" && second == "1" {
                 true => format!("{kept}; or write an empty cell for {code}, and add --drop-missing"),
-                false => format!("{kept}, and say which label is class 1: {} or {}", positive(first), positive(second)),
+                false => format!("{kept}, and specify which label is class 1: {} or {}", positive(first), positive(second)),
             }
         }
         Problem::NoPositive { labels, .. } => match &labels[..] {
             [zero, one] if zero == "0" && one == "1" => {
-                "leave --positive-label out where labels are 0 and 1, of which 1 is class 1".into()
+                "leave out --positive-label if labels are 0 and 1: 1 is class 1".into()
             }
-            [first, second] => format!("say which of them is class 1: {} or {}", positive(first), positive(second)),
-            _ => "give a label that occurs; upper and lower case count".into(),
+            [first, second] => format!("specify which of them is class 1: {} or {}", positive(first), positive(second)),
+            _ => "give a label that occurs, in the same upper and lower case".into(),
         },
         Problem::ThirdLabel { label, .. } if is_missing(label) || ["9", "99", "999", "-9", "-99", "-999"].contains(&label.as_str()) => {
             format!("if {label} stands for a missing value, leave out these rows; or write an empty cell for it, and add --drop-missing")
         }
         Problem::ThirdLabel { .. } => {
-            "a binary classifier tells two labels apart: repair the others, or write 1 for one class and 0 for the rest; \
-             several classes have labels from 0 on, and their scores go with --probs or --logits"
+            "a binary classifier has two labels: repair the others, or write 1 for one class and 0 for the rest; \
+             for several classes, use labels from 0 on, and --probs or --logits"
                 .into()
         }
         Problem::LabelsFrom1 { .. } => {
-            "subtract 1 from every label, as NumPy does with `labels - 1`; beside a table whose columns are called p1, p2 and so on they are \
-             read as they are"
+            "subtract 1 from every label, as NumPy does with `labels - 1`; with columns that are called p1, p2 and so on, calib reads \
+             the labels unchanged"
                 .into()
         }
         // The first of two columns without names is taken for the scores.
@@ -460,10 +461,10 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
             "an [[action]] has name, positive, negative and alarm, and may have abstain, if_sure, start_up, above and up_to"
         }
         CostsError::Cost { cause: CostError::Negative(_), .. } => {
-            "add the same amount to every action's cost: the thresholds stay as they are"
+            "add the same amount to every action's cost: the thresholds stay unchanged"
         }
         CostsError::Cost { cause: CostError::TooLarge(_) | CostError::TooFine(_), .. } => {
-            "count in another unit: costs are from 0 to 1e9 with up to six decimals"
+            "use another unit: costs are from 0 to 1e9 with up to six decimals"
         }
         CostsError::Cost { .. } => "write a number from 0 to 1e9",
         CostsError::Cases(_) => "leave cases out to take the number of rows",

@@ -14,7 +14,7 @@ use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 use crate::error::Error;
 
-/// Probabilities with what came true, or scores before and after an artifact.
+/// Probabilities with their outcomes, or scores before and after an artifact.
 #[derive(Args)]
 pub(crate) struct AssessedOptions {
     /// Artifact: the scores are assessed before and after it.

@@ -50,14 +50,14 @@ impl ChildOptions {
         })
     }
 
-    /// The counter of an artifact made from the one at `path`. That its signature is lost is told.
+    /// The counter of an artifact made from the one at `path`. A warning reports that its signature is lost.
     pub(crate) fn of(&self, parent_path: &Path, parent: &StoredArtifact, cx: &Context) -> Result<u32, Error> {
         let artifact = parent.artifact();
         let (path, held) = (parent_path.display(), artifact.counter());
         let Some(counter) = self.counter else {
             return Err(Error::Usage(format!(
-                "--counter is needed where an artifact is made from another one: that of {path} is {held}, and a device refuses a \
-                 lower one than it holds"
+                "--counter is required for an artifact made from another one: {path} has the rollback counter {held}, and a device \
+                 rejects a lower one than its own"
             )));
         };
         warn_of_counter(parent_path, parent, counter, cx)?;

@@ -10,7 +10,7 @@ use clap::Args;
 use super::headings::ROWS;
 use crate::error::Error;
 
-/// The column of clusters in a file of their own, if it has no other name.
+/// The column of clusters in a separate file, by default.
 const CLUSTER_COLUMN: &str = "cluster";
 
 /// Which rows belong together.
@@ -33,7 +33,7 @@ pub(crate) struct ClusterSource<'a> {
 }
 
 impl ClusterColumn {
-    /// Where it says of some rows which belong together: in a file of their own, or beside the scores.
+    /// Where the clusters of rows are: in a separate file, or beside the scores.
     pub(crate) fn source<'a>(&'a self, file: Option<&'a PathBuf>) -> Option<ClusterSource<'a>> {
         let column = self.cluster_column.as_deref().or(file.map(|_| CLUSTER_COLUMN))?;
         Some(ClusterSource { column, file: file.map(PathBuf::as_path) })

@@ -9,7 +9,7 @@ use super::parse::{count, listing, named, parse_number};
 
 /// What is said of all methods.
 const WHICH_METHOD: &str =
-    "The calibration method; without it a blend of several methods. `calib help methods` says which to take:";
+    "The calibration method; without it a blend of several methods. `calib help methods` helps you choose:";
 /// What a reduction is.
 const WHICH_REDUCTION: &str = "How a problem with several classes becomes binary ones (Gupta and Ramdas 2022), each fitted with the method:";
 

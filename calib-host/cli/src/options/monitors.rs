@@ -45,14 +45,14 @@ pub(crate) struct MonitorOptions {
     monitor_action: AlarmAction,
 }
 
-/// How rare false alarms are: of a shift, of a change and of the guarantee.
+/// Bounds on false alerts: of a shift, of a change and of the guarantee.
 type Rarity = [u32; 3];
 
 /// As [`Monitoring`] has them by default.
 const DEFAULT_RARITY: &str = "20,10000,100";
 
 fn parse_rarity(text: &str) -> Result<Rarity, String> {
-    // An alarm in one of one would take no evidence.
+    // A bound of 1/1 would need no evidence.
     let numbers: Vec<u32> =
         text.split(',').map(|one| count::<u32>(2..)(one.trim())).collect::<Result<_, _>>()?;
     numbers.try_into().map_err(|_| "three numbers are expected, such as 20,10000,100".to_owned())
@@ -63,7 +63,7 @@ impl MonitorOptions {
         self.monitor
     }
 
-    /// How many bins of their own the monitors are to have.
+    /// The number of separate bins of the monitors.
     pub(crate) fn own_bins(&self) -> Option<u16> {
         self.monitor_bins
     }

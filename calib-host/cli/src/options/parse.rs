@@ -21,7 +21,7 @@ pub(crate) fn parse_number(text: &str) -> Option<f64> {
     Some(if is_percentage { number / 100.0 } else { number })
 }
 
-/// A number of which whoever takes it says what it may be.
+/// A number. The caller checks its range.
 pub(crate) fn any_number(text: &str) -> Result<f64, String> {
     let number = parse_number(text).or_else(|| text.parse().ok());
     number.ok_or_else(|| "a number is expected, such as 0.1 or 10%".to_owned())
@@ -66,7 +66,7 @@ pub(crate) fn parse_alpha(text: &str) -> Result<f64, String> {
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     match parse_number(text) {
         Some(share) if share > 0.0 && share < 1.0 => Ok(share),
-        _ => Err("it is a share between 0 and 1, neither of them, such as 0.95".into()),
+        _ => Err("a share above 0 and below 1 is expected, such as 0.95".into()),
     }
 }
 

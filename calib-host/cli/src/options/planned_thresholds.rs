@@ -55,13 +55,13 @@ impl PlannedThresholds {
             let (class, level) = (threshold.class, percent(threshold.level));
             writeln!(
                 out,
-                "a {} of at least {level} % with {confidence} % confidence takes {} {class}",
+                "a {} of at least {level}% with {confidence}% confidence needs {} {class}",
                 threshold.accuracy, threshold.points[0].points
             )?;
             for line in &threshold.points {
                 let of_rows = match line.rows.zip(line.mean_rows) {
                     Some((rows, mean)) => {
-                        format!(", in {rows} rows with {confidence} % confidence ({mean:.0} on average)")
+                        format!(", in {rows} rows with {confidence}% confidence ({mean:.0} on average)")
                     }
                     None => String::new(),
                 };

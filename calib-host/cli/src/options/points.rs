@@ -95,8 +95,7 @@ impl PointOptions {
     ) -> Result<Sample, Error> {
         if self.are_aggregated() && table.is_lone_array() {
             return Err(Error::Usage(
-                "--weight-column and --count-column need a table: an array that is alone has no columns"
-                    .into(),
+                "--weight-column and --count-column need a table: a single array has no columns".into(),
             ));
         }
         let weights = self.weight_column.as_deref().map(|name| table.numbers(name)).transpose()?;

@@ -15,7 +15,7 @@ use super::same_rows::SameRows;
 use super::source::SCORE_COLUMN;
 use crate::context::Context;
 use crate::error::Error;
-use crate::read::{ColumnNames, For, Labelled, NamedArtifact, RowFiles, ScoresAre};
+use crate::read::{ColumnNames, For, Labeled, NamedArtifact, RowFiles, ScoresAre};
 
 /// An artifact, and rows that it is judged on.
 #[derive(Args)]
@@ -91,7 +91,7 @@ impl ReportedOptions {
         (scores, labels): (&Path, Option<&Path>),
         (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
         cx: &Context,
-    ) -> Result<Labelled, Error> {
+    ) -> Result<Labeled, Error> {
         let (score, label) = (&*self.score_column, &*self.label_column);
         let columns = ColumnNames { score, label, clusters, groups, points: None };
         let scores = (scores, ScoresAre::of_artifact(artifact, self.kind()));

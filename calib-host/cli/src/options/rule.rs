@@ -1,4 +1,4 @@
-//! The options of a rule that labelled rows give: it goes beside a calibrator, or into an artifact without one.
+//! The options of a rule that labeled rows give: it goes beside a calibrator, or into an artifact without one.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::parse::parse_classifier;
 use super::source::SCORE_COLUMN;
 use crate::context::Context;
 use crate::error::Error;
-use crate::read::{ColumnNames, For, Labelled, RowFiles, ScoresAre};
+use crate::read::{ColumnNames, For, Labeled, RowFiles, ScoresAre};
 
 /// Where rows and their calibrator are, and what is written.
 #[derive(Args)]
@@ -65,7 +65,7 @@ impl RuleOptions {
         (clusters, groups): (Option<ClusterSource<'_>>, Option<&str>),
         parent: Option<&StoredArtifact>,
         cx: &Context,
-    ) -> Result<Labelled, Error> {
+    ) -> Result<Labeled, Error> {
         let of_parent = parent.map(|parent| parent.artifact().header().encoding);
         let encoding = self.codes.encoding()?.or(of_parent.filter(ScoreEncoding::is_quantized));
         let (score, label) = (&*self.score_column, &*self.label_column);
@@ -77,7 +77,7 @@ impl RuleOptions {
     pub(crate) fn target<'a>(
         &self,
         parent: Option<&'a StoredArtifact>,
-        rows: &Labelled,
+        rows: &Labeled,
         cx: &Context,
     ) -> Result<Target<'a>, Error> {
         self.child.target(self.calibrator.as_deref().zip(parent), rows.sha256(), self.classifier_id, cx)

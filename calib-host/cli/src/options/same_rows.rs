@@ -9,7 +9,7 @@ use clap::Args;
 use super::headings::ROWS;
 use crate::error::Error;
 
-/// Whether rows that something was fitted to may be judged all the same.
+/// Whether rows that something was fitted to may be evaluated anyway.
 #[derive(Args)]
 pub(crate) struct SameRows {
     /// Continue although most of the rows are those of the fit.

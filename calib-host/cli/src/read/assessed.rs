@@ -175,15 +175,15 @@ impl Assessed<'_> {
     ) -> Result<(Dataset, Source), Error> {
         if self.bin_column.is_some() || !reads_points(None, how) {
             return Err(usage(
-                "of counted rows there are no resamples, no other bins than those of equal width, and no --bin-column or --top-k: \
-                 leave them out",
+                "counted rows support no resamples, only bins of equal width, and neither --bin-column nor --top-k: leave these \
+                 options out",
             ));
         }
         let (path, column) = self.counted_column()?;
         let source = read_all(&[path], cx)?.remove(0);
         let table = Table::read_only(&source, &[column, count, positives])?;
         if table.is_lone_array() {
-            return Err(usage("--count-column needs a table: an array that is alone has no columns"));
+            return Err(usage("--count-column needs a table: a single array has no columns"));
         }
         let scores = table.numbers(column)?;
         let points = counted_probs(&scores, &table.numbers(count)?, &table.numbers(positives)?)?;
@@ -196,7 +196,7 @@ impl Assessed<'_> {
                 "an artifact with randomized ties draws a number for every row, which counts do not have",
             )),
             false => Err(usage(
-                "counted rows are judged before and after an artifact that calibrates scores in [0, 1] and does nothing else",
+                "counted rows are evaluated before and after an artifact that calibrates scores in [0, 1] and does nothing else",
             )),
         }
     }

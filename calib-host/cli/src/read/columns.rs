@@ -10,7 +10,7 @@ use calib_io::input::{self, Column, Source, Table};
 use crate::error::sentence;
 use crate::options::SCORE_COLUMN;
 
-/// Reads labels from a file of their own: a NumPy array, or a column of a table.
+/// Reads labels from a separate file: a NumPy array, or a column of a table.
 pub(super) fn read_labels(source: &Source, column: &str) -> Result<Column<i64>, FileError> {
     Table::read_only(source, &[column])?.labels(column)
 }

@@ -55,7 +55,7 @@ impl CounterFiles {
         self.devices.iter().find_map(|device| {
             let tables = device.tables.iter().flatten();
             let counted: Vec<_> =
-                tables.map(|table| (&table.predictions, &table.labelled, &table.positives)).collect();
+                tables.map(|table| (&table.predictions, &table.labeled, &table.positives)).collect();
             let predictions =
                 counted.iter().flat_map(|table| table.0).fold(0, |sum: u64, &n| sum.saturating_add(n));
             let of = (&device.calibrator, counted);

@@ -1,4 +1,4 @@
-//! Labelled rows of files as a data set: what every command that fits or judges reads.
+//! Labeled rows of files as a data set: what every command that fits or judges reads.
 
 use std::path::Path;
 
@@ -37,18 +37,18 @@ pub(crate) enum For<'a> {
     Nobody,
 }
 
-/// Where labelled rows are.
+/// Where labeled rows are.
 #[derive(Clone, Copy)]
 pub(crate) struct RowFiles<'a> {
     /// The file of scores, and what these are.
     pub(crate) scores: (&'a Path, ScoresAre),
-    /// The file of labels, if they are in one of their own.
+    /// The file of labels, if they are in a separate one.
     pub(crate) labels: Option<&'a Path>,
     pub(crate) columns: ColumnNames<'a>,
 }
 
-/// Labelled rows as they were read.
-pub(crate) struct Labelled {
+/// Labeled rows as they were read.
+pub(crate) struct Labeled {
     pub(crate) data: Dataset,
     /// The files, unless there was no need to keep them.
     pub(crate) sources: Vec<Source>,
@@ -58,7 +58,7 @@ pub(crate) struct Labelled {
 }
 
 impl ScoresAre {
-    /// What an artifact takes; a matrix is of this kind, if somebody says so.
+    /// What an artifact accepts. A matrix is of this kind if an option states it.
     pub(crate) fn of_artifact(artifact: &NamedArtifact<'_>, kind: Option<VectorKind>) -> Self {
         match artifact.stored.artifact().header().reduction {
             Reduction::Binary => Self::Binary(artifact.score_kind()),
@@ -78,7 +78,7 @@ impl ScoresAre {
 }
 
 impl RowFiles<'_> {
-    pub(crate) fn read(&self, of: For<'_>, cx: &Context) -> Result<Labelled, Error> {
+    pub(crate) fn read(&self, of: For<'_>, cx: &Context) -> Result<Labeled, Error> {
         if matches!((self.scores.1, of), (ScoresAre::Binary(ScoreKind::Probability), For::Device(None)))
             && self.columns.are_scores_and_labels()
         {
@@ -89,11 +89,11 @@ impl RowFiles<'_> {
         let (data, labels) = dataset(&sources, self.scores.1, of, self.columns)?;
         let scores = Place::file(sources[0].path());
         let labels = labels.unwrap_or_else(|| scores.clone());
-        Ok(Labelled { data, sources, scores, labels, sha256: None })
+        Ok(Labeled { data, sources, scores, labels, sha256: None })
     }
 
     /// Reads scores and labels, of which there may be more than fit into memory as a table.
-    fn read_points(&self, cx: &Context) -> Result<Labelled, Error> {
+    fn read_points(&self, cx: &Context) -> Result<Labeled, Error> {
         let files = BinaryFiles {
             scores: self.scores.0,
             labels: self.labels,
@@ -102,11 +102,11 @@ impl RowFiles<'_> {
         };
         let input = read_binary(&files, cx)?;
         let (scores, labels, sha256) = (input.scores, input.labels, Some(input.sha256));
-        Ok(Labelled { data: input.data.into(), sources: Vec::new(), scores, labels, sha256 })
+        Ok(Labeled { data: input.data.into(), sources: Vec::new(), scores, labels, sha256 })
     }
 }
 
-impl Labelled {
+impl Labeled {
     /// What a database counted in two passes, as its tables say.
     pub(crate) fn of_passes(data: Dataset, place: Place, sha256: [u8; 32]) -> Self {
         let (scores, labels) = (place.clone(), place);
@@ -152,7 +152,7 @@ impl Labelled {
     }
 }
 
-/// Reads labelled rows of files, and where the labels are if they have a column.
+/// Reads labeled rows of files, and where the labels are if they have a column.
 pub(crate) fn dataset(
     sources: &[Source],
     scores: ScoresAre,

@@ -9,7 +9,7 @@ use calib_fit::stats::Clusters;
 
 use crate::error::sentence;
 
-/// What to warn of if rows do not look independent, unless somebody said which belong together.
+/// What to warn of if rows do not look independent, unless an option states which belong together.
 pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
     if clusters.is_some() {
         return None;

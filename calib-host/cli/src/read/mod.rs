@@ -16,7 +16,7 @@ pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
 pub(crate) use columns::{labels_of, question_margins, read_code_vectors};
 pub(crate) use counters::CounterFiles;
-pub(crate) use dataset::{For, Labelled, RowFiles, ScoresAre};
+pub(crate) use dataset::{For, Labeled, RowFiles, ScoresAre};
 pub(crate) use files::{open_matrix, open_table, read_all};
 pub(crate) use independence::{question_independence, question_predictions};
 pub(crate) use passes::{Counted, Opened};

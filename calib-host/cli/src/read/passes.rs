@@ -27,8 +27,8 @@ pub(crate) enum Counted {
 }
 
 impl Opened {
-    /// Reads the first pass, by group if there is a column of groups. The method is the one that is asked for, and monitors of all rows
-    /// together may have so many bins of their own.
+    /// Reads the first pass, by group if there is a column of groups. The method is the requested one. Monitors of all rows
+    /// together may have this many separate bins.
     pub(crate) fn read(
         path: &Path,
         method: &NamedMethod,
@@ -51,7 +51,7 @@ fn named_method(method: &NamedMethod, kind: ScoreKind, by_group: bool) -> Result
     match method.choice(ScoresOf::Binary { kind, encoding: None, by_group })? {
         MethodChoice::Binary(how) => Ok(how),
         _ => Err(Error::Usage(
-            "what is left open is chosen by all scores, which two passes do not tell: name the method and its bins, such as \
+            "calib chooses the method and bins from all scores, which two passes do not contain: name them, such as \
              --method umd --bins 10"
                 .into(),
         )),

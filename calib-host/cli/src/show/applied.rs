@@ -15,7 +15,7 @@ const INTERVAL: [&str; 2] = ["lo", "hi"];
 const BAND: [&str; 2] = ["band_lo", "band_hi"];
 /// The probabilities of Venn-Abers with either label, which are no confidence interval.
 const VENN_ABERS: [&str; 2] = ["p0", "p1"];
-/// What a randomised artifact adds.
+/// What a randomized artifact adds.
 const WORD: &str = "word";
 /// What decision rules, thresholds and prediction sets add: of sets the classes, separated by spaces, and their number.
 const ACTION: &str = "action";
@@ -146,7 +146,7 @@ impl<'a> AppliedColumns<'a> {
         columns
     }
 
-    /// The random words of a randomised artifact.
+    /// The random words of a randomized artifact.
     fn words<'r>(self, rows: impl Iterator<Item = &'r Applied>) -> Option<NewColumn> {
         let words = || Values::U32(rows.map(|row| row.word).collect());
         self.artifact.is_randomized().then(|| NewColumn::new(WORD, words()))

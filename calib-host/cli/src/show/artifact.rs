@@ -17,7 +17,7 @@ use super::form::{ShownTable, direct_table, in_steps, within};
 use super::joint::{print_vector, vector_json};
 use super::monitors::print_monitors;
 use super::rule::{print_rule, print_thresholds, rule_json};
-use crate::out::labelled;
+use crate::out::labeled;
 
 /// Prints what the artifact in a file holds, all of it.
 pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
@@ -30,7 +30,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
     for (at, text) in guarantee_text(stored).lines().iter().enumerate() {
-        let lines = labelled(if at == 0 { "in words" } else { "" }, text);
+        let lines = labeled(if at == 0 { "in words" } else { "" }, text);
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
@@ -79,7 +79,7 @@ pub(super) fn print_method(artifact: &Artifact<'_>, parameters: &str, out: &mut 
     let bins =
         size_in_words(header.method, header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
     let what = format!("{}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact));
-    labelled("scores", &what).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    labeled("scores", &what).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     if is_by_lead(header) {
         writeln!(out, "            the top-two margin: the largest logit minus the second largest one")?;
     }
@@ -168,13 +168,13 @@ pub(super) fn print_same_tables(artifact: &Artifact<'_>, out: &mut dyn Write) ->
         }
     }
     for (_, names) in same.iter().filter(|(_, names)| names.len() > 1) {
-        let lines = labelled("together", &format!("{} have the same table", names.join(", ")));
+        let lines = labeled("together", &format!("{} have the same table", names.join(", ")));
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     Ok(())
 }
 
-/// Tells whether the score of a predicted class is its lead.
+/// Tells whether the score of a predicted class is its top-two margin.
 fn is_by_lead(header: &Header<'_>) -> bool {
     header.flags.contains(HeaderFlags::CLASS_MARGIN)
 }
@@ -198,7 +198,7 @@ fn rate_of(found: ScoreIntervals<'_>) -> &'static str {
     }
 }
 
-/// The ranges of the score that have intervals of their own: from which score, or code, to below which, and the interval.
+/// The ranges of the score that have separate intervals: from which score, or code, to below which, and the interval.
 fn ranges(artifact: &Artifact<'_>, table: usize) -> Option<Vec<([Option<f64>; 2], ProbInterval)>> {
     let bins = artifact.tables().score_bins(table)?;
     Some(between(&score_edges(artifact, table)?).zip(bins.intervals()).collect())

@@ -196,7 +196,7 @@ pub(crate) fn each<T, W: Write>(
 fn surface_lines(out: &mut dyn Write, surface: &RocSurface) -> io::Result<()> {
     let SurfaceVolume { value, interval, standard_error, tuples, .. } = surface.vus;
     let of = match standard_error {
-        Some(error) => format!("of {tuples} tuples drawn: the draw alone has a standard error of {error:.6}"),
+        Some(error) => format!("of {tuples} tuples drawn: the draw has a standard error of {error:.6}"),
         None => format!("of all {tuples} tuples of one row a class"),
     };
     writeln!(out, "{:<NAME$} {:.6} ({of})", "vus", EstimateWithInterval { value, interval })?;
@@ -236,8 +236,8 @@ pub(super) fn remarks(out: &mut dyn Write, assessment: &Assessment, uncalibrated
     {
         writeln!(
             out,
-            "all labels are {}: nothing tells the classes apart here, and auc is left out; the rate of label 1 is in \
-             {i:.6} with probability {} %",
+            "all labels are {}: they show nothing about the separation of classes, so auc is left out; rate of label 1: exact \
+             {}% interval {i:.6}",
             u8::from(label),
             percent_of_success(assessment.c_emp.alpha)
         )?;
@@ -265,24 +265,24 @@ fn tail(out: &mut dyn Write, assessment: &Assessment) -> io::Result<()> {
     let lower = match bound.lo {
         0.0 => String::new(),
         lo => format!(
-            "; in some range at least {:.1} (c_emp at least {lo:.6}), with probability {percent} % again",
+            "; in some range at least {:.1} (c_emp at least {lo:.6}), with {percent}% confidence again",
             (10_000.0 * lo).floor() / 10.0
         ),
     };
     match bound.hi < 1.0 {
         true => writeln!(
             out,
-            "with probability {percent} %, if the model was not fitted to these rows: of 1000 new rows, on average at most {:.1} more or fewer \
-             come true than the probabilities of any range say (c_emp at most {:.6}){lower}",
-            (10_000.0 * bound.hi).ceil() / 10.0,
-            bound.hi
+            "with {percent}% confidence, if the model was not fitted to these rows: c_emp at most {:.6}; in any range of probabilities, the expected \
+             events differ from the predicted ones by at most {:.1} per 1000 rows{lower}",
+            bound.hi,
+            (10_000.0 * bound.hi).ceil() / 10.0
         )?,
-        false => writeln!(out, "so few rows bound c_emp of new rows by nothing")?,
+        false => writeln!(out, "too few rows for a bound on c_emp of new rows")?,
     }
     if assessment.log_loss_clipped > 0 {
         writeln!(
             out,
-            "{} gave probability 0 to what happened: clipped in log_loss",
+            "{} gave probability 0 to the observed outcome: clipped in log_loss",
             number_of(assessment.log_loss_clipped, "prediction")
         )?;
     }

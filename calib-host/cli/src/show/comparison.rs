@@ -15,8 +15,8 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
     let n = number_of(comparison.n as u64, "point");
     let judged = match comparison.claim {
         None => "",
-        Some(Claim::AllClasses) => ", all classes judged",
-        Some(Claim::TopLabel) => ", the predicted class judged",
+        Some(Claim::AllClasses) => ", all classes evaluated",
+        Some(Claim::TopLabel) => ", the predicted class evaluated",
     };
     let of_clusters = comparison
         .clusters

@@ -5,40 +5,36 @@ use std::io::{self, Write};
 use calib_core::monitor::LogEvidence;
 use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
 use calib_fit::artifact::number_of;
-use calib_fit::fleet::Standing;
+use calib_fit::fleet::{Standing, e_value};
 use serde_json::{Value, json};
 
-use super::monitors::{HOLDS, action_words, of_so_many};
+use super::monitors::{REQUIRED, action_words, at_most};
 
-/// The alarms of all tables.
+/// The alerts of all tables.
 pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
     let mut warnings = Vec::new();
     for counters in tables.iter().flatten() {
         let of = of_table(counters);
         let mut warn = |watched: Option<Watched>, what: &str, unit: &str| {
             if let Some(raised) = watched.and_then(|watched| watched.raised) {
-                warnings.push(format!("{of}{what}: alarm {}", since(raised, unit)));
+                warnings.push(format!("{of}{what}: alert {}", since(raised, unit)));
             }
         };
-        warn(
-            Some(counters.shift),
-            "the scores do not come from where the reference scores did",
-            "prediction",
-        );
+        warn(Some(counters.shift), "the scores are not distributed like the reference scores", "prediction");
         warn(Some(counters.change), "the scores have changed", "prediction");
         warn(counters.guarantee, "outcomes are not as frequent as guaranteed", "outcome");
     }
     if tables.iter().flatten().any(|counters| counters.is_full) {
         warnings.push(
-            "a counter is full: the device counts no more there, and notices nothing new; write its counters to a file (`calib status \
-             --counters`), then set them back with `calib label --reset`"
+            "a counter is full: the device does not count there any more, and notices nothing new; write the counts to a file (`calib \
+             status --counters`), and reset them with `calib label --reset`"
                 .into(),
         );
     }
     // It is the same of all.
     let acts = tables.iter().flatten().find_map(|counters| counters.action);
     if let Some(ActionOnAlarm { action, is_done: true }) = acts {
-        warnings.push(format!("on the alarm {}; `calib label --reset` ends that", action_words(action)));
+        warnings.push(format!("since the alert, {}; `calib label --reset` ends this", action_words(action)));
     }
     warnings
 }
@@ -46,15 +42,15 @@ pub(crate) fn counter_warnings(tables: &[Option<Counters>]) -> Vec<String> {
 /// Returns what the monitors of a table say, a line each.
 pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
     let predictions: u64 = counters.predictions.iter().map(|&count| u64::from(count)).sum();
-    let known: u64 = counters.outcomes.iter().map(|outcomes| u64::from(outcomes.labelled)).sum();
+    let known: u64 = counters.outcomes.iter().map(|outcomes| u64::from(outcomes.labeled)).sum();
     let full = if counters.is_full {
-        "; a counter is full, so that predictions or outcomes are not counted any more, and evidence stands still"
+        "; a counter is full: predictions or outcomes are not counted any more, and the e-value does not change"
     } else {
         ""
     };
     let guarantee = match counters.guarantee {
-        Some(guarantee) => said(guarantee, known, "outcome"),
-        None => "not watched: no guarantee that they could contradict".into(),
+        Some(guarantee) => said(guarantee, "e-value", known, "outcome"),
+        None => "not monitored: there is no guarantee that they could contradict".into(),
     };
     vec![
         format!(
@@ -62,8 +58,8 @@ pub(crate) fn counter_words(counters: &Counters) -> Vec<String> {
             of_table(counters),
             number_of(predictions, "prediction")
         ),
-        format!("  scores    {}", said(counters.shift, predictions, "prediction")),
-        format!("  changes   {}", said(counters.change, predictions, "prediction")),
+        format!("  scores    {}", said(counters.shift, "e-value", predictions, "prediction")),
+        format!("  changes   {}", said(counters.change, "e-CUSUM", predictions, "prediction")),
         format!("  outcomes  {guarantee}"),
     ]
 }
@@ -77,47 +73,41 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
     let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
     writeln!(out, "{}", holds(tables))?;
     let kept = match counters.kept {
-        Kept::No => "in memory only: every start counts from 0, and may raise a false alarm again".into(),
+        Kept::No => "in memory only: every start counts from 0, and may raise a false alert again".into(),
         Kept::But(0) => "all in flash".into(),
         Kept::But(lost) => format!("in flash except for the last {lost}, which are not in these numbers"),
-        Kept::Failed => {
-            "the flash failed when they were to be saved: no alarm is raised until it saves again".into()
-        }
+        Kept::Failed => "saving them to flash failed: no alert is raised until a save succeeds".into(),
         Kept::Lost(lost) => format!(
-            "what was saved could not be read, or is of a calibrator that was passed over: whether there was an alarm is not known; \
+            "saved counts could not be read, or belong to a calibrator that was passed over: whether there was an alert is not known; \
              {lost} predictions and outcomes are not in these numbers"
         ),
-        _ => "as a later version of calib knows".into(),
+        _ => "kept in a way that only a later version of calib knows".into(),
     };
     writeln!(out, "counters    {kept}")?;
     if let Some(ActionOnAlarm { action, is_done }) = counters.action {
-        let since = if is_done { "done since" } else { "on" };
-        writeln!(
-            out,
-            "on alarm    {}: {since} an alarm of a shift or of the guarantee",
-            action_words(action)
-        )?;
+        let since = if is_done { "in effect since" } else { "on" };
+        writeln!(out, "on alert    {}: {since} a shift or guarantee alert", action_words(action))?;
     }
     if !counters.takes_outcomes {
-        writeln!(out, "counters    are neither told outcomes nor set back over this line")?;
+        writeln!(out, "counters    outcomes and resets are not accepted over this serial link")?;
     }
     Ok(())
 }
 
-/// Under which conditions alarms are as rare as was asked for, and how rare they are on a device with all of its tables.
+/// How rare false alerts are on a device with all of its tables, and under which conditions.
 fn holds(tables: &[Option<Counters>]) -> String {
     let count = u32::try_from(tables.iter().flatten().count()).unwrap_or(u32::MAX).max(1);
     let of_device = |watched: fn(&Counters) -> Option<Watched>| {
         let rarities = tables.iter().flatten().filter_map(watched).map(|watched| watched.alarm.odds());
-        rarities.min().map(|rarity| of_so_many(rarity / count, "devices"))
+        rarities.min().map(|rarity| at_most(rarity / count, "device"))
     };
-    let about = |what: &str, of: Option<String>| of.map(|of| format!("about {what} in {of}"));
+    let about = |what: &str, of: Option<String>| of.map(|of| format!("about {what} {of}"));
     let scores = about("scores", of_device(|counters| Some(counters.shift)));
     let outcomes = about("outcomes", of_device(|counters| counters.guarantee));
     let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
     let is_in_memory = tables.iter().flatten().any(|counters| counters.kept == Kept::No);
     let each = if is_in_memory { ", in each start" } else { "" };
-    format!("{HOLDS}: then there is ever a false alarm {}, or fewer{each}", rare.join(", and "))
+    format!("False alerts at any time: {}{each}.\n{REQUIRED}.", rare.join(", "))
 }
 
 /// What the monitors of a table say, as JSON.
@@ -126,7 +116,7 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "calibrator": counters.calibrator.to_string(),
         "table": counters.table,
         "predictions": counters.predictions.as_slice(),
-        "labelled": counters.outcomes.iter().map(|known| known.labelled).collect::<Vec<_>>(),
+        "labeled": counters.outcomes.iter().map(|known| known.labeled).collect::<Vec<_>>(),
         "positives": counters.outcomes.iter().map(|known| known.positives).collect::<Vec<_>>(),
         "shift": watched_json(counters.shift),
         "change": watched_json(counters.change),
@@ -167,7 +157,7 @@ fn of_table(counters: &Counters) -> String {
     }
 }
 
-/// An alarm stays one when the evidence falls again.
+/// An alert stays one if the e-value decreases again.
 fn standing(watched: Watched) -> Standing {
     match watched.raised {
         Some(_) => Standing::Alarm,
@@ -176,17 +166,16 @@ fn standing(watched: Watched) -> Standing {
 }
 
 /// What so many predictions or outcomes say.
-fn said(watched: Watched, seen: u64, unit: &str) -> String {
+fn said(watched: Watched, statistic: &str, seen: u64, unit: &str) -> String {
     if seen == 0 && watched.raised.is_none() {
-        return format!("nothing to judge: no {unit} is known");
+        return format!("nothing to evaluate: no {unit} is known");
     }
-    let evidence = odds(watched.evidence);
-    let of = match (watched.raised, standing(watched)) {
-        (Some(raised), _) => format!("alarm {}, evidence {evidence}", since(raised, unit)),
-        (None, Standing::Quiet) => Standing::Quiet.to_string(),
-        (None, standing) => format!("{standing} {evidence}"),
-    };
-    format!("{of} (an alarm needs 1 : {})", watched.alarm.odds())
+    let (value, level) = (e_value(log(watched.evidence)), watched.alarm.odds());
+    match (watched.raised, standing(watched)) {
+        (Some(raised), _) => format!("alert {}, {statistic} {value} (alert at {level})", since(raised, unit)),
+        (None, Standing::Quiet) => format!("{} (alert at {statistic} {level})", Standing::Quiet),
+        (None, standing) => format!("{standing}, {statistic} {value} (alert at {level})"),
+    }
 }
 
 fn since(raised: Raised, unit: &str) -> String {
@@ -198,15 +187,6 @@ fn since(raised: Raised, unit: &str) -> String {
 
 fn log(evidence: LogEvidence) -> f64 {
     evidence.units() as f64 / LogEvidence::UNITS as f64
-}
-
-/// Evidence as odds for the calibrator.
-fn odds(evidence: LogEvidence) -> String {
-    match log(evidence).exp() {
-        odds if odds < 1e6 => format!("1 : {odds:.1}"),
-        // The logarithm is finite where its exponential is not.
-        _ => format!("1 : 10^{:.1}", log(evidence) / std::f64::consts::LN_10),
-    }
 }
 
 #[cfg(test)]
@@ -238,26 +218,30 @@ mod tests {
         (0..tables).map(|at| Some(table(at))).collect()
     }
 
-    /// What a device says wrongly is told of all of its tables together, also where an earlier version did not divide it over them.
+    /// The bounds are for all tables of a device together, even if they were not divided among the tables.
     #[test]
     fn the_conditions_are_told_with_how_rare_false_alarms_are() {
         let said = |tables, of_each| holds(&counters(tables, of_each, false));
-        let conditions = "if each prediction is an independent draw from the population of the reference scores (one a patient)";
+        let about = |scores: &str, outcomes: &str| {
+            format!("False alerts at any time: about scores {scores}, about outcomes {outcomes}")
+        };
+        let at_most = |rarity| format!("with probability at most 1/{rarity} per device");
         for (tables, of_each, rare) in [
-            (1, 1, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
-            (3, 3, "scores in 1 of 20 devices, and about outcomes in 1 of 100 devices, or fewer"),
-            (3, 1, "scores in 1 of 6 devices, and about outcomes in 1 of 33 devices, or fewer"),
-            (12, 1, "scores in any number of devices, and about outcomes in 1 of 8 devices, or fewer"),
+            (1, 1, about(&at_most(20), &at_most(100))),
+            (3, 3, about(&at_most(20), &at_most(100))),
+            (3, 1, about(&at_most(6), &at_most(33))),
+            (12, 1, about("with any probability", &at_most(8))),
         ] {
-            let said = said(tables, of_each);
-            assert!(said.contains(conditions) && said.ends_with(rare), "{tables} {of_each}: {said}");
+            assert_eq!(said(tables, of_each), format!("{rare}.\n{REQUIRED}."), "{tables} {of_each}");
         }
+        assert!(REQUIRED.contains("an independent draw from the population of the reference scores"));
         let mut unguaranteed = counters(1, 1, false);
         unguaranteed[0].as_mut().unwrap().guarantee = None;
-        assert!(holds(&unguaranteed).ends_with("a false alarm about scores in 1 of 20 devices, or fewer"));
+        let scores = format!("False alerts at any time: about scores {}", at_most(20));
+        assert!(holds(&unguaranteed).starts_with(&format!("{scores}.\n")));
         // Counters in memory hold that for one start.
         unguaranteed[0].as_mut().unwrap().kept = Kept::No;
-        assert!(holds(&unguaranteed).ends_with("in 1 of 20 devices, or fewer, in each start"));
+        assert!(holds(&unguaranteed).starts_with(&format!("{scores}, in each start.\n")));
     }
 
     #[test]
@@ -270,7 +254,7 @@ mod tests {
             "{warning}"
         );
         let words = |tables: &[Option<Counters>]| counter_words(tables[0].as_ref().unwrap())[0].clone();
-        assert!(words(&full).contains("a counter is full, so that"), "{}", words(&full));
+        assert!(words(&full).contains("a counter is full: "), "{}", words(&full));
         assert!(!words(&quiet).contains("full"), "{}", words(&quiet));
     }
 
@@ -282,29 +266,24 @@ mod tests {
             raised,
         };
         for (log, raised, expected) in [
-            (-3.0, None, "quiet (an alarm needs 1 : 20)"),
-            (0.0, None, "quiet (an alarm needs 1 : 20)"),
-            (2.0, None, "weak evidence 1 : 7.4 (an alarm needs 1 : 20)"),
-            (
-                5.0,
-                Some(Raised::At(192)),
-                "alarm since prediction 192, evidence 1 : 148.4 (an alarm needs 1 : 20)",
-            ),
-            (
-                -1.0,
-                Some(Raised::By(7)),
-                "alarm since prediction 7 or before, evidence 1 : 0.4 (an alarm needs 1 : 20)",
-            ),
-            (
-                1000.0,
-                Some(Raised::At(9)),
-                "alarm since prediction 9, evidence 1 : 10^434.3 (an alarm needs 1 : 20)",
-            ),
+            (-3.0, None, "quiet (alert at e-value 20)"),
+            (0.0, None, "quiet (alert at e-value 20)"),
+            (2.0, None, "weak evidence, e-value 7.4 (alert at 20)"),
+            (2.9, None, "evidence, e-value 18.2 (alert at 20)"),
+            (5.0, Some(Raised::At(192)), "alert since prediction 192, e-value 148.4 (alert at 20)"),
+            (-1.0, Some(Raised::By(7)), "alert since prediction 7 or before, e-value 0.4 (alert at 20)"),
+            (1000.0, Some(Raised::At(9)), "alert since prediction 9, e-value 10^434.3 (alert at 20)"),
         ] {
-            assert_eq!(said(watched(log, raised), 1, "prediction"), expected);
+            assert_eq!(said(watched(log, raised), "e-value", 1, "prediction"), expected);
         }
         // That nothing is known is no sign that all is well.
-        assert_eq!(said(watched(0.0, None), 0, "outcome"), "nothing to judge: no outcome is known");
-        assert!(said(watched(5.0, Some(Raised::At(9))), 0, "outcome").starts_with("alarm since outcome 9"));
+        assert_eq!(
+            said(watched(0.0, None), "e-value", 0, "outcome"),
+            "nothing to evaluate: no outcome is known"
+        );
+        assert!(
+            said(watched(5.0, Some(Raised::At(9))), "e-value", 0, "outcome")
+                .starts_with("alert since outcome 9")
+        );
     }
 }

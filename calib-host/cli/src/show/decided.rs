@@ -100,7 +100,7 @@ fn print_cost(decided: &Decided, expected: f64, out: &mut dyn Write) -> io::Resu
             out,
             "  no interval: the rows with labels are the calibration set, and show nothing about the calibrator"
         )?,
-        _ => writeln!(out, "  no interval: --validation tells how well calibrated the probabilities are")?,
+        _ => writeln!(out, "  no interval: --validation measures how well calibrated the probabilities are")?,
     }
     if let Some(actual) = decided.actual {
         writeln!(out, "actual cost of a decision   {actual:.6}")?;

@@ -116,7 +116,7 @@ pub(crate) fn device_json(status: &Status) -> Value {
 /// What the slots of a device hold, as JSON.
 pub(crate) fn slots_json(slots: &Slots) -> Value {
     json!({
-        "in_force": slots.in_force,
+        "active": slots.in_force,
         "slots": slots.slots.iter().map(slot_json).collect::<Vec<_>>(),
         "max_len_bytes": slots.max_len_bytes,
         "trusted_key": slots.trusted_key.map(|key| key.to_string()),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::artifact::{band_json, ranges_json};
 use super::form::{edges_of_keys, in_steps};
 use super::monitors::monitor_sentences;
-use crate::out::{COLUMNS, labelled, shown_path, wrapped};
+use crate::out::{COLUMNS, labeled, shown_path, wrapped};
 
 /// A fit with the artifact that was written of it.
 pub(crate) struct ShownFit<'a> {
@@ -64,7 +64,7 @@ impl<'a> ShownFit<'a> {
             1..=SHOWN => lines.push(format!("uncalibrated: {shown}")),
             more => lines.push(format!("uncalibrated: {shown}; and {} more", more - SHOWN)),
         }
-        let mut add = |label: &str, text: &str| lines.extend(labelled(label, text));
+        let mut add = |label: &str, text: &str| lines.extend(labeled(label, text));
         let tables = || fit.tables().iter().enumerate();
         if is_all {
             tables()
@@ -175,7 +175,7 @@ fn gain(fit: &calib_fit::Fit, is_all: bool) -> Option<String> {
     }
 }
 
-/// The classes that have a table of all classes, with the number of their own rows.
+/// The classes that have a table of all classes, with the number of rows of each class.
 fn together(fit: &calib_fit::Fit) -> Option<String> {
     let tables = fit.tables().iter().enumerate();
     let classes: Vec<String> = tables
@@ -206,7 +206,7 @@ fn within_in_words(steps: &TabulatedModel) -> String {
     }
 }
 
-/// What is to be said of bins in which next to nothing happened.
+/// What is to be said of bins with almost no events.
 fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
     let mut remarks = Vec::new();
     let tables = || fit.tables().iter().flatten();
@@ -295,10 +295,10 @@ fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins, most: usize) -> V
     lines
 }
 
-/// How many exact intervals are told one by one, unless all are asked for.
+/// How many exact intervals are listed, unless all are requested.
 const SHOWN_INTERVALS: usize = 8;
 
-/// How many uncalibrated tables are told one by one.
+/// How many uncalibrated tables are listed.
 const SHOWN: usize = 8;
 
 /// A table's numbers, by their names.

@@ -8,7 +8,7 @@ use calib_fit::fleet::{Evidence, FleetBin, FleetTable, Standing};
 use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
-use super::monitors::{HOLDS, of_so_many};
+use super::monitors::{REQUIRED, at_most};
 
 /// A fleet's counters, compared with its calibrator.
 pub(crate) struct ShownFleet<'a> {
@@ -19,16 +19,15 @@ pub(crate) struct ShownFleet<'a> {
 }
 
 impl ShownFleet<'_> {
-    /// The alarms of all counters together.
+    /// The alerts of all counts together.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         for table in self.tables {
             let of = self.of_table(table);
             if table.shift.standing() == Standing::Alarm {
                 warnings.push(format!(
-                    "{of}the scores of the fleet do not come from where the reference scores did: evidence {}, and an alarm \
-                     needs 1 : {}",
-                    table.shift.in_odds(),
+                    "{of}the scores of the fleet are not distributed like the reference scores: e-value {} (alert at {})",
+                    table.shift.e_value(),
                     table.shift.rarity
                 ));
             }
@@ -36,8 +35,8 @@ impl ShownFleet<'_> {
                 table.guarantee.filter(|guarantee| guarantee.standing() == Standing::Alarm)
             {
                 warnings.push(format!(
-                    "{of}outcomes are not as frequent as guaranteed: evidence {}, and an alarm needs 1 : {}",
-                    guarantee.in_odds(),
+                    "{of}outcomes are not as frequent as guaranteed: e-value {} (alert at {})",
+                    guarantee.e_value(),
                     guarantee.rarity
                 ));
             }
@@ -66,27 +65,26 @@ impl ShownFleet<'_> {
             artifact.monitors().map_or([0; 3], |monitors| monitors.rarities_of_device());
         writeln!(
             out,
-            "{}, and which devices are added up, and when, depends on nothing that they counted: then there is ever a false alarm about scores in \
-             {}, and about outcomes in {}, or fewer",
-            HOLDS,
-            of_so_many(shift, "fleets"),
-            of_so_many(guarantee, "fleets")
+            "False alerts at any time: about scores {}, about outcomes {}.\n{REQUIRED}. Which devices are added up, and when, must not \
+             depend on what they counted.",
+            at_most(shift, "fleet"),
+            at_most(guarantee, "fleet")
         )
     }
 
     fn print_table(&self, table: &FleetTable, out: &mut dyn Write) -> io::Result<()> {
         let of = self.of_table(table);
         let predictions: u64 = table.predictions.iter().sum();
-        let known: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        let known: u64 = table.bins.iter().map(|bin| bin.labeled).sum();
         let counted = number_of(predictions, "prediction");
         writeln!(out, "{of}{counted}, {known} with a known outcome")?;
         let scores = match predictions {
-            0 => "nothing to judge: no prediction is known".into(),
+            0 => "nothing to evaluate: no prediction is known".into(),
             _ => said(table.shift),
         };
         let outcomes = match table.guarantee {
             None => "no guarantee that they could contradict".into(),
-            Some(_) if known == 0 => "nothing to judge: no outcome is known".into(),
+            Some(_) if known == 0 => "nothing to evaluate: no outcome is known".into(),
             Some(guarantee) => said(guarantee),
         };
         writeln!(out, "  scores      {scores}")?;
@@ -105,14 +103,14 @@ impl ShownFleet<'_> {
         let expected = (table.expected_alone() * 100.0).round() / 100.0;
         writeln!(
             out,
-            "  {} of {} devices have a separate alarm. If nothing is wrong, at most {expected} have one on average. Devices with the same calibrator raise \
-             false alarms together",
+            "  {} of {} devices have their own alert. If nothing has changed, at most {expected} have one on average. Devices with the same calibrator \
+             raise false alerts together",
             alone.len(),
             table.devices.len()
         )?;
         for device in alone.iter().take(SHOWN) {
             let guarantee =
-                device.judged().map_or(String::new(), |guarantee| format!(", outcomes {guarantee}"));
+                device.judged().map_or(String::new(), |guarantee| format!("; outcomes {guarantee}"));
             writeln!(out, "    {}: scores {}{guarantee}", device.device, device.shift)?;
         }
         match alone.len() {
@@ -128,7 +126,7 @@ impl ShownFleet<'_> {
                 json!({
                     "device": device.device,
                     "predictions": device.predictions,
-                    "labelled": device.labelled,
+                    "labeled": device.labeled,
                     "full": device.is_full,
                     "shift": evidence_json(device.shift),
                     "guarantee": device.guarantee.map(evidence_json),
@@ -153,7 +151,7 @@ impl ShownFleet<'_> {
     }
 }
 
-/// How many devices are told one by one.
+/// How many devices are listed.
 const SHOWN: usize = 20;
 
 /// Which devices of a table have stopped counting, what that means and what to do; nothing if none has.
@@ -167,7 +165,7 @@ fn full(table: &FleetTable) -> Option<String> {
     };
     (!names.is_empty()).then(|| {
         format!(
-            "a counter is full in {which}: later predictions and outcomes are not counted, and the evidence does not change; keep these counters \
+            "a counter is full in {which}: later predictions and outcomes are not counted, and the e-value does not change; keep these counts \
              under a separate name, and reset the device with `calib label --reset`"
         )
     })
@@ -177,16 +175,20 @@ fn full(table: &FleetTable) -> Option<String> {
 const SHOWN_FULL: usize = 10;
 
 fn said(evidence: Evidence) -> String {
-    format!("{evidence} (an alarm needs 1 : {})", evidence.rarity)
+    let level = evidence.rarity;
+    match evidence.standing() {
+        Standing::Quiet => format!("{evidence} (alert at e-value {level})"),
+        _ => format!("{evidence} (alert at {level})"),
+    }
 }
 
 fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
     let guaranteed = bin.guaranteed.map_or("nothing".into(), |guaranteed| format!("{guaranteed:.4}"));
-    let share = match bin.labelled {
+    let share = match bin.labeled {
         0 => String::new(),
         known => shown(4, bin.positives as f64 / known as f64),
     };
-    let &FleetBin { labelled: known, positives, interval, .. } = bin;
+    let &FleetBin { labeled: known, positives, interval, .. } = bin;
     writeln!(out, "  {at:>3}  {guaranteed:<17} {known:>9} {positives:>9}  {share:>6}   {interval:.4}")
 }
 
@@ -198,7 +200,7 @@ fn bin_json(bin: &FleetBin) -> Value {
     json!({
         "prob": bin.prob,
         "guaranteed": bin.guaranteed.map(|i| [i.lo, i.hi]),
-        "labelled": bin.labelled,
+        "labeled": bin.labeled,
         "positives": bin.positives,
         "interval": [bin.interval.lo, bin.interval.hi],
     })

@@ -11,7 +11,7 @@ pub(crate) fn groups(out: &mut impl Write, comparison: &GroupComparison) -> io::
     let percent = percent_of_success(comparison.alpha);
     writeln!(
         out,
-        "by group; of each metric all groups' intervals hold together with probability {percent} % (union bound):"
+        "by group; for each metric, the intervals of all groups hold simultaneously with at least {percent}% confidence (union bound):"
     )?;
     comparison.groups.iter().try_for_each(|group| one(out, group))?;
     for difference in &comparison.differences {

@@ -1,4 +1,4 @@
-//! What is told of calibrators of whole vectors.
+//! What is printed about calibrators of whole vectors.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use calib_fit::stats::{places, thousands};
 use serde_json::{Value, json};
 
-use crate::out::labelled;
+use crate::out::labeled;
 
 /// A fit for people.
 pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> Vec<String> {
@@ -47,8 +47,8 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
     let (classes, size) = (fit.classes(), number_of(len_bytes as u64, "byte"));
     let what = format!("{points}, {method} ({classes} classes), {what}, {size}");
     let mut lines = vec![format!("Wrote {output}: {what}")];
-    lines.extend(labelled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
-    lines.extend(held_out.iter().flat_map(|text| labelled("Gain", text)));
+    lines.extend(labeled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
+    lines.extend(held_out.iter().flat_map(|text| labeled("Gain", text)));
     lines
 }
 

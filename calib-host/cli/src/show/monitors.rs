@@ -8,9 +8,9 @@ use calib_fit::StoredArtifact;
 use calib_fit::artifact::{guarantee_text, monitor_scores};
 use calib_fit::stats::thousands;
 
-use crate::out::labelled;
+use crate::out::labeled;
 
-/// How rare the false alarms are, where monitors count, what they take for granted, and what is done on an alarm.
+/// How rare false alerts are, where monitors count, what they assume, and what a device does after an alert.
 fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     let Some(monitors) = artifact.monitors() else { return Vec::new() };
     let [shift, change, guarantee] = monitors.rarities_of_device();
@@ -25,15 +25,15 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
     let mut lines = vec![format!(
         "false alerts if nothing changes: a shift {}, a change on average at least {} predictions apart, the guarantee {}; {bins} \
          {whose}{of_tables}",
-        at_most(shift),
+        at_most(shift, "device"),
         thousands(change),
-        at_most(guarantee)
+        at_most(guarantee, "device")
     )];
     if references.len() > 1 {
         let [shift, change, guarantee] = monitors.rarities();
         lines.push(format!(
-            "This is for a device as a whole. Each of its {} monitored tables raises an alarm at evidence of 1 : {shift} for a shift, 1 : {change} \
-             for a change and 1 : {guarantee} for the guarantee.",
+            "This is for a device as a whole. Each of its {} monitored tables raises an alert at these levels: e-value {shift} for a shift, e-CUSUM \
+             {change} for a change, e-value {guarantee} for the guarantee.",
             references.len()
         ));
     }
@@ -44,12 +44,12 @@ fn monitor_lines(artifact: &Artifact<'_>) -> Vec<String> {
         None => "calibration scores".into(),
     };
     lines.push(format!(
-        "These limits require that each prediction is an independent draw from the population of the {population}: count one a patient."
+        "These limits require that each prediction is an independent draw from the population of the {population}: count one per patient."
     ));
     lines.extend(artifact.monitor_action().map(|action| {
         let what = action_words(action);
         format!(
-            "On an alarm of a shift or of the guarantee {what}, until you reset its counts. A device that cannot do this rejects the artifact."
+            "After a shift or guarantee alert, {what}, until you reset the counts. A device that cannot do this rejects the artifact."
         )
     }));
     lines
@@ -65,38 +65,29 @@ pub(crate) fn monitor_sentences(artifact: &Artifact<'_>) -> Vec<String> {
 /// The same in lines, behind what is guaranteed in short. `since` stands before the first sentence.
 pub(crate) fn guarantee_and_monitors(stored: &StoredArtifact, since: &str) -> Vec<String> {
     let guarantee = guarantee_text(stored);
-    let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labelled(label, &text));
+    let guarantee = guarantee.short_lines().into_iter().flat_map(|(label, text)| labeled(label, &text));
     let monitors = monitor_sentences(&stored.artifact()).into_iter().enumerate();
     let monitors = monitors.flat_map(|(at, text)| match at {
-        0 => labelled("Monitors", &format!("{since}{text}")),
-        _ => labelled("", &text),
+        0 => labeled("Monitors", &format!("{since}{text}")),
+        _ => labeled("", &text),
     });
     guarantee.chain(monitors).collect()
 }
 
-/// The largest probability that a device ever reports this falsely.
-fn at_most(rarity: u32) -> String {
+/// The largest probability of a false alert at any time, for each of these.
+pub(super) fn at_most(rarity: u32, of: &str) -> String {
     match rarity {
         // With that many tables, each with such an alert, there is no bound.
         0 | 1 => "with any probability".into(),
-        rarity => format!("with probability at most 1/{rarity} per device"),
+        rarity => format!("with probability at most 1/{rarity} per {of}"),
     }
 }
 
-/// Under which conditions evidence is such, before what follows from them.
-pub(super) const HOLDS: &str = "This holds if each prediction is an independent draw from the population of the reference scores (one a patient), and which \
-                                outcomes are reported, and when, depends on neither the label nor what predicts it within a bin";
+/// What the bounds on false alerts require.
+pub(super) const REQUIRED: &str = "This requires that each prediction is an independent draw from the population of the reference scores (one per patient). \
+                                   Which outcomes are reported, and when, must depend on neither the label nor what predicts it within a bin";
 
-/// In how many devices or fleets an alarm is false at most.
-pub(super) fn of_so_many(rarity: u32, what: &str) -> String {
-    match rarity {
-        // Of so many tables, each with such an alarm, nothing is known.
-        0 | 1 => format!("any number of {what}"),
-        rarity => format!("1 of {rarity} {what}"),
-    }
-}
-
-/// What a device does on an alarm.
+/// What a device does after an alert.
 pub(crate) const fn action_words(action: MonitorAction) -> &'static str {
     match action {
         MonitorAction::Alarm => "the device's own alarm stays raised",

@@ -24,7 +24,7 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
     if let Some((one, other)) = aims.sensitivity.zip(aims.specificity) {
         // Rounded down, except for what products of decimal fractions miss.
         let both = (1e4 * one.confidence * other.confidence + 1e-6).floor() / 100.0;
-        writeln!(out, "  both hold together with {both} % confidence")?;
+        writeln!(out, "  both hold simultaneously with {both}% confidence")?;
     }
     if found.points.sharing() == Sharing::Common {
         writeln!(out, "  the groups share the threshold, and the guarantee holds for each of them")?;
@@ -39,24 +39,24 @@ pub(crate) fn thresholds(found: &Thresholds, output: &Path, out: &mut dyn Write)
 fn bounds(found: &Thresholds, point: &OperatingPoint, group: &GroupThreshold) -> Vec<String> {
     let several = found.points.points().len() > 1;
     let whose = match &group.group {
-        Some(name) if several => format!("for {name} "),
+        Some(name) if several => format!("for {name}, "),
         _ => String::new(),
     };
     let together = if several { ", in every group at once" } else { "" };
     let line = |verb: &str, of: u8, bounds: Option<Interval>, confidence: Option<f64>| {
         let (Interval { lo, hi }, confidence) = (bounds?, confidence?);
         Some(format!(
-            "{whose}it {verb} {:.1} to {:.1} % of class {of} (exact, with {} % confidence{together})",
+            "{whose}it {verb} {:.1}% to {:.1}% of class {of} (exact, with {}% confidence{together})",
             100.0 * lo,
             100.0 * hi,
             percent(confidence)
         ))
     };
     let aims = found.points.aims();
-    let clears = if point.refers() { "clears" } else { "spares" };
+    let clears = if point.refers() { "clears" } else { "raises no alarm for" };
     let of_negatives = line(clears, 0, group.specificity_bounds, aims.sensitivity.map(|aim| aim.confidence));
     let of_positives =
-        line("raises", 1, group.sensitivity_bounds, aims.specificity.map(|aim| aim.confidence));
+        line("raises the alarm for", 1, group.sensitivity_bounds, aims.specificity.map(|aim| aim.confidence));
     of_positives.into_iter().chain(of_negatives).collect()
 }
 
@@ -68,5 +68,5 @@ pub(super) fn counted(Share { count, n, interval, .. }: Share) -> String {
     let percent = 100.0 * count as f64 / n as f64;
     let (lo, hi) = (100.0 * interval.lo, 100.0 * interval.hi);
     let [count, n] = [count, n].map(thousands);
-    format!("{count} of {n} ({percent:.1} %, exact {lo:.1} to {hi:.1} %)")
+    format!("{count} of {n} ({percent:.1}%, exact {lo:.1} to {hi:.1}%)")
 }

@@ -28,15 +28,15 @@ impl ShownRecalibration<'_> {
         let mut warnings = Vec::new();
         if !self.made.shifted.is_empty() {
             warnings.push(format!(
-                "{}scores do not come from where the reference scores did: the new values are for where they come from now, and the \
-                 calibrator has no monitors, which would compare with those scores again",
+                "{}scores are not distributed like the reference scores: the new values are for the present distribution of scores, and the calibrator \
+                 has no monitors, because these would compare with the reference scores again",
                 self.of(&self.made.shifted)
             ));
         }
         if !self.made.contradicted.is_empty() && !self.is_since {
             warnings.push(format!(
-                "{}outcomes have raised their alarm: if you recalibrate because of it, the guarantee does not hold for these outcomes; give the \
-                 counters of that time with --since, and use outcomes reported later",
+                "{}outcomes have raised an alert: if you recalibrate because of it, the guarantee does not hold for these outcomes; pass the \
+                 counts of that time with --since, and use outcomes reported later",
                 self.of(&self.made.contradicted)
             ));
         }
@@ -75,7 +75,7 @@ impl ShownRecalibration<'_> {
             thousands(after.len_bytes()),
             shown_path(self.output)
         )];
-        lines.push("  bin  outcomes  positive   before   after   exact interval of all at once".into());
+        lines.push("  bin  outcomes  positive   before   after   exact interval, simultaneous".into());
         for (table, bins) in self.made.tables.iter().enumerate() {
             if self.made.tables.len() > 1 && !bins.is_empty() {
                 lines.push(format!("  {}", table_label(&after, table)));
@@ -116,7 +116,7 @@ impl ShownRecalibration<'_> {
         let guarantee = guarantee_text(self.after);
         let bin = |table: usize, (at, found): (usize, &RecalibratedBin)| {
             json!({
-                "labelled": found.bin.n,
+                "labeled": found.bin.n,
                 "positives": found.bin.positives,
                 "before": self.value_before(table, at),
                 "prob": (found.bin.n > 0).then_some(found.bin.value),

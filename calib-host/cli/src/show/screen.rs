@@ -15,7 +15,7 @@ use super::artifact::{
 use super::joint::print_vector;
 use super::monitors::monitor_sentences;
 use super::rule::{print_rule, print_thresholds};
-use crate::out::labelled;
+use crate::out::labeled;
 
 /// How many lines of a list are shown.
 const SHOWN: usize = 16;
@@ -26,7 +26,7 @@ pub(crate) fn print_screen(path: &Path, stored: &StoredArtifact, out: &mut dyn W
     print_name(path, artifact, out)?;
     print_method(artifact, "", out)?;
     for (label, text) in guarantee_text(stored).short_lines() {
-        print_labelled(&label.to_lowercase(), &text, out)?;
+        print_labeled(&label.to_lowercase(), &text, out)?;
     }
     print_flags(artifact, out)?;
     print_origin(artifact, out)?;
@@ -40,11 +40,11 @@ pub(crate) fn print_screen(path: &Path, stored: &StoredArtifact, out: &mut dyn W
         print_rule(out, rule)?;
     }
     if let Some(groups) = artifact.groups() {
-        print_labelled("groups", &groups.names().collect::<Vec<_>>().join(", "), out)?;
+        print_labeled("groups", &groups.names().collect::<Vec<_>>().join(", "), out)?;
     }
     print_thresholds(out, artifact)?;
     for (at, sentence) in monitor_sentences(artifact).iter().enumerate() {
-        print_labelled(if at == 0 { "monitors" } else { "" }, sentence, out)?;
+        print_labeled(if at == 0 { "monitors" } else { "" }, sentence, out)?;
     }
     print_same_tables(artifact, out)?;
     print_tables(artifact, out)?;
@@ -102,6 +102,6 @@ fn print_first(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn print_labelled(label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-    labelled(label, text).iter().try_for_each(|line| writeln!(out, "{line}"))
+fn print_labeled(label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    labeled(label, text).iter().try_for_each(|line| writeln!(out, "{line}"))
 }

@@ -33,19 +33,19 @@ pub(crate) fn sets(found: &Sets, output: &Path, out: &mut dyn Write) -> io::Resu
     }
     writeln!(
         out,
-        "  this holds for new rows drawn as these were, one per patient or other independent unit, if nothing inside the scores was \
-         fitted to these rows"
+        "  this holds for new rows drawn as these were, one per patient or other independent unit; neither the classifier nor a \
+         calibrator inside it may be fitted to these rows"
     )
 }
 
-/// How many classes are told one by one.
+/// How many classes are listed.
 const SHOWN: usize = 16;
 
 /// Prints how prediction sets do on test rows.
 pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "prediction sets on these rows, each interval with {} % confidence:",
+        "prediction sets on these rows, each interval with {}% confidence:",
         percent_of_success(figures.alpha)
     )?;
     writeln!(out, "  the true class is in the set   {}", counted(figures.covered))?;
@@ -57,7 +57,7 @@ pub(crate) fn set_figures(figures: &SetFigures, out: &mut dyn Write) -> io::Resu
     )?;
     writeln!(
         out,
-        "  alone, and it is the true one  {}: not guaranteed for these sets separately",
+        "  single class, and the true one {}: not guaranteed for these sets separately",
         counted(figures.alone())
     )?;
     for (class, covered) in figures.by_class.iter().enumerate() {

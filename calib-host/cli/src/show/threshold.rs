@@ -37,7 +37,7 @@ fn all<'a>(
         return Ok(());
     }
     let percent = percent_of_success(alpha);
-    writeln!(out, "at {what}, with exact {percent} % intervals (Clopper-Pearson):")?;
+    writeln!(out, "at {what}, with exact {percent}% intervals (Clopper-Pearson):")?;
     for (title, accuracy) in each {
         one(out, &title, accuracy)?;
     }

@@ -1,11 +1,11 @@
-//! What a log of devices holds, worked out again.
+//! What a log of devices holds, computed again.
 
 use std::io::{self, Write};
 
 use calib_fit::artifact::number_of;
 use calib_fit::fleet::{LOOKS_WHEN_SAVED, VerifiedDevice, VerifiedTable};
 
-/// Prints what was worked out again.
+/// Prints what was computed again.
 pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::Result<()> {
     for VerifiedDevice { device, resets, looks_every, tables, .. } in devices {
         let looks = match *looks_every {
@@ -44,23 +44,23 @@ pub(crate) fn verified(devices: &[VerifiedDevice], out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// What was told of an alarm, and what was worked out.
+/// The alert that was reported, and the computed one.
 fn alarm(told: Option<u64>, due: Option<u64>, of: &str) -> String {
     match (told, due) {
-        (Some(told), Some(due)) if told == due => format!("alarm with {of} {told}, when it was due"),
+        (Some(told), Some(due)) if told == due => format!("alert at {of} {told}, when it was due"),
         (Some(told), Some(due)) => {
-            format!("alarm with {of} {told}, due with {of} {due} at the latest")
+            format!("alert at {of} {told}, due at {of} {due} at the latest")
         }
-        (Some(told), None) => format!("alarm with {of} {told}, which the evidence allows"),
-        (None, Some(due)) => format!("no alarm was told, one was due with {of} {due} at the latest"),
-        (None, None) => "no alarm was told, and none was due".into(),
+        (Some(told), None) => format!("alert at {of} {told}, which the e-value allows"),
+        (None, Some(due)) => format!("no alert was reported, but one was due at {of} {due} at the latest"),
+        (None, None) => "no alert was reported, and none was due".into(),
     }
 }
 
 fn changes(at: &[u64]) -> String {
     match at {
-        [] => "no alarm".into(),
-        [only] => format!("alarm with prediction {only}"),
-        [.., last] => format!("{} alarms, the last one with prediction {last}", at.len()),
+        [] => "no alert".into(),
+        [only] => format!("alert at prediction {only}"),
+        [.., last] => format!("{} alerts, the last one at prediction {last}", at.len()),
     }
 }

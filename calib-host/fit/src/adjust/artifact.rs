@@ -77,8 +77,8 @@ const PARAMETERS: [&str; 5] =
 ///
 /// # Errors
 ///
-/// An artifact of several classes or with other than one table, a table of lines between knots, failure probabilities that add up to 1, or
-/// monitors whose bins are not of scores from the new place.
+/// An artifact of several classes or with other than one table, or a table of lines between knots. Failure probabilities that add up to 1,
+/// or monitors whose bins are not of scores from the new place.
 pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<u8>, AdjustError> {
     let artifact = before.artifact();
     let old = artifact.header();

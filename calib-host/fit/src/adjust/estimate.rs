@@ -59,9 +59,9 @@ impl EstimatedPrevalence {
     /// With the interval at 95 % that follows from the ranges of the score in which the rows lie, and of the negatives and the positives among the
     /// calibration rows. It counts the error of the calibration rows, too, and holds whatever the calibrator.
     ///
-    /// The interval holds the shares `p` at which the mean of the rows is not significantly different from `p` times that of the positives plus
-    /// `1 - p` times that of the negatives (Fieller 1954), by the t distribution with as many degrees of freedom as the smaller
-    /// class has rows, less one. It is widened to the estimate, which follows from the probabilities.
+    /// The interval holds the shares `p` at which two means are not significantly different (Fieller 1954): the mean of the rows, and `p` times
+    /// the mean of the positives plus `1 - p` times the mean of the negatives. The test is by the t distribution. Its degrees of freedom are
+    /// the number of rows of the smaller class, minus one. It is widened to the estimate, which follows from the probabilities.
     ///
     /// ```
     /// use calib_fit::adjust::EstimatedPrevalence;
@@ -239,7 +239,7 @@ mod tests {
     }
 
     proptest! {
-        /// The steps of expectation and maximisation end there.
+        /// The steps of expectation and maximization end there.
         #[test]
         fn is_where_the_em_steps_end(
             probs in proptest::collection::vec(0.02..0.98f64, 5..60), from in 0.1..0.9f64,

@@ -25,8 +25,8 @@ pub(super) const RULES: [SectionKind; 3] =
 pub(crate) type Section<'p> = (u16, bool, &'p [u8]);
 
 impl Child {
-    /// Writes the header that `header` makes of the parent's, with the child's parameters and the parent's identity, then what
-    /// `each` makes of every section of the parent, then what `add` writes, and the counter.
+    /// Writes the header that `header` makes of the parent's, with the child's parameters and the parent's identity. Then
+    /// writes what `each` makes of every section of the parent, what `add` writes, and the counter.
     ///
     /// The parent's signature and counter are never kept: `each` does not see them.
     ///

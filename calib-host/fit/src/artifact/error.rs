@@ -20,7 +20,7 @@ pub enum CodesError {
     #[error("{0} has no table over integer codes")]
     Method(&'static str),
     /// A smooth function takes so many steps that a table of them is larger than [`MAX_CODE_STEPS`].
-    #[error("as a table over codes the function takes {0} steps, more than {MAX_CODE_STEPS}")]
+    #[error("as a table over codes the function needs {0} steps, more than {MAX_CODE_STEPS}")]
     TooManySteps(usize),
 }
 

@@ -462,7 +462,7 @@ fn of_averages() -> Condition {
     )
 }
 
-/// With which probability the band and what else is guaranteed hold together.
+/// With which probability the band and what else is guaranteed hold simultaneously.
 fn both_hold(band: f32, other: f32) -> Condition {
     let both = in_decimals(100.0 * (1.0 - as_written(band) - as_written(other)).max(0.0));
     Condition::only_in_full(format!(
@@ -596,7 +596,7 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
     } else {
         let times = (epsilon / USEFUL_EPSILON).powi(2);
         format!(
-            "That is wide: an epsilon of {USEFUL_EPSILON} takes about {times:.1} times as many points in the bin with the fewest, \
+            "That is wide: an epsilon of {USEFUL_EPSILON} needs about {times:.1} times as many points in the smallest bin, \
              or fewer bins."
         )
     })
@@ -607,8 +607,8 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
     if let Some(guarantee) = header.guarantee {
         return format!(
-            "Nothing is guaranteed: the bound is {:.4}, and every probability is within 1 of the truth anyway. More points a \
-             bin narrow it.",
+            "There is no useful guarantee: epsilon is {:.4}, and values of 1 or more say nothing. More points per bin, or fewer \
+             bins, make it smaller.",
             guarantee.epsilon
         );
     }

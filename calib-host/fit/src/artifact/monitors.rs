@@ -53,7 +53,7 @@ pub struct Monitoring {
     pub change: u32,
     /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted; at least 2.
     pub guarantee: u32,
-    /// Bins of their own; `None` for those of uniform-mass tables.
+    /// Separate bins; `None` for those of uniform-mass tables.
     pub bins: Option<MonitorBins>,
     /// What a device does on an alarm of a shift or of the guarantee; `None` if it only tells it. A device that cannot do it refuses the
     /// artifact.
@@ -113,12 +113,12 @@ pub enum MonitorError {
     /// A calibrator of whole vectors, which has no bins of a score.
     #[error("a calibrator of whole vectors has no bins of a score, in which monitors count")]
     Joint,
-    /// Bins of their own are of one score, and there are several tables.
+    /// Separate bins are of one score, and there are several tables.
     #[error("monitors with separate bins are for calibrators of one score")]
     Reduction,
     /// An action on an alarm, which no device would ever raise.
     #[error(
-        "no device counts the predictions of a calibrator by {0}: no action can follow an alarm of its monitors"
+        "no device counts the predictions of a calibrator by {0}: no action can follow an alert of its monitors"
     )]
     Action(Reduction),
     /// The bins are of another kind of score than the fit.
@@ -133,16 +133,16 @@ pub enum MonitorError {
     /// An edge is no `f32`: the bins were made of scores that no device produces.
     #[error("edge {0} of the monitor's bins is not an f32: use scores as the device sees them")]
     Edge(f64),
-    /// An alarm would take no evidence.
-    #[error("a false alarm in one of {0} lifetimes is not rare: at least one of 2 is needed")]
+    /// An alert would need no evidence.
+    #[error("the bound 1/{0} on the probability of a false alert is no bound: use at least 2")]
     Rarity(u32),
-    /// An alarm of one of the tables would be rarer than is stored.
+    /// A false alert of one of the tables would be rarer than the format can state.
     #[error(
-        "false alarms of {tables} tables together in one of {rarity} lifetimes are {tables} times as rare in each table, and \
-         the format ends at one in 4294967295: set at most {} instead of {rarity}", u32::MAX / tables
+        "a bound of 1/{rarity} for {tables} tables together needs a bound {tables} times as low for each table, and the \
+         format ends at 1/4294967295: set at most {} instead of {rarity}", u32::MAX / tables
     )]
     Rarest {
-        /// How rare the alarms of all tables together were to be.
+        /// The bound for all tables together that was requested.
         rarity: u32,
         /// The tables that are monitored.
         tables: u32,

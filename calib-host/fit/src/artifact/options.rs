@@ -30,8 +30,8 @@ pub struct ArtifactOptions {
     pub band: Option<Band>,
     /// How new the artifact is: a device refuses one with a lower counter than its own.
     pub counter: u32,
-    /// The digest of the rows of the calibration data. With it the artifact keeps what is known of them
-    /// ([`SampleFacts`](super::SampleFacts)), at 40 to 68 bytes, and a sketch of up to 64 different rows ([`SKETCH_SECTION`](super::SKETCH_SECTION)),
+    /// The digest of the rows of the calibration data. With it the artifact keeps what is known of them ([`SampleFacts`](super::SampleFacts)), at 40
+    /// to 68 bytes. It also keeps a sketch of up to 64 different rows ([`SKETCH_SECTION`](super::SKETCH_SECTION)),
     /// at 4 bytes each and 24 more. No device reads either.
     pub rows: Option<RowsDigest>,
     /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.

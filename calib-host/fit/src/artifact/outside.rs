@@ -8,7 +8,7 @@ use crate::points::Points;
 use crate::stats::ScoreKind;
 
 /// In how many ranges the mean of a model's values lies outside of the interval: of these points, to which both were fitted. None of a model
-/// that divides equal scores by lot.
+/// that divides equal scores at random.
 pub(crate) fn values_outside(
     points: &(impl Points + ?Sized),
     model: &Model,

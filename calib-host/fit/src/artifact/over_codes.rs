@@ -1,4 +1,4 @@
-//! From a fit to dequantised scores to a table over the codes themselves.
+//! From a fit to dequantized scores to a table over the codes themselves.
 
 use calib_core::{QuantizedScore, ScoreEncoding};
 
@@ -13,7 +13,7 @@ use crate::stats::ScoreKind;
 impl Fit {
     /// The same function of codes: every code gets the bin of the score that it stands for, or the probability that the
     /// device's arithmetic gives for it. In a fit to probabilities a code that stands for a score outside `[0, 1]` gets that of 0
-    /// or 1. In a fit to margins a code may stand for any finite number, and the parameters say `codes-of=margins`. In a fit to leads of
+    /// or 1. In a fit to margins a code may stand for any finite number, and the parameters say `codes-of=margins`. In a fit to top-two margins of
     /// logits the table is over differences of codes. Bins that hold
     /// no code are left out, with their evidence; what is guaranteed for the others stays.
     ///

@@ -25,7 +25,7 @@ pub struct AccuracyGuaranteeFacts {
     pub accuracy: String,
     /// At least so much.
     pub level: f32,
-    /// So surely.
+    /// The confidence.
     pub confidence: f32,
     /// Where this is the prevalence; `None` if anywhere.
     pub prevalence: Option<f32>,

@@ -26,8 +26,9 @@ use crate::stats::{percent, percent_of_success};
 /// assert_eq!(
 ///     rule_sentences(&stored.artifact()),
 ///     [
-///         "the device raises at a score of 0.505 or more: at least 95 % of class 1, with 95 % confidence",
-///         "of the calibration points it raises 99 of 100 of class 1 and 0 of 100 of class 0",
+///         "the device raises its alarm at a score of 0.505 or more. Guaranteed: sensitivity at least 95% (class 1 not cleared), \
+///          with 95% confidence",
+///         "on the calibration set, it raises the alarm for 99 of 100 of class 1 and 0 of 100 of class 0",
 ///     ]
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,11 +50,11 @@ fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
     let mut sentences = Vec::new();
     for (group, thresholds) in points.all().enumerate() {
         let whose = match names.get(group).filter(|_| points.groups() > 1) {
-            Some(name) => format!("for {name} "),
+            Some(name) => format!("for {name}, "),
             None => String::new(),
         };
         let does = does(points, thresholds);
-        sentences.push(format!("{whose}the device {does}: {}{together}", guaranteed.join("; ")));
+        sentences.push(format!("{whose}the device {does}. Guaranteed: {}{together}", guaranteed.join("; ")));
         sentences.push(format!("{whose}{}", counts(thresholds)));
     }
     sentences
@@ -63,13 +64,13 @@ fn operating(points: &OperatingPoints<'_>, names: &[&str]) -> Vec<String> {
 fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -> String {
     let encoding = points.encoding();
     let raises = match score_words(&encoding, upper.key) {
-        Some(score) => format!("raises at {score} or more"),
-        None => "never raises".to_owned(),
+        Some(score) => format!("raises its alarm at {score} or more"),
+        None => "never raises its alarm".to_owned(),
     };
     if lower == upper {
         return raises;
     }
-    let alarm = if points.refer_raises() { ", which also raises the alarm," } else { "" };
+    let alarm = if points.refer_raises() { " (which also raises the alarm)" } else { "" };
     match score_words(&encoding, lower.key) {
         Some(score) => format!("{raises}, clears below {score}, and refers in between{alarm}"),
         None => format!("{raises}, clears everything else"),
@@ -79,21 +80,21 @@ fn does(points: &OperatingPoints<'_>, Thresholds { lower, upper }: Thresholds) -
 fn guaranteed(guarantee: &AccuracyGuarantee) -> String {
     let level = percent(guarantee.level);
     let what = match guarantee.accuracy {
-        Accuracy::Sensitivity => format!("at least {level} % of class 1"),
-        Accuracy::Specificity => format!("at most {} % of class 0", percent_of_success(guarantee.level)),
+        Accuracy::Sensitivity => format!("sensitivity at least {level}% (class 1 not cleared)"),
+        Accuracy::Specificity => format!("specificity at least {level}% (class 0 not raised)"),
         Accuracy::PositivePredictiveValue => {
-            format!("at least {} % of those raised are of class 1", at_least(guarantee.level))
+            format!("positive predictive value at least {}%", at_least(guarantee.level))
         }
         Accuracy::NegativePredictiveValue => {
-            format!("at least {} % of those cleared are of class 0", at_least(guarantee.level))
+            format!("negative predictive value at least {}%", at_least(guarantee.level))
         }
-        _ => format!("a {} of at least {level} %", guarantee.accuracy),
+        _ => format!("{} at least {level}%", guarantee.accuracy),
     };
     let where_ = match guarantee.prevalence {
-        Some(prevalence) => format!(" where {} % are of class 1", percent(prevalence)),
+        Some(prevalence) => format!(" at a prevalence of {}%", percent(prevalence)),
         None => String::new(),
     };
-    format!("{what}{where_}, with {} % confidence", percent(rounded(guarantee.confidence)))
+    format!("{what}{where_}, with {}% confidence", percent(rounded(guarantee.confidence)))
 }
 
 /// A probability without the digits that a float adds to one that follows from others.
@@ -110,7 +111,7 @@ fn at_least(share: f32) -> String {
 fn counts(Thresholds { lower, upper }: Thresholds) -> String {
     let Threshold { positives, negatives, .. } = upper;
     let raised = format!(
-        "of the calibration points it raises {} of {positives} of class 1 and {} of {negatives} of class 0",
+        "on the calibration set, it raises the alarm for {} of {positives} of class 1 and {} of {negatives} of class 0",
         upper.positives_above, upper.negatives_above
     );
     if lower == upper {
@@ -141,19 +142,16 @@ pub(crate) fn score_words(encoding: &ScoreEncoding, key: u32) -> Option<String> 
 
 fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
     let level = percent_of_success(sets.alpha());
-    let of = if sets.is_by_class() {
-        " of the rows of every class"
-    } else {
-        " of all rows taken together, not of each class"
-    };
+    let of =
+        if sets.is_by_class() { "the rows of every class" } else { "all rows together (not of each class)" };
     let covers = match sets.confidence() {
         Some(confidence) => format!(
-            "the set of classes contains the true one in at least {level} %{of}, with {} % confidence",
+            "the set of classes contains the true one in at least {level}% of {of}, with {}% confidence",
             percent(confidence)
         ),
         None => format!(
-            "the set of classes contains the true one with a probability of at least {level} %{of}, on average over the draw of the \
-             calibration points"
+            "the set of classes contains the true one for at least {level}% of {of}, on average over the draw of the \
+             calibration set"
         ),
     };
     let by = match sets.conformity() {
@@ -241,17 +239,18 @@ mod tests {
             writer.operating_points(&parts).unwrap();
             writer.groups(&["women", "men"]).unwrap();
         });
-        let guaranteed = "at least 95 % of class 1, with 90 % confidence; at most 20 % of class 0, with 90 % confidence; \
-             at least 50 % of those raised are of class 1 where 1 % are of class 1, with 90 % confidence; \
-             at least 99.9 % of those cleared are of class 0 where 1 % are of class 1, with 90 % confidence, in every group at once";
-        let alarm = "and refers in between, which also raises the alarm,";
+        let guaranteed = "Guaranteed: sensitivity at least 95% (class 1 not cleared), with 90% confidence; \
+             specificity at least 80% (class 0 not raised), with 90% confidence; \
+             positive predictive value at least 50% at a prevalence of 1%, with 90% confidence; \
+             negative predictive value at least 99.9% at a prevalence of 1%, with 90% confidence, in every group at once";
+        let alarm = "and refers in between (which also raises the alarm)";
         assert_eq!(
             rule_sentences(&two.artifact()),
             [
-                format!("for women the device raises at a margin of 2 or more, clears below a margin of -1.5, {alarm}: {guaranteed}"),
-                "for women of the calibration points it raises 30 of 60 of class 1 and 5 of 100 of class 0, and refers 29 and 45".into(),
-                format!("for men the device never raises, clears below a margin of 0, {alarm}: {guaranteed}"),
-                "for men of the calibration points it raises 0 of 60 of class 1 and 0 of 100 of class 0, and refers 59 and 50".into(),
+                format!("for women, the device raises its alarm at a margin of 2 or more, clears below a margin of -1.5, {alarm}. {guaranteed}"),
+                "for women, on the calibration set, it raises the alarm for 30 of 60 of class 1 and 5 of 100 of class 0, and refers 29 and 45".into(),
+                format!("for men, the device never raises its alarm, clears below a margin of 0, {alarm}. {guaranteed}"),
+                "for men, on the calibration set, it raises the alarm for 0 of 60 of class 1 and 0 of 100 of class 0, and refers 59 and 50".into(),
             ]
         );
         let i8 = ScoreEncoding::I8 { scale: 0.5, zero_point: 0 };
@@ -262,7 +261,8 @@ mod tests {
         });
         assert_eq!(
             rule_sentences(&one.artifact())[0],
-            "the device raises at a code of -28 or more: at least 95 % of class 1, with 90 % confidence"
+            "the device raises its alarm at a code of -28 or more. Guaranteed: sensitivity at least 95% (class 1 not cleared), \
+             with 90% confidence"
         );
     }
 
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(
             of(false, None, Quantiles::All(quantile(7))),
             [
-                "the set of classes contains the true one with a probability of at least 90 % of all rows taken together, not of each class, on average over the draw of the calibration points",
+                "the set of classes contains the true one for at least 90% of all rows together (not of each class), on average over the draw of the calibration set",
                 by,
                 alone,
             ]
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(
             of(true, Some(0.95), Quantiles::ByClass(&[quantile(0), quantile(7), quantile(0)])),
             [
-                "the set of classes contains the true one in at least 90 % of the rows of every class, with 95 % confidence",
+                "the set of classes contains the true one in at least 90% of the rows of every class, with 95% confidence",
                 by,
                 "in every set, as too few calibration points are of it: class 0, 2",
                 "the predicted class is always in the set",

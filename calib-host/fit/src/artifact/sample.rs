@@ -18,16 +18,18 @@ pub const SAMPLE_SECTION: u16 = 66;
 
 /// The kind of the section with the sketch of the calibration rows, by which test rows among them are noticed: optional, likewise.
 ///
-/// It has 16 bytes: the number of rows as a `u64`, and as `u32`s how many of the lowest of 64 bits are left out of hashes, and the limit that
-/// all hashes are below, without these. Then of each of up to 64 different rows, in ascending order, a `u32`: in the upper 24 bits its hash,
+/// It has 16 bytes: the number of rows as a `u64`, and two `u32`s. These are how many of the lowest of 64 bits are left out of hashes, and
+/// the limit that all hashes are below, without these bits. Then of each of up to 64 different rows, in ascending order, a `u32`: in the
+/// upper 24 bits its hash,
 /// without these, and in the lower 8 how often the row occurs, up to 255. All is little-endian.
 pub const SKETCH_SECTION: u16 = 67;
 
 /// What an artifact keeps of the points that it was fitted to, for anyone who judges or uses it: the device does not read it.
 ///
 /// The section has kind 66 and 32 bytes: [`RowsHash::to_bytes`], then little-endian the `f32`s `tied` and `heaviest`, and the `u32`s
-/// `pure_bins` and `fewest_in_pure`. If the number of positives is known it follows as a `u64`, and then, if there are [`ClassRanges`], their number
-/// of ranges as a `u32` and the `f32`s of the means and the variances, of the negatives before the positives. Later versions may append to it.
+/// `pure_bins` and `fewest_in_pure`. If the number of positives is known, it follows as a `u64`. If there are [`ClassRanges`], their number of
+/// ranges follows as a `u32`, and then the `f32`s of the means and the variances, of the negatives before the positives. Later versions may append
+/// to it.
 ///
 /// ```
 /// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary};

@@ -95,7 +95,7 @@ pub fn score_of_key(artifact: &Artifact<'_>, key: u32) -> f64 {
     }
 }
 
-/// The encoding of a table's keys: of predicted classes by their lead it is that of leads.
+/// The encoding of a table's keys. For predicted classes by their top-two margin, it is the encoding of these margins.
 pub fn encoding_of_keys(artifact: &Artifact<'_>) -> ScoreEncoding {
     let header = artifact.header();
     match header.flags.contains(HeaderFlags::CLASS_MARGIN) {

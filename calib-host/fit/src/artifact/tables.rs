@@ -399,7 +399,7 @@ mod tests {
                 fit_binary(&data.on_device(), &BinaryMethod::UmdRandomized(Umd::new(3), 0), 0.1).unwrap();
             let stored = compiled(&fit);
             let TableForm::Randomized(table) = stored.artifact().tables().get(0).unwrap().form else {
-                panic!("not randomised")
+                panic!("not randomized")
             };
             assert_eq!(table.edges()[0].to_bits(), 0);
             assert!(stored.artifact().header().guarantee.is_some());
@@ -423,7 +423,7 @@ mod tests {
             let method = BinaryMethod::UmdRandomized(Umd::new(bins), seed);
             for data in [BinaryData::new(scores.clone(), labels.clone()).unwrap(), BinaryData::new(scores.clone(), labels.clone()).unwrap().on_device()] {
                 let fit = fit_binary(&data, &method, 0.1).unwrap();
-                let Model::Randomized(model) = &fit.tables[0].as_ref().unwrap().model else { panic!("not randomised") };
+                let Model::Randomized(model) = &fit.tables[0].as_ref().unwrap().model else { panic!("not randomized") };
                 let stored = compiled(&fit);
                 prop_assert!(stored.artifact().header().guarantee.is_some());
                 let Calibrator::Binary(calibrator) = stored.artifact().calibrator() else { panic!("not binary") };

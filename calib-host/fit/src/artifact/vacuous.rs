@@ -3,7 +3,7 @@
 use calib_core::artifact::TableForm;
 use calib_core::{Artifact, BinFlags};
 
-/// The bins of an artifact with a guarantee, and of how many of them it says nothing, or next to nothing.
+/// The bins of an artifact with a guarantee, and of how many of them it says nothing, or almost nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct VacuousBins {
     /// The number of bins with a guarantee that hold calibration points.
@@ -56,8 +56,8 @@ impl VacuousBins {
         let Self { guaranteed, vacuous, .. } = *self;
         (vacuous > 0).then(|| {
             format!(
-                "It says nothing about {vacuous} of {guaranteed} bins: any event rate is within their epsilon, which is at \
-                 least the distance of their probability from both 0 and 1."
+                "The guarantee says nothing about {vacuous} of {guaranteed} bins: epsilon reaches from their probability to \
+                 both 0 and 1."
             )
         })
     }

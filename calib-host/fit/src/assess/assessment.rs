@@ -264,7 +264,7 @@ pub struct Assessment {
     pub log_loss_clipped: u64,
     /// The variance of the probabilities.
     pub sharpness: EstimateWithInterval,
-    /// The area under the ROC curve of the probabilities for what came true, unless all or nothing did.
+    /// The area under the ROC curve of the probabilities and outcomes, unless all outcomes are equal.
     pub auc: Option<EstimateWithInterval>,
     /// The curve itself in brief, if it is defined.
     pub roc: Option<RocSummary>,
@@ -293,13 +293,13 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// How many predictions came true, or did not, whichever are fewer, if they are so few that the Brier score and the log-loss have no
+    /// The number of positive or of negative outcomes, whichever is smaller, if it is so small that the Brier score and the log-loss have no
     /// interval: below 10.
     pub fn few_events(&self) -> Option<u64> {
         Some(self.hits.min(self.n - self.hits)).filter(|&fewer| fewer < FEWEST_EVENTS)
     }
 
-    /// Whether all predictions came true, or none did, so that nothing tells how well they separate; `None` if some did.
+    /// Whether all outcomes are positive, or all are negative, so that discrimination is undefined; `None` otherwise.
     pub fn one_label(&self) -> Option<bool> {
         match self.hits {
             0 => Some(false),

@@ -12,7 +12,7 @@ pub(crate) struct PrefixRange {
 }
 
 impl PrefixRange {
-    /// Goes on past all predictions of one probability: the sum of their probabilities less the number that came true.
+    /// Goes on past all predictions of one probability: the sum of their probabilities minus the number of positive outcomes.
     pub(crate) fn pass(&mut self, difference: ExactSum) {
         self.sum += difference;
         self.min = self.min.min(self.sum);
@@ -32,13 +32,13 @@ impl PrefixRange {
     }
 }
 
-/// The largest of `|sum of probabilities - number that came true| / n` over the predictions with a probability in any
+/// The largest of `|sum of probabilities - number of events| / n` over the predictions with a probability in any
 /// interval `(p1, p2]` (`c_emp`, Gao et al. 2017). In O(n log n).
 ///
 /// ```
 /// use calib_fit::assess::{Prediction, c_emp};
 ///
-/// // 0.8 is said a hundred times, and comes true 60 times.
+/// // 0.8 is predicted 100 times, and the event occurs 60 times.
 /// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
 /// let rows: Vec<Prediction> = (0..100).map(said).collect();
 /// assert!((c_emp(&rows) - 0.2).abs() < 1e-9);
@@ -60,8 +60,8 @@ pub fn c_emp(predictions: &[Prediction]) -> f64 {
     range.c_emp(sorted.len() as u64)
 }
 
-/// The interval that holds the true calibration measure `c(f)`, each end with probability `1 - delta`, for a model that was
-/// not fitted to the predictions (Claim 4 of the same paper). The lower end is 0, which says nothing, below about
+/// The interval that holds the true calibration measure `c(f)`, each end with probability `1 - delta` (Claim 4 of the same
+/// paper). The model must not be fitted to the predictions. The lower end is 0, which says nothing, below about
 /// `(46 / c_emp)^2` points.
 ///
 /// The upper end is `c_emp + sqrt(2 ln(1 / delta) / n)`: the terms `probability - outcome` lie in `[-1, 1]`, a range of 2, and
@@ -116,8 +116,8 @@ mod tests {
         probs
     }
 
-    /// How often the bound fails, exactly, for a model that says 1 in a `share` of the cases, where nothing is ever positive,
-    /// and else 1/2, where `positive` of the cases are: both deviate upwards.
+    /// How often the bound fails, exactly. The model states 1 in a `share` of the cases, where no case is positive, and
+    /// otherwise 1/2, where `positive` of the cases are: both deviate upwards.
     fn failure_rate(n: u64, share: f64, positive: f64, delta: f64) -> f64 {
         let truth = share + (1.0 - share) * (0.5 - positive);
         let mut rate = 0.0;

@@ -29,7 +29,7 @@ pub struct CalibratedRows {
     pub clusters: Option<Clusters>,
     /// Which group every row is of, if someone told.
     pub groups: Option<RowGroups>,
-    /// The margins, where scores are such. The probabilities of `before` are then their places among the different margins, from 0
+    /// The margins, if scores are margins. The probabilities in `before` are then their places among the different margins, from 0
     /// to 1, of which nothing but the order counts.
     pub margins: Option<Vec<f32>>,
 }
@@ -71,7 +71,7 @@ impl CalibratedRows {
         })
     }
 
-    /// Makes rows whose scores are margins, those of `before` in the same order.
+    /// Makes rows whose scores are margins, in the same order as `before`.
     #[must_use]
     pub fn of_margins(mut self, margins: Vec<f32>) -> Self {
         let mut sorted: Vec<Margin> = margins.iter().filter_map(|&margin| Margin::new(margin).ok()).collect();

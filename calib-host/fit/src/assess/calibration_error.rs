@@ -36,7 +36,7 @@ pub struct CalibrationError {
 /// ```
 /// use calib_fit::assess::{Cell, calibration_error};
 ///
-/// // 0.8 comes true in 60 of 100 cases, and 0.1 in 10 of 100.
+/// // With 0.8 the event occurs in 60 of 100 cases, with 0.1 in 10 of 100.
 /// let cell = |prob, hits| Cell::new((0..100).map(|row| (prob, row < hits)));
 /// let error = calibration_error(&[cell(0.8, 60), cell(0.1, 10)]);
 /// assert!((error.l1 - 0.1).abs() < 1e-9 && (error.max - 0.2).abs() < 1e-9);
@@ -81,7 +81,7 @@ pub(crate) fn plugin(cells: &[Cell], p: f64) -> f64 {
 /// ```
 /// use calib_fit::assess::{Cell, calibration_error, chance_error};
 ///
-/// // 0.5 comes true in 60 of 100 cases: so much is seen in 6 of 100 sets, were it right.
+/// // With 0.5 the event occurs in 60 of 100 cases. If 0.5 is right, this much is seen in 6 of 100 sets.
 /// let cells = [Cell::new((0..100).map(|row| (0.5, row < 60)))];
 /// let by_chance = chance_error(&cells);
 /// assert!(0.095 < by_chance && by_chance < calibration_error(&cells).l1 + 0.001);

@@ -15,7 +15,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A group of predictions, given as (probability in `[0, 1]`, whether it came true).
+    /// A group of predictions, given as (probability in `[0, 1]`, outcome).
     pub fn new(predictions: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let mut cell = Self::default();
         predictions.into_iter().for_each(|(prob, hit)| cell.add(prob, hit, 1));

@@ -94,7 +94,7 @@ impl Sums {
 /// ```
 /// use calib_fit::assess::{Binning, Prediction, PredictionKind, cells};
 ///
-/// // 0.8 is said a hundred times, and comes true 60 times.
+/// // 0.8 is predicted 100 times, and the event occurs 60 times.
 /// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
 /// let rows: Vec<Prediction> = (0..100).map(said).collect();
 /// let cells = cells(&rows, PredictionKind::Binary, Binning::EqualWidth(15));
@@ -109,7 +109,7 @@ pub fn cells(predictions: &[Prediction], kind: PredictionKind, binning: Binning)
 }
 
 impl Column {
-    /// Sorts predictions, of which each is a resampled row for itself.
+    /// Sorts predictions, each of which is a separate resampled row.
     pub(crate) fn new(predictions: &[Prediction], kind: PredictionKind, binning: Binning, p: f64) -> Self {
         // Sorted as integers, predictions that are told apart have one order, and the others do not matter.
         let mut keys: Vec<u128> = predictions.par_iter().map(Prediction::key).collect();

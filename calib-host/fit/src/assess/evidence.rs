@@ -17,7 +17,7 @@ use crate::artifact::number_of;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
 use crate::points::{Concordance, Counted, Points, group};
-use crate::stats::{Clusters, Interval, shown};
+use crate::stats::{Clusters, Interval, percent, shown};
 
 /// The seed with which the row of a cluster is drawn that bins are tested on.
 const DRAW_SEED: u64 = 0;
@@ -81,7 +81,7 @@ pub enum Evidence {
         /// The probability with which the intervals may fail.
         alpha: f64,
     },
-    /// High scores are rather of the other class.
+    /// Higher scores go with the other class.
     Reversed {
         /// The area under the ROC curve of the scores.
         auc: f64,
@@ -107,12 +107,13 @@ pub enum Evidence {
     },
 }
 
-/// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` is the assessment of
+/// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` assesses
 /// `before` and `after`, which hold the same rows.
 ///
 /// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows. The bins'
-/// tests are exact binomial ones at that level over all bins (Bonferroni). Of rows in `clusters` the differences of a
-/// cluster's rows are taken together, the bins are tested on one row of each cluster, and the area under the ROC curve as if
+/// tests are exact binomial ones at that level over all bins (Bonferroni). For rows in `clusters`, the differences of a
+/// cluster's rows are taken together, and the bins are tested on one row of each cluster. The area under the ROC curve is
+/// tested as if
 /// the rows of a cluster all said the same.
 ///
 /// ```
@@ -301,7 +302,7 @@ pub fn brier_change(
     changed.brier_change(alpha)
 }
 
-/// Tests the points that a calibrator is fitted to, before any row is held out: whether high scores are rather of the other
+/// Tests the points that a calibrator is fitted to, before any row is held out: whether higher scores go with the other
 /// class. Arises by chance as rarely as what [`evidence`] finds. Points that are read from a disk are passed over once or twice.
 ///
 /// ```
@@ -328,7 +329,7 @@ pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> 
     }
 }
 
-/// Whether the scores of points order their labels the wrong way round, for sure, or not at all.
+/// Whether the scores of points order their labels significantly in reverse, or not at all.
 fn disorder(points: &(impl Points + ?Sized)) -> Result<Option<Evidence>, FitError> {
     let (n, positives) = points.totals();
     let chance = chance(n as f64, positives as f64);
@@ -392,7 +393,7 @@ fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
     found
 }
 
-/// Whether the fraction of hits in a bin or range is outside of what is guaranteed, for some of them and for sure.
+/// Whether the fraction of hits in a bin or range is significantly outside of what is guaranteed, for some of them.
 fn contradicted_guarantee(artifact: &Artifact<'_>, rows: &ChangedRows) -> Option<Evidence> {
     let tested = tested_bins(artifact, &rows.bins)?;
     let (contradicted, of) = (refuted(&tested), tested.len() as u64);
@@ -435,47 +436,57 @@ fn chance(n: f64, hits: f64) -> f64 {
     z(LEVEL / 2.0) * ((n + 1.0) / (12.0 * hits * (n - hits))).sqrt()
 }
 
+/// What a contradicted guarantee may mean.
+fn either(alpha: f64) -> String {
+    format!(
+        "Either these rows are not like the calibration rows, or the guarantee failed, which has a probability of at most {}%.",
+        percent(alpha as f32)
+    )
+}
+
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             &Self::Worse { brier: value, interval } => write!(
                 f,
-                "The calibrated probabilities are worse than the scores: the Brier score rises by {:.4} (99 %, paired).",
+                "The calibrated probabilities are worse than the scores: the Brier score rises by {:.4} (99%, paired).",
                 EstimateWithInterval { value, interval: Some(interval) }
             ),
             &Self::LogLoss { log_loss: value, interval } => write!(
                 f,
-                "The log-loss of the calibrated probabilities is higher than that of the scores: it rises by {:.4} (99 %, paired).",
+                "The log-loss of the calibrated probabilities is higher than that of the scores: it rises by {:.4} (99%, paired).",
                 EstimateWithInterval { value, interval: Some(interval) }
             ),
             &Self::Order { before, after, interval } => write!(
                 f,
                 "The calibrator loses part of the order of the scores: the area under the ROC curve falls from {before:.3} to \
-                 {after:.3} (change {:+.3}, 99 %, paired).",
+                 {after:.3} (change {:+.3}, 99%, paired).",
                 EstimateWithInterval { value: after - before, interval: Some(interval) }
             ),
             Self::Mixed { mixed, of, prob, rates: [low, high], epsilon } => write!(
                 f,
                 "Rows with the same probability differ, in {mixed} of {} tested: {} is stated for rows whose event rate is \
                  {low:.3} in the lower half of the scores and {high:.3} in the upper half. The difference is significantly \
-                 more than {epsilon:.3} (significance level 1 % over all).",
+                 more than {epsilon:.3} (significance level 1% over all).",
                 number_of(*of, "value"),
                 shown(4, *prob)
             ),
-            Self::ContradictedGuarantee { contradicted, bins, .. } => {
+            Self::ContradictedGuarantee { contradicted, bins, alpha } => {
                 let one = if *contradicted == 1 { "contradicts" } else { "contradict" };
                 write!(
                     f,
                     "{contradicted} of {} with a guarantee significantly {one} it on the test rows (exact binomial tests, \
-                     significance level 1 % over all bins). Most likely these rows are not like the calibration rows.",
-                    number_of(*bins, "bin")
+                     significance level 1% over all bins). {}",
+                    number_of(*bins, "bin"),
+                    either(*alpha)
                 )
             }
-            Self::ContradictedIntervals { contradicted, ranges, .. } => write!(
+            Self::ContradictedIntervals { contradicted, ranges, alpha } => write!(
                 f,
                 "The event rate of {contradicted} of {} lies significantly outside its interval on the test rows (exact binomial \
-                 tests, significance level 1 % over all ranges). Most likely these rows are not like the calibration rows.",
-                number_of(*ranges, "score range")
+                 tests, significance level 1% over all ranges). {}",
+                number_of(*ranges, "score range"),
+                either(*alpha)
             ),
             Self::Reversed { auc } => write!(
                 f,
@@ -670,7 +681,7 @@ mod tests {
         StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()
     }
 
-    /// Whether predictions of a class that come true in 5 of 100 cases less than the table says contradict the guarantee.
+    /// Whether predictions of a class that are right in 5 of 100 cases less than the table states contradict the guarantee.
     fn breaks(stored: &StoredArtifact, table: usize, class: u16) -> bool {
         let artifact = stored.artifact();
         let calib_core::artifact::TableForm::Steps(steps) = artifact.tables().get(table).unwrap().form else {
@@ -714,7 +725,7 @@ mod tests {
         assert!((1..=24).contains(&false_alarms), "{false_alarms}");
     }
 
-    /// What rows of two probabilities say, of which so many of so many come true.
+    /// The findings for rows of two probabilities, with these numbers of events.
     fn said_of(hits: usize, n: usize, [before, after]: [f64; 2]) -> Vec<Evidence> {
         let said = |prob| (0..n).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row < hits });
         let changed = changed(&said(before).collect::<Vec<_>>(), &said(after).collect::<Vec<_>>());

@@ -15,7 +15,7 @@ const FEWEST_OF_AREA: u64 = 5;
 /// From so many rows of either label on resamples tell where the area is.
 const MANY: u64 = 50;
 
-/// How many rows came true and did not, and one minus the coverage of the intervals.
+/// The numbers of positive and of negative outcomes, and one minus the coverage of the intervals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Events {
     pub(crate) hits: u64,
@@ -54,8 +54,9 @@ impl Events {
         intervals
     }
 
-    /// Where the area under the ROC curve is: all areas from which the one that was found is no further than their standard error allows,
-    /// by Hanley and McNeil's (1982) with either label as the positive one, whichever is larger. Unlike resamples, it has width where the
+    /// Where the area under the ROC curve is: all areas from which the observed area is no further than their standard error allows. The
+    /// standard error is Hanley and McNeil's (1982), with either label as the positive one, whichever is larger. Unlike resamples, it has
+    /// width where the
     /// labels are apart.
     fn area(self, found: f64) -> Interval {
         let quantile = Normal::standard().inverse_cdf(1.0 - self.alpha / 2.0);
@@ -105,8 +106,8 @@ mod tests {
         Events { hits, misses, alpha: 0.05, are_rows: true }
     }
 
-    /// Of 50 rows each the ends have the standard errors that Hanley and McNeil's formula gives there, .0524 at .6973 and .0363 at .8712, in
-    /// which .8 is 1.96 of them away.
+    /// For 50 rows each, the ends have the standard errors of Hanley and McNeil's formula: .0524 at .6973 and .0363 at .8712. From both, .8
+    /// is 1.96 standard errors away.
     #[test]
     fn an_area_is_within_its_standard_errors() {
         let interval = events(50, 50).area(0.8);

@@ -121,8 +121,8 @@ pub fn flaws(artifact: &Artifact<'_>) -> Vec<Flaw> {
     flaws_under(artifact, &artifact.decision().map(intervals).unwrap_or_default())
 }
 
-/// As [`flaws`], with the intervals of this rule in place of the artifact's own; none if there is no rule. What the device holds
-/// back is told of the artifact's own rule.
+/// As [`flaws`], with the intervals of this rule in place of the artifact's own; none if there is no rule. For the
+/// artifact's own rule, the flaws also state what the device withholds.
 pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Flaw> {
     let tables = artifact.tables();
     let all: Vec<(usize, Vec<Piece>)> = (0..tables.count())

@@ -25,8 +25,8 @@ pub struct GuaranteeTest {
     /// The event rate of every bin is shown to be within epsilon of the bin's value, or that of every range within its interval: two exact
     /// one-sided tests at 5 % in each one with test rows, all of which have to reject, so that together they err with 5 %.
     pub is_shown: bool,
-    /// A bin whose event rate is less than this away from its value, or a range whose event rate is less than this outside of its interval,
-    /// would go unseen in 9 of 10 cases or more, whichever it is. It is `None` if no deviation at all can be seen.
+    /// Take a bin whose event rate is less than this away from its value, or a range whose event rate is less than this outside its
+    /// interval. It would go undetected in 9 of 10 cases or more, whichever it is. It is `None` if no deviation at all can be seen.
     pub unseen: Option<f64>,
     /// Each bin or range with test rows.
     pub ranges: Vec<RangeTest>,
@@ -183,7 +183,7 @@ pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<
     Some(bins.iter().filter_map(tested).collect())
 }
 
-/// In how many bins the event rate is not where it is guaranteed to be, for sure: exact binomial tests at [`LEVEL`] over all bins.
+/// In how many bins the event rate is significantly not where it is guaranteed to be: exact binomial tests at [`LEVEL`] over all bins.
 pub(super) fn refuted(bins: &[Tested]) -> u64 {
     let level = LEVEL / bins.len() as f64;
     bins.iter().filter(|tested| tested.is_refuted(level)).count() as u64

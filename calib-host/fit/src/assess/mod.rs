@@ -74,4 +74,4 @@ pub use survey::{Survey, is_surveyed, survey, survey_before_after};
 pub use told::Told;
 pub use validity::{Validity, ValidityStep};
 pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};
-pub use verdict::{Grounds, Judgement, Values, Verdict, is_guaranteed};
+pub use verdict::{Grounds, Judgment, Values, Verdict, is_guaranteed};

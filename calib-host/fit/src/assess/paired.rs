@@ -66,7 +66,7 @@ pub struct Change {
 /// ```
 /// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess_before_after};
 ///
-/// // 0.8 is said a hundred times, comes true 60 times, and is calibrated to 0.6.
+/// // 0.8 is predicted 100 times, the event occurs 60 times, and it is calibrated to 0.6.
 /// let of = |prob| (0..100).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row < 60 }).collect::<Vec<_>>();
 /// let options = AssessOptions::default();
 /// let both = assess_before_after(&of(0.8), &of(0.6), PredictionKind::Binary, &options, &options);

@@ -45,7 +45,7 @@ pub struct ReliabilityBin {
 /// ```
 /// use calib_fit::assess::{Binning, Prediction, PredictionKind, reliability};
 ///
-/// // 0.8 is said a hundred times, and comes true 60 times.
+/// // 0.8 is predicted 100 times, and the event occurs 60 times.
 /// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
 /// let rows: Vec<Prediction> = (0..100).map(said).collect();
 /// let bins = reliability(&rows, PredictionKind::Binary, Binning::EqualWidth(10), 0.05);

@@ -253,9 +253,9 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
 
 /// The percentile interval of a volume over resamples of the rows; `None` if a class is missing from all of them.
 ///
-/// The volume is a mean over tuples, and changes with the rows about as the sum over classes of the means of what single rows
-/// give does (Hoeffding's decomposition, to the first order): those means are resampled, so that no resample needs tuples of
-/// its own.
+/// The volume is a mean over tuples. It changes with the rows about as a sum over classes does: of the means of what single
+/// rows give (Hoeffding's decomposition, to the first order). Those means are resampled, so no resample needs
+/// separate tuples.
 fn interval(by_class: &[Vec<Vec<i64>>], units: &Units, value: f64, bootstrap: Bootstrap) -> Option<Interval> {
     let shares = shares_of_rows(by_class, value, bootstrap.seed);
     let whole: f64 = shares.iter().map(|shares| shares.iter().sum::<f64>() / shares.len() as f64).sum();
@@ -276,8 +276,8 @@ fn interval(by_class: &[Vec<Vec<i64>>], units: &Units, value: f64, bootstrap: Bo
     Some(Interval { lo: interval.lo.max(0.0), hi: interval.hi.min(1.0) })
 }
 
-/// For every row of every class, the share of tuples with it that some threshold gets right, from seeded random tuples;
-/// `value` for a row that is in none of them.
+/// For every row of every class, the share of tuples with it that some threshold gets right, from seeded random tuples.
+/// It is `value` for a row that is in none of them.
 fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<f64>> {
     let largest = by_class.iter().map(Vec::len).max().unwrap_or(0);
     let mut sums: Vec<Vec<(f64, u32)>> = by_class.iter().map(|rows| vec![(0.0, 0); rows.len()]).collect();
@@ -297,8 +297,8 @@ fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<
     sums.iter().map(|sums| sums.iter().map(mean).collect()).collect()
 }
 
-/// How much a row has more of its own class than of another. A threshold gets all rows of a tuple right if it lies between
-/// all of these, which is possible if they sum to no less than 0 along every cycle of classes. On a cycle with the sum 0
+/// How much a row has more of its true class than of another. A threshold gets all rows of a tuple right if it lies between
+/// all of these. That is possible if they sum to no less than 0 along every cycle of classes. On a cycle with the sum 0
 /// the rows could change places.
 fn lead(rows: &[&[i64]], own: usize, other: usize) -> i64 {
     rows[own][own] - rows[own][other]
@@ -563,7 +563,7 @@ mod tests {
             prop_assert_eq!(got.map(|s| (s.vus.value, s.vus_hull.unwrap().value)), roc.map(|r| (r.auc(), r.hull_auc())));
         }
 
-        /// A third class that is told apart without error leaves the areas of the two others.
+        /// A third class that is separated without error leaves the areas of the two others.
         #[test]
         fn a_class_apart_leaves_the_curve_of_the_others(rows in proptest::collection::vec((0u32..=8, any::<bool>()), 2..20)) {
             let roc = Roc::new(rows.iter().map(|&(score, label)| (f64::from(score), label)));

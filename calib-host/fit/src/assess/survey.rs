@@ -41,7 +41,7 @@ pub fn is_surveyed(options: &AssessOptions<'_>) -> bool {
 /// use calib_fit::BinaryData;
 /// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess, survey};
 ///
-/// // 0.8 is said a hundred times, and comes true 60 times.
+/// // 0.8 is predicted 100 times, and the event occurs 60 times.
 /// let options = AssessOptions::default();
 /// let data = BinaryData::new(vec![0.8; 100], (0..100).map(|row| row < 60).collect())?;
 /// let found = survey(&data, &options, &Default::default())?;

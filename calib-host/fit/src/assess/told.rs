@@ -9,7 +9,7 @@ use super::guarantee_test::LEVEL;
 use super::prediction::Prediction;
 use crate::stats::{Interval, clopper_pearson};
 
-/// A calibrator that makes more different probabilities of the rows loses next to nothing by them, and is not looked at.
+/// A calibrator that makes more different probabilities of the rows loses almost nothing by them, and is not looked at.
 const MOST_PROBS: usize = 4096;
 
 /// Rows of one probability are halved from so many on.
@@ -184,8 +184,9 @@ impl Told {
         Some(OrderChange { before, after, interval })
     }
 
-    /// The probabilities whose rows differ in their event rates by more than epsilon, for sure, between the lower and the higher half of their
-    /// scores, and how many probabilities were tested: at [`LEVEL`] over all, by the interval of the difference that the exact intervals of
+    /// The probabilities whose rows differ significantly in their event rates, by more than epsilon, between the lower and the higher half of
+    /// their scores. Also how many probabilities were tested: at [`LEVEL`] over all, by the interval of the difference that the exact
+    /// intervals of
     /// both rates make (square-and-add, Newcombe 1998; Zou and Donner 2008). `epsilon` is by table.
     pub(super) fn mixed(&self, epsilon: impl Fn(u16) -> f64) -> (Vec<Mixed>, u64) {
         let halved: Vec<_> =
@@ -322,7 +323,8 @@ mod tests {
         (0..n).map(|_| row()).collect()
     }
 
-    /// How often the order is said to be lost, and rows to differ, although scores tell nothing within bins: of so many sets each.
+    /// How often calib reports a lost order, and rows that differ, although scores carry no information within bins. The number of sets
+    /// is given.
     fn false_alarms(sets: usize, n: usize, prevalence: f64) -> [usize; 2] {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64((1e6 * prevalence) as u64 + n as u64);
         let mut alarms = [0; 2];

@@ -15,7 +15,7 @@ pub struct ValidityStep {
 }
 
 /// The validity curve `V(epsilon)`: the share of predictions whose group's mean probability is within epsilon of the
-/// fraction that came true. It is an estimate, in which the noise of the fractions counts as deviation.
+/// observed frequency. It is an estimate, in which the noise of the frequencies counts as deviation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Validity {

@@ -354,8 +354,8 @@ impl<T> Joint<T> {
     }
 }
 
-/// Assesses the k most probable classes of every row: `ranks[r][row]` is the prediction at rank r. Of one row, at most one comes
-/// true.
+/// Assesses the k most probable classes of every row: `ranks[r][row]` is the prediction at rank r. Of one row, at most one is
+/// right.
 ///
 /// ```
 /// use calib_fit::assess::{AssessOptions, ProbMatrix, assess_top_k};

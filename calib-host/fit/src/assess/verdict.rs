@@ -18,7 +18,7 @@ use crate::stats::{Interval, percent_of_success, places, shown, shown_bound, tho
 /// Whether calibrated probabilities are better than the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judgement {
+pub enum Judgment {
     /// The Brier score falls significantly.
     Better,
     /// It rises significantly.
@@ -34,7 +34,7 @@ pub enum Judgement {
 #[non_exhaustive]
 pub struct Verdict {
     /// Whether calibrated probabilities are better than the scores.
-    pub probabilities: Judgement,
+    pub probabilities: Judgment,
     /// Whether the guarantee holds on the test rows.
     pub guarantee: GuaranteeOnRows,
     /// A bin or range that deviates by less than this would go unseen in 9 of 10 cases, if the rows neither show nor refute the guarantee.
@@ -120,11 +120,11 @@ impl Verdict {
             matches!(found, Evidence::ContradictedGuarantee { .. } | Evidence::ContradictedIntervals { .. })
         });
         let probabilities = match change.map(|change| change.sign) {
-            _ if is_worse => Judgement::Worse,
-            Some(Ordering::Less) => Judgement::Better,
-            Some(Ordering::Greater) => Judgement::Worse,
-            Some(Ordering::Equal) => Judgement::NoSureDifference,
-            None => Judgement::NotCompared,
+            _ if is_worse => Judgment::Worse,
+            Some(Ordering::Less) => Judgment::Better,
+            Some(Ordering::Greater) => Judgment::Worse,
+            Some(Ordering::Equal) => Judgment::NoSureDifference,
+            None => Judgment::NotCompared,
         };
         let is_about_rows = artifact.header().reduction.has_one_probability();
         let guaranteed = is_guaranteed(artifact);
@@ -184,23 +184,23 @@ impl Verdict {
         match (self.probabilities, self.guarantee) {
             _ if self.overlap.is_some_and(Overlap::is_most) => "The test rows are calibration rows",
             _ if self.overlap.is_some() => "Some of the test rows are calibration rows",
-            (Judgement::Worse, _) => "Calibration makes the probabilities worse",
+            (Judgment::Worse, _) => "Calibration makes the probabilities worse",
             (_, GuaranteeOnRows::Contradicted) => "The test rows contradict the guarantee",
             _ if self.log_loss_rises => "Calibration makes the log-loss worse",
-            (Judgement::Better, _) if self.is_coarse => {
+            (Judgment::Better, _) if self.is_coarse => {
                 "Calibration makes the probabilities better on average, but loses part of the information in the scores"
             }
             _ if self.is_coarse => "Calibration loses part of the information in the scores",
-            (Judgement::Better, _) => "Calibration makes the probabilities better",
-            (Judgement::NoSureDifference, _) => "Calibration makes no significant difference",
-            (Judgement::NotCompared, _) => "Calibrated probabilities on the test rows",
+            (Judgment::Better, _) => "Calibration makes the probabilities better",
+            (Judgment::NoSureDifference, _) => "Calibration makes no significant difference",
+            (Judgment::NotCompared, _) => "Calibrated probabilities on the test rows",
         }
     }
 
     /// Whether it speaks against the calibrator.
     pub fn is_bad(&self) -> bool {
         self.overlap.is_some()
-            || self.probabilities == Judgement::Worse
+            || self.probabilities == Judgment::Worse
             || self.guarantee == GuaranteeOnRows::Contradicted
             || self.log_loss_rises
             || self.is_coarse
@@ -253,7 +253,7 @@ pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
         || artifact.score_intervals().is_some()
 }
 
-fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
+fn of_probabilities(judgment: Judgment, grounds: &Grounds<'_>) -> String {
     let BeforeAfter { before, after, change } = grounds.metrics;
     let change = change.brier.value;
     // With the digits in which they differ.
@@ -269,34 +269,34 @@ fn of_probabilities(judgement: Judgement, grounds: &Grounds<'_>) -> String {
     let level = percent_of_success(grounds.alpha);
     let by = match grounds.change {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => {
-            format!(" (change {change:+.digits$}, {level} % interval [{lo:+.digits$}, {hi:+.digits$}])")
+            format!(" (change {change:+.digits$}, {level}% interval [{lo:+.digits$}, {hi:+.digits$}])")
         }
         Some(BrierChange { interval: None, .. }) => {
             format!(" (change {change:+.digits$}; too few events for an interval)")
         }
         None => String::new(),
     };
-    match judgement {
-        Judgement::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
-        Judgement::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
-        Judgement::NoSureDifference => format!(
+    match judgment {
+        Judgment::Better => format!("The mean squared error (Brier score) falls from {from} to {to}{by}."),
+        Judgment::Worse => format!("The mean squared error (Brier score) rises from {from} to {to}{by}."),
+        Judgment::NoSureDifference => format!(
             "The mean squared error (Brier score) is {from} before and {to} after{by}: the test rows do not show which is \
              better."
         ),
-        Judgement::NotCompared => format!(
+        Judgment::NotCompared => format!(
             "The mean squared error (Brier score) of the probabilities is {to}. The scores are not compared with them."
         ),
     }
 }
 
-/// That the scores order the rows no better than chance, unless they surely do: probabilities may be right, and of no use.
+/// That the scores order the rows no better than chance, unless they do so significantly: probabilities may be right, and of no use.
 fn of_order(metrics: &BeforeAfter, alpha: f64) -> Option<String> {
     let auc = metrics.before.auc.as_ref()?;
     let Interval { lo, hi } = auc.interval.filter(|interval| interval.lo <= 0.5 && 0.5 <= interval.hi)?;
     let level = percent_of_success(alpha);
     Some(format!(
         "These rows do not show that the scores separate the classes better than chance: the area under the ROC curve is \
-         {:.3} ({level} % interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration can change that.",
+         {:.3} ({level}% interval [{lo:.3}, {hi:.3}]), and 0.5 is chance. No calibration can change that.",
         auc.value
     ))
 }
@@ -311,11 +311,11 @@ fn of_guarantee(
     let epsilon = artifact.header().guarantee.map(|guarantee| guarantee.epsilon).unwrap_or_default();
     match (guarantee, of_ranges) {
         (GuaranteeOnRows::Shown, true) => "These rows show that the guarantee holds: the event rate of every score range with test rows lies \
-             in its interval (exact tests at 5 % on either side of every range)."
+             in its interval (exact tests at 5% on either side of every range)."
             .into(),
         (GuaranteeOnRows::Shown, false) => format!(
             "These rows show that the guarantee holds: the event rate of every bin is within {} of its probability (exact \
-             tests at 5 % on either side of every bin).",
+             tests at 5% on either side of every bin).",
             shown_bound(4, epsilon.into())
         ),
         (GuaranteeOnRows::NotRefuted, _) => match (unseen, of_ranges) {
@@ -337,8 +337,8 @@ fn of_guarantee(
             let is_off = if of_ranges { "a score range is significantly outside its interval" } else { "a bin is \
                  significantly outside its guaranteed range" };
             format!(
-                "These rows contradict the guarantee: the event rate of {is_off}. Most likely these rows are not like the \
-                 calibration rows."
+                "These rows contradict the guarantee: the event rate of {is_off}. Either these rows are not like the \
+                 calibration rows, or the guarantee failed (probability at most alpha)."
             )
         }
         (GuaranteeOnRows::NotTested, _) => {
@@ -368,7 +368,7 @@ mod tests {
     const MIXED: Evidence = Evidence::Mixed { mixed: 1, of: 4, prob: 0.21, rates: [0.1, 0.5], epsilon: 0.09 };
     const CONTRADICTED: Evidence = Evidence::ContradictedGuarantee { contradicted: 1, bins: 4, alpha: 0.1 };
 
-    /// So many rows, half of which come true, and what is said of all.
+    /// This many rows, half of them events, and one probability for all.
     fn metrics(rows: u32, [before, after]: [f64; 2], resamples: Option<usize>) -> BeforeAfter {
         let said =
             |prob: f64| (0..rows).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row % 2 == 0 });
@@ -427,13 +427,13 @@ mod tests {
         }
         let metrics = metrics(20, [0.6, 0.55], Some(100));
         for (sign, expected) in [
-            (Some(Ordering::Less), Judgement::Better),
-            (Some(Ordering::Equal), Judgement::NoSureDifference),
-            (Some(Ordering::Greater), Judgement::Worse),
-            (None, Judgement::NotCompared),
+            (Some(Ordering::Less), Judgment::Better),
+            (Some(Ordering::Equal), Judgment::NoSureDifference),
+            (Some(Ordering::Greater), Judgment::Worse),
+            (None, Judgment::NotCompared),
         ] {
             assert_eq!(verdict(&metrics, &[], sign, true).probabilities, expected);
-            assert_eq!(verdict(&metrics, &[WORSE], sign, true).probabilities, Judgement::Worse);
+            assert_eq!(verdict(&metrics, &[WORSE], sign, true).probabilities, Judgment::Worse);
         }
     }
 

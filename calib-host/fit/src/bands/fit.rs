@@ -150,7 +150,7 @@ fn cells(points: &(impl Points + ?Sized)) -> Result<Vec<Cell>, FitError> {
     Ok(cells.collect())
 }
 
-/// Returns the unions of cells with the intervals of their rates, all of which hold together with probability at least `1 - alpha`.
+/// Returns the unions of cells with the intervals of their rates, all of which hold simultaneously with probability at least `1 - alpha`.
 fn intervals(cells: &[Cell], alpha: f64) -> Vec<Union> {
     let unions = family(cells.len());
     let level = (alpha / unions.len() as f64).min(LARGEST_LEVEL);

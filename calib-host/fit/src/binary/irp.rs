@@ -24,7 +24,7 @@ impl Irp {
     /// Partitions points, given the blocks of their isotonic fit, into blocks of strictly increasing mean label.
     ///
     /// The scores within a block of the isotonic fit need not be looked at: what a split gains is the depth of the cumulative
-    /// labels below their chord, and these are deepest at a corner of their convex minorant, where two blocks meet (Luss et al.
+    /// labels below their chord. They are deepest at a corner of their convex minorant, where two blocks meet (Luss et al.
     /// 2012, theorem 1: no split is regretted).
     pub(crate) fn blocks(&self, isotonic: &[Block]) -> Vec<Block> {
         let max_bins = self.max_bins.unwrap_or(usize::MAX).max(1);

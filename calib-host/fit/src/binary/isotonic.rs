@@ -152,7 +152,7 @@ impl Isotonic {
 }
 
 /// A number in `(below, above]` near the middle that an `f32` holds, so that the device splits two `f32` scores
-/// where the host does; `above` itself if there is none in between.
+/// where the host does. It is `above` itself if there is none in between.
 pub(crate) fn midpoint(below: f64, above: f64) -> f64 {
     // -0.0, which equals 0.0, is no edge that a device reads; 0.0 is.
     let middle = f64::from(((below + above) / 2.0) as f32) + 0.0;

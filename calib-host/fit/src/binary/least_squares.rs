@@ -75,21 +75,21 @@ fn least_squares(
     Ok(match start {
         ScalingModel::PlattLogit { a, b } => {
             let [a, b] =
-                minimise(&Rows::new(points, |s| [logit(s), 1.0], most_held)?, [a, b], [false, false])?;
+                minimize(&Rows::new(points, |s| [logit(s), 1.0], most_held)?, [a, b], [false, false])?;
             ScalingModel::PlattLogit { a, b }
         }
         ScalingModel::PlattProb { a, b } => {
-            let [a, b] = minimise(&Rows::new(points, |s| [s, 1.0], most_held)?, [a, b], [false, false])?;
+            let [a, b] = minimize(&Rows::new(points, |s| [s, 1.0], most_held)?, [a, b], [false, false])?;
             ScalingModel::PlattProb { a, b }
         }
         ScalingModel::Beta { a, b, c } => {
             let features = |s| [clip(s).ln(), -ln_complement(s), 1.0];
             let [a, b, c] =
-                minimise(&Rows::new(points, features, most_held)?, [a, b, c], [true, true, false])?;
+                minimize(&Rows::new(points, features, most_held)?, [a, b, c], [true, true, false])?;
             ScalingModel::Beta { a, b, c }
         }
         ScalingModel::Temperature { inverse_t } => {
-            let [inverse_t] = minimise(&Rows::new(points, |s| [logit(s)], most_held)?, [inverse_t], [true])?;
+            let [inverse_t] = minimize(&Rows::new(points, |s| [logit(s)], most_held)?, [inverse_t], [true])?;
             if inverse_t == 0.0 {
                 return Err(ScalingError::Reversed.into());
             }
@@ -97,7 +97,7 @@ fn least_squares(
         }
         ScalingModel::Quadratic { a, b, c } => {
             let start = [a * UNIT.powi(2), b * UNIT, c];
-            let [a, b, c] = minimise(&Rows::new(points, parabola, most_held)?, start, [false; 3])?;
+            let [a, b, c] = minimize(&Rows::new(points, parabola, most_held)?, start, [false; 3])?;
             ScalingModel::Quadratic { a: a / UNIT.powi(2), b: b / UNIT, c }
         }
         ScalingModel::PlattMargin { .. }
@@ -114,7 +114,7 @@ fn of_margins(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, Fit
             let u = m * scale + shift;
             [u * u, u, 1.0]
         };
-        let [a, b, c] = minimise(&Rows::new(groups, features, u64::MAX)?, [a, b, c], [false; 3])?;
+        let [a, b, c] = minimize(&Rows::new(groups, features, u64::MAX)?, [a, b, c], [false; 3])?;
         return Ok(ScalingModel::QuadraticMargin { a, b, c, scale, shift });
     }
     let has_intercept = !matches!(start, ScalingModel::TemperatureMargin { .. });
@@ -123,11 +123,11 @@ fn of_margins(start: ScalingModel, groups: &[Group]) -> Result<ScalingModel, Fit
     if has_intercept {
         let features = |m: f64| [(m - middle) / unit, 1.0];
         let rows = Rows::new(groups, features, u64::MAX)?;
-        let [slope, offset] = minimise(&rows, [a * unit, b + a * middle], [false, false])?;
+        let [slope, offset] = minimize(&rows, [a * unit, b + a * middle], [false, false])?;
         let a = slope / unit;
         return Ok(ScalingModel::PlattMargin { a, b: offset - a * middle });
     }
-    let [slope] = minimise(&Rows::new(groups, |m| [m / unit], u64::MAX)?, [a * unit], [true])?;
+    let [slope] = minimize(&Rows::new(groups, |m| [m / unit], u64::MAX)?, [a * unit], [true])?;
     if slope == 0.0 {
         return Err(ScalingError::Reversed.into());
     }
@@ -185,9 +185,9 @@ struct Point<const C: usize> {
     free: Vec<usize>,
 }
 
-/// Minimises the mean squared loss, with the `bounded` weights at least 0: Newton's method on the free weights with
+/// Minimizes the mean squared loss, with the `bounded` weights at least 0: Newton's method on the free weights with
 /// Levenberg's damping, each step cut off at the bounds (Bertsekas 1982).
-fn minimise<P: Points + ?Sized, F: Fn(f64) -> [f64; C], const C: usize>(
+fn minimize<P: Points + ?Sized, F: Fn(f64) -> [f64; C], const C: usize>(
     rows: &Rows<'_, P, F, C>,
     start: [f64; C],
     bounded: [bool; C],

@@ -18,16 +18,16 @@ const FLAT_DECREMENT: f64 = 1e-16;
 /// Heavy tails take many steps: each flattens the function at the farthest margins left.
 const MAX_STEPS: usize = 2000;
 
-/// The function `sigmoid(a (m - centre) + d)` of a margin `m`.
+/// The function `sigmoid(a (m - center) + d)` of a margin `m`.
 ///
-/// Margins have no scale of their own. Newton's steps and its decrement do not depend on one, and the center keeps the digits
+/// Margins have no natural scale. Newton's steps and its decrement do not depend on one, and the center keeps the digits
 /// of margins that lie close together far from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
     slope: f64,
     offset: f64,
     /// 0 for a function without an intercept.
-    centre: f64,
+    center: f64,
     has_intercept: bool,
 }
 
@@ -46,10 +46,10 @@ struct Moments {
 impl Line {
     /// Fits a slope and, if wanted, an intercept to points in ascending order of margin, by Newton's method with halved steps.
     pub(super) fn fit(groups: &[Group], targets: Targets, has_intercept: bool) -> Result<Self, ScalingError> {
-        let mut line = Self { slope: 0.0, offset: 0.0, centre: 0.0, has_intercept };
+        let mut line = Self { slope: 0.0, offset: 0.0, center: 0.0, has_intercept };
         if has_intercept {
             let rate = targets.mean(totals(groups));
-            (line.centre, line.offset) = (median(groups), (rate / (1.0 - rate)).ln());
+            (line.center, line.offset) = (median(groups), (rate / (1.0 - rate)).ln());
         }
         let mut loss = line.loss(groups, targets);
         let mut least = f64::INFINITY;
@@ -79,18 +79,18 @@ impl Line {
 
     /// Returns the slope and the intercept of a function of the margin itself.
     pub(super) fn weights(&self) -> [f64; 2] {
-        [self.slope, self.offset - self.slope * self.centre]
+        [self.slope, self.offset - self.slope * self.center]
     }
 
     /// Returns the middle and the spread of the margins that matter for the fit: on this scale they are of order one.
     pub(super) fn scale(&self, groups: &[Group]) -> (f64, f64) {
         let moments = self.moments(groups, Targets::LABELS);
         let spread = (moments.squares / moments.weight).sqrt();
-        (self.centre + moments.mean, spread)
+        (self.center + moments.mean, spread)
     }
 
     fn at(&self, group: &Group) -> f64 {
-        self.slope * (group.score - self.centre) + self.offset
+        self.slope * (group.score - self.center) + self.offset
     }
 
     fn moved(&self, (slope, offset): (f64, f64), length: f64) -> Self {
@@ -105,7 +105,7 @@ impl Line {
     fn moments(&self, groups: &[Group], targets: Targets) -> Moments {
         let terms = || {
             groups.iter().map(|group| {
-                let (margin, z) = (group.score - self.centre, self.at(group));
+                let (margin, z) = (group.score - self.center, self.at(group));
                 let n = group.n as f64;
                 let weight = n * sigmoid(z) * sigmoid(-z);
                 (margin, weight, n * sigmoid(z) - targets.sum((group.n, group.positives)))
@@ -137,8 +137,8 @@ impl Moments {
     }
 }
 
-/// Fits `sigmoid((a u + b) u + c)` with `u = m * scale + shift` by Newton's method with halved steps, from the line that fits best, and
-/// returns the three weights, the scale and the shift, both of which an `f32` holds.
+/// Fits `sigmoid((a u + b) u + c)` with `u = m * scale + shift` by Newton's method with halved steps, from the line that fits best.
+/// Returns the three weights, the scale and the shift. An `f32` holds the scale and the shift.
 pub(super) fn fit_parabola(groups: &[Group], targets: Targets) -> Result<[f64; 5], ScalingError> {
     let line = Line::fit(groups, targets, true)?;
     let (center, unit) = line.scale(groups);

@@ -32,7 +32,7 @@ pub enum ScalingMethod {
     Temperature,
     /// `sigmoid(a m + b)` of a margin (Platt 1999).
     PlattMargin,
-    /// `sigmoid(m / t)` with `t > 0` of a margin, which is taken for a logit.
+    /// `sigmoid(m / t)` with `t > 0` of a margin, which is used as a logit.
     TemperatureMargin,
     /// `sigmoid(a z^2 + b z + c)` with `z = logit(s)`. It may rise and fall.
     Quadratic,
@@ -150,16 +150,16 @@ impl ScalingMethod {
         }
         Ok(match self {
             Self::PlattLogit => {
-                let [a, b] = minimise::<2, 6>(points, targets, |s| [logit(s), 1.0])?;
+                let [a, b] = minimize::<2, 6>(points, targets, |s| [logit(s), 1.0])?;
                 ScalingModel::PlattLogit { a, b }
             }
             Self::PlattProb => {
-                let [a, b] = minimise::<2, 6>(points, targets, |s| [s, 1.0])?;
+                let [a, b] = minimize::<2, 6>(points, targets, |s| [s, 1.0])?;
                 ScalingModel::PlattProb { a, b }
             }
             Self::Beta => beta(points, targets)?,
             Self::Temperature => {
-                let [inverse_t] = minimise::<1, 3>(points, targets, |s| [logit(s)])?;
+                let [inverse_t] = minimize::<1, 3>(points, targets, |s| [logit(s)])?;
                 if inverse_t <= 0.0 {
                     return Err(ScalingError::Reversed.into());
                 }
@@ -177,7 +177,7 @@ impl ScalingMethod {
                 ScalingModel::TemperatureMargin { inverse_t }
             }
             Self::Quadratic => {
-                let [a, b, c] = minimise::<3, 10>(points, targets, parabola)?;
+                let [a, b, c] = minimize::<3, 10>(points, targets, parabola)?;
                 ScalingModel::Quadratic { a: a / UNIT.powi(2), b: b / UNIT, c }
             }
             Self::QuadraticMargin => {
@@ -282,14 +282,14 @@ pub(super) fn parabola(score: f64) -> [f64; 3] {
 
 /// Beta calibration: where a weight comes out negative, the optimum has it at 0.
 fn beta(points: &(impl Points + ?Sized), targets: Targets) -> Result<ScalingModel, FitError> {
-    let [a, b, c] = minimise::<3, 10>(points, targets, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
+    let [a, b, c] = minimize::<3, 10>(points, targets, |s| [clip(s).ln(), -ln_complement(s), 1.0])?;
     if a >= 0.0 && b >= 0.0 {
         return Ok(ScalingModel::Beta { a, b, c });
     }
     // The objective is convex, so the constrained optimum lies on an edge of the feasible region; if not on the first,
     // then on the other, or in the corner.
-    let without_a = minimise::<2, 6>(points, targets, |s| [-ln_complement(s), 1.0])?;
-    let without_b = minimise::<2, 6>(points, targets, |s| [clip(s).ln(), 1.0])?;
+    let without_a = minimize::<2, 6>(points, targets, |s| [-ln_complement(s), 1.0])?;
+    let without_b = minimize::<2, 6>(points, targets, |s| [clip(s).ln(), 1.0])?;
     let rate = targets.mean(points.totals());
     let candidates = [
         (without_a[0] >= 0.0).then_some(ScalingModel::Beta { a: 0.0, b: without_a[0], c: without_a[1] }),
@@ -390,11 +390,11 @@ fn loss<const C: usize>(
     Ok(loss)
 }
 
-/// Minimises the mean log-loss of `sigmoid(weights . features(score))`.
+/// Minimizes the mean log-loss of `sigmoid(weights . features(score))`.
 ///
 /// The points may be many: the search starts where it ends for the same points with their scores made coarse, so that
 /// few passes over all of them are left.
-fn minimise<const C: usize, const K: usize>(
+fn minimize<const C: usize, const K: usize>(
     points: &(impl Points + ?Sized),
     targets: Targets,
     features: fn(f64) -> [f64; C],
@@ -545,7 +545,7 @@ mod tests {
         assert_eq!((a, b), (0.0, 0.0));
     }
 
-    /// Against scikit-learn 1.9.1, `sklearn.calibration._sigmoid_calibration`, which minimises the same loss to six digits; its
+    /// Against scikit-learn 1.9.1, `sklearn.calibration._sigmoid_calibration`, which minimizes the same loss to six digits; its
     /// slope and its intercept have the other sign.
     #[test]
     fn bayesian_targets_are_those_of_scikit_learn() {

@@ -9,7 +9,7 @@ impl Targets {
     pub(crate) const LABELS: Self = Self([0.0, 1.0]);
 
     /// Platt's (1999): of `n` points the probability of the positives after one more of each label, Laplace's rule for
-    /// positives and negatives by themselves. No slope is infinite with them.
+    /// positives and negatives separately. No slope is infinite with them.
     pub(crate) fn bayesian((n, positives): (u64, u64)) -> Self {
         let (negatives, positives) = ((n - positives) as f64, positives as f64);
         Self([1.0 / (negatives + 2.0), (positives + 1.0) / (positives + 2.0)])

@@ -10,7 +10,7 @@ use crate::stats::ScoreKind;
 /// A Venn-Abers predictor (Vovk, Petej and Fedorova 2015), tabulated: the isotonic fits with the test point added with
 /// label 0 and with label 1, at the test point, as step functions of its score.
 ///
-/// One of the two probabilities, the one for the label that comes true, is perfectly calibrated.
+/// One of the two probabilities, the one for the true label, is perfectly calibrated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VennAbersModel {
     /// The inner edges, strictly ascending, each an `f32`.
@@ -48,7 +48,7 @@ impl VennAbersModel {
 
     /// Tabulates both fits of points whose scores are `f32`.
     ///
-    /// A point with label 0 is never below the mean of what precedes it in its own group, so the fit with label 0 is
+    /// A point with label 0 is never below the mean of what precedes it in its group. So the fit with label 0 is
     /// constant from one score up to the next. By the same reasoning the fit with label 1 is constant right above a
     /// score up to and including the next.
     pub(crate) fn fit(points: &(impl Points + ?Sized), kind: ScoreKind) -> Result<Self, FitError> {
@@ -188,12 +188,12 @@ fn pooled(mut block: Counts, before: &Stacks, below: usize, after: &Stacks, abov
     let (mut left, mut right) = (before.tops[below], after.tops[above]);
     loop {
         match (before.top(left), after.top(right)) {
-            (Some((neighbour, next)), _) if !mean_is_below(neighbour, block) => {
-                block = pool(block, neighbour);
+            (Some((neighbor, next)), _) if !mean_is_below(neighbor, block) => {
+                block = pool(block, neighbor);
                 left = next;
             }
-            (_, Some((neighbour, next))) if !mean_is_below(block, neighbour) => {
-                block = pool(block, neighbour);
+            (_, Some((neighbor, next))) if !mean_is_below(block, neighbor) => {
+                block = pool(block, neighbor);
                 right = next;
             }
             _ => return block.1 as f64 / block.0 as f64,
@@ -227,7 +227,7 @@ mod tests {
         block.positives as f64 / block.n as f64
     }
 
-    /// Of the two probabilities, the one for the label that comes true is perfectly calibrated, whatever the score's
+    /// Of the two probabilities, the one for the true label is perfectly calibrated, whatever the score's
     /// distribution: among the test points for which it is about `p`, a share of about `p` has label 1. The other one is
     /// not.
     #[test]

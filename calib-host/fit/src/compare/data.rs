@@ -24,7 +24,7 @@ pub enum Contender {
     Binary(BinaryMethod),
     /// For vectors, class by class or rank by rank.
     Reduced(Reduction, ReductionOptions),
-    /// For logits, of the predicted class: its score is its lead over the second largest logit.
+    /// For logits, of the predicted class: its score is its top-two margin.
     ReducedByLead(Reduction, ReductionOptions),
     /// For vectors as a whole.
     Joint(JointMethod),

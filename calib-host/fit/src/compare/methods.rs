@@ -38,7 +38,7 @@ pub struct MethodComparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmet: Option<Unmet>,
     /// How many methods were tried of which something may be guaranteed. Anyone who takes one of them by this comparison has chosen by
-    /// the labels: every epsilon here is for alpha divided by this number, so that all of them hold together.
+    /// the labels: every epsilon here is for alpha divided by this number, so that all of them hold simultaneously.
     pub candidates: u32,
 }
 

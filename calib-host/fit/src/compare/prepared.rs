@@ -28,7 +28,7 @@ pub(super) struct Prepared<'p> {
     digest: RowsDigest,
     binary: Option<Result<BinaryData, String>>,
     vectors: Option<Result<VectorData, String>>,
-    /// By reduction, and whether it takes leads.
+    /// By reduction, and whether it takes top-two margins.
     problems: Vec<((Reduction, bool), Result<Problems, String>)>,
 }
 
@@ -133,7 +133,7 @@ impl<'p> Prepared<'p> {
     }
 }
 
-/// How a method divides vectors: by which reduction, and whether that takes leads.
+/// How a method divides vectors: by which reduction, and whether that takes top-two margins.
 fn division(contender: &Contender) -> Option<(Reduction, bool)> {
     match contender {
         Contender::Reduced(reduction, _) => Some((*reduction, false)),

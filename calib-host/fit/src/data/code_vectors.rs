@@ -24,8 +24,8 @@ const SUM_TOLERANCE: f64 = 0.004;
 
 impl CodeVectors {
     /// Checks row-major codes, `classes` to a row: that each is one of the encoding and stands for a score in `[0, 1]`, and
-    /// that the scores of a row sum to one. The sum may be off by half a step for each class and one more, as a softmax is
-    /// that rounds and has no code for 1, and by 0.004 in any case.
+    /// that the scores of a row sum to one. The sum may differ from one by half a step for each class and one more,
+    /// because a softmax rounds and has no code for 1. It may differ by 0.004 in any case.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl CodeVectors {
         TopLabelCode::from_keys(self.encoding, row).expect("checked in new")
     }
 
-    /// What a row predicts and by which lead, by the code of the device.
+    /// What a row predicts and by which top-two margin, by the code of the device.
     pub(crate) fn top_label_margin(&self, row: &[u16]) -> TopLabelCodeMargin {
         TopLabelCodeMargin::from_keys(self.encoding, row).expect("checked in new")
     }

@@ -136,7 +136,7 @@ pub enum DataError {
     /// There are no calibrators of integer codes under the reduction.
     #[error("there is no {0} calibrator of integer codes")]
     CodeReduction(Reduction),
-    /// The lead of a predicted class is no score of other classes.
+    /// The top-two margin of a predicted class is no score of other classes.
     #[error("the top-two margin is a score for confidence and top-label only, not for {0}")]
     MarginReduction(Reduction),
     /// Leads are those of logits.

@@ -106,8 +106,9 @@ impl RowsSketch {
     /// Returns which share of the `test` rows are among these, if that is more than chance.
     ///
     /// Different patients may have the same score and label. So rows are compared that are equal: let one occur `a` times here and `b` times
-    /// there, of `n` and `m` rows, and let `r = n / m`. Of `a (a - 1) / 2` and `b (b - 1) / 2` pairs within the sets, divided by `r` and
-    /// multiplied by it, independent rows have on average as many as of the `a b` pairs between them: the rest are copies.
+    /// there, of `n` and `m` rows, and let `r = n / m`. There are `a (a - 1) / 2` and `b (b - 1) / 2` pairs within the sets. Divided by
+    /// `r` and multiplied by it, independent rows have on average as many of them as of the `a b` pairs between the sets: the rest are
+    /// copies.
     /// Independent rows that are distributed otherwise have fewer pairs between them. So the product of the factors of all
     /// rows by which a bet on copies grows, of mean at most 1, is an e-value, wherever the sketch ends.
     pub(super) fn overlap(&self, test: &Self) -> Option<Overlap> {
@@ -193,8 +194,8 @@ mod tests {
         RowsSketch::from_bytes(&of(fitted).sketch.to_bytes()).unwrap().overlap(&of(test).sketch)
     }
 
-    /// Of 600 rows of an artifact 599, 400 and 60 are known again if scores hardly repeat, alone and among others, and of scores that repeat
-    /// often all but the last.
+    /// Of 600 rows of an artifact, 599, 400 and 60 are recognized if scores hardly repeat, separately and among others. If scores repeat
+    /// often, all except the last are.
     #[test]
     fn rows_of_the_fit_are_known_again() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);

@@ -25,8 +25,8 @@ const SHARE: f64 = 0.6;
 
 /// How often labels change from a row to the next in order of score, against how often they would if rows were independent.
 ///
-/// The rows are taken in about 50 blocks of neighbors, of 20 rows or more. In a block with `m` rows, `k` of them positive, independent labels that
-/// are equally likely change `2 k (m - k) / m` times on average (the runs test of Wald and Wolfowitz 1940). Rows with equal
+/// The rows are taken in about 50 blocks of neighbors, of 20 rows or more. Take a block with `m` rows, `k` of them positive. Independent labels
+/// that are equally likely change `2 k (m - k) / m` times on average (the runs test of Wald and Wolfowitz 1940). Rows with equal
 /// scores have no order: they count as often as labels change on average over all orders. So codes, rounded scores and
 /// the leaves of a tree, whose equal scores have mixed labels, look like any others. Copies of rows, and recordings of a
 /// patient with nearly the same score and the patient's label, do not.
@@ -151,7 +151,7 @@ fn change_often(points: &Sorted, block_rows: u64) -> bool {
 ///
 /// On average over the orders of rows with equal scores, labels change as often or more. Between two scores that each have rows of one label
 /// that is the same count. A score with `n` rows of both labels, `k` of them positive, makes 2 of these changes at most. Its own rows
-/// change `2 k (n - k) / n` times, 1 or more, and so do they at a side to a score of one label, by chance, `k / n` or
+/// change `2 k (n - k) / n` times, 1 or more. At a side to a score of one label, they also change by chance, `k / n` or
 /// `(n - k) / n` times: together 2 of both such sides, 3 / 2 of one, and 1 of none, where a change to another score of both labels is half of
 /// each.
 fn changes_between_scores(run: &[Packed]) -> u64 {
@@ -224,7 +224,7 @@ impl fmt::Display for Repeats {
         write!(
             f,
             "These rows do not look independent, and guarantees and intervals are for independent rows. In order of score the \
-             label changes {changes:.0} times, and {expected:.0} times are expected. {repeated} of {rows} rows ({share:.1} %) \
+             label changes {changes:.0} times, and {expected:.0} times are expected. {repeated} of {rows} rows ({share:.1}%) \
              have the score and label of another row. Are there copies, or several rows per patient?"
         )
     }

@@ -9,7 +9,7 @@ use twox_hash::XxHash3_128;
 ///
 /// It is the sum of the hashes (XXH3) of the rows, modulo 2^128: the order of the rows does not matter, one pass is enough, and the
 /// hashes of two parts add up to the hash of both. Equal hashes mean equal rows, but by an accident of probability
-/// 2^-128, or by intent: the hash is no defence against anyone who looks for a collision. Sets that overlap without
+/// 2^-128, or by intent: the hash is no defense against anyone who looks for a collision. Sets that overlap without
 /// being equal have hashes that tell nothing: [`RowsDigest`](super::RowsDigest) does.
 ///
 /// ```

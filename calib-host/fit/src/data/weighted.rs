@@ -27,8 +27,8 @@ impl WeightedData {
     ///
     /// # Errors
     ///
-    /// No rows, a score that is not in `[0, 1]`, a weight that is not a number from 0 on, weights that are all 0, or those of a label that
-    /// all count as 0.
+    /// No rows, a score that is not in `[0, 1]`, or a weight that is not a number from 0 on. Weights that are all 0, or those of a label
+    /// that all count as 0.
     pub fn new(rows: &[(f64, f64, bool)]) -> Result<Self, DataError> {
         Self::of_kind(ScoreKind::Probability, rows)
     }
@@ -162,7 +162,7 @@ mod tests {
         assert!(matches!(WeightedData::new(&[(1.5, 0.5, true)]), Err(DataError::Score { row: 0, .. })));
     }
 
-    /// The rows that weigh something, all the same: score and label.
+    /// The rows that weigh something, with equal weights: score and label.
     fn units(data: &WeightedData) -> Vec<(f64, bool)> {
         let Form::Rows(rows) = data.units.form() else { panic!("weights are rows") };
         let heavy: Vec<_> = rows.iter().filter(|row| row.1 > 0).collect();

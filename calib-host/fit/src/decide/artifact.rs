@@ -6,7 +6,7 @@ use super::actions::Actions;
 use super::rule::Rule;
 use crate::artifact::{StoredArtifact, written};
 
-/// The artifact with this decision rule, in place of its own if it has one, and of thresholds of the score and prediction sets: a device
+/// The artifact with this decision rule, which replaces an earlier rule, thresholds of the score and prediction sets: a device
 /// decides in one way. The calibrator is the same, and so is the counter unless another one is given; the identity, which is a hash of
 /// everything, is another. The signature is not kept: anyone who made it has not seen the rule.
 ///

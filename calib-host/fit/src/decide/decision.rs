@@ -66,7 +66,7 @@ pub struct DecisionCost {
     pub validation: Validation,
     /// Observed on the labeled test rows, decided by the calibrated probabilities.
     pub observed: f64,
-    /// Observed if the scores are taken for probabilities; `None` if they are margins.
+    /// Observed if the scores are used as probabilities; `None` if they are margins.
     pub observed_before: Option<f64>,
 }
 

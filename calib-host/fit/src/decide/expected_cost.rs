@@ -183,7 +183,7 @@ pub fn cost_interval(
     rule: &Rule,
     probs: &ProbDistribution,
     validation: &Validation,
-    (labelled, candidates): (&[Prediction], u64),
+    (labeled, candidates): (&[Prediction], u64),
 ) -> CostInterval {
     let estimate = expected_cost(actions, rule, probs);
     let weight: f64 = rule.intervals().iter().map(|&action| spread(actions, action)).sum();
@@ -192,7 +192,7 @@ pub fn cost_interval(
         |margin: f64| Interval { lo: (estimate - margin).max(least), hi: (estimate + margin).min(most) };
 
     let delta = validation.delta / candidates as f64;
-    let guaranteed = bernstein(&costs_of(actions, rule, labelled), (least, most), delta);
+    let guaranteed = bernstein(&costs_of(actions, rule, labeled), (least, most), delta);
     CostInterval {
         deviation: around(validation.c_emp * weight),
         guaranteed,
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(bernstein(&[(5.0, 1)], (0.0, 9.0), 0.1), Interval { lo: 0.0, hi: 9.0 });
     }
 
-    /// The labels of 20 000 rows say what a decision costs; twenty rows say next to nothing.
+    /// The labels of 20 000 rows say what a decision costs; twenty rows say almost nothing.
     #[test]
     fn the_guarantee_follows_from_labels_and_says_when_it_says_nothing() {
         let all = actions(&[(0, 1, 0), (9, 0, 0)]);

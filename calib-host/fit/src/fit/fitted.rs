@@ -100,9 +100,9 @@ getters! {
         ;
         /// The function.
         model: Model,
-        /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with probability `1 - alpha` where epsilon
-        /// is stated; empty where it is not. An exact epsilon holds whenever they do. One by Hoeffding's inequality holds together
-        /// with them with `1 - 2 alpha`.
+        /// The exact (Clopper-Pearson) intervals of the bins, all of which hold with at least `1 - alpha` probability where
+        /// epsilon is stated; empty where it is not. An exact epsilon holds whenever they do. One by Hoeffding's inequality and the
+        /// intervals hold simultaneously with at least `1 - 2 alpha` probability.
         intervals: [Interval],
     }
 }
@@ -118,7 +118,7 @@ pub struct Unfitted {
 }
 
 impl Fit {
-    /// Tells whether the score of a predicted class is its lead: the largest logit less the second largest.
+    /// Tells whether the score of a predicted class is its top-two margin: the largest logit less the second largest.
     pub fn is_by_lead(&self) -> bool {
         self.scores == ScoreKind::Margin && self.reduction != Reduction::Binary
     }
@@ -356,7 +356,7 @@ impl Fit {
     }
 }
 
-/// Returns the alpha at which each of so many candidates is fitted, so that all hold together at the alpha that an artifact
+/// Returns the alpha at which each of so many candidates is fitted, so that all hold simultaneously at the alpha that an artifact
 /// states.
 pub fn divided(alpha: f64, candidates: u32) -> f64 {
     match candidates {

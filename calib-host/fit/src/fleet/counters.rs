@@ -30,7 +30,7 @@ pub struct TableCounters {
     pub predictions: Vec<u64>,
     /// The predictions in each bin of the table whose outcome is known. Empty where none is.
     #[serde(default)]
-    pub labelled: Vec<u64>,
+    pub labeled: Vec<u64>,
     /// How many of these outcomes were positive; for top-label how many predictions were right.
     #[serde(default)]
     pub positives: Vec<u64>,
@@ -51,7 +51,7 @@ impl DeviceCounters {
             let outcomes = vec![0; artifact.tables().bins(table).unwrap_or(0)];
             monitors.reference(table).map(|reference| TableCounters {
                 predictions: vec![0; reference.bins()],
-                labelled: outcomes.clone(),
+                labeled: outcomes.clone(),
                 positives: outcomes,
             })
         };
@@ -95,10 +95,10 @@ impl DeviceCounters {
 }
 
 impl TableCounters {
-    /// Tells whether a counter holds no more. The device then counts no more predictions of this table, or no more outcomes, and what
+    /// Tells whether a counter holds no more. The device then stops counting predictions of this table, or outcomes, and what
     /// comes later is in none of these counts.
     pub fn is_full(&self) -> bool {
-        self.predictions.iter().chain(&self.labelled).any(|&count| is_full(count))
+        self.predictions.iter().chain(&self.labeled).any(|&count| is_full(count))
     }
 
     fn check(
@@ -111,7 +111,7 @@ impl TableCounters {
         let device = || device.to_owned();
         let columns = [
             ("predictions", &self.predictions, bins),
-            ("labelled", &self.labelled, of_table),
+            ("labeled", &self.labeled, of_table),
             ("positives", &self.positives, of_table),
         ];
         for (name, counts, expected) in columns {
@@ -119,24 +119,24 @@ impl TableCounters {
                 return Err(FleetError::Bins { device: device(), table, name, bins: counts.len(), expected });
             }
         }
-        if self.labelled.len() != self.positives.len() {
+        if self.labeled.len() != self.positives.len() {
             return Err(FleetError::Unpaired { device: device(), table });
         }
-        if let Some(bin) = (0..self.labelled.len()).find(|&bin| self.positives[bin] > self.labelled[bin]) {
-            let (positives, labelled) = (self.positives[bin], self.labelled[bin]);
-            return Err(FleetError::Positives { device: device(), table, bin, positives, labelled });
+        if let Some(bin) = (0..self.labeled.len()).find(|&bin| self.positives[bin] > self.labeled[bin]) {
+            let (positives, labeled) = (self.positives[bin], self.labeled[bin]);
+            return Err(FleetError::Positives { device: device(), table, bin, positives, labeled });
         }
         let sum = |counts: &[u64]| counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
-        let fail = |bin, labelled, predictions| {
-            Err(FleetError::Labelled { device: device(), table, bin, labelled, predictions })
+        let fail = |bin, labeled, predictions| {
+            Err(FleetError::Labeled { device: device(), table, bin, labeled, predictions })
         };
-        let mut pairs = self.labelled.iter().zip(&self.predictions);
-        let bin = pairs.position(|(labelled, predictions)| labelled > predictions).filter(|_| has_same_bins);
-        match (sum(&self.labelled), sum(&self.predictions)) {
+        let mut pairs = self.labeled.iter().zip(&self.predictions);
+        let bin = pairs.position(|(labeled, predictions)| labeled > predictions).filter(|_| has_same_bins);
+        match (sum(&self.labeled), sum(&self.predictions)) {
             // Sums of this many devices stay within what a double counts.
-            (Some(labelled), Some(predictions)) if predictions <= MAX_COUNT => match bin {
-                Some(bin) => fail(Some(bin), self.labelled[bin], self.predictions[bin]),
-                None if labelled > predictions => fail(None, labelled, predictions),
+            (Some(labeled), Some(predictions)) if predictions <= MAX_COUNT => match bin {
+                Some(bin) => fail(Some(bin), self.labeled[bin], self.predictions[bin]),
+                None if labeled > predictions => fail(None, labeled, predictions),
                 None => Ok(()),
             },
             _ => Err(FleetError::TooMany { device: device(), table }),
@@ -144,8 +144,8 @@ impl TableCounters {
     }
 }
 
-/// Whether a counter of a monitor of so many bins, at most 255, holds no more: that is told by the count alone, as it stops where
-/// that of none but one number of bins does.
+/// Whether a counter of a monitor of so many bins, at most 255, holds no more. The count itself shows this: it stops where
+/// the count of only one number of bins does.
 pub(super) fn is_full(count: u64) -> bool {
     const ALL: u64 = u32::MAX as u64;
     count > ALL >> 8 && count <= ALL && ALL / (ALL / count) == count

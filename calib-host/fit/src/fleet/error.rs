@@ -75,7 +75,7 @@ pub enum FleetError {
         expected: usize,
     },
     /// Outcomes without positives, or the reverse.
-    #[error("{device}, table {table}: labelled and positives go together, a number for every bin")]
+    #[error("{device}, table {table}: labeled and positives go together, a number for every bin")]
     Unpaired {
         /// The device.
         device: String,
@@ -83,7 +83,7 @@ pub enum FleetError {
         table: usize,
     },
     /// More positives than outcomes.
-    #[error("{device}, table {table}, bin {bin}: {positives} positives of {}", number_of(*labelled, "outcome"))]
+    #[error("{device}, table {table}, bin {bin}: {positives} positives of {}", number_of(*labeled, "outcome"))]
     Positives {
         /// The device.
         device: String,
@@ -94,16 +94,16 @@ pub enum FleetError {
         /// The positives.
         positives: u64,
         /// Of so many.
-        labelled: u64,
+        labeled: u64,
     },
     /// More outcomes than predictions.
     #[error(
         "{device}, table {table}{}: {} of {}",
         bin.map(|bin| format!(", bin {bin}")).unwrap_or_default(),
-        number_of(*labelled, "outcome"),
+        number_of(*labeled, "outcome"),
         number_of(*predictions, "prediction")
     )]
-    Labelled {
+    Labeled {
         /// The device.
         device: String,
         /// The table.
@@ -111,7 +111,7 @@ pub enum FleetError {
         /// The bin; `None` of all together, where the monitors have other bins.
         bin: Option<usize>,
         /// The outcomes.
-        labelled: u64,
+        labeled: u64,
         /// The predictions.
         predictions: u64,
     },
@@ -139,7 +139,7 @@ impl FleetError {
             | Self::Bins { device, .. }
             | Self::Unpaired { device, .. }
             | Self::Positives { device, .. }
-            | Self::Labelled { device, .. }
+            | Self::Labeled { device, .. }
             | Self::TooMany { device, .. } => Some(device),
         }
     }

@@ -13,25 +13,25 @@ const ALTERNATIVES: [f64; 3] = [0.1, 0.2, 0.4];
 /// How many units of a bound on the device are 1.
 const UNITS: f64 = (1u32 << 30) as f64;
 
-/// Evidence against a calibrator, and how much an alarm takes.
+/// An e-value: the evidence against a calibrator, and how much an alert needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
-    /// Its natural logarithm: 0 speaks neither for nor against.
+    /// The natural logarithm of the e-value. 0 is evidence neither for nor against.
     pub log: f64,
-    /// A false alarm is at most one in so many.
+    /// The e-value that an alert needs. The probability of a false alert at any time is at most its reciprocal.
     pub rarity: u32,
 }
 
-/// What evidence amounts to, the more the greater.
+/// What an e-value amounts to, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Nothing speaks against the calibrator, or next to nothing: odds below 1 : 3, which are barely worth a mention (Jeffreys 1961).
+    /// Little or no evidence against the calibrator: an e-value below 3, which is barely worth a mention (Jeffreys 1961).
     Quiet,
-    /// Something does, weakly: odds below 1 : 10.
+    /// Weak evidence: an e-value below 10.
     Weak,
-    /// More does, and not enough for an alarm.
+    /// More evidence, but not enough for an alert.
     Evidence,
-    /// Enough does.
+    /// Enough evidence for an alert.
     Alarm,
 }
 
@@ -44,30 +44,34 @@ impl Evidence {
         }
     }
 
-    /// Returns the odds against the calibrator: what a bettor has who began with 1.
+    /// Returns the e-value: the wealth of a bettor who began with 1 and bet that something has changed.
     pub fn odds(&self) -> f64 {
         self.log.exp()
     }
 
-    /// Returns them as text.
-    ///
-    /// ```
-    /// use calib_fit::fleet::Evidence;
-    ///
-    /// let of = |log: f64| Evidence { log, rarity: 20 }.in_odds();
-    /// assert_eq!((of(0.0), of(1000.0)), ("1 : 1.0".to_owned(), "1 : 10^434.3".to_owned()));
-    /// ```
-    pub fn in_odds(&self) -> String {
-        match self.odds() {
-            odds if odds < 1e6 => format!("1 : {odds:.1}"),
-            // The logarithm is finite where its exponential is not.
-            _ => format!("1 : 10^{:.1}", self.log / std::f64::consts::LN_10),
-        }
+    /// Returns the e-value as text.
+    pub fn e_value(&self) -> String {
+        e_value(self.log)
+    }
+}
+
+/// Returns an e-value as text, from its natural logarithm.
+///
+/// ```
+/// use calib_fit::fleet::e_value;
+///
+/// assert_eq!((e_value(0.0), e_value(1000.0)), ("1.0".to_owned(), "10^434.3".to_owned()));
+/// ```
+pub fn e_value(log: f64) -> String {
+    match log.exp() {
+        value if value < 1e6 => format!("{value:.1}"),
+        // The logarithm is finite where its exponential is not.
+        _ => format!("10^{:.1}", log / std::f64::consts::LN_10),
     }
 }
 
 impl Standing {
-    /// What the logarithm of evidence amounts to that is not enough for an alarm.
+    /// What the logarithm of an e-value amounts to if it is not enough for an alert.
     ///
     /// ```
     /// use calib_fit::fleet::Standing;
@@ -84,12 +88,12 @@ impl Standing {
     }
 }
 
-/// What it amounts to, and its odds where that is anything.
+/// What it amounts to, and the e-value unless it is quiet.
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.standing() {
             Standing::Quiet => Standing::Quiet.fmt(f),
-            standing => write!(f, "{standing} {}", self.in_odds()),
+            standing => write!(f, "{standing}, e-value {}", self.e_value()),
         }
     }
 }
@@ -100,17 +104,18 @@ impl fmt::Display for Standing {
             Self::Quiet => "quiet",
             Self::Weak => "weak evidence",
             Self::Evidence => "evidence",
-            Self::Alarm => "alarm",
+            Self::Alarm => "alert",
         })
     }
 }
 
-/// Works out how strongly predictions speak for another distribution than the calibration scores: the logarithm of the evidence of
+/// Computes how strongly predictions speak for another distribution than the calibration scores: the logarithm of the evidence of
 /// [`ShiftMonitor`](calib_core::monitor::ShiftMonitor), which rounds it down. `gaps` are the reference's, and `counts` the predictions of
 /// each bin.
 ///
-/// With n + 1 gaps, m of them in a bin with c of t predictions, it is the product over all predictions of (5 + c) / (5 B + t) to
-/// (m + c) / (n + 1 + t), with the counts from before each: a function of the counts alone. Below 10^-4 off for 10^9 predictions.
+/// Take n + 1 gaps, m of them in a bin with c of t predictions. It is the product over all predictions of (5 + c) / (5 B + t) to
+/// (m + c) / (n + 1 + t). The counts are those before each prediction: a function of the counts alone. Below 10^-4 off for 10^9
+/// predictions.
 ///
 /// ```
 /// let quiet = calib_fit::fleet::shift_evidence(&[250, 250, 250, 250], &[10, 11, 9, 10]);
@@ -141,7 +146,7 @@ fn sum(counts: impl Iterator<Item = u64>) -> f64 {
     counts.sum::<u64>() as f64
 }
 
-/// Works out how strongly outcomes speak against the guarantee: the logarithm of the evidence of
+/// Computes how strongly outcomes speak against the guarantee: the logarithm of the evidence of
 /// [`GuaranteeMonitor`](calib_core::monitor::GuaranteeMonitor), which rounds it down. Every bin has the interval that was guaranteed, if one was, its
 /// outcomes and how many of them were positive. `None` where there is nothing to bet against.
 ///
@@ -156,11 +161,11 @@ fn sum(counts: impl Iterator<Item = u64>) -> f64 {
 /// ```
 pub fn guarantee_evidence(bins: impl IntoIterator<Item = (Option<Interval>, u64, u64)>) -> Option<f64> {
     let mut bets = Vec::new();
-    for (guaranteed, labelled, positives) in bins {
+    for (guaranteed, labeled, positives) in bins {
         let Some(guaranteed) = guaranteed else { continue };
         // As the device has them: away from the interval, in units of 2^-30.
         let (lo, hi) = ((guaranteed.lo * UNITS).floor() / UNITS, (guaranteed.hi * UNITS).ceil() / UNITS);
-        let (positives, negatives) = (positives as f64, labelled.saturating_sub(positives) as f64);
+        let (positives, negatives) = (positives as f64, labeled.saturating_sub(positives) as f64);
         let mut bet = |theta: f64, bound: f64| {
             bets.push(positives * (theta / bound).ln() + negatives * ((1.0 - theta) / (1.0 - bound)).ln());
         };
@@ -294,13 +299,13 @@ mod tests {
             let mut on_device = ([0; 10], [0; 10]);
             let mut exact = Vec::new();
             let mut guaranteed = Vec::new();
-            for (bin, &(a, b, labelled, share)) in bins.iter().enumerate() {
-                let positives = (f64::from(labelled) * share) as u32;
-                (on_device.0[bin], on_device.1[bin]) = (labelled, positives);
+            for (bin, &(a, b, labeled, share)) in bins.iter().enumerate() {
+                let positives = (f64::from(labeled) * share) as u32;
+                (on_device.0[bin], on_device.1[bin]) = (labeled, positives);
                 let (lo, hi) = (a.min(b), a.max(b));
                 guaranteed.push(ProbInterval::new(lo, hi));
                 let interval = Interval { lo: lo.into(), hi: hi.into() };
-                exact.push((Some(interval), labelled.into(), positives.into()));
+                exact.push((Some(interval), labeled.into(), positives.into()));
             }
             let monitor = GuaranteeMonitor::resumed(on_device.0, on_device.1, None);
             let device = log(monitor.evidence(guaranteed.into_iter()));

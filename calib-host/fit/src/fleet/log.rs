@@ -23,7 +23,7 @@ pub const LOOKS_WHEN_SAVED: u32 = u32::MAX;
 /// {"predictions": {"bins": [0, 3, 3, 1], "time": "2026-11-23T14:00Z"}}
 /// {"outcomes": {"bins": [3, 0], "labels": [1, 0]}}
 /// {"answer": {"monitor": "shift", "alarm_at": null}}
-/// {"counters": {"predictions": [1, 1, 0, 2], "labelled": [1, 0, 0, 1], "positives": [0, 0, 0, 1]}}
+/// {"counters": {"predictions": [1, 1, 0, 2], "labeled": [1, 0, 0, 1], "positives": [0, 0, 0, 1]}}
 /// {"reset": {}}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct LogBegin {
     pub device: String,
     /// The identity of its calibrator, as 16 hexadecimal digits.
     pub calibrator: String,
-    /// The device works evidence out with every so many predictions, and every so many outcomes; 1 if not said. [`LOOKS_WHEN_SAVED`] if
+    /// The number of predictions, and of outcomes, between evaluations of the device; 1 by default. [`LOOKS_WHEN_SAVED`] if
     /// it does so with each save.
     #[serde(default = "every")]
     pub looks_every: u32,
@@ -147,7 +147,7 @@ pub struct LoggedCounters {
     pub predictions: Vec<u64>,
     /// The known outcomes in each bin of the table. Empty where none is.
     #[serde(default)]
-    pub labelled: Vec<u64>,
+    pub labeled: Vec<u64>,
     /// How many of these were positive.
     #[serde(default)]
     pub positives: Vec<u64>,

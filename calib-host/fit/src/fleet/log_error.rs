@@ -31,8 +31,8 @@ pub enum LogError {
     /// A device without a name, which nobody can tell from another.
     #[error("the device has no name")]
     Nameless,
-    /// Evidence that is never worked out.
-    #[error("looks_every is 0: evidence would never be computed")]
+    /// An e-value that is never computed.
+    #[error("looks_every is 0: the e-value would never be computed")]
     NeverLooks,
     /// Something happens before a device begins.
     #[error("no device has begun: the first line names it, with its calibrator")]
@@ -69,63 +69,62 @@ pub enum LogError {
         /// The predictions.
         predictions: u64,
     },
-    /// More than can be worked out again.
-    #[error("there are too many bins, or predictions in one bin, to compute the evidence again")]
+    /// More than can be computed again.
+    #[error("there are too many bins, or predictions in one bin, to compute the e-value again")]
     TooMany,
-    /// An alarm at a time that has not come.
-    #[error("the log states an alarm of {monitor} at number {at}, and only {counted} were counted")]
+    /// An alert at a time that has not come.
+    #[error("the log states an alert of {monitor} at number {at}, but only {counted} were counted")]
     NotYet {
         /// The monitor.
         monitor: MonitorName,
-        /// When it is said to be raised.
+        /// When it was raised, by the log.
         at: u64,
         /// How many were counted.
         counted: u64,
     },
-    /// An alarm without the evidence for it.
+    /// An alert with too small an e-value.
     #[error(
-        "the alarm of {monitor} at number {at} has no reason: the evidence was 1 : {odds:.1} then, and an alarm needs 1 : \
-         {rarity}"
+        "the alert of {monitor} at number {at} has no reason: the e-value was {odds:.1} then, and an alert needs {rarity}"
     )]
     Unfounded {
         /// The monitor.
         monitor: MonitorName,
-        /// When it is said to be raised.
+        /// When it was raised, by the log.
         at: u64,
-        /// What the evidence was.
+        /// The e-value.
         odds: f64,
-        /// What it takes.
+        /// The e-value that an alert needs.
         rarity: u32,
     },
-    /// Evidence without an alarm.
+    /// An e-value that is high enough, without an alert.
     #[error(
-        "the log states no alarm of {monitor}, and at number {at} the evidence was 1 : {odds:.1}: an alarm needs 1 : {rarity}"
+        "the log states no alert of {monitor}, but at number {at} the e-value was {odds:.1}: an alert needs {rarity}"
     )]
     Missed {
         /// The monitor.
         monitor: MonitorName,
-        /// When the evidence was worked out.
+        /// When the e-value was computed.
         at: u64,
-        /// What it was.
+        /// The e-value.
         odds: f64,
-        /// What an alarm takes.
+        /// The e-value that an alert needs.
         rarity: u32,
     },
-    /// An alarm that is said to be raised after it was.
+    /// An alert that was raised too late, by the log.
     #[error(
-        "the log states an alarm of {monitor} at number {at}, and already at number {due} the evidence was 1 : {odds:.1}: an \
-         alarm needs 1 : {rarity}"
+        "the log states an alert of {monitor} at number {at}, but the e-value was already {odds:.1} at number {due}: an alert \
+         needs {rarity}"
     )]
     Late {
         /// The monitor.
         monitor: MonitorName,
-        /// When it is said to be raised.
+        /// When it was raised, by the log.
         at: u64,
-        /// When it was raised at the latest.
+        /// When it was due at the latest.
         due: u64,
-        /// What the evidence was then.
+        /// The e-value at that time.
         odds: f64,
-        /// What an alarm takes.
+        /// The e-value that an alert needs.
         rarity: u32,
     },
     /// An answer that does not go with the one before.
@@ -138,7 +137,7 @@ pub enum LogError {
         /// What was said.
         before: Option<u64>,
     },
-    /// Another last alarm of a change than the predictions have.
+    /// Another last change alert than the predictions give.
     #[error("the log states {} of a change, and these predictions give {}", said(*.now), said(*.found))]
     OtherChange {
         /// What is said.
@@ -171,7 +170,7 @@ pub enum LogError {
 }
 
 fn said(alarm: Option<u64>) -> String {
-    alarm.map_or("no alarm".into(), |at| format!("an alarm at number {at}"))
+    alarm.map_or("no alert".into(), |at| format!("an alert at number {at}"))
 }
 
 impl LogError {

@@ -1,7 +1,7 @@
 //! What the counters of many devices say together.
 //!
 //! A device's [monitors](calib_core::monitor) answer from counts alone, and counts of devices with the same calibrator add up: what
-//! none of them sees, all of them may. Here the evidence is worked out again from counts, in doubles and by the definition, so that
+//! none of them sees, all of them may. Here the evidence is computed again from counts, in doubles and by the definition, so that
 //! it also tells whether an answer of a device was right.
 //!
 //! Which devices are added, and when, must depend neither on their scores nor on their counts, labels or alarms: the most
@@ -24,7 +24,7 @@ mod verify;
 
 pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
-pub use evidence::{Evidence, Standing, guarantee_evidence, shift_evidence};
+pub use evidence::{Evidence, Standing, e_value, guarantee_evidence, shift_evidence};
 pub use log::{
     LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters,
     LoggedOutcomes, LoggedPredictions, MonitorName,

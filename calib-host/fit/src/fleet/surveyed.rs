@@ -37,7 +37,7 @@ pub struct FleetBin {
     /// Within which the probability was guaranteed to lie.
     pub guaranteed: Option<Interval>,
     /// How many outcomes are known.
-    pub labelled: u64,
+    pub labeled: u64,
     /// How many of them were positive.
     pub positives: u64,
     /// The exact interval of their share: all bins of the table are covered at once with the confidence that was asked for.
@@ -53,7 +53,7 @@ pub struct DeviceStanding {
     /// How many predictions it counted.
     pub predictions: u64,
     /// How many outcomes it was told.
-    pub labelled: u64,
+    pub labeled: u64,
     /// Whether a counter is full, so that what came later is not counted.
     pub is_full: bool,
     /// Whether its scores come from another distribution.
@@ -89,7 +89,7 @@ impl FleetTable {
 impl DeviceStanding {
     /// What its outcomes say of the guarantee; `None` where none is known, or nothing is guaranteed.
     pub fn judged(&self) -> Option<Evidence> {
-        self.guarantee.filter(|_| self.labelled > 0)
+        self.guarantee.filter(|_| self.labeled > 0)
     }
 }
 
@@ -199,34 +199,34 @@ impl Comparison {
 
     fn survey(&self, devices: &[DeviceCounters], alpha: f64) -> FleetTable {
         let bins = self.guaranteed.len();
-        let (mut predictions, mut labelled, mut positives) =
+        let (mut predictions, mut labeled, mut positives) =
             (vec![0; self.gaps.len()], vec![0; bins], vec![0; bins]);
         let mut alone = Vec::with_capacity(devices.len());
         for device in devices {
             let Some(counters) = device.tables.get(self.table).and_then(Option::as_ref) else { continue };
             add(&mut predictions, &counters.predictions);
-            add(&mut labelled, &counters.labelled);
+            add(&mut labeled, &counters.labeled);
             add(&mut positives, &counters.positives);
             alone.push(DeviceStanding {
                 device: device.device.clone(),
                 predictions: counters.predictions.iter().sum(),
-                labelled: counters.labelled.iter().sum(),
+                labeled: counters.labeled.iter().sum(),
                 is_full: counters.is_full(),
                 shift: self.shift_of(&counters.predictions),
-                guarantee: self.guarantee_of(&counters.labelled, &counters.positives),
+                guarantee: self.guarantee_of(&counters.labeled, &counters.positives),
             });
         }
         let of_bin = |bin: usize| FleetBin {
             prob: self.probs[bin],
             guaranteed: self.guaranteed[bin],
-            labelled: labelled[bin],
+            labeled: labeled[bin],
             positives: positives[bin],
-            interval: clopper_pearson(positives[bin], labelled[bin], alpha / bins as f64),
+            interval: clopper_pearson(positives[bin], labeled[bin], alpha / bins as f64),
         };
         FleetTable {
             table: self.table,
             shift: self.shift_of(&predictions),
-            guarantee: self.guarantee_of(&labelled, &positives),
+            guarantee: self.guarantee_of(&labeled, &positives),
             bins: (0..bins).map(of_bin).collect(),
             devices: alone,
             predictions,
@@ -237,12 +237,12 @@ impl Comparison {
         Evidence { log: shift_evidence(&self.gaps, predictions), rarity: self.shift }
     }
 
-    pub(super) fn guarantee_of(&self, labelled: &[u64], positives: &[u64]) -> Option<Evidence> {
+    pub(super) fn guarantee_of(&self, labeled: &[u64], positives: &[u64]) -> Option<Evidence> {
         // Without any outcome there is none of any bin.
         let count = |counts: &[u64], bin| counts.get(bin).copied().unwrap_or_default();
         let bins = self.guaranteed.iter().enumerate();
         let log = guarantee_evidence(
-            bins.map(|(bin, &guaranteed)| (guaranteed, count(labelled, bin), count(positives, bin))),
+            bins.map(|(bin, &guaranteed)| (guaranteed, count(labeled, bin), count(positives, bin))),
         );
         log.map(|log| Evidence { log, rarity: self.guarantee })
     }
@@ -281,12 +281,12 @@ mod tests {
     }
 
     fn device(stored: &StoredArtifact, name: &str, counts: [&[u64]; 3]) -> DeviceCounters {
-        let [predictions, labelled, positives] = counts.map(<[u64]>::to_vec);
+        let [predictions, labeled, positives] = counts.map(<[u64]>::to_vec);
         DeviceCounters {
             calib_counters: COUNTERS_VERSION,
             device: name.into(),
             calibrator: stored.artifact().identity().to_string(),
-            tables: vec![Some(TableCounters { predictions, labelled, positives })],
+            tables: vec![Some(TableCounters { predictions, labeled, positives })],
         }
     }
 
@@ -301,14 +301,14 @@ mod tests {
         let tables = survey(&stored.artifact(), &devices, 0.05).unwrap();
         let [table] = &tables[..] else { panic!("{tables:?}") };
         assert_eq!(table.predictions, [13, 12, 11, 70]);
-        let bins: Vec<_> = table.bins.iter().map(|bin| (bin.labelled, bin.positives)).collect();
+        let bins: Vec<_> = table.bins.iter().map(|bin| (bin.labeled, bin.positives)).collect();
         assert_eq!(bins, [(8, 1), (8, 3), (8, 5), (68, 16)]);
         assert_eq!(table.bins[3].interval, clopper_pearson(16, 68, 0.0125));
         let standings =
             |device: &DeviceStanding| (device.shift.standing(), device.guarantee.unwrap().standing());
         assert_eq!(standings(&table.devices[1]), (Standing::Alarm, Standing::Alarm));
         assert_eq!(standings(&table.devices[0]), (Standing::Quiet, Standing::Quiet));
-        assert_eq!((table.devices[2].predictions, table.devices[2].labelled), (6, 0));
+        assert_eq!((table.devices[2].predictions, table.devices[2].labeled), (6, 0));
         // One of 20 by its scores, and one of 100 by its outcomes, which the last one has none of.
         assert!((table.expected_alone() - (3.0 * 0.05 + 2.0 * 0.01)).abs() < 1e-12);
         assert!(table.devices[2].judged().is_none() && table.devices[1].judged().is_some());
@@ -353,10 +353,10 @@ mod tests {
         let table = table(&isotonic);
         assert!(table.guarantee.is_none() && table.bins.iter().all(|bin| bin.guaranteed.is_none()));
         assert_ne!(table.bins.len(), 4);
-        let (labelled, positives) = (vec![9; table.bins.len()], vec![0; table.bins.len()]);
-        let many = device(&isotonic, "a", [&[1; 4], &labelled, &positives]);
+        let (labeled, positives) = (vec![9; table.bins.len()], vec![0; table.bins.len()]);
+        let many = device(&isotonic, "a", [&[1; 4], &labeled, &positives]);
         let error = survey(&isotonic.artifact(), &[many], 0.05).unwrap_err();
-        assert!(matches!(error, FleetError::Labelled { bin: None, predictions: 4, .. }), "{error}");
+        assert!(matches!(error, FleetError::Labeled { bin: None, predictions: 4, .. }), "{error}");
     }
 
     #[test]
@@ -386,21 +386,21 @@ mod tests {
             FleetError::Bins { name: "predictions", .. }
         ));
         assert!(matches!(
-            table(&|counts| counts.labelled.truncate(3)),
-            FleetError::Bins { name: "labelled", .. }
+            table(&|counts| counts.labeled.truncate(3)),
+            FleetError::Bins { name: "labeled", .. }
         ));
         assert!(matches!(table(&|counts| counts.positives.clear()), FleetError::Unpaired { .. }));
         assert!(matches!(table(&|counts| counts.positives[2] = 2), FleetError::Positives { bin: 2, .. }));
         // As many as there are predictions, but not in this bin.
         let in_bin = |counts: &mut TableCounters| {
-            counts.labelled = vec![2, 1, 1, 0];
+            counts.labeled = vec![2, 1, 1, 0];
             counts.positives = vec![0; 4];
         };
         let error = table(&in_bin);
-        assert!(matches!(error, FleetError::Labelled { bin: Some(0), labelled: 2, .. }), "{error}");
+        assert!(matches!(error, FleetError::Labeled { bin: Some(0), labeled: 2, .. }), "{error}");
         assert!(error.to_string().ends_with(", table 0, bin 0: 2 outcomes of 1 prediction"), "{error}");
         assert!(matches!(table(&|counts| counts.predictions[1] = 1 << 32), FleetError::TooMany { .. }));
-        assert!(matches!(table(&|counts| counts.labelled[1] = u64::MAX), FleetError::TooMany { .. }));
+        assert!(matches!(table(&|counts| counts.labeled[1] = u64::MAX), FleetError::TooMany { .. }));
         let plain = fit_binary(&data(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
         let plain =
             StoredArtifact::from_bytes(&artifact_bytes(&plain, &Default::default()).unwrap()).unwrap();

@@ -12,18 +12,18 @@ use super::log::{
 use super::log_error::LogError;
 use super::surveyed::Comparison;
 
-/// A monitor of more bins is not worked out again.
+/// A monitor of more bins is not computed again.
 const MOST_BINS: usize = 256;
 /// By how much the logarithm of a device's evidence of a shift is less than there is, for each bin and one more.
 const SHIFT_SLACK: f64 = 1.0 / 16_384.0;
 /// By how much that of outcomes is, at most, for each outcome and for a thousand more.
 const GUARANTEE_SLACK: f64 = 1e-6;
 
-/// Works out again, line by line, what devices say that they counted and answered.
+/// Computes again, line by line, what devices say that they counted and answered.
 ///
-/// An alarm needs its evidence, by the definition and in doubles: a device rounds evidence down, so that it never has more. An answer
-/// without an alarm is wrong, and so is one with a later alarm, if the evidence was there, by more than a device may round off, when the device
-/// worked it out before. The alarms of a change depend on the order of predictions, and are worked out as on the device, bit for bit.
+/// An alert needs its e-value, by the definition and in doubles: a device rounds its e-value down, so it never has more. An answer without an
+/// alert, or with a later alert, is wrong if the e-value was high enough. The excess must be more than a device may round off, when the device
+/// worked it out before. The alarms of a change depend on the order of predictions, and are computed as on the device, bit for bit.
 pub struct LogVerifier<'a> {
     artifact: &'a Artifact<'a>,
     devices: Vec<DeviceLog>,
@@ -86,7 +86,7 @@ struct TableLog {
     shift: Box<ShiftMonitor<MOST_BINS>>,
     change: Box<ChangeMonitor<MOST_BINS>>,
     change_alarms_at: Vec<u64>,
-    /// When the evidence of a shift, and against the guarantee, first sufficed for certain when it was worked out.
+    /// When the evidence of a shift, and against the guarantee, first sufficed for certain when it was computed.
     due: [Option<Due>; 2],
     /// The last answers about a shift and about the guarantee.
     answered: [Option<Answered>; 2],
@@ -97,7 +97,7 @@ struct TableLog {
 #[derive(Clone)]
 struct Counts {
     predictions: Vec<u64>,
-    labelled: Vec<u64>,
+    labeled: Vec<u64>,
     positives: Vec<u64>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> LogVerifier<'a> {
         }
     }
 
-    /// Returns what was worked out, for every device in the order of the log; of one that was told to count again once more for each time.
+    /// Returns what was computed, for every device in the order of the log; of one that was told to count again once more for each time.
     pub fn finish(self) -> Vec<VerifiedDevice> {
         let devices = self.devices.into_iter().map(|DeviceLog { begin, resets, mut tables }| {
             tables.sort_by_key(|table| table.comparison.table);
@@ -211,7 +211,7 @@ impl VerifiedDevice {
                 ] {
                     if after > 0 {
                         doubts.push(format!(
-                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alarm was \
+                            "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alert was \
                              due was not checked",
                             table.table
                         ));
@@ -221,8 +221,8 @@ impl VerifiedDevice {
         } else if self.looks_every > LOOKS_EVERY {
             let never = if u64::from(self.looks_every) > longest { ", so it never did" } else { "" };
             doubts.push(format!(
-                "{name}: the log says that the device evaluates its monitors every {} predictions{never}; calib's firmware \
-                 does so every {LOOKS_EVERY}. An alarm in between was not checked",
+                "{name}: the log states that the device evaluates its monitors every {} predictions{never}; calib's firmware \
+                 does so every {LOOKS_EVERY}. An alert in between was not checked",
                 self.looks_every
             ));
         }
@@ -233,7 +233,7 @@ impl VerifiedDevice {
             ] {
                 if let (Some(due), None) = (due, told) {
                     doubts.push(format!(
-                        "{name}: an alarm of {monitor} was due with {of} {due} of table {}, and the log has no answer about it",
+                        "{name}: an alert of {monitor} was due at {of} {due} of table {}, and the log has no answer about it",
                         table.table
                     ));
                 }
@@ -267,7 +267,7 @@ impl TableLog {
         let of_table = vec![0; comparison.guaranteed.len()];
         let counts = Counts {
             predictions: vec![0; comparison.gaps.len()],
-            labelled: of_table.clone(),
+            labeled: of_table.clone(),
             positives: of_table,
         };
         Self {
@@ -321,7 +321,7 @@ impl TableLog {
         }
         for (&bin, &label) in bins.iter().zip(labels) {
             self.outcomes.push((bin, label == 1));
-            self.counts.labelled[usize::from(bin)] += 1;
+            self.counts.labeled[usize::from(bin)] += 1;
             self.counts.positives[usize::from(bin)] += u64::from(label);
             self.look(MonitorName::Guarantee, looks_every);
         }
@@ -433,18 +433,18 @@ impl TableLog {
 
     /// The evidence against the guarantee after so many outcomes.
     fn guarantee_after(&self, outcomes: usize) -> Option<Evidence> {
-        let Counts { mut labelled, mut positives, .. } = self.counts.clone();
+        let Counts { mut labeled, mut positives, .. } = self.counts.clone();
         for &(bin, label) in &self.outcomes[outcomes..] {
-            labelled[usize::from(bin)] -= 1;
+            labeled[usize::from(bin)] -= 1;
             positives[usize::from(bin)] -= u64::from(label);
         }
-        self.comparison.guarantee_of(&labelled, &positives)
+        self.comparison.guarantee_of(&labeled, &positives)
     }
 
     fn compare(&mut self, logged: &LoggedCounters) -> Result<(), LogError> {
         for (name, device, log) in [
             ("predictions", &logged.predictions, &self.counts.predictions),
-            ("labelled", &logged.labelled, &self.counts.labelled),
+            ("labeled", &logged.labeled, &self.counts.labeled),
             ("positives", &logged.positives, &self.counts.positives),
         ] {
             if device.is_empty() && name != "predictions" && self.outcomes.is_empty() {
@@ -598,7 +598,7 @@ mod tests {
         lines.push(LogLine::Counters(LoggedCounters {
             table: 0,
             predictions: counts(shift.counts().to_vec()),
-            labelled: counts(guarantee.counts().map(|count| count.0).collect()),
+            labeled: counts(guarantee.counts().map(|count| count.0).collect()),
             positives: counts(guarantee.counts().map(|count| count.1).collect()),
             time: None,
         }));
@@ -697,15 +697,15 @@ mod tests {
         let end = good.len() - 1;
         for change in [
             (|c: &mut LoggedCounters| c.predictions[2] += 1) as fn(&mut LoggedCounters),
-            |c| c.labelled[0] -= 1,
+            |c| c.labeled[0] -= 1,
             |c| c.positives[3] += 1,
         ] {
             let mut counters = counters.clone();
             change(&mut counters);
             assert!(matches!(refused(end, LogLine::Counters(counters)), LogError::Counters { .. }));
         }
-        let short = LoggedCounters { labelled: Vec::new(), ..counters.clone() };
-        assert!(matches!(refused(end, LogLine::Counters(short)), LogError::Bins { name: "labelled", .. }));
+        let short = LoggedCounters { labeled: Vec::new(), ..counters.clone() };
+        assert!(matches!(refused(end, LogLine::Counters(short)), LogError::Bins { name: "labeled", .. }));
     }
 
     /// Whether anybody asked the device or not.
@@ -722,8 +722,8 @@ mod tests {
             // What nobody asked about is said.
             let doubts = verified(&artifact, &lines).unwrap()[0].doubts();
             assert_eq!(doubts.len(), 2, "{doubts:?}");
-            assert!(doubts[0].contains("alarm of shift was due with prediction"), "{doubts:?}");
-            assert!(doubts[1].contains("alarm of guarantee was due with outcome"), "{doubts:?}");
+            assert!(doubts[0].contains("alert of shift was due at prediction"), "{doubts:?}");
+            assert!(doubts[1].contains("alert of guarantee was due at outcome"), "{doubts:?}");
             for (due, told) in
                 [(found.shift_due_at, told.shift_alarm_at), (found.guarantee_due_at, told.guarantee_alarm_at)]
             {
@@ -781,7 +781,7 @@ mod tests {
             LogLine::Counters(LoggedCounters {
                 table: 0,
                 predictions: vec![0, 0, 0, count],
-                labelled: Vec::new(),
+                labeled: Vec::new(),
                 positives: Vec::new(),
                 time: None,
             })
@@ -828,7 +828,7 @@ mod tests {
         assert_eq!(refused(&[LogLine::Begin(good), table]), LogError::NotMonitored(1));
     }
 
-    /// The exact evidence is never less than the device's, so that no alarm of its own is refused.
+    /// The exact e-value is never below the device's, so no alert of the device is rejected.
     #[test]
     fn a_level_is_that_of_the_device() {
         for rarity in [2, 20, 100, 10_000] {

@@ -51,8 +51,8 @@ impl ValidationPlan {
     /// Returns how many rows each figure takes, if the model is well calibrated and its linear predictor is normal among the rows
     /// of either label, with the same variance.
     ///
-    /// The linear predictor of all rows together is taken as normal with variance `s^2 (1 + p (1 - p) s^2)` and mean `(2 p - 1) s^2 /
-    /// 2 + logit p`, where `s` is the square root of 2 times the normal quantile at the area. Above an area of 0.8 that is no longer close:
+    /// The linear predictor of all rows together is assumed normal with variance `s^2 (1 + p (1 - p) s^2)` and mean `(2 p - 1) s^2 / 2 +
+    /// logit p`. Here `s` is the square root of 2 times the normal quantile at the area. Above an area of 0.8 that is no longer close:
     /// sampsizeval then tunes mean and variance by simulation until prevalence and area are met. This does not: it keeps the formulas,
     /// and says so by `is_rough`.
     ///

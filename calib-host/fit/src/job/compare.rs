@@ -52,8 +52,9 @@ impl Default for CompareOptions {
     }
 }
 
-/// Compares methods by repeated cross-validation, or on `test`, and recommends a method that is at most one standard error behind the best
-/// and significantly better than the scores as they are, or none. Of several it recommends the default of [`fit`](super::fit), or else
+/// Compares methods by repeated cross-validation, or on `test`, and recommends one, or none. A recommended method is at most one standard
+/// error behind the best, and significantly better than the unchanged scores. Of several it recommends the default of [`fit`](super::fit),
+/// or else
 /// the one with the fewest instructions. `progress` is called after each fit with how many are
 /// done, and how many there are in all.
 ///

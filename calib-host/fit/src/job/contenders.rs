@@ -90,7 +90,7 @@ impl ContenderName {
     /// Why it is not compared on raw scores.
     fn refuses_raw_scores(self) -> Option<&'static str> {
         match self {
-            Self::Method(MethodName::Beta) => Some("it takes probabilities"),
+            Self::Method(MethodName::Beta) => Some("it accepts probabilities"),
             Self::Method(MethodName::FixedWidth) => {
                 Some("for margins its bins depend on a range, which has no default")
             }

@@ -108,16 +108,16 @@ pub fn decide(
     let envelope = Envelope::new(actions, |_| true);
     let probs = rows.map(DecideRows::distribution).transpose()?;
     let (rule, chosen) = choose(costs, &envelope, probs.as_ref())?;
-    let labelled = rows.and_then(DecideRows::predictions);
+    let labeled = rows.and_then(DecideRows::predictions);
     // On the points that it was fitted to a calibrator always looks good.
     let fair = |rows: &&DecideRows| !rows.is_calibration;
     let judged = validation.or(rows).filter(fair).and_then(DecideRows::predictions);
-    let judged = judged.filter(|labelled| !labelled.is_empty());
-    let judged = judged.map(|labelled| (Validation::new(&labelled, delta), labelled));
+    let judged = judged.filter(|labeled| !labeled.is_empty());
+    let judged = judged.map(|labeled| (Validation::new(&labeled, delta), labeled));
     let candidates = chosen.as_ref().map_or(1, |chosen| chosen.candidates);
     let known = probs.as_ref().zip(judged.as_ref());
-    let interval = known.map(|(probs, (validation, labelled))| {
-        cost_interval(actions, &rule, probs, validation, (labelled, candidates))
+    let interval = known.map(|(probs, (validation, labeled))| {
+        cost_interval(actions, &rule, probs, validation, (labeled, candidates))
     });
     let judged = judged.map(|(validation, _)| validation);
     let is_stated = costs.stated.is_some();
@@ -132,10 +132,8 @@ pub fn decide(
         expected: cost_of(&rule),
         bayes: if is_stated { cost_of(&Rule::bayes(&envelope)) } else { None },
         counts: probs.as_ref().map(within),
-        accuracies: labelled
-            .as_deref()
-            .map_or_else(Vec::new, |labelled| accuracies(actions, &rule, labelled)),
-        actual: labelled.map(|labelled| actual_cost(actions, &rule, &labelled)),
+        accuracies: labeled.as_deref().map_or_else(Vec::new, |labeled| accuracies(actions, &rule, labeled)),
+        actual: labeled.map(|labeled| actual_cost(actions, &rule, &labeled)),
         roc: probs
             .as_ref()
             .and_then(|probs| EstimatedRoc::new(probs, judged.map(|validation| validation.c_emp))),
@@ -172,12 +170,10 @@ fn choose(
 }
 
 /// How accurate the rule is at its thresholds, with 95 % intervals.
-fn accuracies(actions: &Actions, rule: &Rule, labelled: &[Prediction]) -> Vec<ThresholdAccuracy> {
-    match labelled.is_empty() {
+fn accuracies(actions: &Actions, rule: &Rule, labeled: &[Prediction]) -> Vec<ThresholdAccuracy> {
+    match labeled.is_empty() {
         true => Vec::new(),
-        false => {
-            ReportedRule::of_costs(rule.clone(), actions).accuracies(labelled, &AssessOptions::default())
-        }
+        false => ReportedRule::of_costs(rule.clone(), actions).accuracies(labeled, &AssessOptions::default()),
     }
 }
 
@@ -274,7 +270,7 @@ struct DecideSummary<'a> {
     expected_cost_is_optimistic: Option<bool>,
     expected_cost_bayes: Option<f64>,
     validation: Option<ValidationSummary>,
-    fitted_to_labelled_rows: bool,
+    fitted_to_labeled_rows: bool,
     interval: Option<CostInterval>,
     actual_cost: Option<f64>,
     at_thresholds: &'a [ThresholdAccuracy],
@@ -361,7 +357,7 @@ impl<'a> DecideSummary<'a> {
                 c_lower_is_vacuous: v.c_lower == 0.0,
                 same_rows: decided.own_validation,
             }),
-            fitted_to_labelled_rows: decided.fitted_to,
+            fitted_to_labeled_rows: decided.fitted_to,
             interval: decided.interval,
             actual_cost: decided.actual,
             at_thresholds: &decided.accuracies,

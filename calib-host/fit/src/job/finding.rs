@@ -131,7 +131,7 @@ impl Finding {
         is_coarse.then_some(Self::CoarseFloats { step, ends: [lowest, highest] })
     }
 
-    /// Looks at scores by themselves and beside their labels, before anything is fitted to them or judged by them.
+    /// Looks at scores, separately and beside their labels, before anything is fitted to them or judged by them.
     pub fn of_rows(data: &Dataset) -> Vec<Self> {
         let scores = Self::of_scores(data).or_else(|| Self::of_classes_as_scores(data));
         let order = match data.content() {
@@ -150,7 +150,7 @@ impl Finding {
         classes.into_iter().chain(Self::of_order(points)).collect()
     }
 
-    /// Whether high scores are rather of the other class, or order the rows no better than chance.
+    /// Whether higher scores go with the other class, or order the rows no better than chance.
     pub(crate) fn of_order(points: &BinaryData) -> Option<Self> {
         // Only points on a disk could fail to be read.
         evidence_of_fit(points).ok().flatten().map(Self::Evidence)

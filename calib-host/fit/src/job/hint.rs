@@ -35,7 +35,7 @@ impl CompileError {
     }
 }
 
-/// Fewer points in a bin than this guarantee next to nothing: no hint proposes such.
+/// Fewer points in a bin than this guarantee almost nothing: no hint proposes such.
 const USEFUL_POINTS: u64 = 50;
 
 fn of_fit(error: &FitError) -> Option<String> {

@@ -8,7 +8,7 @@ use crate::operating::{Aim, Class, rows_needed};
 use crate::options_error::OptionsError;
 use crate::stats::thousands;
 
-/// The numbers of bins for which points are told if there is but an epsilon.
+/// The numbers of bins for which the number of points is reported if only an epsilon is given.
 const USUAL_BINS: [u64; 6] = [2, 5, 10, 15, 20, 30];
 /// One bin is one probability for all scores.
 const FEWEST_BINS: u64 = 2;
@@ -139,7 +139,7 @@ impl PlanOptions {
             let needed = self.epsilon.and_then(|epsilon| Plan::fewest_points(FEWEST_BINS, alpha, epsilon));
             let needed = needed.map_or(String::new(), |Plan { n, points_per_bin, .. }| {
                 let points = if what.is_empty() { n } else { points_per_bin };
-                format!("; two bins take {}{what}", thousands(points))
+                format!("; two bins need {}{what}", thousands(points))
             });
             refused(format!(
                 "{} points{what} give no epsilon below {least:.4}, not even with one bin{needed}",

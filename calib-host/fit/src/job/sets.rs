@@ -203,7 +203,7 @@ impl SetOptions {
     fn check(&self, data: &Dataset) -> Result<(), OptionsError> {
         let sentence = match (data.content(), self.class_score) {
             (Content::Points(_), Some(_)) => {
-                "`class_score` is for `logits` and `probs`: a binary score is compared as it is"
+                "`class_score` is for `logits` and `probs`: a binary score is compared unchanged"
             }
             (Content::Codes(codes, _), Some(ConformityScore::Softmax))
                 if codes.kind() == VectorKind::Logits =>

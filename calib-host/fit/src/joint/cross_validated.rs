@@ -1,4 +1,4 @@
-//! Choosing a regularisation by cross-validation.
+//! Choosing a regularization by cross-validation.
 
 use super::log_loss::Odir;
 use super::scaling::{VectorScalingMethod, rows};

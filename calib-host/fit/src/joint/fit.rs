@@ -19,11 +19,11 @@ use crate::stats::{CrossValidation, Seed};
 pub enum JointMethod {
     /// A scaling function.
     Scaling {
-        /// Which, with its regularisation.
+        /// Which, with its regularization.
         method: VectorScalingMethod,
         /// Whether log-probabilities are the features although there are logits.
         log_probs: bool,
-        /// If given, the regularisation is chosen by cross-validation in place of the method's.
+        /// If given, the regularization is chosen by cross-validation in place of the method's.
         cross_validation: Option<CrossValidation>,
     },
     /// A partition of the simplex.

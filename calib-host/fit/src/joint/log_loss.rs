@@ -9,7 +9,7 @@ use super::rows::{Piece, Rows, add_to};
 use super::shape::Shape;
 use crate::stats::{Convex, softmax};
 
-/// The off-diagonal and intercept regularisation of a matrix (Kull et al. 2019, section 4): to the mean log-loss are
+/// The off-diagonal and intercept regularization of a matrix (Kull et al. 2019, section 4): to the mean log-loss are
 /// added `lambda` times the mean of the squared off-diagonal weights and `mu` times the mean of the squared intercepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Odir {

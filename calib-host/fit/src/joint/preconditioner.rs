@@ -8,7 +8,7 @@ use super::rows::{Rows, add_to};
 use super::shape::Shape;
 use crate::stop;
 
-/// The Hessian or a part of it, factored. It speeds up a minimisation, and does not change where that ends.
+/// The Hessian or a part of it, factored. It speeds up a minimization, and does not change where that ends.
 pub(crate) enum Preconditioner {
     /// None yet.
     Identity,
@@ -33,7 +33,7 @@ const WHOLE_PARAMETERS: usize = 300;
 /// It is made of about so many rows for each parameter, if there are more.
 const WHOLE_ROWS_PER_PARAMETER: usize = 64;
 
-/// The rows that it is made of are divided into at most so many parts for several processors, each with a sum of its own.
+/// The rows are divided into at most this many parts for several processors, each with a separate sum.
 const MOST_PARTS: usize = 8;
 
 /// So many numbers of rows are multiplied out at once.

@@ -121,8 +121,8 @@ fn write_narrow_affine<T: Number, const COLUMNS: usize>(
     }
 }
 
-/// Adds to `sum`, whose entries come row by row, the products of every entry of a row of `a` with every entry of the same row of `b`; both
-/// have as many columns.
+/// Adds products to `sum`, whose entries come row by row: of every entry of a row of `a` with every entry of the same row of `b`. Both
+/// have the same number of columns.
 pub(crate) fn add_outer<T: Number>(sum: &mut [T], a: &[T], b: &[T], columns: usize) {
     if columns <= NARROW {
         return narrow!(columns, add_narrow_outer(sum, a, b));

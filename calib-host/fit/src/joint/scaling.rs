@@ -8,7 +8,7 @@ use super::rows::{Piece, Rows};
 use super::shape::Shape;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
-use crate::stats::{CLIP, End, approach, minimise, softmax};
+use crate::stats::{CLIP, End, approach, minimize, softmax};
 
 /// From this many rows on, and this many for each parameter, every 16th row serves to find where to start.
 const MANY_ROWS: usize = 1 << 16;
@@ -132,7 +132,7 @@ impl VectorScalingMethod {
             End::AtInfinity
         } else {
             self.approach(rows, penalties, &mut parameters);
-            minimise(&mut loss, &mut parameters)
+            minimize(&mut loss, &mut parameters)
         };
         match end {
             End::AtInfinity => return Err(VectorScalingError::Separated),
@@ -145,7 +145,7 @@ impl VectorScalingMethod {
         }
         let mut intercepts = parameters.split_off(self.shape().weights(classes));
         if self.shape() == Shape::Full && penalties.others == 0.0 {
-            centre_columns(&mut parameters, classes);
+            center_columns(&mut parameters, classes);
         }
         if penalties.intercepts == 0.0 {
             let mean = intercepts.iter().sum::<f64>() / classes as f64;
@@ -278,7 +278,7 @@ fn features(data: &VectorData, input: ScalingInput) -> Vec<f32> {
 }
 
 /// Adds the same row to all rows of a matrix, so that every column sums to one.
-fn centre_columns(weights: &mut [f64], classes: usize) {
+fn center_columns(weights: &mut [f64], classes: usize) {
     for column in 0..classes {
         let sum: f64 = weights.iter().skip(column).step_by(classes).sum();
         let excess = (sum - 1.0) / classes as f64;
@@ -394,7 +394,7 @@ pub(super) mod tests {
             assert!(start != identity, "{method:?}");
             let mut direct = identity;
             let mut loss = LogLoss::new(method.shape(), penalties, &rows).unwrap();
-            assert_eq!(minimise(&mut loss, &mut direct), End::Minimum);
+            assert_eq!(minimize(&mut loss, &mut direct), End::Minimum);
             let model = method.fit_rows(&rows, input, method.identity(3)).unwrap();
             // The parameters are unique up to what no probability depends on.
             let shape = method.shape();
@@ -592,11 +592,11 @@ pub(super) mod tests {
             softmax(&mut z);
             z
         });
-        let centred = vectors.rows().flat_map(|row| {
+        let centered = vectors.rows().flat_map(|row| {
             let mean = row.iter().sum::<f32>() / 4.0;
             row.iter().map(move |z| z - mean).collect::<Vec<_>>()
         });
-        let vectors = Vectors::new(centred.collect(), 4, VectorKind::Logits).unwrap();
+        let vectors = Vectors::new(centered.collect(), 4, VectorKind::Logits).unwrap();
         let data = VectorData::new(&vectors, &labels).unwrap();
         let model = VectorScalingMethod::Matrix(Odir::default()).fit(&data, false).unwrap();
         assert!(model.weights.iter().all(|weight| weight.abs() < 2.0), "{model:?}");

@@ -12,7 +12,7 @@ impl VectorScalingMethod {
     }
 
     /// Fits the temperature first, without a penalty. The other parameters start where they change nothing, and differing from
-    /// there is penalised: with few rows the temperature is all that remains.
+    /// there is penalized: with few rows the temperature is all that remains.
     pub(super) fn fit_structured(
         &self,
         mut rows: Rows,
@@ -84,7 +84,7 @@ mod tests {
         [of(true, 1.0), of(false, 0.0), model.intercepts.clone()]
     }
 
-    /// What is minimised, by its definition.
+    /// What is minimized, by its definition.
     fn loss(model: &VectorScalingModel, data: &VectorData, inverse_t: f64) -> f64 {
         let (classes, n) = (data.classes() as f64, data.len() as f64);
         let [diagonal, others, intercepts] =
@@ -93,7 +93,7 @@ mod tests {
         log_loss(model, data) + classes / n * penalty
     }
 
-    /// Parameters from an implementation of the definition in NumPy 2.4, minimised by SciPy 1.17 (L-BFGS-B) after bisection for
+    /// Parameters from an implementation of the definition in NumPy 2.4, minimized by SciPy 1.17 (L-BFGS-B) after bisection for
     /// the temperature, on the same rows.
     #[test]
     fn parameters_are_those_of_scipy() {
@@ -248,8 +248,8 @@ mod tests {
                 let renamed: Vec<Vec<f32>> =
                     rows.iter().map(|row| row.iter().rev().map(|z| z + 8.0).collect()).collect();
                 let last = classes as i64 - 1;
-                let relabelled: Vec<i64> = labels.iter().map(|label| last - label).collect();
-                let other = method.fit(&data(&renamed, VectorKind::Logits, &relabelled), false).unwrap();
+                let relabeled: Vec<i64> = labels.iter().map(|label| last - label).collect();
+                let other = method.fit(&data(&renamed, VectorKind::Logits, &relabeled), false).unwrap();
                 let features = model.features(&drawn);
                 for row in features.chunks(classes) {
                     let turned: Vec<f64> = row.iter().rev().copied().collect();

@@ -100,8 +100,8 @@ struct Asked {
 impl OperatingPoints {
     /// Finds the thresholds for one or more groups.
     ///
-    /// The threshold of a sensitivity is the `k + 1`-th lowest score of a positive, and the threshold of a specificity is the next key
-    /// above the `k + 1`-th highest score of a negative, where [`Aim::rank`] says `k`. It holds for new points that are drawn as the
+    /// The threshold of a sensitivity is the `k + 1`-th lowest score of a positive. The threshold of a specificity is the next key
+    /// above the `k + 1`-th highest score of a negative. [`Aim::rank`] gives `k`. It holds for new points that are drawn as the
     /// calibration points were, whatever the distribution of the scores, at any prevalence.
     ///
     /// If both are asked for and one threshold has both, the lowest such threshold is taken: it misses the fewest positives, and

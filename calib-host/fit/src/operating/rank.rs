@@ -2,7 +2,7 @@
 
 use crate::stats::{at_most_is_rare, complement};
 
-/// A share of a class that a threshold is to get right, and how surely.
+/// A share of a class that a threshold is to get right, and with which confidence.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Aim {
     /// The share: the sensitivity or the specificity, in `(0, 1)`.
@@ -20,8 +20,9 @@ impl Aim {
     /// Returns how many of `n` points of the class may lie on the wrong side of the threshold: the largest `k` with
     /// `P(Bin(n, 1 - level) <= k) <= delta / among`; `None` if none may, for `n` points are too few.
     ///
-    /// The threshold is then the `k + 1`-th score from the wrong side. Whatever the distribution of the scores, and however often they
-    /// repeat, the share that it gets right is at least the level with probability `1 - delta / among` over the draw of the points
+    /// The threshold is then the `k + 1`-th score from the wrong side. For any distribution of the scores, however often they repeat,
+    /// the share that it gets right is at least the level. This holds with at least `1 - delta / among` probability over the draw of
+    /// the points
     /// (Wilks 1941, tolerance limits).
     ///
     /// ```

@@ -90,8 +90,8 @@ impl FirstPass {
     /// The buckets within which the greatest convex minorant of the cumulative diagram may have a corner.
     ///
     /// The diagram has the rows from left to right and the positives among them upwards. All that is known of it within a bucket of `n` rows is
-    /// where it begins and ends; it goes lowest if all negatives come first. If that corner is on or above the minorant of what is
-    /// known, no order of the rows reaches below, and where the minorant merely touches the corner it is straight. Within a bucket of one label the diagram
+    /// where it begins and ends; it goes lowest if all negatives come first. If that corner is on or above the minorant of what is known, no order of the
+    /// rows reaches below. Where the minorant merely touches the corner, it is straight. Within a bucket of one label the diagram
     /// is straight, too, and as flat, or as steep, as any minorant: it has no corner there.
     fn unsettled(&self) -> Vec<&Bucket> {
         let known = |bucket: &Bucket| Block {

@@ -6,8 +6,8 @@ use crate::stop;
 
 /// All calibration points with one score.
 ///
-/// Every binned fit starts from these: points with equal scores cannot be told apart by a lookup, so their order must
-/// not matter, and a row that stands for `n` points of which `positives` have label 1 is the same as those points.
+/// Every binned fit starts from these: a lookup cannot distinguish points with equal scores, so their order must not
+/// matter. A row for `n` points of which `positives` have label 1 is the same as those points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
     /// The score.

@@ -14,7 +14,7 @@ use crate::error::FitError;
 pub(crate) enum Keeper {
     /// As groups, which come in ascending order of score.
     Groups(Vec<Group>),
-    /// Packed, each for itself.
+    /// Packed, each separately.
     Packed(Collector),
 }
 

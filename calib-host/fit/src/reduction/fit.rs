@@ -39,8 +39,8 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
     fit_reduction(&data.into(), options, alpha)
 }
 
-/// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5); `alpha` in
-/// `(0, 1)` is the failure probability of the guarantee over all of them.
+/// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5). The
+/// failure probability of the guarantee over all of them is at most `alpha`, in `(0, 1)`.
 ///
 /// A problem with too few points, without points of either label where a class is set against the rest, or whose scaling
 /// function has no finite optimum stays uncalibrated. With a [`Blend`] of predicted classes, one with too few points gets the blend of all
@@ -145,7 +145,7 @@ struct Terms {
 
 impl Terms {
     /// Theorems 1 and 2 of 2022 are stated for UMD by points per bin. Otherwise the binary theorem holds for each table,
-    /// with a union bound over the bins of all (appendix H there). Normalising voids whatever holds.
+    /// with a union bound over the bins of all (appendix H there). Normalizing voids whatever holds.
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
         let theorem = options.method.facts().guarantee?.0;
         let (n, classes) = (problems.len() as u64, problems.classes() as u64);

@@ -12,8 +12,9 @@ use crate::error::FitError;
 pub struct ReductionOptions {
     /// The binary method. With `points_per_bin`, its number of bins does not matter.
     pub method: BinaryMethod,
-    /// `k`, at least 2: a problem of `n_l` points gets `floor(n_l / k)` bins, so that every bin rests on about `k`
-    /// points (Gupta and Ramdas 2022, Algorithms 8 and 9), and stays uncalibrated below `k`. Without it every problem
+    /// `k`, at least 2: a problem of `n_l` points gets `floor(n_l / k)` bins, so every bin has about `k` points
+    /// (Gupta and Ramdas 2022, Algorithms 8 and 9). A problem with fewer than `k` points stays uncalibrated. Without
+    /// it every problem
     /// gets the method's number of bins, and stays uncalibrated if its points are too few for them.
     pub points_per_bin: Option<usize>,
 }

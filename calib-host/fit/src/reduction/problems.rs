@@ -77,7 +77,7 @@ impl Problems {
         )
     }
 
-    /// The problems of logits without a softmax: the score of a predicted class is its lead, the largest logit less the second
+    /// The problems of logits without a softmax: the score of a predicted class is its top-two margin, the largest logit less the second
     /// largest, computed as the device does. The guarantees of [`Reduction::Confidence`] and [`Reduction::TopLabel`] (Gupta and
     /// Ramdas 2022, Theorem 1) hold for any score of the predicted class that was fixed before the calibration rows.
     ///
@@ -113,7 +113,7 @@ impl Problems {
         Ok(Self { scores: ScoreKind::Margin, ..problems })
     }
 
-    /// The same for logits in integer codes: the lead is an exact difference of codes, times their scale. What is fitted to them
+    /// The same for logits in integer codes: the top-two margin is an exact difference of codes, times their scale. What is fitted to them
     /// becomes a calibrator of codes by [`Fit::over_codes`](crate::fit::Fit::over_codes).
     ///
     /// # Errors
@@ -288,7 +288,7 @@ impl Problems {
     }
 
     /// The same problems as a device with a table of 16-bit numbers sees them: every score rounded to the nearest
-    /// `k / 65535`, every lead to the least with the same [upper half of its key](calib_core::Margin::rounded_key). Which class is first is decided before.
+    /// `k / 65535`, every top-two margin to the least with the same [upper half of its key](calib_core::Margin::rounded_key). Which class is first is decided before.
     #[must_use]
     pub fn rounded(mut self) -> Self {
         let rounded = rounded_of(self.scores);
@@ -366,7 +366,7 @@ impl From<&TopLabelData> for Problems {
     }
 }
 
-/// Checks that there are leads under the reduction, and logits of which they can be.
+/// Checks that there are top-two margins under the reduction, and logits of which they can be.
 fn check_class_margins(kind: VectorKind, reduction: Reduction) -> Result<(), DataError> {
     if !matches!(reduction, Reduction::Confidence | Reduction::TopLabel) {
         Err(DataError::MarginReduction(reduction))

@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        /// The definition, and the device's own lead of the predicted class.
+        /// The definition, and the device's own top-two margin of the predicted class.
         #[test]
         fn margins_are_over_the_largest_other(
             logits in proptest::collection::vec(prop_oneof![-3i8..3, Just(100)], 2..9).prop_map(|row| row.into_iter().map(|z| f32::from(z) * 3.4e36).collect::<Vec<_>>()),

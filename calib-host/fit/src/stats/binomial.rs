@@ -7,8 +7,8 @@ use statrs::function::erf::erfc;
 /// By how much a computed tail may be too small, relative to it. Who compares a tail with a
 /// level allows for that; the tests find 1e-13.
 pub(super) const TAIL_ERROR: f64 = 1e-9;
-/// From so many positives and negatives on, a bound of the tail takes the tail's place, since the continued fraction takes
-/// about the square root of the smaller count in steps. The bound exceeds the tail by about the probability of one count, 1e-5.
+/// From this many positives and negatives on, a bound of the tail replaces the tail. The continued fraction needs about the
+/// square root of the smaller count in steps. The bound exceeds the tail by about the probability of one count, 1e-5.
 const BOUND_FROM: u64 = 1 << 32;
 
 /// Tells whether at most `count` of `n` trials succeed with probability at most `level`, if each does with probability

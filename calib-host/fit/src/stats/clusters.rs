@@ -105,7 +105,7 @@ impl Clusters {
     }
 }
 
-/// What is drawn, dealt out or left out as a whole: every row of a table for itself, or all rows of a cluster (Field and Welsh
+/// What is drawn, dealt out or left out as a whole: every row of a table separately, or all rows of a cluster (Field and Welsh
 /// 2007). Units have numbers from 0 on, and rows are named by their place in an order of their contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Units {

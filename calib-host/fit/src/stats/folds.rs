@@ -22,7 +22,7 @@ impl CrossValidation {
         (2..=n).contains(&self.folds)
     }
 
-    /// For each part, the indices of the other points and of its own, both ascending.
+    /// For each part, the indices of the other points and of its points, both ascending.
     pub(crate) fn parts(&self, n: usize) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(self.seed));

@@ -37,7 +37,7 @@ pub(crate) use hypergeometric::draw_marked;
 pub use interval::Interval;
 pub use logistic::CLIP;
 pub(crate) use logistic::{clip, ln_complement, logit, sigmoid, softmax};
-pub(crate) use newton::{Convex, End, approach, minimise};
+pub(crate) use newton::{Convex, End, approach, minimize};
 pub use percent::{decimals, percent, percent_of_success};
 pub use range_moments::RangeMoments;
 pub use score_kind::ScoreKind;

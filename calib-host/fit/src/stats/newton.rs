@@ -20,7 +20,7 @@ pub(crate) trait Convex {
     fn reach(&self, step: &[f64]) -> f64;
 }
 
-/// What came of a minimisation.
+/// What came of a minimization.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
     /// The gradient vanishes and so does the next step.
@@ -31,13 +31,13 @@ pub(crate) enum End {
     NotConverged(f64),
 }
 
-/// The norm of the gradient at which a minimisation has converged.
+/// The norm of the gradient at which a minimization has converged.
 pub(crate) const GRADIENT_NORM: f64 = 1e-10;
 
 /// How far the next step may reach then.
 const REACH: f64 = 1e-4;
 
-/// The same two where a minimisation only finds a start for another.
+/// The same two where a minimization only finds a start for another.
 const NEAR_NORM: f64 = 1e-3;
 const NEAR_REACH: f64 = 0.1;
 
@@ -50,12 +50,12 @@ const MAX_STEPS: usize = 300;
 /// How many products with the Hessian a step may take: what is left undone is for the next one.
 const MAX_PRODUCTS: usize = 1000;
 
-/// Minimises a function from `at` on, in place.
-pub(crate) fn minimise(function: &mut impl Convex, at: &mut [f64]) -> End {
+/// Minimizes a function from `at` on, in place.
+pub(crate) fn minimize(function: &mut impl Convex, at: &mut [f64]) -> End {
     descend(function, at, GRADIENT_NORM, REACH)
 }
 
-/// The same to fewer digits, for a point from which another minimisation starts.
+/// The same to fewer digits, for a point from which another minimization starts.
 pub(crate) fn approach(function: &mut impl Convex, at: &mut [f64]) -> End {
     descend(function, at, NEAR_NORM, NEAR_REACH)
 }

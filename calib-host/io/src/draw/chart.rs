@@ -1,7 +1,7 @@
 //! A small drawing board: a plot area with axes, and marks in data coordinates, as SVG.
 //!
 //! Colors are classes, which the page's or the file's style gives a light and a dark shade. What is before calibration has
-//! hollow marks and dashed lines, what is after filled ones and solid lines: nothing is told by color alone.
+//! hollow marks and dashed lines, what is after filled ones and solid lines: color is never the only difference.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub const STYLE: &str = include_str!("chart.css");
 /// ```
 /// use calib_io::draw::{Axis, Chart};
 ///
-/// let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("fraction that came true"));
+/// let mut chart = Chart::new(Axis::unit("mean probability"), Axis::unit("observed frequency"));
 /// chart.diagonal();
 /// chart.line("after", [(0.1, 0.12), (0.5, 0.49), (0.9, 0.93)]);
 /// let svg = chart.file("Reliability", "Three bins near the diagonal.", &[("after", "after calibration")]);

@@ -16,7 +16,7 @@ pub struct Plot {
     /// What is drawn, as SVG.
     #[serde(skip)]
     pub svg: String,
-    /// The same as an SVG file of its own.
+    /// The same as a separate SVG file.
     #[serde(skip)]
     pub file: String,
     /// What the marks mean: the class of a mark, and words.

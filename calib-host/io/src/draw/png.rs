@@ -61,7 +61,7 @@ fn light_style() -> String {
     let properties = properties.trim_start_matches(":root{").trim_end_matches('}');
     let rules: String = lines.filter(|line| !line.starts_with('@')).collect();
     let named = properties.split(';').filter_map(|property| property.split_once(':'));
-    named.fold(rules, |rules, (name, colour)| rules.replace(&format!("var({name})"), colour))
+    named.fold(rules, |rules, (name, color)| rules.replace(&format!("var({name})"), color))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A line for a comment in C, C++ or Rust, with everything escaped that could end or begin a comment, continue a line, form a trigraph or
+/// A line for a comment in C, C++ or Rust. It escapes everything that could end or begin a comment, continue a line, form a trigraph or
 /// reorder what a reader sees.
 ///
 /// Names in an artifact are whatever a table had in its cells, and whatever the maker of a foreign artifact put there. So every line of every

@@ -32,7 +32,7 @@ pub enum ExportError {
     },
     /// Each group of several classes has separate tables, which the header's function of the predicted class does not choose among.
     #[error(
-        "the header's function of the predicted class takes no group: put the artifact itself into flash"
+        "the header's function of the predicted class accepts no group: put the artifact itself into flash"
     )]
     Groups,
     /// Prediction sets of the score of class 1 of two.
@@ -44,7 +44,9 @@ pub enum ExportError {
     )]
     NoTables,
     /// The artifact asks for an action on an alarm of its monitors, and source code has no monitors.
-    #[error("the artifact requires an action on an alarm of its monitors, and source code has no monitors")]
+    #[error(
+        "the artifact requires an action after an alert of its monitors, and source code has no monitors"
+    )]
     MonitorAction,
     /// The name is no identifier.
     #[error("`{0}` is not a valid name: use letters, digits and `_`, with a letter first")]

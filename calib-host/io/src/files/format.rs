@@ -1,4 +1,4 @@
-//! The formats that are read, and how they are told apart.
+//! The formats that are read, and how they are recognized.
 
 use std::fmt;
 use std::path::Path;

@@ -80,10 +80,10 @@ pub enum Problem {
         /// The number.
         code: i64,
     },
-    /// No label is the one that is said to be class 1.
+    /// No label is the one that was set as class 1.
     #[error("no label is {}, which you specified as class 1: {}", shown_label(positive), those(labels))]
     NoPositive {
-        /// What is said to be class 1.
+        /// The label that was set as class 1.
         positive: String,
         /// The first labels that occur.
         labels: Vec<String>,

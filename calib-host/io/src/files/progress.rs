@@ -24,5 +24,5 @@ pub enum Unit {
     Rows,
 }
 
-/// Is told how far reading is; `&|_| ()` does not care.
+/// Receives the progress of reading; `&|_| ()` ignores it.
 pub type Watch<'a> = &'a (dyn Fn(Progress<'_>) + Sync);

@@ -27,7 +27,7 @@ pub(crate) fn read_limited(path: &Path, max: u64) -> Result<Vec<u8>, FileError> 
     }
 }
 
-/// Reads to the end, or to one byte more than `max`. `read` is told how many bytes there are.
+/// Reads to the end, or to one byte more than `max`. `read` receives the number of bytes.
 pub(crate) fn read_to_limit(
     mut from: impl Read,
     max: u64,

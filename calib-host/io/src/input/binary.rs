@@ -47,7 +47,7 @@ pub struct BinaryFiles<'a> {
 }
 
 impl<'a> BinaryFiles<'a> {
-    /// Reads scores and labels; `watch` is told how far it is with the scores.
+    /// Reads scores and labels; `watch` receives the progress with the scores.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -67,8 +67,8 @@ impl<'a> BinaryFiles<'a> {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or is not of its format, a column is missing, a cell is not a score in `[0, 1]` or a label 0
-    /// or 1, or there are not as many labels as scores. The row is the first that has the fault.
+    /// If a file cannot be read or is not of its format, or a column is missing. If a cell is not a score in `[0, 1]` or a
+    /// label 0 or 1, or there are not as many labels as scores. The row is the first that has the fault.
     pub fn read(&self, options: &Arc<TableOptions>, watch: Watch<'_>) -> Result<BinaryInput, FileError> {
         let mut chunks = self.chunks::<f32>(ScoreKind::Probability, options, watch)?;
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.
@@ -84,7 +84,7 @@ impl<'a> BinaryFiles<'a> {
         })
     }
 
-    /// Opens both columns, to be read chunk by chunk; `watch` is told how far it is with the scores.
+    /// Opens both columns, to be read chunk by chunk; `watch` receives the progress with the scores.
     ///
     /// ```
     /// use std::sync::Arc;

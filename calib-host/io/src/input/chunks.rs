@@ -44,7 +44,7 @@ pub struct Chunks<'w> {
 }
 
 impl<'w> Chunks<'w> {
-    /// Opens a file, or standard input if the path is `-`, to read these columns with these options; `watch` is told the progress.
+    /// Opens a file, or standard input if the path is `-`, to read these columns with these options; `watch` receives the progress.
     ///
     /// # Errors
     ///

@@ -236,12 +236,12 @@ pub fn check_rows<T>(labels: &Column<T>, expected: usize, other: &Path) -> Resul
     check_len(Place::file(&labels.place.file), labels.len(), Place::file(other), expected)
 }
 
-/// As [`check_rows`]; two arrays of one archive are told apart by their names.
+/// As [`check_rows`]; two arrays of one archive are distinguished by their names.
 pub(super) fn check_same_rows<T>(scores: &Column<f64>, labels: &Column<T>) -> Result<(), FileError> {
     check_same_len(&labels.place, labels.len(), &scores.place, scores.len())
 }
 
-/// Checks that there are as many labels as scores; two arrays of one archive are told apart by their names.
+/// Checks that there are as many labels as scores; two arrays of one archive are distinguished by their names.
 pub(super) fn check_same_len(
     labels: &Place,
     label_count: usize,

@@ -89,15 +89,15 @@ struct Text<'a> {
 /// positive = 5
 /// negative = 5
 /// alarm = true
-/// abstain = true           # false if not said
-/// start_up = 20            # 0 if not said
+/// abstain = true           # false by default
+/// start_up = 20            # 0 by default
 /// ```
 ///
 /// With `if_sure = true` an action is only taken where everything that the guarantee allows leads to it. Elsewhere it is the action that
 /// `unsure = "refer"` names before the first `[[action]]`, by default the one that abstains, or else the one without a probability.
 /// `if_sure = "band"` asks for what the band at the score allows, in place of the interval of the bin or of the range of the score.
 ///
-/// Every action may also state the interval of probabilities `(above, up_to]` in which it is taken, 0 and 1 if not said.
+/// Every action may also state the interval of probabilities `(above, up_to]` in which it is taken, 0 and 1 by default.
 ///
 /// # Errors
 ///

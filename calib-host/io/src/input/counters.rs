@@ -18,7 +18,7 @@ pub const MAX_COUNTERS_BYTES: u64 = 64 << 20;
 ///   "calib_counters": 1,
 ///   "device": "ward 3",
 ///   "calibrator": "6d4b3c2f1a09f8e7",
-///   "tables": [{"predictions": [40, 38], "labelled": [9, 7], "positives": [1, 6]}]
+///   "tables": [{"predictions": [40, 38], "labeled": [9, 7], "positives": [1, 6]}]
 /// }
 /// ```
 ///

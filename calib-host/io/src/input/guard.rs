@@ -28,7 +28,7 @@ pub(super) fn guarded<T>(
 
 /// Runs a reader; `Err` is its panic's message.
 ///
-/// The first call puts a panic hook in front of the present one, which says nothing while a guarded reader runs on this
+/// The first call puts a panic hook in front of the present one. It prints nothing while a guarded reader runs on this
 /// thread, and leaves all other panics to the present one.
 fn caught<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();

@@ -138,12 +138,12 @@ impl Schema {
             }
             let fail = |problem| FileError::input(self.place.clone().row(Row::Line(number)), problem);
             let text = std::str::from_utf8(line).map_err(|_| fail(Problem::NotUtf8))?;
-            let mended;
+            let fixed;
             let object: Object<'_> = match serde_json::from_str(text) {
                 Ok(object) => object,
                 Err(cause) => {
-                    mended = of_python(text).ok_or_else(|| fail(not_json(&cause)))?;
-                    serde_json::from_str(&mended).map_err(|_| fail(not_json(&cause)))?
+                    fixed = of_python(text).ok_or_else(|| fail(not_json(&cause)))?;
+                    serde_json::from_str(&fixed).map_err(|_| fail(not_json(&cause)))?
                 }
             };
             table.push_line(number);
@@ -225,13 +225,13 @@ fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()>
 /// are none.
 fn of_python(line: &str) -> Option<String> {
     let mut out = String::with_capacity(line.len());
-    let (mut is_text, mut is_escaped, mut is_mended) = (false, false, false);
+    let (mut is_text, mut is_escaped, mut is_fixed) = (false, false, false);
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let words = [("NaN", "null"), ("Infinity", "1e999")];
         if let Some((word, other)) = words.into_iter().find(|(word, _)| !is_text && rest.starts_with(word)) {
             out.push_str(other);
-            (rest, is_mended) = (&rest[word.len()..], true);
+            (rest, is_fixed) = (&rest[word.len()..], true);
             continue;
         }
         is_text ^= c == '"' && !is_escaped;
@@ -239,7 +239,7 @@ fn of_python(line: &str) -> Option<String> {
         out.push(c);
         rest = &rest[c.len_utf8()..];
     }
-    is_mended.then_some(out)
+    is_fixed.then_some(out)
 }
 
 /// What the parser says, without its line, which is always the first.
@@ -293,8 +293,8 @@ mod tests {
     use crate::input::source::Source;
     use crate::input::text::tests::{columns, joined};
 
-    /// Lines of a first object with all columns, and others: with fields in any order, missing ones, and faults of rows. Those of columns
-    /// are told from the whole.
+    /// Lines of a first object with all columns, and others: with fields in any order, missing ones, and faults of rows. Faults of columns
+    /// are reported from the whole.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let value = prop_oneof![
             8 => (0u32..1000).prop_map(|i| (f64::from(i) / 999.0).to_string()),

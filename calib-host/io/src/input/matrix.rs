@@ -19,8 +19,8 @@ use super::source::Source;
 use super::table::{Reading, Table};
 use crate::files::{Fault, FileError, Format, Place, Problem, Row};
 
-/// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive, where it is the
-/// only one of two dimensions or has the name `logits` or `probs`, as `kind` says. Of a table [`vectors_named`] takes the columns.
+/// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive. There it is the only one
+/// of two dimensions, or has the name `logits` or `probs`, as `kind` specifies. Of a table [`vectors_named`] takes the columns.
 ///
 /// ```
 /// use calib_fit::VectorKind;

@@ -13,7 +13,7 @@
 //! # Ok::<(), calib_io::files::FileError>(())
 //! ```
 //!
-//! A file's format is told by its first bytes, and only if these say nothing by its name; see
+//! A file's format follows from its first bytes, and from its name only if these are not enough; see
 //! [`Format`](crate::files::Format).
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!

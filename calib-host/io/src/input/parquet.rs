@@ -44,8 +44,8 @@ impl Chunks {
     ///
     /// # Errors
     ///
-    /// If the file is damaged, or if unpacked a row group, or all of a file in memory, is larger than [`MAX_UNPACKED_BYTES`], or if it has
-    /// more rows than are kept.
+    /// If the file is damaged, or if a row group, or all of a file in memory, is larger than [`MAX_UNPACKED_BYTES`] when it is unpacked.
+    /// Also if it has more rows than are kept.
     pub(super) fn open(input: &Input, projection: &Projection, reading: Reading) -> Result<Self, FileError> {
         let place = input.place();
         match input {

@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(read_second_pass_by_group(&empty, ScoreKind::Probability, "sex").unwrap(), []);
     }
 
-    /// Rows without a group are told with their number, though their row of the table has none.
+    /// Errors about rows without a group state their number, although their row of the table has no group.
     #[test]
     fn rows_without_a_group_are_refused() {
         let text = "sex,fault,bucket,per_unit,n,positives,lowest,highest\nf,0,6553,65536,3,1,0.1,0.1\n,4,0,65536,5,0,0,0\n";

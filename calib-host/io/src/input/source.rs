@@ -33,8 +33,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a file, or standard input if the path is `-`; what was compressed with gzip is unpacked. `watch` is told how
-    /// far the reading of a file is.
+    /// Reads a file, or standard input if the path is `-`; what was compressed with gzip is unpacked. `watch` receives
+    /// the progress of reading a file.
     ///
     /// # Errors
     ///

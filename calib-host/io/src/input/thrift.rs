@@ -9,7 +9,7 @@ const PAGE_LEN: u64 = 3;
 /// Whether bytes begin with a struct in Thrift's compact protocol that has no more values than there are bytes.
 ///
 /// The crate that reads Parquet passes over a field that it does not know value by value. Booleans in a list have no bytes there, so a list that
-/// says that it has 2^31 of them takes seconds, and a file of a kilobyte may have a hundred such lists.
+/// states that it has 2^31 of them takes seconds. A file of a kilobyte may have a hundred such lists.
 pub(super) fn ends(bytes: &[u8]) -> bool {
     Walk { rest: bytes, left: bytes.len() }.fields(MAX_DEPTH, |_, _| ()).is_some()
 }

@@ -70,8 +70,8 @@ impl Sample {
 ///
 /// # Errors
 ///
-/// Different numbers of rows, a value that is no score of this kind, a label other than 0 and 1, a weight that is no number from 0 on,
-/// weights that are all 0, or those of a label that all count as 0.
+/// Different numbers of rows, a value that is no score of this kind, or a label other than 0 and 1. A weight that is no number from 0
+/// on, weights that are all 0, or those of a label that all count as 0.
 pub fn weighted_data(
     scores: &Column<f64>,
     weights: &Column<f64>,
@@ -112,8 +112,8 @@ pub fn weighted_data(
 ///
 /// # Errors
 ///
-/// Different numbers of rows, a value that is no score of this kind, a number that is no whole number from 0 on, more positives than
-/// points, no points at all, or more than 2^53.
+/// Different numbers of rows, a value that is no score of this kind, or a number that is no whole number from 0 on. More positives
+/// than points, no points at all, or more than 2^53.
 pub fn counted_data(
     scores: &Column<f64>,
     counts: &Column<f64>,

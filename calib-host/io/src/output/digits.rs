@@ -116,7 +116,7 @@ mod tests {
 
     /// All scores and probabilities there are.
     #[test]
-    #[ignore = "a billion numbers: minutes with optimisation"]
+    #[ignore = "a billion numbers: minutes with optimization"]
     fn every_float_up_to_one_has_the_digits_of_its_display() {
         let mut digits = Digits::new();
         let (mut text, mut display) = (Vec::new(), Vec::new());

@@ -33,7 +33,7 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
     }
     let level = match band {
         "" => String::new(),
-        band => format!("{band}: {} %.", percent_of_success(alpha)),
+        band => format!("{band}: {}%.", percent_of_success(alpha)),
     };
     let caption = format!(
         "The CORP reliability curve (Dimitriadis, Gneiting and Jordan 2021): a calibrated model is on the diagonal. \
@@ -78,12 +78,12 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
     marked().for_each(|point| chart.whisker("limit", point.threshold, bottom, top));
     let mut legend: Vec<LegendEntry> = Vec::new();
     legend.extend(before.map(|_| ("before", "before: the classifier's score")));
-    legend.extend([("after", "after calibration"), ("hull", "to treat all"), ("frame", "to treat none")]);
+    legend.extend([("after", "after calibration"), ("hull", "treat all"), ("frame", "treat none")]);
     legend.extend((!banded.is_empty()).then_some(("band", "bootstrap band after calibration, pointwise")));
     legend.extend(marked().next().map(|_| ("limit", "thresholds of the decision rule")));
     let band = match banded.is_empty() {
         true => String::new(),
-        false => format!(" The band is {} % at each threshold.", percent_of_success(alpha)),
+        false => format!(" The band is {}% at each threshold.", percent_of_success(alpha)),
     };
     let caption = format!(
         "Net benefit per row: true positives minus false positives weighted by the odds of the threshold (Vickers and Elkin \
@@ -92,7 +92,7 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
     let words = Words { id: "decision-curve", title: "Decision curve", caption, legend };
     let mut columns = vec!["threshold"];
     columns.extend(before.map(|_| "before"));
-    columns.extend(["after", "interval", "to treat all"]);
+    columns.extend(["after", "interval", "treat all"]);
     let row = |(i, point): (usize, &NetBenefit)| {
         let mut row = vec![number(point.threshold)];
         row.extend(before.map(|before| number(before[i].net_benefit)));

@@ -138,7 +138,7 @@ pub struct Report {
     pub groups: Option<GroupComparison>,
     /// The metrics of every class against the rest, where every class has a probability.
     pub classes: Option<ClassWiseSummary>,
-    /// The classes that have no diagram of their own among those that are predicted.
+    /// The predicted classes that have no separate diagram.
     pub undrawn_classes: Vec<u16>,
     /// What is decided on the test rows, if there is a rule.
     pub decision: Option<DecisionSummary>,

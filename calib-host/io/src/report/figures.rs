@@ -41,7 +41,7 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
     }
     let ece = &assessment.conf_ece;
     let caption = format!(
-        "For each bin, the observed frequency against the mean predicted probability, with a {percent} % interval of the bin; \
+        "For each bin, the observed frequency against the mean predicted probability, with a {percent}% interval of the bin; \
          a calibrated model is on the diagonal. Calibration error {}, debiased {}.{crosses}",
         number(ece.value),
         number(ece.debiased.unwrap_or(f64::NAN))
@@ -55,7 +55,7 @@ pub(super) fn before_and_after(metrics: &BeforeAfter, options: &AssessOptions<'_
     let percent = percent_of_success(options.alpha);
     let caption = format!(
         "The observed frequency against the mean predicted probability: a calibrated model is on the diagonal. Bands are the \
-         exact {percent} % intervals of the bins; bins of fewer than {} rows have a whisker and no line. {}",
+         exact {percent}% intervals of the bins; bins of fewer than {} rows have a whisker and no line. {}",
         plots::FEW,
         errors(&metrics.before, &metrics.after)
     );
@@ -238,7 +238,7 @@ pub(super) fn of_margins(test: &CalibratedRows) -> Option<[Plot; 2]> {
     let histogram = words(
         "margins",
         "Distribution of margins",
-        "The percentage of the test rows in 40 bars of equal width, between the 1 % and the 99 % quantile of the margins. \
+        "The percentage of the test rows in 40 bars of equal width, between the 1% and the 99% quantile of the margins. \
          Margins beyond these count in the outer bars.",
         BOTH[..1].to_vec(),
     );

@@ -12,7 +12,7 @@ use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
 
 /// At most so many tables are drawn.
 const DRAWN_TABLES: usize = 12;
-/// At most so many devices are listed, those with the most evidence.
+/// The number of devices that are listed: those with the largest e-values.
 const LISTED_DEVICES: usize = 200;
 
 /// What a page about a fleet is made of.
@@ -86,15 +86,15 @@ impl FleetReport<'_> {
         match self.worst() {
             // Of outcomes the alarm is about the probabilities; of scores it is not.
             Standing::Alarm if !self.tables.iter().filter_map(|table| table.guarantee).any(is_alarm) => {
-                "Alarm: the scores are not like the reference scores. Only outcomes show whether the probabilities are still \
+                "Alert: the scores are not like the reference scores. Only outcomes show whether the probabilities are still \
                  calibrated"
             }
-            Standing::Alarm => "Alarm: do not rely on the calibrator",
-            Standing::Evidence => "There is evidence against the calibrator, but not enough for an alarm",
+            Standing::Alarm => "Alert: do not rely on the calibrator",
+            Standing::Evidence => "There is evidence against the calibrator, but not enough for an alert",
             Standing::Quiet
                 if self.tables.iter().all(|table| table.predictions.iter().all(|&count| count == 0)) =>
             {
-                "Nothing to judge: no prediction is known"
+                "Nothing to evaluate: no prediction is known"
             }
             Standing::Quiet | Standing::Weak => "Quiet: little or no evidence against the calibrator",
         }
@@ -110,42 +110,42 @@ impl FleetReport<'_> {
     fn verdict(&self, table: &FleetTable) -> Vec<String> {
         let of = self.name(table).map_or(String::new(), |name| format!("{name}: "));
         let predictions: u64 = table.predictions.iter().sum();
-        let labelled: u64 = table.bins.iter().map(|bin| bin.labelled).sum();
+        let labeled: u64 = table.bins.iter().map(|bin| bin.labeled).sum();
         let said = match table.shift.standing() {
-            Standing::Alarm => "alarm. They are not distributed like the reference scores",
+            Standing::Alarm => "alert. They are not distributed like the reference scores",
             Standing::Evidence => {
-                "evidence, no alarm. Some evidence suggests that they are not distributed like the reference scores"
+                "evidence, no alert. There is some evidence that they are not distributed like the reference scores"
             }
             Standing::Weak => {
-                "weak evidence, no alarm. Weak evidence suggests that they are not distributed like the reference scores"
+                "weak evidence, no alert. There is weak evidence that they are not distributed like the reference scores"
             }
             Standing::Quiet => {
-                "quiet. Little or no evidence suggests that they are not distributed like the reference scores"
+                "quiet. There is little or no evidence that they are not distributed like the reference scores"
             }
         };
         let scores = match predictions {
-            0 => "nothing to judge, as no prediction is known.".into(),
+            0 => "nothing to evaluate, as no prediction is known.".into(),
             _ => format!("{said}, by {} ({}).", number_of(predictions, "prediction"), levels(table.shift)),
         };
         let outcomes = match table.guarantee {
             None => "no guarantee is about them.".into(),
-            Some(_) if labelled == 0 => {
-                "nothing to judge, as none is known: whether the guarantee still holds is unknown.".into()
+            Some(_) if labeled == 0 => {
+                "nothing to evaluate, as none is known: whether the guarantee still holds is unknown.".into()
             }
             Some(guarantee) => {
                 let said = match guarantee.standing() {
-                    Standing::Alarm => "alarm. They are not as frequent as guaranteed",
+                    Standing::Alarm => "alert. They are not as frequent as guaranteed",
                     Standing::Evidence => {
-                        "evidence, no alarm. Some evidence suggests that they are not as frequent as guaranteed"
+                        "evidence, no alert. There is some evidence that they are not as frequent as guaranteed"
                     }
                     Standing::Weak => {
-                        "weak evidence, no alarm. Weak evidence suggests that they are not as frequent as guaranteed"
+                        "weak evidence, no alert. There is weak evidence that they are not as frequent as guaranteed"
                     }
                     Standing::Quiet => {
-                        "quiet. Little or no evidence suggests that they are not as frequent as guaranteed"
+                        "quiet. There is little or no evidence that they are not as frequent as guaranteed"
                     }
                 };
-                format!("{said}, by {labelled} known ones ({}).", levels(guarantee))
+                format!("{said}, by {labeled} known ones ({}).", levels(guarantee))
             }
         };
         let mut sentences = vec![
@@ -157,14 +157,14 @@ impl FleetReport<'_> {
         if full > 0 {
             sentences.push(format!(
                 "{of}A counter is full in {full} of {} devices: later predictions or outcomes are not counted, and their \
-                 evidence does not change.",
+                 e-value does not change.",
                 table.devices.len()
             ));
         }
         sentences
     }
 
-    /// What each device says, those with the most evidence first.
+    /// The row of each device, those with the largest e-values first.
     fn devices(&self, table: &FleetTable) -> Value {
         let evidence = |device: &DeviceStanding| {
             let part = |evidence: Evidence| evidence.log / f64::from(evidence.rarity).ln();
@@ -177,7 +177,7 @@ impl FleetReport<'_> {
             [
                 device.device.clone(),
                 device.predictions.to_string(),
-                device.labelled.to_string(),
+                device.labeled.to_string(),
                 said(device.shift),
                 device.judged().map_or(String::new(), said),
             ]
@@ -202,7 +202,7 @@ impl FleetReport<'_> {
             table.bins.iter().filter_map(|bin| Some((bin.prob?.into(), bin))).collect();
         drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
         let shares =
-            drawn.iter().map(|(prob, bin)| if bin.labelled > 0 { prob.max(share(bin)) } else { *prob });
+            drawn.iter().map(|(prob, bin)| if bin.labeled > 0 { prob.max(share(bin)) } else { *prob });
         let largest = shares.fold(0.0, f64::max);
         let x = Axis::probs("predicted probability", largest);
         let half = HALF * x.hi;
@@ -220,17 +220,17 @@ impl FleetReport<'_> {
                 chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
             }
         }
-        for (prob, bin) in drawn.iter().filter(|(_, bin)| bin.labelled > 0) {
+        for (prob, bin) in drawn.iter().filter(|(_, bin)| bin.labeled > 0) {
             chart.whisker("before whisker", *prob, bin.interval.lo, bin.interval.hi);
             chart.mark("before", Mark::Circle, *prob, share(bin));
         }
         let rows = table.bins.iter().enumerate().map(|(at, bin)| {
-            let known = bin.labelled > 0;
+            let known = bin.labeled > 0;
             vec![
                 at.to_string(),
                 bin.prob.map_or(String::new(), |prob| number(prob.into())),
                 bin.guaranteed.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
-                bin.labelled.to_string(),
+                bin.labeled.to_string(),
                 bin.positives.to_string(),
                 if known { number(share(bin)) } else { String::new() },
                 if known {
@@ -245,7 +245,7 @@ impl FleetReport<'_> {
             id: &format!("outcomes-{}", table.table),
             title,
             caption: format!(
-                "The observed event rate of known outcomes, in every bin and of all devices together. The {} % exact \
+                "The observed event rate of known outcomes, in every bin and of all devices together. The {}% exact \
                  intervals cover all bins simultaneously, each at the bin's probability. A bin without an interval has no \
                  known outcome.",
                 percent_of_success(self.alpha)
@@ -288,14 +288,14 @@ impl FleetReport<'_> {
         chart.line("after", levels);
         let rows = expected.iter().zip(&found).zip(&table.predictions).enumerate();
         let rows = rows.map(|(at, ((expected, found), count))| {
-            vec![at.to_string(), format!("{expected:.2} %"), count.to_string(), format!("{found:.2} %")]
+            vec![at.to_string(), format!("{expected:.2}%"), count.to_string(), format!("{found:.2}%")]
         });
         let rows = rows.collect();
         let words = Words {
             id: &format!("scores-{}", table.table),
             title,
             caption: "How predictions are distributed over the monitor's bins, and how the reference scores were. For these, \
-                 each bin counts its gaps between reference scores. The evidence is about all bins at once."
+                 each bin counts its gaps between reference scores. The e-value is about all bins at once."
                 .into(),
             legend: vec![("bar", "predictions of all devices"), ("after", "gaps between the reference scores")],
         };
@@ -306,35 +306,35 @@ impl FleetReport<'_> {
 /// Half the width of what was guaranteed of a bin.
 const HALF: f64 = 0.01;
 
-/// What there is to know of such evidence.
+/// How to read an e-value.
 const READING: [&str; 6] = [
-    "Evidence 1 : x against the calibrator is the wealth of a bettor who began with 1 and bet that something is wrong. With \
-     nothing wrong, it reaches 1 : 20 at any time in at most one of 20 fleets.",
+    "The e-value is the wealth of a bettor who began with 1 and bet that something has changed. If nothing has changed, the \
+     probability that it reaches 20 at any time is at most 1/20 per fleet.",
     "Scores are compared with the reference scores: those of the calibration set, unless --monitor-scores gave others. If \
-     patients come again, or reference scores were selected, they differ with nothing wrong: count one prediction per \
-     patient.",
+     patients come again, or reference scores were selected, they differ although nothing has changed: count one prediction \
+     per patient.",
     "Unchanged scores say nothing about outcomes. Only known outcomes show whether outcomes are as frequent as guaranteed, \
      and only in bins that have known outcomes.",
     "Which outcomes become known, and when, must depend on neither the label nor anything within the bin that predicts it.",
-    "Which devices are added up, and when, must not depend on what they counted. A device that was lost or replaced keeps its last counters in \
+    "Which devices are added up, and when, must not depend on what they counted. A device that was lost or replaced keeps its last counts in \
      the sum.",
-    "A single device may have an alarm by chance while the fleet has none: the stated number is the most that is expected \
-     with nothing wrong.",
+    "A single device may have an alert by chance while the fleet has none: the stated number is the most that is expected \
+     if nothing has changed.",
 ];
 
 fn share(bin: &FleetBin) -> f64 {
-    bin.positives as f64 / bin.labelled as f64
+    bin.positives as f64 / bin.labeled as f64
 }
 
-/// Evidence and what an alarm takes.
+/// The e-value, and what an alert needs.
 fn levels(evidence: Evidence) -> String {
     match evidence.standing() {
-        Standing::Quiet => format!("no evidence, and an alarm needs 1 : {}", evidence.rarity),
-        _ => format!("evidence {}, and an alarm needs 1 : {}", evidence.in_odds(), evidence.rarity),
+        Standing::Quiet => format!("alert at e-value {}", evidence.rarity),
+        _ => format!("e-value {}, alert at {}", evidence.e_value(), evidence.rarity),
     }
 }
 
-/// Which devices differ, and how many would with nothing wrong.
+/// Which devices have an alert, and how many would if nothing has changed.
 fn alone(table: &FleetTable) -> String {
     let alarmed: Vec<&str> = table.alone().map(|device| &*device.device).collect();
     let shown = alarmed.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
@@ -344,8 +344,8 @@ fn alone(table: &FleetTable) -> String {
         more => format!(" ({shown} and {} more)", more - SHOWN),
     };
     format!(
-        "{} of {} devices have a separate alarm{which}. With nothing wrong, at most {} have one on average. Devices with the \
-         same calibrator have their alarms together.",
+        "{} of {} devices have their own alert{which}. If nothing has changed, at most {} have one on average. Devices with the \
+         same calibrator raise false alerts together.",
         alarmed.len(),
         table.devices.len(),
         (table.expected_alone() * 100.0).round() / 100.0

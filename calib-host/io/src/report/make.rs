@@ -36,7 +36,7 @@ use crate::draw::Plot;
 /// # let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(4)), 0.1)?;
 /// # let artifact = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 ///
-/// // Every score with what came true, before and after calibration.
+/// // Every score with its outcome, before and after calibration.
 /// let rows = |label: &dyn Fn(u32) -> bool| {
 ///     let scores: Vec<_> = (0..200).map(|i| Score::new(i as f32 / 200.0).unwrap()).collect();
 ///     let of = |prob: f32, bin, i| Prediction { class: 1, prob: prob.into(), bin, hit: label(i) };

@@ -1,4 +1,4 @@
-//! A page about a calibrator that can be handed over.
+//! A report about a calibrator that can be shared.
 //!
 //! [`report`] makes a [`Report`] of an artifact, the rows that it was fitted to and rows that it was not: what is guaranteed,
 //! how good it is before and after, what to be careful about, and plots. The report is a page ([`Report::html`]) or JSON,

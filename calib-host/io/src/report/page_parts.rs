@@ -59,7 +59,7 @@ impl Report {
     pub(super) fn decision_text(&self) -> Option<Value> {
         let decision = self.decision.as_ref()?;
         let n: u64 = decision.intervals.iter().map(|interval| interval.n).sum();
-        let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / n as f64);
+        let share = |count: u64| format!("{:.1}%", 100.0 * count as f64 / n as f64);
         let rows: Vec<_> = decision
             .intervals
             .iter()

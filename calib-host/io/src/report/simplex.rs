@@ -97,7 +97,7 @@ pub(super) fn simplex(rows: &ClassProbRows) -> Plot {
         title: "Recalibration diagram",
         caption: format!(
             "Where calibration moves the probabilities of the three classes. The test rows are grouped by their scores, {PARTS} \
-             parts to a side; every arrow goes from the mean of a group's scores to that of its calibrated probabilities, \
+             parts to a side. Every arrow goes from the mean of a group's scores to the mean of its calibrated probabilities, \
              which are divided by their sum. The table has the frequencies of the classes beside them."
         ),
         legend: vec![

@@ -87,7 +87,7 @@ pub(super) fn warnings(
     warnings
 }
 
-/// What is to be said of bins with a guarantee in which next to nothing happened.
+/// What is to be said of bins with a guarantee with almost no events.
 fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<String> {
     let header = artifact.header();
     if header.guarantee.is_none() || !counts_every_point(header.reduction) {
@@ -101,8 +101,8 @@ fn few_events(artifact: &Artifact<'_>, calibration: &CalibratedRows) -> Option<S
     let (bins, name) = counted_in(artifact);
     (few > 0).then(|| {
         format!(
-            "At most two positives or two negatives in all are in {few} of {} of the calibrator: what is known there is the \
-             exact interval, not epsilon.",
+            "At most two positives or at most two negatives are in {few} of {} of the calibrator: rely on the exact interval \
+             there, not on epsilon.",
             number_of(bins as u64, name)
         )
     })
@@ -157,9 +157,10 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     {
         warnings.push(format!(
             "All {} test rows have label {}: nothing here shows how well the classes are separated, and the area under the \
-             ROC curve is left out. The rate of label 1 is in {rate:.4}.",
-            thousands(after.n),
-            u8::from(label)
+             ROC curve is left out. Rate of label 1: exact {}% interval {rate:.4}.",
+            after.n,
+            u8::from(label),
+            percent_of_success(after.c_emp.alpha)
         ));
     }
     if let Some(few @ 1..) = after.few_events() {
@@ -177,7 +178,7 @@ fn test_rows(test: &CalibratedRows, metrics: &BeforeAfter) -> Vec<String> {
     }
     if let Some((score, times)) = most_frequent(scores(test)).filter(|most| most.1 as u64 * 20 > after.n) {
         let share = 100.0 * times as f64 / after.n as f64;
-        warnings.push(format!("Scores are tied: {share:.1} % of the test rows have the score {score}."));
+        warnings.push(format!("Scores are tied: {share:.1}% of the test rows have the score {score}."));
     }
     if after.log_loss_clipped > 0 {
         warnings.push(format!(

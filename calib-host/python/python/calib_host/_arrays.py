@@ -103,7 +103,7 @@ def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarra
         if array.ndim == 2:
             raise UsageError(
                 'scores of several classes, in a column each: say what they are, with kind="logits" or kind="probs"; '
-                "of two classes give the column of class 1, scores[:, 1]"
+                "for two classes, give the column of class 1, scores[:, 1]"
             )
         kind, is_default = "scores", True
     else:
@@ -113,7 +113,7 @@ def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarra
     dims = 1 if kind in BINARY else 2
     if array.ndim != dims:
         shape = "(n,)" if dims == 1 else "(n, classes)"
-        more = "; of two classes give the column of class 1, scores[:, 1]" if array.ndim == 2 else ""
+        more = "; for two classes, give the column of class 1, scores[:, 1]" if array.ndim == 2 else ""
         raise DataError(f"scores have the shape {array.shape}: kind={kind!r} takes {shape}{more}")
     classes = None if dims == 1 else array.shape[1]
     if are_codes:

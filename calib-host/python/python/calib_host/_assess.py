@@ -36,15 +36,15 @@ def assess(
 ) -> dict[str, Any]:
     """How good probabilities are: calibration errors, Brier score, log-loss, AUC, and more.
 
-    ``probs`` are those of class 1, one a row; of all classes, a column each; or, with the classes in ``predicted``, those of the
-    predictions being right. ``y`` holds the true classes. ``binning`` is "uniform" (equal width, the default, with ``n_bins=15``),
-    "quantile" (equal mass; "equal-mass-kumar" cuts as Kumar et al. 2019 do), "by-bin" (by ``bins``) or "by-value"; with ``resamples`` there
+    ``probs`` are the probabilities of class 1, one per row, or of all classes, one per column. With the classes in ``predicted``, they
+    are the probabilities that the predictions are right. ``y`` holds the true classes. ``binning`` is "uniform" (equal width, the default, with ``n_bins=15``),
+    "quantile" (equal mass; "equal-mass-kumar" cuts as Kumar et al. 2019 do), "by-bin" (by ``bins``) or "by-value". With ``resamples`` there
     are bootstrap intervals at ``1 - alpha``, "percentile" or "bca" (``intervals``), drawn with ``seed``. Rows with the same name in
-    ``clusters`` are not independent. With the names of ``groups`` there is every metric by group. ``extreme_probs`` says what the clinical
-    validation does with probabilities of exactly 0 or 1: "leave-out" or "clip". ``top_k`` assesses the first classes of a matrix, too.
+    ``clusters`` are not independent. With the names of ``groups`` there is every metric by group. ``extreme_probs`` specifies what the clinical
+    validation does with probabilities of exactly 0 or 1: "leave-out" or "clip". ``top_k`` also assesses the top-K classes of a matrix.
 
-    Returns what ``calib assess --json`` prints of the same float32 probabilities, by the same names; others it rounds to float32 where
-    there is a column for every class. What is doubtful about the rows is warned of, as a :class:`CalibrationWarning`, too.
+    Returns what ``calib assess --json`` prints for the same float32 probabilities, with the same names. If there is a column for every
+    class, other types are rounded to float32. Doubts about the rows are also issued as a :class:`CalibrationWarning`.
 
     >>> import numpy as np, calib_host
     >>> said = np.full(100, 0.8)

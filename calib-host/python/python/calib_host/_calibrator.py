@@ -22,11 +22,11 @@ from ._progress import at_work
 
 
 class CalibrationWarning(UserWarning):
-    """What speaks against a calibrator, or against its data."""
+    """A warning about a calibrator or its data."""
 
 
 def told(found: tuple[str, list[str]]) -> dict[str, Any]:
-    """What was found; what is to be warned of is, as of the call two levels up."""
+    """The result; warnings are issued as of the call two levels up."""
     for warning in found[1]:
         warnings.warn(warning, CalibrationWarning, stacklevel=3)
     return json.loads(found[0])
@@ -34,22 +34,22 @@ def told(found: tuple[str, list[str]]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What is guaranteed of a calibrator's bins.
+    """The guarantee of a calibrator's bins.
 
-    The statement is ``sentence``; it holds under the ``assumptions``, and is to be read with its ``limits``.
+    The statement is ``sentence``. It holds under the ``assumptions``. Its ``limits`` belong to it.
     """
 
-    #: The largest deviation of a bin's probability from the truth.
+    #: The largest difference between the probability of a bin and its event rate, if the guarantee holds.
     epsilon: float
-    #: The probability, over the draw of the calibration points, with which it does not hold.
+    #: The guarantee fails with at most this probability, over the draw of the calibration set.
     alpha: float
     #: The theorem that it follows from.
     theorem: str
     #: The guarantee in words.
     sentence: str
-    #: What has to be so for it to hold.
+    #: What the guarantee requires.
     assumptions: tuple[str, ...]
-    #: What it does not say, although it may be read so.
+    #: What the guarantee does not cover.
     limits: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Guarantee:
 
 
 class Calibrator:
-    """A fitted calibrator: what a device reads, and what it gives for a score, bit for bit.
+    """A fitted calibrator. Its predictions are bit-identical to those of the device.
 
     Made by :func:`fit`, :func:`load`, or :func:`from_sklearn` and its like.
 
@@ -85,7 +85,7 @@ class Calibrator:
 
     @classmethod
     def from_bytes(cls, data: bytes, kind: str | None = None) -> Calibrator:
-        """Checks the bytes of an artifact. ``kind`` is what vectors are, which an artifact may not tell: "logits" or "probs"."""
+        """Checks the bytes of an artifact. ``kind`` states what vectors are, "logits" or "probs", if the artifact does not."""
         calibrator = cls(Artifact(bytes(data)), kind)
         calibrator.warnings = tuple(calibrator._facts["warnings"])
         return calibrator
@@ -136,7 +136,7 @@ class Calibrator:
 
     @property
     def kind(self) -> str:
-        """What it takes: "scores", "margins", "probs" or "logits"."""
+        """The accepted inputs: "scores", "margins", "probs" or "logits"."""
         takes = self._facts["takes"]
         if takes in ("scores", "margins", "logits"):
             return takes
@@ -153,7 +153,7 @@ class Calibrator:
 
     @cached_property
     def guarantee(self) -> Guarantee | None:
-        """What is guaranteed; None if nothing is."""
+        """The guarantee, or None if there is none."""
         facts = self._facts
         if facts["guarantee"] is None:
             return None
@@ -166,11 +166,11 @@ class Calibrator:
 
     @property
     def statement(self) -> str:
-        """What is guaranteed in a sentence; why nothing is, if nothing is."""
+        """The guarantee in a sentence, or why there is none."""
         return self._facts["statement"]
 
     def predict(self, scores: Any, *, seed: int = 0) -> np.ndarray:
-        """The probabilities, to the bits of the device; NaN where it has none.
+        """The probabilities, bit-identical to those of the device; NaN if there is none.
 
         Returns float32: one a score for two classes, one a class for vectors. Where the reduction calibrates predictions
         (top-label, confidence, top-k), an array with the fields ``class`` and ``prob``, of k columns for top-k. A randomized calibrator
@@ -221,13 +221,13 @@ class Calibrator:
     ) -> dict[str, Any]:
         """How good the probabilities are before and after calibration, on rows used for neither training nor calibration.
 
-        Returns what ``calib assess CALIBRATOR --json`` prints, with ``before``, ``after`` and, of one probability a row, ``change``; of
-        margins, which are no probabilities, only the order is assessed before. Rows without a probability are counted and left out. The
-        options are those of :func:`calib_host.assess`.
+        Returns what ``calib assess CALIBRATOR --json`` prints: ``before``, ``after`` and, with one probability per row, ``change``.
+        Margins are not probabilities: only their order is assessed before calibration. Rows without a probability are counted and left
+        out. The options are those of :func:`calib_host.assess`.
 
-        What the rows say against the calibrator is in ``evidence``: that it does harm, or contradicts its guarantee. It is warned of, as a
-        :class:`CalibrationWarning`, too. The rows that the calibrator was fitted to are refused with a :class:`DataError`, as every
-        figure would be optimistically biased; ``same_rows=True`` continues with a warning.
+        Findings against the calibrator (worse predictions, guarantee contradicted) are in ``evidence``. They are also issued as a
+        :class:`CalibrationWarning`. The rows that the calibrator was fitted to are rejected with a :class:`DataError`, because every
+        figure would be optimistically biased. ``same_rows=True`` continues with a warning.
 
         >>> import numpy as np, calib_host
         >>> rng = np.random.default_rng(0)
@@ -268,17 +268,17 @@ class Calibrator:
         return told(found)
 
     def to_bytes(self) -> bytes:
-        """The artifact: what is written into a device's flash."""
+        """The artifact: the bytes for a device's flash."""
         return self._artifact.to_bytes()
 
     __bytes__ = to_bytes
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Writes the artifact; ``force`` replaces a file that is there."""
+        """Writes the artifact; ``force`` replaces an existing file."""
         self._artifact.write(path, force)
 
     def export_c(self, name: str = "cal") -> str:
-        """A header in C99 with the tables and their lookup; ``name`` is the prefix of what it defines."""
+        """A header in C99 with the tables and their lookup; ``name`` is the prefix of its names."""
         return self._artifact.export_c(name)
 
     def export_rust(self, name: str = "CAL") -> str:
@@ -331,7 +331,7 @@ def _restore(
 
 
 def load(path: str | PathLike[str], kind: str | None = None) -> Calibrator:
-    """Reads an artifact. ``kind`` is what vectors are, which an artifact may not tell: "logits" or "probs"."""
+    """Reads an artifact. ``kind`` states what vectors are, "logits" or "probs", if the artifact does not."""
     calibrator = Calibrator(Artifact.read(path), kind)
     calibrator.warnings = tuple(calibrator._facts["warnings"])
     return calibrator
@@ -380,29 +380,31 @@ def fit(
 ) -> Calibrator:
     """Fits a calibrator to held-out scores and labels.
 
-    ``scores`` are those of class 1 in [0, 1], one a row. ``kind="margins"`` takes raw scores, such as those of a
-    ``decision_function``; ``kind="logits"`` and ``kind="probs"`` take a matrix with a column for each class. ``y`` holds class indices
-    from 0 on. Integer codes, as a quantized network gives them, are named with
-    ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
+    ``scores`` are those of class 1 in [0, 1], one per row. ``kind="margins"`` accepts raw scores, such as those of a
+    ``decision_function``. ``kind="logits"`` and ``kind="probs"`` accept a matrix with a column for each class. ``y`` holds class indices
+    from 0 on. For the integer codes of a quantized network, set ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a
+    zero point, such as ``("i8", 1 / 256, -128)``.
 
     ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
-    scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it scores are blended, with an exact interval for
-    each score range beside the probability; ``epsilon`` gives bins whose probability is guaranteed. A matrix takes one of these with a
-    ``reduction``: confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence. Without a reduction it takes temperature,
-    vector, matrix, dirichlet, svs, sms, sierpinski, grid, projection, projection-random or multiclass-irp. The other options are those of ``calib fit``, which ``calib help
-    methods`` and ``calib fit --help`` explain. Rows with the same name in ``clusters`` belong together: one of each is fitted to.
+    scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it, calib blends methods, with an
+    exact interval for each score range beside the probability. ``epsilon`` gives bins whose probability is guaranteed. For a matrix, set
+    one of these with a ``reduction``: confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence. Without a reduction,
+    set temperature, vector, matrix, dirichlet, svs, sms, sierpinski, grid, projection, projection-random or multiclass-irp. The other
+    options are those of ``calib fit``, which ``calib help methods`` and ``calib fit --help`` explain. Rows with the same name in
+    ``clusters`` belong together: calib fits to one of each.
 
     Beside a method whose bins have no guarantee, such as ``"beta"``, exact intervals of score ranges are stored. The event rate
     of every range lies in its interval, with at least ``1 - alpha`` probability over the draw of these rows. The device and ``calib apply`` then
-    return the interval of the score's range. From 500 rows of one score on a band is stored, too: it holds for every score, if a higher score never
-    means a lower probability. ``intervals=False`` leaves both out, ``band=False`` the band, and ``band=True`` stores one anyway. ``table="steps"`` stores a smooth function as at most 64 steps.
+    return the interval of the score's range. From 500 rows of one score on, calib also stores a band: it holds for every score, if a
+    higher score never means a lower probability. ``intervals=False`` leaves both out, ``band=False`` only the band, and ``band=True``
+    stores one anyway. ``table="steps"`` stores a smooth function as at most 64 steps.
 
-    ``classifiers`` is by how many classifiers the scores are: those of ``cross_val_predict`` are by one for each fold. A guarantee is about
-    the classifier that the scores come from, so where there are several, and another one is kept, nothing is guaranteed.
+    ``classifiers`` is the number of classifiers that the scores come from. The scores of ``cross_val_predict`` come from one per fold. A
+    guarantee is about the classifier that the scores come from. If there are several, and another one is kept, nothing is guaranteed.
 
-    ``monitor=True`` stores what monitors on the device compare with, which notice that scores or outcomes are no longer those of the
-    calibration; ``monitor_action`` is what a device does then: "flag", "alarm" or "uncalibrated". ``monitor_scores`` are other scores, without
-    labels, that they compare with, such as those of the place where the device will be used; they take ``monitor_bins``.
+    ``monitor=True`` stores what monitors on the device compare with. Monitors notice that scores or outcomes have changed since the
+    calibration. ``monitor_action`` is the action of the device after an alert: "flag", "alarm" or "uncalibrated". ``monitor_scores`` are
+    other scores to compare with, without labels, such as scores from where the device will be used. They require ``monitor_bins``.
 
     >>> import numpy as np, calib_host
     >>> rng = np.random.default_rng(0)

@@ -27,7 +27,7 @@ OF_KNOTS = "fit on scores of type numpy.float32, so that knots are the device's"
 
 @dataclass(frozen=True)
 class Proof:
-    """What was compared, bit of a score by bit, and by how much both sides differ.
+    """What was compared, and the largest difference of both sides.
 
     The other side computes in f64 from the same f32 score; the device in f32.
     """
@@ -67,7 +67,7 @@ class _Compared:
             self.largest, self.at = float(rows[worst]), inputs[worst].tolist()
 
 
-def _neighbours(points: np.ndarray) -> np.ndarray:
+def _neighbors(points: np.ndarray) -> np.ndarray:
     """Points as f32, and the floats on either side."""
     points = np.asarray(points, dtype=np.float32)
     below, above = np.nextafter(points, np.float32(-np.inf)), np.nextafter(points, np.float32(np.inf))
@@ -106,7 +106,7 @@ def _prove_scores(
         widest = float(np.abs(knots).max()) if knots.size else 1.0
         low, high = np.float32(-4 * widest - 40), np.float32(4 * widest + 40)
     random = np.random.default_rng(SEED).uniform(low, high, SAMPLE).astype(np.float32)
-    first = np.concatenate([_neighbours(knots), np.array([low, 0, high], dtype=np.float32)])
+    first = np.concatenate([_neighbors(knots), np.array([low, 0, high], dtype=np.float32)])
     first = first[(first >= low) & (first <= high)]
     biggest = np.float32(np.finfo(np.float32).max)
     pieces: Iterator[np.ndarray] = iter([first, random])
@@ -149,7 +149,7 @@ def _prove_vectors(
             vectors = rng.dirichlet(np.full(classes, 0.3), size=rows)
             if start == 0 and knots.size:
                 # A knot in one class, and the rest shared out.
-                ends = np.clip(_neighbours(knots)[:rows], 0, 1)
+                ends = np.clip(_neighbors(knots)[:rows], 0, 1)
                 of = np.arange(len(ends)) % classes
                 vectors[: len(ends)] = ((1 - ends) / (classes - 1))[:, None]
                 vectors[np.arange(len(ends)), of] = ends
@@ -264,7 +264,7 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
             "calib_host.sklearn.CalibratedClassifier"
         )
     if len(part.calibrators) != (1 if is_binary else len(classes)):
-        raise UsageError("a class had no rows in the fit: it has no calibrator of its own")
+        raise UsageError("a class had no rows in the fit: it has no calibrator")
     functions, knots = [], [np.zeros(0)]
     for calibrator in part.calibrators:
         if part.method == "isotonic":

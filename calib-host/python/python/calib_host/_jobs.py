@@ -74,7 +74,7 @@ class Made(dict[str, Any]):
         return Calibrator.from_bytes(self.artifact)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Writes the artifact; ``force`` replaces a file that is there."""
+        """Writes the artifact; ``force`` replaces an existing file."""
         write_file(fspath(path), self.artifact, force)
 
 
@@ -113,17 +113,17 @@ def threshold(
     score_encoding: tuple[str, float, int] | None = None,
     seed: int = 0,
 ) -> Thresholds:
-    """Thresholds that guarantee a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 if no other is said.
+    """Thresholds that guarantee a ``sensitivity``, a ``specificity``, or both, with a ``confidence`` of 0.95 by default.
 
-    They go beside the tables of ``calibrator`` if one is given: scores are then what it takes, integer codes included, and ``counter`` says
-    how new the result is. The other options are those of ``calib threshold``.
+    They go beside the tables of ``calibrator`` if one is given. Scores are then what it accepts, integer codes included, and ``counter``
+    is the rollback counter of the result. The other options are those of ``calib threshold``.
 
     >>> import numpy as np, calib_host
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.random(400)
     >>> found = calib_host.threshold(scores, rng.random(400) < scores, sensitivity=0.8)
     >>> found["sentences"][0]
-    'the device raises at a score of 0.47230035 or more: at least 80 % of class 1, with 95 % confidence'
+    'the device raises its alarm at a score of 0.47230035 or more. Guaranteed: sensitivity at least 80% (class 1 not cleared), with 95% confidence'
     """
     data = _dataset(scores, y, kind, clusters=clusters, groups=groups, calibrator=calibrator, codes=score_encoding)
     made = _native.threshold(

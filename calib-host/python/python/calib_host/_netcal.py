@@ -43,13 +43,13 @@ def from_netcal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: str 
         raise UsageError("detection=True: a device calibrates scores, not boxes; fit with the confidences alone")
     if fitted.independent_probabilities:
         raise UsageError(
-            "independent_probabilities=True: every class has a calibrator of its own; fit one for each, with its column and labels 0 and 1"
+            "independent_probabilities=True: every class has a separate calibrator; fit one for each, with its column and labels 0 and 1"
         )
     if fitted.num_classes is None:
         raise UsageError(f"this {name} is not fitted")
     if isinstance(fitted, (BetaCalibration, LogisticCalibration)):
         if fitted.method in ("variational", "mcmc"):
-            raise UsageError(f'method="{fitted.method}": parameters are drawn anew for every answer; fit with method="mle"')
+            raise UsageError(f'method="{fitted.method}": parameters are drawn again for every answer; fit with method="mle"')
         return _of_scaling(fitted, name, n, tolerance, proof)
     return _of_table(fitted, name, n, tolerance, proof)
 
@@ -96,7 +96,7 @@ def _of_table(fitted: Any, name: str, n: int, tolerance: float, proof: str) -> C
     is_binary = fitted.num_classes == 2
     parts = [fitted] if is_binary else [part for _, part in fitted._multiclass_instances]
     if not is_binary and len(parts) < fitted.num_classes:
-        raise UsageError("a class had no rows in the fit: it has no calibrator of its own")
+        raise UsageError("a class had no rows in the fit: it has no calibrator")
     functions, knots = zip(*(_table(part) for part in parts))
     made = _made("scores" if is_binary else "probs", list(functions), n, f"netcal.{name}")
 

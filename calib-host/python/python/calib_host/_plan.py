@@ -39,7 +39,7 @@ def plan_threshold(
     groups: int = 1,
     prevalence: float | None = None,
 ) -> dict[str, Any]:
-    """How many points of each class a threshold takes (:func:`calib_host.threshold`), and with a ``prevalence`` how many rows.
+    """How many points of each class a threshold needs (:func:`calib_host.threshold`), and with a ``prevalence`` how many rows.
 
     >>> import calib_host
     >>> calib_host.plan_threshold(sensitivity=0.95)["thresholds"][0]["points"][0]["points"]
@@ -54,7 +54,7 @@ def plan_threshold(
 def plan_validation(
     prevalence: float, auc: float, *, se_auc: float = 0.025, se_slope: float = 0.1, se_intercept: float = 0.1
 ) -> dict[str, Any]:
-    """How many rows a validation takes for the area under the ROC curve, the calibration slope and calibration in the large.
+    """How many rows a validation needs for the area under the ROC curve, the calibration slope and calibration in the large.
 
     >>> import calib_host
     >>> calib_host.plan_validation(0.1, 0.75)["validation"]["rows"]

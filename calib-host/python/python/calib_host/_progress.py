@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: After so many seconds without a result one is told what is being done.
+#: After this many seconds without a result, calib shows what is being done.
 PATIENCE = 2.0
 
 

@@ -20,7 +20,7 @@ class Comparison(dict[str, Any]):
 
     @property
     def recommendation(self) -> str | None:
-        """The method to take; None to leave the scores as they are."""
+        """The recommended method; None to leave the scores unchanged."""
         return self["recommendation"]
 
     @property
@@ -102,7 +102,7 @@ class Report(dict[str, Any]):
     html: str = ""
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Writes the page; ``force`` replaces a file that is there."""
+        """Writes the page; ``force`` replaces an existing file."""
         write_file(fspath(path), self.html.encode(), force)
 
     def __repr__(self) -> str:
@@ -136,10 +136,10 @@ def report(
     uncalibrated: str | None = None,
     unsure: str | None = None,
 ) -> Report:
-    """A page about a calibrator that you can share: is it better, what is guaranteed, plots, warnings.
+    """A report about a calibrator that you can share: verdict, guarantee, plots, warnings.
 
-    ``calibration`` are the scores and labels that it was fitted to, ``test`` those used for neither training nor calibration; ``clusters`` and ``groups``
-    are those of the test rows. The other options are those of ``calib report``. ``actions``, ``uncalibrated`` and ``unsure`` are those of
+    ``calibration`` are the scores and labels that it was fitted to. ``test`` are scores and labels used for neither training nor
+    calibration. ``clusters`` and ``groups`` are those of the test rows. The other options are those of ``calib report``. ``actions``, ``uncalibrated`` and ``unsure`` are those of
     :func:`decide`.
 
     >>> import numpy as np, calib_host

@@ -69,7 +69,7 @@ class _Tensor:
     index: int
     shape: tuple[int, ...]
     dtype: np.dtype
-    #: The difference between the numbers of neighbouring codes; 0 if the numbers are no codes.
+    #: The difference between the numbers of neighboring codes; 0 if the numbers are no codes.
     scale: float
     #: The code of 0.
     zero_point: int
@@ -86,8 +86,8 @@ class _Tensor:
                 "calib_host.fit with score_encoding"
             )
         (one,) = details
-        quantisation = one["quantization_parameters"]
-        scales, zero_points = np.ravel(quantisation["scales"]), np.ravel(quantisation["zero_points"])
+        quantization = one["quantization_parameters"]
+        scales, zero_points = np.ravel(quantization["scales"]), np.ravel(quantization["zero_points"])
         if len(scales) > 1 or len(zero_points) > 1:
             raise UsageError(
                 f"the network's {what} {str(one['name'])!r} has {max(len(scales), len(zero_points))} scales, one a channel: a device's "
@@ -170,14 +170,14 @@ class _Network:
         return cast
 
     def _as_codes(self, array: np.ndarray) -> np.ndarray:
-        """The nearest codes, of two the even one, as an interpreter quantises by default (with XNNPACK)."""
+        """The nearest codes, of two the even one, as an interpreter quantizes by default (with XNNPACK)."""
         to, ends = self.input, np.iinfo(self.input.dtype)
         codes = np.rint(array.astype(np.float32) / np.float32(to.scale)).astype(np.float64) + to.zero_point
         outside = float(np.mean((codes < ends.min) | (codes > ends.max))) if codes.size else 0.0
         if outside > MANY:
             low, high = (to.scale * (end - to.zero_point) for end in (ends.min, ends.max))
             told = (
-                f"of the values in X {100 * outside:.0f} % are outside of {low:.4g} to {high:.4g}, which is what {to} takes: give X as the "
+                f"of the values in X {100 * outside:.0f}% are outside of {low:.4g} to {high:.4g}, which is what {to} takes: give X as the "
                 "network was fed in training"
             )
             self.warnings = (*self.warnings, told)
@@ -185,7 +185,7 @@ class _Network:
         return np.clip(codes, ends.min, ends.max).astype(to.dtype)
 
     def run(self, rows: np.ndarray) -> np.ndarray:
-        """What the network says of rows that it takes, a column for each output."""
+        """The output of the network for rows that it accepts, a column for each output."""
         said = np.empty((len(rows), self.outputs), dtype=self.output.dtype)
         with at_work("running the network"):
             for start in range(0, len(rows), self._rows):

@@ -201,7 +201,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return options
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The calibrated probabilities of all classes, a column each: the device's, in f64; NaN where it has none."""
+        """The calibrated probabilities of all classes, a column each: the device's, in f64; NaN if it has none."""
         check_is_fitted(self)
         scores, _ = self._scores(self.estimator_, X)
         return self.calibrator_.predict_proba(scores, seed=self.seed)

@@ -23,7 +23,7 @@ pub struct LinearParameters {
     pub mean: Vec<f32>,
     /// The standard deviation of each feature, above 0.
     pub scale: Vec<f32>,
-    /// A row per output, a weight per standardised feature.
+    /// A row per output, a weight per standardized feature.
     pub weights: Vec<Vec<f32>>,
     /// A number per output.
     pub bias: Vec<f32>,

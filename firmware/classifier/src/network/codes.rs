@@ -3,7 +3,7 @@
 /// The scale and zero point of int8 codes: a code stands for `scale * (code - zero_point)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Codes {
-    /// The difference between neighbouring codes, above 0 and finite.
+    /// The difference between neighboring codes, above 0 and finite.
     pub scale: f32,
     /// The code of 0.
     pub zero_point: i8,

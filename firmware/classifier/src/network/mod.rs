@@ -1,4 +1,4 @@
-//! A quantised network as a device's [`Classifier`](calib_firmware::Classifier): features in, int8 codes out.
+//! A quantized network as a device's [`Classifier`](calib_firmware::Classifier): features in, int8 codes out.
 //!
 //! microflow runs the layers, from source code that [`tflite::source`](crate::tflite) writes for a file. What is around them is here: features become
 //! codes as TensorFlow Lite makes them, and the output is the codes, with the logits that they stand for. A calibrator of codes

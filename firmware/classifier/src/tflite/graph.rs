@@ -98,7 +98,7 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// An operator's number: files of before have it in a byte, those of today in both places.
+/// An operator's number: older files have it in a byte, newer files in both places.
 fn operator_code(table: Table<'_>) -> Result<i32, Damaged> {
     Ok(i32::from(table.number(0, 0i8)?).max(table.number(3, 0i32)?))
 }

@@ -1,4 +1,4 @@
-//! A quantised network of TensorFlow Lite, as a converter writes it and the build of a device's program reads it.
+//! A quantized network of TensorFlow Lite, as a converter writes it and the build of a device's program reads it.
 //!
 //! A [`Network`] was looked at: it is one that microflow runs, as far as that can be seen from the file. Whether microflow gives the
 //! same codes as TensorFlow Lite is seen by running both, which is calib-twin's job.

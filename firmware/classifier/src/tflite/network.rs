@@ -12,7 +12,7 @@ use super::graph::{Graph, Tensor};
 use super::{Fault, NetworkError, operators};
 use crate::{Gives, MAX_CLASSES};
 
-/// A quantised network that a device runs, as far as its file tells.
+/// A quantized network that a device runs, as far as its file tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// The file's name without its extension.

@@ -111,7 +111,7 @@ fn activation(at: usize, operator: &Operator<'_>, field: usize) -> Result<(), Fa
     if ACTIVATIONS.contains(&operator.option(field, 0i8)?) { Ok(()) } else { Err(Fault::Activation(at)) }
 }
 
-/// Refuses "same" padding that microflow centres otherwise than TensorFlow, which looks at the stride.
+/// Refuses "same" padding that microflow centers otherwise than TensorFlow, which looks at the stride.
 fn padding(graph: &Graph<'_>, at: usize, operator: &Operator<'_>, sizes: [i32; 2]) -> Result<(), Fault> {
     if operator.option(0, SAME)? != SAME {
         return Ok(());

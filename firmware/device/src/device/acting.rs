@@ -88,7 +88,7 @@ fn ask<W: Watch>(device: &mut Acting<'_, W>, body: RequestBody) -> ReplyBody {
     device.answer(&Request { id: 3, body }).unwrap().body
 }
 
-/// The outcome of features in this bin, and whether the alarm is said to be raised.
+/// The outcome of features in this bin, and whether the alarm is reported as raised.
 fn predict<W: Watch>(device: &mut Acting<'_, W>, bin: usize) -> (Result<f32, Uncalibrated>, bool) {
     match ask(device, RequestBody::predict(Scores::Features(values(&[[-9.0, 0.0, 9.0][bin], 0.0])))) {
         ReplyBody::Answer(prediction) => (prob(prediction.outcome), prediction.alarm),

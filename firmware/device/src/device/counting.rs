@@ -194,7 +194,7 @@ fn an_outcome_is_counted_once_however_often_it_is_told() {
         for _ in 0..3 {
             let found = counters(&mut device, RequestBody::Outcome(outcome));
             let positives = known / 2 + 1;
-            assert_eq!(found.outcomes[2], KnownOutcomes { labelled: known + 1, positives });
+            assert_eq!(found.outcomes[2], KnownOutcomes { labeled: known + 1, positives });
         }
         guarantee.count(2, outcome.is_positive);
         guarantee.look(guaranteed(), LogEvidence::of_one_in(100));
@@ -322,14 +322,14 @@ fn of_two_hosts_no_outcome_is_dropped_without_a_word() {
     assert_eq!(refused(&mut device, negative), CountersRefusal::Known(1));
     let negative = PredictionOutcome { is_positive: false, known: 1, ..told(1, 2, 0) };
     let both = counters(&mut device, RequestBody::Outcome(negative));
-    assert_eq!((both.outcomes[2].labelled, both.outcomes[2].positives), (2, 1));
+    assert_eq!((both.outcomes[2].labeled, both.outcomes[2].positives), (2, 1));
     // Since then the first one has no other to repeat.
     assert_eq!(refused(&mut device, positive), CountersRefusal::Known(2));
     // In the lowest bin there was no prediction.
     assert_eq!(refused(&mut device, RequestBody::Outcome(told(1, 0, 0))), CountersRefusal::NoPrediction);
 }
 
-/// An alarm of a change so long ago that it is not known when is told as that.
+/// A change alert so long ago that its time is not known is reported as such.
 #[test]
 fn an_alarm_of_a_change_long_ago_was_by_then() {
     let slot = binary();
@@ -361,7 +361,7 @@ fn monitors_may_have_bins_of_their_own() {
     }
     let found = counters(&mut device, RequestBody::Outcome(told(1, 1, 0)));
     assert_eq!(found.predictions, [1, 2]);
-    assert_eq!(found.outcomes.iter().map(|known| known.labelled).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(found.outcomes.iter().map(|known| known.labeled).collect::<Vec<_>>(), [0, 1, 0]);
 
     // There is room for the monitors' bins, and not for the table's: outcomes are not taken.
     let mut device = counting(&BINARY, slot.as_bytes(), Monitors::<2, 1>::new());

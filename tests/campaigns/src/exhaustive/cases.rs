@@ -146,7 +146,7 @@ fn compact(bins: u16) -> Case {
     }
 }
 
-/// Edges of both signs that spread to both ends of all floats, one of them 0, with their neighbours in the middle.
+/// Edges of both signs that spread to both ends of all floats, one of them 0, with their neighbors in the middle.
 fn of_both_signs() -> Vec<f32> {
     let above: Vec<f32> = (0..29).map(|i| 2f64.powi(i * 9 - 125) as f32 * 1.03).collect();
     let below = above.iter().rev().map(|edge| -edge);

@@ -149,8 +149,8 @@ impl Device {
     /// What happens while the power is on.
     fn work(&mut self, on: &mut On, is_other: bool, report: &mut NumberReport) -> Result<(), String> {
         let Some(begun) = on.read() else { return Ok(()) };
-        if begun.labelled.iter().sum::<u32>() > self.told[self.in_force] {
-            return Err(format!("{:?} outcomes are known, and {:?} were told", begun.labelled, self.told));
+        if begun.labeled.iter().sum::<u32>() > self.told[self.in_force] {
+            return Err(format!("{:?} outcomes are known, and {:?} were told", begun.labeled, self.told));
         }
         if is_other && begun.kept == CALIB_KEPT && begun.predictions == [0; CALIB_COUNTED_BINS] {
             // All that was there is erased.
@@ -251,7 +251,7 @@ impl Device {
         if found != expected {
             return Err(format!("number {}, known {known:?}: {found}, not {expected}", result.number));
         }
-        let [was, now] = [&before, &after].map(|counters| counters.labelled.iter().sum::<u32>());
+        let [was, now] = [&before, &after].map(|counters| counters.labeled.iter().sum::<u32>());
         // What could not be saved is not told, until it is.
         let is_right = match before.kept == CALIB_KEPT_FAILED || after.kept == CALIB_KEPT_FAILED {
             true => now >= was && now <= self.told[self.in_force],

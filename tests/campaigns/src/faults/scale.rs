@@ -3,7 +3,7 @@
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// For every test run: seconds without optimisation.
+    /// For every test run: seconds without optimization.
     Sample,
     /// Everything, in minutes.
     Full,

@@ -1,6 +1,6 @@
 //! `cargo xtask bench device`: what calib-core costs on every core, counted.
 
-mod amortised;
+mod amortized;
 mod baseline;
 mod constant;
 mod image;
@@ -41,7 +41,7 @@ pub(crate) fn stack() -> Result<Vec<Stack>> {
     stack::bounds(&measure_all(peers::Wanted::No)?)
 }
 
-/// Measures on every core, both levels at the same time: the linker, which optimises most, works on one processor.
+/// Measures on every core, both levels at the same time: the linker, which optimizes most, works on one processor.
 fn measure_all(wanted: peers::Wanted) -> Result<Vec<Measured>> {
     let at = |opt_level: OptLevel| -> Result<Vec<Measured>> {
         let one = |board: Board| {

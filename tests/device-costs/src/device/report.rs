@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use calib_tests::{Board, function_assembly};
 
-use super::amortised;
+use super::amortized;
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
@@ -116,7 +116,7 @@ pub(super) fn print(all: &[Measured]) {
             .filter_map(|(symbol, bins)| bytes.get(*symbol).map(|bytes| format!("{symbol} {bytes} ({bins})")))
             .collect();
         println!("  table bytes (bins): {}", tables.join(", "));
-        amortised::print(costs);
+        amortized::print(costs);
         if *opt_level == OptLevel::Speed {
             print_cycles(measured);
         }

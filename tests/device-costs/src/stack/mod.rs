@@ -49,7 +49,7 @@ const BUDGETS: [(&str, u64); 25] = [
     ("top_label_margin", 512),
     ("top_label_code_margin", 512),
     ("decision", 256),
-    // Whatever the classifier gives: quantised logits serve calibrators of codes and of floats.
+    // Whatever the classifier gives: quantized logits serve calibrators of codes and of floats.
     // With the calibrator of a group, which takes 216 on the stack: a query names the group, and the slot is not changed.
     ("slot", 884),
     // The same with the calibrated class beside it, until rules, thresholds or sets have judged.

@@ -486,7 +486,7 @@ fn counters() -> Counters {
         alarm: LogEvidence::from_units(50_260_000),
         raised,
     };
-    let known = |labelled, positives| KnownOutcomes { labelled, positives };
+    let known = |labeled, positives| KnownOutcomes { labeled, positives };
     Counters {
         calibrator: Identity(*b"identity"),
         table: 2,

@@ -1,4 +1,4 @@
-//! The digits: a quantised network, whose one run serves calibrators of integers and of floats.
+//! The digits: a quantized network, whose one run serves calibrators of integers and of floats.
 
 use std::fs;
 use std::path::PathBuf;

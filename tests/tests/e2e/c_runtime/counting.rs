@@ -209,7 +209,7 @@ impl<const BINS: usize, const TABLES: usize> Both<'_, BINS, TABLES> {
         for bin in 0..32 {
             let known = counters.outcomes.get(bin).copied().unwrap_or_default();
             let predictions = counters.predictions.get(bin).copied().unwrap_or(0);
-            words.extend([predictions, known.labelled, known.positives]);
+            words.extend([predictions, known.labeled, known.positives]);
         }
         assert_eq!(counters.kept, Kept::No);
         let bins = [counters.predictions.len() as u32, counters.outcomes.len() as u32];

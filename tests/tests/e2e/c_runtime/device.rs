@@ -89,8 +89,8 @@ fn told(artifact: &StoredArtifact, score: f32, known: u32) -> RequestBody {
 
 fn counted(reply: &ReplyBody) -> (u32, u32, &Counters) {
     let ReplyBody::Counters(counters) = reply else { panic!("{reply:?}") };
-    let labelled = counters.outcomes.iter().map(|known| known.labelled).sum();
-    (counters.predictions.iter().sum(), labelled, counters)
+    let labeled = counters.outcomes.iter().map(|known| known.labeled).sum();
+    (counters.predictions.iter().sum(), labeled, counters)
 }
 
 #[test]
@@ -132,13 +132,13 @@ fn it_counts_and_begins_anew_with_another_calibrator() {
     assert!(predictions == 47 && counters.kept == Kept::But(3), "{counters:?}");
     assert!(counters.shift.raised.is_some() && counters.takes_outcomes);
     for again in [1, 2] {
-        let (predictions, labelled, _) = counted(&replies[at + again]);
-        assert_eq!((predictions, labelled), (50, 1), "what is sent again counts once");
+        let (predictions, labeled, _) = counted(&replies[at + again]);
+        assert_eq!((predictions, labeled), (50, 1), "what is sent again counts once");
     }
     let other = CountersRefusal::OtherCalibrator(first.artifact().identity());
     assert_eq!(replies[at + 3], ReplyBody::Refused(Refusal::Counters(other)));
-    let (predictions, labelled, counters) = counted(&replies[at + 5]);
-    assert_eq!((predictions, labelled, counters.shift.raised), (0, 0, None));
+    let (predictions, labeled, counters) = counted(&replies[at + 5]);
+    assert_eq!((predictions, labeled, counters.shift.raised), (0, 0, None));
     let (predictions, _, counters) = counted(replies.last().unwrap());
     assert_eq!((predictions, counters.calibrator), (3, second.artifact().identity()));
 }

@@ -136,7 +136,7 @@ fn the_commands_work_on_it_unchanged() {
     let port = device.port().unwrap().to_owned();
     let run = |args: &[&str]| done(folder.path(), args, &port);
     let empty = json(&run(&["status", "--json"]));
-    assert!(empty["slots"]["in_force"].is_null(), "{empty}");
+    assert!(empty["slots"]["active"].is_null(), "{empty}");
     run(&["push", "cal.bin"]);
     let identity = artifact.artifact().identity().to_string();
     let status = json(&run(&["status", "--json"]));
@@ -187,7 +187,7 @@ fn what_it_counts_is_shown_by_the_commands() {
         .unwrap();
     run(&["label", "outcomes.csv"]);
     let found = monitors();
-    assert_eq!(found["labelled"][usize::from(bin)].as_u64(), Some(2), "{found}");
+    assert_eq!(found["labeled"][usize::from(bin)].as_u64(), Some(2), "{found}");
 
     run(&["push", "second.bin"]);
     assert_eq!(monitors()["predictions"].as_array().map(|bins| counted(bins)), Some(0));

@@ -14,7 +14,7 @@ const OK: u32 = 0;
 const BAD_SCORE: u32 = 1;
 const UNCALIBRATED: u32 = 2;
 
-/// The floats that are asked of every table: its edges and their neighbours, odd ones, and some thousand others.
+/// The floats that are asked of every table: its edges and their neighbors, odd ones, and some thousand others.
 pub(crate) fn scores(artifact: &Artifact<'_>) -> Vec<f32> {
     let tables = artifact.tables();
     let forms = (0..tables.count()).filter_map(|index| tables.get(index));

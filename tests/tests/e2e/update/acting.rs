@@ -77,9 +77,9 @@ fn shifted(folder: &Path, device: &TtyDevice, action: MonitorAction) -> [Answers
     };
     assert_eq!(answers(device), held);
     let alarmed = status(folder, device);
-    assert_eq!((&alarmed["shift"]["standing"], &alarmed["action_is_done"]), (&"alarm".into(), &true.into()));
+    assert_eq!((&alarmed["shift"]["standing"], &alarmed["action_is_done"]), (&"alert".into(), &true.into()));
     let shown = String::from_utf8(run(folder, &["status"], device).stdout).unwrap();
-    assert!(shown.contains("done since an alarm of a shift or of the guarantee"), "{shown}");
+    assert!(shown.contains("in effect since a shift or guarantee alert"), "{shown}");
     [before, held]
 }
 
@@ -114,7 +114,7 @@ fn a_firmware_without_monitors_refuses_what_it_could_not_do() {
     let refused = run(folder, &["push", "acting.bin"], &device);
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
-    assert!(said.contains("asks for an action on its monitors' alarms"), "{said}");
+    assert!(said.contains("requires an action after an alert of its monitors"), "{said}");
     assert!(said.contains("hint: fit without --monitor-action"), "{said}");
     assert_eq!(answers(&device), before, "what is in force stays");
 

@@ -79,28 +79,28 @@ fn counters_are_shown_stored_and_told_outcomes() {
     json(&run(&["push", "cal.bin", "--json"]));
     let quiet = String::from_utf8(run(&["status"]).stdout).unwrap();
     assert!(quiet.contains("monitors    0 predictions, 0 with a known outcome"), "{quiet}");
-    assert!(quiet.contains("  scores    nothing to judge: no prediction is known\n"), "{quiet}");
-    assert!(quiet.contains("  outcomes  nothing to judge: no outcome is known\n"), "{quiet}");
+    assert!(quiet.contains("  scores    nothing to evaluate: no prediction is known\n"), "{quiet}");
+    assert!(quiet.contains("  outcomes  nothing to evaluate: no outcome is known\n"), "{quiet}");
     assert!(quiet.contains("counters    all in flash"), "{quiet}");
 
     // All in the highest bin.
     predict(&device, &[2.0; 15]);
     let status = run(&["status", "--json", "--counters", "ward-3.json"]);
     assert!(
-        words(&status).contains("do not come from where the reference scores did: alarm since prediction 15")
+        words(&status).contains("are not distributed like the reference scores: alert since prediction 15")
     );
     let table = json(&status)["monitors"][0].clone();
     assert_eq!(table["predictions"], serde_json::json!([0, 0, 0, 15]));
     assert_eq!(
         (table["shift"]["standing"].as_str(), table["shift"]["raised_at"].as_u64()),
-        (Some("alarm"), Some(15))
+        (Some("alert"), Some(15))
     );
     assert_eq!(
         (table["guarantee"]["standing"].as_str(), table["takes_outcomes"].as_bool()),
         (Some("quiet"), Some(true))
     );
     let shown = String::from_utf8(run(&["status"]).stdout).unwrap();
-    assert!(shown.contains("  scores    alarm since prediction 15, evidence 1 : "), "{shown}");
+    assert!(shown.contains("  scores    alert since prediction 15, e-value "), "{shown}");
     let again = run(&["status", "--counters", "ward-3.json"]);
     assert_eq!(again.status.code(), Some(4), "it is there already: {}", words(&again));
 
@@ -116,14 +116,14 @@ fn outcomes(folder: &Path, run: &impl Fn(&[&str]) -> Output) {
     };
     table(9, 0);
     let told = json(&run(&["label", "outcomes.csv", "--json"]));
-    assert_eq!((told["told"].as_u64(), &told["monitors"][0]["labelled"][3]), (Some(9), &9.into()));
-    assert_eq!(told["monitors"][0]["guarantee"]["standing"], "alarm");
+    assert_eq!((told["reported"].as_u64(), &told["monitors"][0]["labeled"][3]), (Some(9), &9.into()));
+    assert_eq!(told["monitors"][0]["guarantee"]["standing"], "alert");
     table(12, 1);
     let refused = run(&["label", "outcomes.csv"]);
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
     assert!(
-        said.contains("outcomes.csv, line 8") && said.contains("6 outcomes before this one are told"),
+        said.contains("outcomes.csv, line 8") && said.contains("6 outcomes before this one were reported"),
         "{said}"
     );
     assert!(said.contains("as many outcomes as it counted predictions"), "{said}");
@@ -192,5 +192,5 @@ fn a_device_with_a_key_counts_and_takes_no_outcomes() {
     assert_eq!(status["monitors"][0]["predictions"], serde_json::json!([0, 0, 0, 3]));
     assert_eq!(status["monitors"][0]["takes_outcomes"], false);
     let shown = String::from_utf8(run(folder.path(), &["status"], &device).stdout).unwrap();
-    assert!(shown.contains("are neither told outcomes nor set back over this line"), "{shown}");
+    assert!(shown.contains("outcomes and resets are not accepted over this serial link"), "{shown}");
 }

@@ -96,7 +96,7 @@ fn counters_outlive_restarts(board: Board, elf: &Path) {
     assert!(raised.is_u64(), "{raised}");
     restart(board, &mut device);
     let alarmed = table(folder, &device);
-    assert_eq!((&alarmed["shift"]["standing"], &alarmed["shift"]["raised_at"]), (&"alarm".into(), &raised));
+    assert_eq!((&alarmed["shift"]["standing"], &alarmed["shift"]["raised_at"]), (&"alert".into(), &raised));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn outcomes_are_kept_and_counters_of_a_device_with_a_key_too() {
     json(&run(folder.path(), &["label", "outcomes.csv", "--json"], &device));
     restart(Board::Virt, &mut device);
     let table = table(folder.path(), &device);
-    assert_eq!(table["labelled"], serde_json::json!([1, 0, 0, 3]));
+    assert_eq!(table["labeled"], serde_json::json!([1, 0, 0, 3]));
     assert_eq!((&table["positives"], sum(&table)), (&serde_json::json!([0, 0, 0, 2]), 60));
 
     let artifact = monitored();
@@ -198,7 +198,7 @@ fn damaged_counters_begin_at_zero_and_a_damaged_save_with_the_one_before() {
         let found = table(folder, &device);
         assert_eq!((sum(&found), &found["saved_were_lost"]), (0, &true.into()));
         let shown = String::from_utf8(run(folder, &["status"], &device).stdout).unwrap();
-        assert!(shown.contains("what was saved could not be read"), "{shown}");
+        assert!(shown.contains("saved counts could not be read"), "{shown}");
         predict(&device, &even(63));
         restart(Board::Virt, &mut device);
         let found = table(folder, &device);

@@ -36,7 +36,7 @@ fn what_the_firmware_counts_is_worked_out_again() {
     }
     let told = until(&|reply| reply["monitors"]["predictions"].is_array());
     let counted = &told["reply"]["monitors"];
-    assert_eq!(counted["shift"]["standing"], "alarm", "{told}");
+    assert_eq!(counted["shift"]["standing"], "alert", "{told}");
     assert!(Command::new("kill").args(["-INT", &monitor.id().to_string()]).status().unwrap().success());
     let ended = monitor.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{}", words(&ended));

@@ -107,7 +107,7 @@ fn of_rust(needs: &Needs<'_>) -> Result<Vec<Step>> {
     }
     for name in needs.cargo {
         if !succeeds(&format!("{} --version", name.replace("cargo-", "cargo "))) {
-            // What they do takes seconds; to optimise them takes minutes. Of mdBook pages alone: no server, and no search.
+            // What they do takes seconds; to optimize them takes minutes. Of mdBook pages alone: no server, and no search.
             let features = if *name == "mdbook" { " --no-default-features" } else { "" };
             lines.push(format!("CARGO_INCREMENTAL=0 cargo install --locked --debug {name}{features}"));
         }

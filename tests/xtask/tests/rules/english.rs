@@ -13,7 +13,7 @@ const DOCUMENTED: [&str; 5] =
     ["calib-core/src", "calib-host/fit/src", "calib-host/io/src", "calib-host/python", "firmware/c/src"];
 
 /// Words that readers look up in vain, and British spellings.
-const WORDS: [&str; 44] = [
+const WORDS: [&str; 63] = [
     "anew",
     "artefact",
     "artefacts",
@@ -58,6 +58,25 @@ const WORDS: [&str; 44] = [
     "nothing was fitted to",
     "what became of",
     "whoever",
+    "all the same",
+    "by lot",
+    "comes true",
+    "for itself",
+    "for sure",
+    "hold together",
+    "if not said",
+    "is taken for",
+    "judgement",
+    "minimise",
+    "neighbouring",
+    "next to nothing",
+    "optimisation",
+    "quantisation",
+    "rather of",
+    "standardised",
+    "surely",
+    "works out",
+    "worked out",
 ];
 
 /// The sentences of a page's prose, without code and tables; of the reference its help, which is all code.

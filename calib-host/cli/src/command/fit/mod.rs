@@ -24,7 +24,7 @@ use crate::options::{
     SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
 };
 use crate::out::shown_path;
-use crate::read::{Labelled, ScoresAre, device_scores};
+use crate::read::{Labeled, ScoresAre, device_scores};
 use crate::run::Run;
 use crate::show::{ShownFit, Warnings, joint_json, joint_summary};
 
@@ -167,7 +167,7 @@ impl FitCommand {
     }
 
     /// Reads the rows that were named, and says what is fitted to them.
-    fn rows(&self, cx: &Context) -> Result<(Labelled, FitOptions), Error> {
+    fn rows(&self, cx: &Context) -> Result<(Labeled, FitOptions), Error> {
         let encoding = self.codes.encoding()?;
         if let Some((path, kind)) = self.source.vectors() {
             self.points.check_no_matrix()?;
@@ -176,7 +176,7 @@ impl FitCommand {
             }
             let of = ScoresOf::Classes { kind, are_codes: encoding.is_some() };
             let options = self.options(of, cx)?;
-            let rows = self.labelled((path, ScoresAre::Vectors(Some(kind))), encoding, cx)?;
+            let rows = self.labeled((path, ScoresAre::Vectors(Some(kind))), encoding, cx)?;
             FitCommand::check_classes(&rows, &options.method, options.reduction.is_some())?;
             return Ok((rows, options));
         }
@@ -187,7 +187,7 @@ impl FitCommand {
         let (path, kind) = self.binary_source().expect("clap asks for one of the sources");
         let of = ScoresOf::Binary { kind, encoding, by_group: self.group_column.is_some() };
         let options = self.options(of, cx)?;
-        Ok((self.labelled((path, ScoresAre::Binary(kind)), encoding, cx)?, options))
+        Ok((self.labeled((path, ScoresAre::Binary(kind)), encoding, cx)?, options))
     }
 
     /// What is fitted to such scores.

@@ -11,16 +11,16 @@ use calib_io::input::{self, Source, read_second_pass, read_second_pass_by_group}
 use super::{FitCommand, usage};
 use crate::context::Context;
 use crate::error::Error;
-use crate::read::{ColumnNames, Counted, For, Labelled, Opened, RowFiles, ScoresAre, one_group};
+use crate::read::{ColumnNames, Counted, For, Labeled, Opened, RowFiles, ScoresAre, one_group};
 
 impl FitCommand {
     /// Reads scores and labels.
-    pub(super) fn labelled(
+    pub(super) fn labeled(
         &self,
         scores: (&Path, ScoresAre),
         encoding: Option<ScoreEncoding>,
         cx: &Context,
-    ) -> Result<Labelled, Error> {
+    ) -> Result<Labeled, Error> {
         if self.group_column.is_some() && (self.points.are_weighted() || self.clusters().is_some()) {
             return Err(usage(
                 "--group-column goes with points that count the same: leave out weights and clusters",
@@ -41,14 +41,14 @@ impl FitCommand {
         }
     }
 
-    /// Why nothing was fitted to rows.
-    pub(super) fn refused(&self, rows: &Labelled, cause: NotFitted) -> Error {
+    /// Why no calibrator was fitted to rows.
+    pub(super) fn refused(&self, rows: &Labeled, cause: NotFitted) -> Error {
         let reference = self.monitor_scores.as_deref().map_or_else(|| rows.scores.clone(), Place::file);
         Error::not_fitted(cause, [&rows.scores, &rows.labels, &reference])
     }
 
-    /// Reads the tables of both passes: the same artifact as all rows have, but for the hash of the rows, which are not there.
-    pub(super) fn pass_rows(&self, first: &Path, cx: &Context) -> Result<(Labelled, ScoresOf), Error> {
+    /// Reads the tables of both passes: the same artifact as that of all rows, except for the hash of the rows, which are not there.
+    pub(super) fn pass_rows(&self, first: &Path, cx: &Context) -> Result<(Labeled, ScoresOf), Error> {
         self.check_passes(cx)?;
         let column = self.group_column.as_deref();
         // Edges of other scores are known already.
@@ -77,7 +77,7 @@ impl FitCommand {
         };
         let data = data.map_err(|cause| Error::pass(place(), cause))?;
         let sources: Vec<&Source> = std::iter::once(&opened.source).chain(&second).collect();
-        let rows = Labelled::of_passes(data, opened.place.clone(), input::sha256(&sources));
+        let rows = Labeled::of_passes(data, opened.place.clone(), input::sha256(&sources));
         Ok((rows, ScoresOf::Binary { kind, encoding: None, by_group: column.is_some() }))
     }
 
@@ -89,11 +89,11 @@ impl FitCommand {
                 cx.leaves_out(),
                 "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
-            (self.points.are_aggregated(), "both passes say themselves how many points a row is"),
+            (self.points.are_aggregated(), "both passes state how many points a row is"),
             (self.labels.is_some(), "both passes count labels: leave out --labels"),
             (
                 self.codes.encoding()?.is_some(),
-                "of integer codes one pass tells everything: fit what `calib sql --score-encoding` asks for with --scores and \
+                "for integer codes, one pass is enough: fit what `calib sql --score-encoding` asks for with --scores and \
                  --count-column",
             ),
             (
@@ -108,14 +108,14 @@ impl FitCommand {
     }
 
     /// What is fitted to a matrix that was read, of which nobody named a reduction.
-    pub(super) fn check_classes(rows: &Labelled, method: &MethodChoice, is_named: bool) -> Result<(), Error> {
+    pub(super) fn check_classes(rows: &Labeled, method: &MethodChoice, is_named: bool) -> Result<(), Error> {
         let is_of_two = match rows.data.content() {
             calib_fit::dataset::Content::Vectors(vectors, _) => vectors.classes() == 2,
             _ => false,
         };
         match (is_of_two, method, is_named) {
             (true, MethodChoice::Auto | MethodChoice::Within(_), false) => Err(usage(
-                "of two classes give class 1 with --scores (of a table with --score-column), or name a --reduction",
+                "for two classes, give the scores of class 1 with --scores (in a table, set --score-column), or name a --reduction",
             )),
             _ => Ok(()),
         }

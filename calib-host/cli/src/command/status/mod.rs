@@ -17,7 +17,7 @@ use crate::run::Run;
 /// It uses the device's serial port, or a debug probe.
 ///
 /// Over the serial link it also shows what the device's monitors report, if its calibrator was fitted with --monitor.
-/// They test whether scores still come from where the reference scores did, whether scores have changed, and whether
+/// They test whether scores are still distributed like the reference scores, whether scores have changed, and whether
 /// outcomes are as frequent as predicted. An alert is a warning.
 ///
 /// The command exits with 5 if the device may have fallen back to an older calibrator: a slot with what may be a newer

@@ -30,7 +30,7 @@ pub(super) struct Grid<'k> {
 /// Rows, or in place of the rows in a narrow bin of logits [`NODES`] points: the sum of a function over the points, with their
 /// counts, is the sum over the rows of the polynomial that has the function's values at the points (Chebyshev's).
 ///
-/// For a function of a logit that moves with slope `s` as the bin's does, with bins of width `w`, the difference is about
+/// Take a function of a logit that moves with slope `s` as the bin's does, with bins of width `w`. The difference is about
 /// `(s w / 2)^6 / (6! 2^5)` of a row's size: 10^-17 for `s w` of `1 / 64`, less than what sums of floats lose. Counts may be
 /// negative, and are no integers.
 #[derive(Default)]
@@ -69,7 +69,7 @@ struct Bin {
     counts: [u64; 2],
     /// The sums over negatives and positives of powers of where in the bin a row is, from -1 to 1.
     moments: [[ExactSum; NODES - 1]; 2],
-    centre: f64,
+    center: f64,
     /// One over half of its width.
     scale: f64,
 }
@@ -109,7 +109,7 @@ impl Bin {
             rows: Vec::new(),
             counts: [0; 2],
             moments: [[ExactSum::default(); NODES - 1]; 2],
-            centre: lo.midpoint(hi),
+            center: lo.midpoint(hi),
             scale: 2.0 / (hi - lo),
         }
     }
@@ -119,7 +119,7 @@ impl Bin {
         if self.rows.len() <= NODES {
             self.rows.push(row);
         }
-        let place = ((row.logit - self.centre) * self.scale).clamp(-1.0, 1.0);
+        let place = ((row.logit - self.center) * self.scale).clamp(-1.0, 1.0);
         for (label, times) in [(0, row.n - row.positives), (1, row.positives)] {
             if times == 0 {
                 continue;
@@ -152,7 +152,7 @@ impl Bin {
         };
         std::array::from_fn(|node| {
             let [negatives, positives] = [0, 1].map(|label| count(label, &basis[node]));
-            Point { logit: self.centre + place(node) / self.scale, n: negatives + positives, positives }
+            Point { logit: self.center + place(node) / self.scale, n: negatives + positives, positives }
         })
     }
 }
@@ -269,9 +269,9 @@ mod tests {
         /// Sums of a smooth function, and of one with a bend at a knot, over the points are those over the rows.
         #[test]
         fn points_stand_for_rows(
-            centre in -6.0f64..6.0, spread in 0.05f64..9.0, slope in 0.2f64..1.5, knot in -1.0f64..1.0, seed in any::<u32>(),
+            center in -6.0f64..6.0, spread in 0.05f64..9.0, slope in 0.2f64..1.5, knot in -1.0f64..1.0, seed in any::<u32>(),
         ) {
-            let logit = |i: u32| centre + spread * (f64::from(i) / 20_000.0 - 1.0).powi(3);
+            let logit = |i: u32| center + spread * (f64::from(i) / 20_000.0 - 1.0).powi(3);
             let group = |i: u32| {
                 let n = 1 + u64::from(i.wrapping_mul(seed | 1) >> 30);
                 let score = 1.0 / (1.0 + (-logit(i)).exp());
@@ -279,7 +279,7 @@ mod tests {
             };
             let mut groups: Vec<Group> = (0..40_000).map(group).collect();
             groups.dedup_by_key(|group| group.score);
-            let (to_logit, knot) = (ToLogit::new(ExtremeProbs::LeaveOut), centre + knot);
+            let (to_logit, knot) = (ToLogit::new(ExtremeProbs::LeaveOut), center + knot);
             let rows: Vec<LogitRow> = groups.iter().filter_map(|group| to_logit.row(*group)).collect();
             let knots = [knot];
             let grid = Grid::new(1.5 * spread, 1.0, &knots);

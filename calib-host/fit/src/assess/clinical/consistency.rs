@@ -57,7 +57,7 @@ pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) 
     places.iter().enumerate().map(band).collect()
 }
 
-/// How many of `n` rows come true, each with this probability.
+/// The number of events among `n` rows, each with this probability.
 pub(super) fn positives(n: u64, prob: f64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     match n {
         1 => u64::from(rng.random::<f64>() < prob),

@@ -14,7 +14,7 @@ const PART: usize = 1 << 14;
 /// Parts are mapped in so many a core before the results are taken.
 const PARTS_A_CORE: usize = 8;
 
-/// The distinct probabilities in ascending order, with how many rows have each and how many of these came true. Everything is
+/// The distinct probabilities in ascending order, with the number of rows and of events of each. Everything is
 /// computed from these, so that neither the order of the rows nor the number of threads matters.
 ///
 /// They are passed over part by part, and kept as little as possible: points in memory are grouped again in every pass.
@@ -30,7 +30,7 @@ enum Kept<'p> {
     Tape(Tape<2>),
 }
 
-/// How many probabilities and rows there are, and how many of these came true.
+/// The numbers of probabilities, of rows and of events.
 #[derive(Clone, Copy, Default)]
 struct Below {
     probs: usize,

@@ -12,7 +12,7 @@ use crate::stop;
 /// Threads share out chunks of so many points; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
 
-/// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows but
+/// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows, except
 /// for 10^-14.
 const GENTLE: f64 = 1.0 / 16.0;
 
@@ -28,7 +28,7 @@ const REACH: f64 = 1e-3;
 
 const MAX_STEPS: usize = 200;
 
-/// Where the others are maximised well enough for a profile: its value is then off by half of this.
+/// Where the others are maximized well enough for a profile: its value is then off by half of this.
 const NUISANCE_DECREMENT: f64 = 1e-10;
 
 /// How close Newton's step makes the others' maximum known without another one.
@@ -195,7 +195,7 @@ impl<const W: usize> Logistic<'_, W> {
         None
     }
 
-    /// Finds where the log-likelihood, maximised over the other free coefficients, is below its maximum by `drop` on both sides of
+    /// Finds where the log-likelihood, maximized over the other free coefficients, is below its maximum by `drop` on both sides of
     /// the first; `None` where that is nowhere.
     ///
     /// The profile is concave, so that Newton's method comes from outside without passing the end, whatever the start.
@@ -216,7 +216,7 @@ impl<const W: usize> Logistic<'_, W> {
         drop: f64,
         mut distance: f64,
     ) -> Option<[f64; W]> {
-        let centre = maximum.coefficients[place];
+        let center = maximum.coefficients[place];
         let target = maximum.likelihood.value - drop;
         let mut at = maximum.coefficients;
         maximum.likelihood.follow(&mut at, place, others, distance)?;
@@ -239,7 +239,7 @@ impl<const W: usize> Logistic<'_, W> {
             distance += change;
             // The next error is about the square of this one.
             if change.abs() <= 1e-6 * distance.abs() {
-                at[place] = centre + distance;
+                at[place] = center + distance;
                 return Some(at);
             }
         }

@@ -1,8 +1,8 @@
 //! What a clinical validation reports: calibration, clinical usefulness, and the distribution of predictions by outcome (Van Calster
 //! et al. 2025; TRIPOD+AI, Collins et al. 2024).
 //!
-//! There is no Hosmer-Lemeshow test: its P value depends on how rows are grouped and on their number, it has little power in
-//! small data and rejects every model in large ones, and it says neither how large a miscalibration is nor of which kind. TRIPOD
+//! There is no Hosmer-Lemeshow test: its P value depends on how rows are grouped and on their number. It has little power in
+//! small data, and rejects every model in large data. It shows neither how large a miscalibration is nor of which kind. TRIPOD
 //! advises against it. Intercept, slope, curve and Spiegelhalter's test tell what it was used for.
 //!
 //! Everything is computed from the distinct probabilities and their counts.

@@ -92,7 +92,7 @@ impl SplineRecalibration {
 struct Spline {
     knots: Vec<f64>,
     /// The middle and the spread of the knots, by which predictors are made of about one size.
-    centre: f64,
+    center: f64,
     scale: f64,
 }
 
@@ -103,7 +103,7 @@ impl Spline {
             return Err(Undefined::FewKnots(knots.len().min(distinct)));
         }
         let (first, last) = (knots[0], knots[knots.len() - 1]);
-        Ok(Self { centre: first.midpoint(last), scale: last - first, knots: knots.to_vec() })
+        Ok(Self { center: first.midpoint(last), scale: last - first, knots: knots.to_vec() })
     }
 
     /// The curve of the regression, which has as many coefficients as knots; `None` if the estimate is infinite.
@@ -124,7 +124,7 @@ impl Spline {
             let (left, right) = ((last - knot) / (last - before), (before - knot) / (last - before));
             (cube(knot) - cube(before) * left + cube(last) * right) / self.scale.powi(3)
         };
-        let linear = (logit - self.centre) / self.scale;
+        let linear = (logit - self.center) / self.scale;
         std::array::from_fn(|place| match place {
             0 => 1.0,
             1 => linear,
@@ -136,7 +136,7 @@ impl Spline {
 /// A spline with coefficients, written out between the knots.
 struct Cubics {
     knots: Vec<f64>,
-    centre: f64,
+    center: f64,
     scale: f64,
     /// The coefficients, from the constant on, below the first knot, between the knots and above the last.
     pieces: Vec<[f64; 4]>,
@@ -144,8 +144,8 @@ struct Cubics {
 
 impl Cubics {
     fn new(spline: &Spline, coefficients: &[f64]) -> Self {
-        let Spline { centre, scale, knots } = spline;
-        let places: Vec<f64> = knots.iter().map(|knot| (knot - centre) / scale).collect();
+        let Spline { center, scale, knots } = spline;
+        let places: Vec<f64> = knots.iter().map(|knot| (knot - center) / scale).collect();
         let &[.., before, last] = &places[..] else { unreachable!("there are three knots or more") };
         // By how much the cube from each knot on counts.
         let mut cubes = vec![0.0; knots.len()];
@@ -164,7 +164,7 @@ impl Cubics {
         // Above the last knot the curve is a line, of which rounding leaves a little more.
         let line = pieces.last_mut().expect("there is one for every knot");
         (line[2], line[3]) = (0.0, 0.0);
-        Self { knots: knots.clone(), centre: *centre, scale: *scale, pieces }
+        Self { knots: knots.clone(), center: *center, scale: *scale, pieces }
     }
 
     /// The curve's logit where the probability has this one.
@@ -172,7 +172,7 @@ impl Cubics {
     fn value(&self, logit: f64) -> f64 {
         let piece = self.knots.iter().map(|knot| usize::from(logit > *knot)).sum::<usize>();
         let [constant, linear, square, cube] = self.pieces[piece];
-        let place = (logit - self.centre) / self.scale;
+        let place = (logit - self.center) / self.scale;
         constant + place * (linear + place * (square + place * cube))
     }
 }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_cubics_are_the_spline() {
-        let spline = Spline { knots: vec![-2.5, -1.0, 0.25, 0.5, 3.0], centre: 0.25, scale: 5.5 };
+        let spline = Spline { knots: vec![-2.5, -1.0, 0.25, 0.5, 3.0], center: 0.25, scale: 5.5 };
         let coefficients = [0.3, -1.75, 4.0, -2.5, 0.125];
         let cubics = Cubics::new(&spline, &coefficients);
         for i in -400..=400 {

@@ -67,7 +67,7 @@ pub struct ClinicalValidation {
 /// ```
 /// use calib_fit::assess::{AssessOptions, ClinicalOptions, Prediction, validate};
 ///
-/// // 0.8 is said ten times and comes true six times; 0.2 five times and once.
+/// // 0.8 is predicted ten times, with six events; 0.2 five times, with one event.
 /// let said = |prob, n, hits| (0..n).map(move |row| Prediction { class: 1, prob, bin: 0, hit: row < hits });
 /// let rows: Vec<Prediction> = said(0.8, 10, 6).chain(said(0.2, 5, 1)).collect();
 /// let found = validate(&rows, &AssessOptions::default(), &ClinicalOptions::default());

@@ -27,7 +27,7 @@ pub struct GroupOptions<'a> {
 pub struct GroupAssessment {
     /// The group's name.
     pub group: String,
-    /// Why next to nothing can be told of it; `None` for a group of some size with both labels.
+    /// Why almost nothing is known about it; `None` for a group of some size with both labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub too_small: Option<String>,
     /// The metrics.
@@ -46,7 +46,7 @@ pub struct Difference {
     pub metric: &'static str,
     /// The difference.
     pub difference: f64,
-    /// Where the difference of these two groups is, if both have intervals: these hold together.
+    /// Where the difference of these two groups is, if both have intervals: these hold simultaneously.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The group with the highest value.
@@ -55,7 +55,7 @@ pub struct Difference {
     pub lowest: String,
 }
 
-/// Groups side by side. All their intervals of a metric hold together with one minus alpha (union bound).
+/// Groups side by side. All their intervals of a metric hold simultaneously with at least the probability one minus alpha (union bound).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupComparison {
@@ -82,10 +82,10 @@ pub enum Tested {
     },
 }
 
-/// A group with fewer rows tells next to nothing.
+/// A group with fewer rows shows almost nothing.
 const FEW_ROWS: u64 = 20;
 
-/// The metrics whose differences are told.
+/// The metrics whose differences are reported.
 type Metric = (&'static str, fn(&GroupAssessment) -> Option<EstimateWithInterval>);
 
 const METRICS: [Metric; 8] = [

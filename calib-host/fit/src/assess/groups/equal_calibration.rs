@@ -75,7 +75,7 @@ impl Serialize for NotTested {
 /// ```
 /// use calib_fit::assess::{Prediction, RowGroups, test_equal_calibration};
 ///
-/// // 0.5 is said of all; of group a 60 of 100 come true, of group b 40 of 100.
+/// // 0.5 is predicted for all. Group a has 60 events in 100 rows, group b 40.
 /// let rows: Vec<Prediction> =
 ///     (0..200).map(|row| Prediction { class: 1, prob: 0.5, bin: 0, hit: row % 100 < if row < 100 { 60 } else { 40 } }).collect();
 /// let groups = RowGroups::new((0..200).map(|row| if row < 100 { "a" } else { "b" }));

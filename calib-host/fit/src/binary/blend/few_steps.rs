@@ -30,7 +30,7 @@ impl FewSteps {
     }
 }
 
-/// Merges neighbouring blocks so that the sum of their deviances, each with a price, is least.
+/// Merges neighboring blocks so that the sum of their deviances, each with a price, is least.
 fn merged(blocks: &[Block], price: f64) -> Vec<Block> {
     // For each number of first blocks, the least sum and where the last merged block begins.
     let mut best = vec![(0.0, 0)];

@@ -38,9 +38,10 @@ const STEPS_OF_SEVERAL: (usize, usize) = (16, 32);
 
 /// A blend: the mean of several functions, each weighted by how well it predicts rows that it was not fitted to.
 ///
-/// The candidates are Platt scaling of the logit and of the probability on Bayesian targets, beta calibration, a quadratic function where it
-/// rises, the scores as they are, a straight line, isotonic regression between its centers and with few steps, the one probability of a
-/// Venn-Abers predictor, and uniform-mass bins. Each is fitted in five folds. Its weight is `exp(-(summed squared error over all held-out
+/// The candidates are Platt scaling of the logit and of the probability on Bayesian targets, beta calibration, and a quadratic function
+/// where it rises. Others are the unchanged scores, a straight line, and isotonic regression between its centers and with few steps. The
+/// last ones are the one probability of a Venn-Abers predictor, and uniform-mass bins. Each is fitted in five folds. Its weight is
+/// `exp(-(summed squared error over all held-out
 /// points))`, divided by the sum of all. For the scores as they are and the quadratic function half of it counts, and for all others but Platt
 /// scaling of the logit a sixth. These are the weights of exponentially weighted aggregation: the squared error of the mean is behind that of
 /// the best candidate by the order of `ln(candidates) / n`. Then each is fitted to all points.

@@ -102,8 +102,9 @@ struct Cell {
 /// Tabulates the weighted mean of the parts' functions in so many steps, from the fewest on until the steps cost little beside what
 /// any estimate costs: `2 squared_error / n`, the squared error of a logistic function.
 ///
-/// Steps are equal in value. If even the most of them cost more or lose the order of the points, as when all events are rare and nearly all
-/// of the function's rise is at scores of no point, the steps at such scores are twice as high as with equal steps, and the others are lower.
+/// Steps are equal in value. Even the largest number of steps may cost more, or lose the order of the points. An example is rare events, if
+/// nearly all of the function's rise is at scores of no point. The steps at such scores are then twice as high as with equal steps, and the
+/// others are lower.
 pub(super) fn tabulate(
     parts: &[Part],
     points: &(impl Points + ?Sized),

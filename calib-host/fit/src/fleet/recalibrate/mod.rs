@@ -68,13 +68,14 @@ const NOT_KEPT: [&str; 7] =
 /// Makes a calibrator from the outcomes that devices counted with the active calibrator: its edges, with the share of positives in each
 /// bin.
 ///
-/// The edges were chosen without these outcomes. Given the bins in which outcomes are known, each bin's positives are binomial, and the
-/// exact intervals (Clopper and Pearson 1934) at `alpha / B` hold for all B bins of all tables at once with probability `1 - alpha`.
-/// Epsilon is the farthest end of one from its value. That takes that which outcomes become known depends on neither the label nor
-/// anything within the bin that predicts it, and that counters are read at a time that does not depend on them either. Where their alarm
+/// The edges were chosen without these outcomes. Given the bins in which outcomes are known, each bin's positives are binomial. The
+/// exact intervals (Clopper and Pearson 1934) at `alpha / B` hold for all B bins of all tables simultaneously, with at least `1 -
+/// alpha` probability.
+/// Epsilon is the farthest end of one from its value. This is valid only if the outcomes that become known depend on neither the label
+/// nor anything within the bin that predicts it. The time of reading the counters must not depend on them either. Where their alarm
 /// is why there is to be another calibrator, `earlier` takes the counters of that time: only what was counted since is used.
 ///
-/// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted all the same. What a device does with a probability, the range of the scores, groups, and the monitors stay as
+/// A bin without outcomes is uncalibrated; the monitors then have the tables' edges as their own, so that it is counted anyway. What a device does with a probability, the range of the scores, groups, and the monitors stay as
 /// they are, except for monitors by which scores have shifted. A signature is left out.
 ///
 /// ```
@@ -92,7 +93,7 @@ const NOT_KEPT: [&str; 7] =
 ///
 /// let mut device = DeviceCounters::new(&before.artifact(), "ward 3")?;
 /// let table = device.tables[0].as_mut().unwrap();
-/// (table.predictions, table.labelled, table.positives) = (vec![400, 420], vec![200, 100], vec![20, 90]);
+/// (table.predictions, table.labeled, table.positives) = (vec![400, 420], vec![200, 100], vec![20, 90]);
 /// let how = Recalibration { alpha: 0.1, alpha_spent: 0.0, counter: 1, data_sha256: [0; 32] };
 /// let after = recalibrated(&before, &[device], &[], &how)?;
 ///
@@ -194,7 +195,7 @@ fn check_earlier(devices: &[DeviceCounters], earlier: &[DeviceCounters]) -> Resu
             let Some(now) = now else { return Err(RecalibrateError::Back { device: device(), table }) };
             let negatives = |counters: &TableCounters| -> Vec<u64> {
                 counters
-                    .labelled
+                    .labeled
                     .iter()
                     .zip(&counters.positives)
                     .map(|(all, of)| all.saturating_sub(*of))
@@ -219,9 +220,9 @@ fn check_earlier(devices: &[DeviceCounters], earlier: &[DeviceCounters]) -> Resu
 
 /// The outcomes and positives of every bin since.
 fn since(now: &FleetTable, then: Option<&FleetTable>) -> Vec<(u64, u64)> {
-    let of_bin = |bin: usize| then.map_or((0, 0), |then| (then.bins[bin].labelled, then.bins[bin].positives));
+    let of_bin = |bin: usize| then.map_or((0, 0), |then| (then.bins[bin].labeled, then.bins[bin].positives));
     let bins = now.bins.iter().enumerate();
-    bins.map(|(bin, now)| (now.labelled - of_bin(bin).0, now.positives - of_bin(bin).1)).collect()
+    bins.map(|(bin, now)| (now.labeled - of_bin(bin).0, now.positives - of_bin(bin).1)).collect()
 }
 
 /// The tables with new values.

@@ -44,8 +44,8 @@ fn umd() -> StoredArtifact {
 
 fn device(stored: &StoredArtifact, name: &str, tables: &[[&[u64]; 3]]) -> DeviceCounters {
     let table = |counts: &[&[u64]; 3]| {
-        let [predictions, labelled, positives] = counts.map(<[u64]>::to_vec);
-        Some(TableCounters { predictions, labelled, positives })
+        let [predictions, labeled, positives] = counts.map(<[u64]>::to_vec);
+        Some(TableCounters { predictions, labeled, positives })
     };
     DeviceCounters {
         calib_counters: COUNTERS_VERSION,
@@ -126,16 +126,16 @@ fn counts_make_what_the_rows_with_fixed_edges_make() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let scores: Vec<f64> = (0..700).map(|_| f64::from(random.random::<f32>())).collect();
     let labels: Vec<bool> = scores.iter().map(|&score| random.random_bool(score * score)).collect();
-    let (mut labelled, mut positives) = (vec![0; 5], vec![0; 5]);
+    let (mut labeled, mut positives) = (vec![0; 5], vec![0; 5]);
     for (&score, &label) in scores.iter().zip(&labels) {
         let bin = (0..4).take_while(|&edge| score >= f64::from((edge + 1) as f32 / 5.0)).count();
-        labelled[bin] += 1;
+        labeled[bin] += 1;
         positives[bin] += u64::from(label);
     }
     let rows = BinaryData::new(scores, labels).unwrap().on_device();
     let fit = fit_binary(&rows, &BinaryMethod::FixedWidth(FixedWidth { bins: 5 }), 0.1).unwrap();
     let table = fit.tables[0].as_ref().unwrap();
-    let devices = [device(&before, "a", &[[&[175; 4], &labelled, &positives]])];
+    let devices = [device(&before, "a", &[[&[175; 4], &labeled, &positives]])];
     let after = recalibrated(&before, &devices, &[], &HOW).unwrap();
     let bins: Vec<Bin> = after.tables[0].iter().map(|bin| bin.bin).collect();
     assert_eq!(bins, table.model.bins());
@@ -176,13 +176,13 @@ fn the_intervals_of_all_bins_hold_as_often_as_guaranteed() {
     let (fleets, alpha) = (2000, 0.2);
     let mut outside = 0;
     for _ in 0..fleets {
-        let (mut labelled, mut positives) = (vec![0; 5], vec![0; 5]);
+        let (mut labeled, mut positives) = (vec![0; 5], vec![0; 5]);
         for _ in 0..300 {
             let score: f64 = random.random();
-            labelled[bin(score)] += 1;
+            labeled[bin(score)] += 1;
             positives[bin(score)] += u64::from(random.random_bool(score * score));
         }
-        let devices = [device(&before, "a", &[[&[75; 4], &labelled, &positives]])];
+        let devices = [device(&before, "a", &[[&[75; 4], &labeled, &positives]])];
         let after = recalibrated(&before, &devices, &[], &Recalibration { alpha, ..HOW }).unwrap();
         let bins = after.tables[0].iter().zip(&truth);
         let is_outside =
@@ -242,9 +242,9 @@ fn what_is_not_sound_is_refused() {
     let method = |method: &BinaryMethod| {
         let before = stored(method);
         let bins = before.artifact().tables().get(0).unwrap().form.bins();
-        let (labelled, positives) = (vec![1; bins.min(100)], vec![0; bins.min(100)]);
+        let (labeled, positives) = (vec![1; bins.min(100)], vec![0; bins.min(100)]);
         let counts: [&[u64]; 3] =
-            if bins == 0 || bins > 100 { [&[50; 4], &[], &[]] } else { [&[50; 4], &labelled, &positives] };
+            if bins == 0 || bins > 100 { [&[50; 4], &[], &[]] } else { [&[50; 4], &labeled, &positives] };
         let devices = [device(&before, "a", &[counts])];
         recalibrated(&before, &devices, &[], &HOW)
     };
@@ -331,7 +331,7 @@ fn what_is_done_on_an_alarm_stays_with_the_monitors() {
 }
 
 /// And nothing that is done on their alarm.
-/// A bin without outcomes has no probability, and a device counts it all the same: it is found by edges of the monitors' own.
+/// A bin without outcomes has no probability, and a device counts it anyway: it is found by edges of the monitors' own.
 #[test]
 fn a_bin_without_outcomes_is_still_counted() {
     let margins = {
@@ -395,8 +395,8 @@ fn a_class_without_outcomes_is_uncalibrated() {
     let rows = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
     let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), points_per_bin: None };
     let before = of_fit(&fit_top_label(&rows, &options, 0.1).unwrap(), None);
-    let counts = |labelled: &'static [u64], positives: &'static [u64]| -> [&'static [u64]; 3] {
-        [&[60, 60], labelled, positives]
+    let counts = |labeled: &'static [u64], positives: &'static [u64]| -> [&'static [u64]; 3] {
+        [&[60, 60], labeled, positives]
     };
     let mut counted =
         device(&before, "a", &[counts(&[30, 30], &[20, 25]), counts(&[], &[]), counts(&[40, 0], &[10, 0])]);
@@ -432,10 +432,10 @@ proptest! {
     #[test]
     fn intervals_hold_their_values(counts in proptest::collection::vec((0u64..5000, 0u64..5000), 4)) {
         let before = umd();
-        let (labelled, positives): (Vec<u64>, Vec<u64>) = counts.iter().map(|&(a, b)| (a + b, b)).unzip();
-        let devices = [device(&before, "a", &[[&[10_000; 4], &labelled, &positives]])];
+        let (labeled, positives): (Vec<u64>, Vec<u64>) = counts.iter().map(|&(a, b)| (a + b, b)).unzip();
+        let devices = [device(&before, "a", &[[&[10_000; 4], &labeled, &positives]])];
         let after = recalibrated(&before, &devices, &[], &HOW);
-        if labelled.iter().all(|&n| n == 0) {
+        if labeled.iter().all(|&n| n == 0) {
             prop_assert_eq!(after, Err(RecalibrateError::NoOutcome));
             return Ok(());
         }
@@ -445,7 +445,7 @@ proptest! {
         let mut farthest = 0f32;
         for (bin, value) in values(&artifact.tables().get(0).unwrap().form).into_iter().enumerate() {
             let interval = artifact.tables().interval(0, bin as u16);
-            prop_assert_eq!(interval.is_some(), labelled[bin] > 0);
+            prop_assert_eq!(interval.is_some(), labeled[bin] > 0);
             let Some(interval) = interval else { continue };
             prop_assert!(interval.lo <= value && value <= interval.hi);
             farthest = farthest.max(value - interval.lo).max(interval.hi - value);

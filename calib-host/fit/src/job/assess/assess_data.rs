@@ -67,8 +67,8 @@ pub struct Predictions {
 ///
 /// # Errors
 ///
-/// Options that are out of range or do not go with the data, rows of another kind or other groups than the artifact's, or rows of which
-/// it was fitted to most.
+/// Options that are out of range or do not go with the data, or rows of another kind or other groups than the artifact's. Also rows of
+/// which most are rows that it was fitted to.
 pub fn assess(
     data: &Dataset,
     stored: Option<&StoredArtifact>,

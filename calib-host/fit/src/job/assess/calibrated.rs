@@ -229,7 +229,7 @@ fn of_outputs(artifact: &Artifact<'_>, outputs: Outputs<'_>, seed: u64) -> Optio
     apply(artifact, outputs, Words::new(artifact, seed)).collect::<Result<_, _>>().ok()
 }
 
-/// The rows with the softmax for a score: a lead is no probability that the calibrated one could be compared with.
+/// The rows with the softmax for a score: a top-two margin is no probability that the calibrated one could be compared with.
 fn with_softmax(
     applied: impl Iterator<Item = Applied>,
     tops: impl Iterator<Item = TopLabel>,

@@ -32,7 +32,7 @@ pub enum AssessError {
         known: String,
     },
     /// The artifact does not know the group of a row.
-    #[error("the artifact knows no group {name:?}\n  artifact  knows {known}")]
+    #[error("the artifact has no group {name:?}\n  artifact  has {known}")]
     UnknownGroup {
         /// The group.
         name: String,

@@ -22,7 +22,7 @@ pub struct Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { takes, got } = self;
-        write!(f, "the artifact does not fit the scores\n  artifact  takes {takes}\n  scores    {got}")
+        write!(f, "the artifact does not fit the scores\n  artifact  accepts {takes}\n  scores    {got}")
     }
 }
 

@@ -142,10 +142,10 @@ fn why(bins: u64, epsilon: f64, fit: &Fit, is_most: bool) -> String {
                 "chosen: umd with {of}: they keep the guarantee within {epsilon}, and more are rarely needed"
             )
         }
-        true => format!("chosen: umd with {of}, the most that keep the guarantee within {epsilon}"),
+        true => format!("chosen: umd with {of}, the largest number with a guarantee within {epsilon}"),
         false => {
             format!(
-                "chosen: umd with {of}, the most that keep the guarantee within {epsilon} where scores tie at an edge"
+                "chosen: umd with {of}, the largest number with a guarantee within {epsilon} if scores tie at an edge"
             )
         }
     }

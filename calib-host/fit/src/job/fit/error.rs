@@ -58,7 +58,7 @@ impl NotFitted {
         let sentence = match self {
             Self::Options(error) => return Some(error.clone()),
             Self::NoBinsKeep { n, epsilon, needed, least } => {
-                let needed = needed.map_or(String::new(), |n| format!(": two bins take {}", thousands(n)));
+                let needed = needed.map_or(String::new(), |n| format!(": two bins need {}", thousands(n)));
                 let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
                 format!(
                     "no bins of {} points keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}",
@@ -67,7 +67,7 @@ impl NotFitted {
             }
             Self::TiesAtEdges { epsilon, least } => {
                 let least =
-                    least.map_or(String::new(), |least| format!(", and the least that is kept is {least}"));
+                    least.map_or(String::new(), |least| format!(" (the smallest possible is {least})"));
                 format!(
                     "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave out \
                      `epsilon`, use a larger one, or use `method=umd-randomized` with `bins`"

@@ -90,7 +90,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     if let MethodChoice::Joint(method) = &options.method {
         let Content::Vectors(vectors, labels) = job.sample.content() else {
             return Err(
-                OptionsError::new("a calibrator of whole vectors takes floats of several classes").into()
+                OptionsError::new("a calibrator of whole vectors accepts floats of several classes").into()
             );
         };
         let fit = fit_joint(&VectorData::new(vectors, labels)?, method)?;

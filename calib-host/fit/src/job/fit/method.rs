@@ -340,7 +340,7 @@ impl NamedMethod {
             }
             _ => {
                 return Err(refused(
-                    "a matrix of scores needs a reduction, such as `reduction=top-label`; of two classes give class 1 with `kind=scores`",
+                    "a matrix of scores needs a reduction, such as `reduction=top-label`; for two classes, give the scores of class 1 with `kind=scores`",
                 ));
             }
         };

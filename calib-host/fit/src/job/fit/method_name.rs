@@ -101,9 +101,9 @@ names! {
 
 names! {
     Loss, "loss":
-    Log "log" "The log-loss: convex, with one optimum, and none where a threshold separates the labels",
+    Log "log" "The log-loss: convex, with one optimum, or none if a threshold separates the labels",
     LogOfBayesianTargets "bayes" "The log-loss of Platt's (1999) Bayesian targets, as in scikit-learn: (P + 1) / (P + 2) for each of the P positives, 1 / (N + 2) for each of the N negatives. It always has an optimum",
-    Squared "squared" "The squared loss (Brier score), which bounds what a single label costs: the minimum that is reached downhill from the log-loss's optimum. There may be none",
+    Squared "squared" "The squared loss (Brier score), which limits the influence of a single label. calib descends from the optimum of the log-loss to a local minimum, which may not exist",
 }
 
 /// What the score of a predicted class is.
@@ -117,7 +117,7 @@ pub enum ClassScore {
 
 names! {
     ClassScore, "score of a class":
-    Softmax "softmax" "Its probability: the softmax of logits, or the probability as it is given",
+    Softmax "softmax" "Its probability: the softmax of logits, or the unchanged probability",
     Margin "margin" "Its logit minus the second largest",
 }
 
@@ -187,7 +187,7 @@ pub enum AlarmAction {
 
 names! {
     AlarmAction, "action of monitors":
-    Flag "flag" "Reports the alarm when it is queried",
+    Flag "flag" "Reports the alert when it is queried",
     Alarm "alarm" "Also keeps its own alarm raised",
     Uncalibrated "uncalibrated" "Returns \"uncalibrated\" from then on, and keeps its own alarm raised",
 }

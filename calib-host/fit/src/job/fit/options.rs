@@ -28,7 +28,7 @@ const FEWEST_ROWS_OF_BAND: u64 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
     /// A [blend](crate::binary::Blend): of one score, or for each table of a reduction with at least 50 rows. Bins of `umd` if the labels of
-    /// one score are all the same, for monitors without separate bins, and for tables of 16-bit numbers.
+    /// one score are all equal, for monitors without separate bins, and for tables of 16-bit numbers.
     Auto,
     /// The most bins of `umd` that keep this epsilon, whatever the labels are.
     Within(f64),
@@ -70,8 +70,8 @@ pub struct FitOptions {
     pub candidates: u32,
     /// The sum of the alphas of earlier calibrations in the field.
     pub alpha_spent: f64,
-    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) where bins have no guarantee of their own:
-    /// they need rows that count the same, of one classifier, and a score that is calibrated by itself.
+    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if bins have no guarantee themselves:
+    /// they need rows that count the same, of one classifier, and a score that is calibrated separately.
     pub intervals: bool,
     /// Whether a band around the calibration curve is stored ([`bands`](crate::bands)), of one score whose rows count the same. By default it
     /// is beside intervals, if there are 500 rows.
@@ -210,7 +210,7 @@ impl FitOptions {
         if self.table == TableWidth::Steps { fit.in_steps() } else { fit }
     }
 
-    /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee of its own, and its rows are draws of one
+    /// Whether intervals of ranges of the score are stored beside this fit: if it has no guarantee itself, and its rows are draws of one
     /// classifier's scores that count the same. Venn-Abers has p0 and p1 in their place.
     pub(super) fn wants_ranges(&self, fit: &Fit, data: &Dataset) -> bool {
         let has_guarantee = fit.clone().bounded_by(self.bound).guarantee().is_some();

@@ -18,9 +18,9 @@ use crate::stats::CrossValidation;
 /// as one region, and makes again and again the split that gains most of all splits of all regions whose values keep the
 /// order.
 ///
-/// A split keeps the order if the values at all calibration points, of its region and of all others, can be told apart as
-/// its threshold and those of all splits before tell the points apart (the paper's Definition 3.2, evaluated at the splits
-/// that were made, as in its section 3.3). Of three classes, a split that would raise the hull of the ROC surface on the
+/// A split keeps the order if the values at all calibration points can be separated as the points are: by its threshold
+/// and those of all earlier splits. This is the paper's Definition 3.2, evaluated at the splits that were made, as in its
+/// section 3.3. Of three classes, a split that would raise the hull of the ROC surface on the
 /// calibration points is left out as well, but with [`RegionValues::PaperCompatible`]. With two classes and no smoothing it makes the splits of `irp`, and ends at the
 /// isotonic fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct MulticlassIrp {
 /// Where splits may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Splits {
-    /// Next to calibration points: each class is told from class 0 midway between a point's difference of the two and the
+    /// Next to calibration points: each class is separated from class 0 midway between a point's difference of the two and the
     /// next larger one. Among more than 3 classes about a thousand of the points are tried.
     Midpoints,
     /// At the points of the simplex whose entries are multiples of one over this.
@@ -106,7 +106,7 @@ impl MulticlassIrp {
                 refuse("smoothing is a number from 0 on")
             }
             Self { cross_validation: Some(parts), .. } if !parts.is_possible(n) => {
-                refuse("cross-validation takes at least 2 folds, and a point for each")
+                refuse("cross-validation needs at least 2 folds, and a point for each")
             }
             Self { splits: Splits::Grid(0), .. } => refuse("the grid has at least 1 step"),
             _ => Ok(()),

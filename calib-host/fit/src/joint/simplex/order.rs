@@ -3,8 +3,9 @@
 /// Rounding that a difference of probabilities may show.
 const TOLERANCE: f64 = 1e-12;
 
-/// What the values at the points on the sides of one split leave of the room between them: for every two classes `k` and `l`
-/// the least of `r_k - r_l` over the values `r` of the points on the side of class `k`, and a region that has it.
+/// What the values at the points on the sides of one split leave of the room between them: for every two classes `k` and
+/// `l`, the least of `r_k - r_l`, and a region that has it. The least is over the values `r` of the points on the side of
+/// class `k`.
 ///
 /// The values keep the order of the split if some `gamma'` puts them all on their sides: `gamma'_k - gamma'_l` is at most the
 /// bound of `k` and `l`, for all `k` and `l`. Such a `gamma'` exists if no cycle of bounds sums to less than 0; for pairs of
@@ -89,7 +90,7 @@ mod tests {
         assert!(bounds.all_in_conflict().is_some_and(|regions| regions.contains(&3) && regions.contains(&5)));
     }
 
-    /// Each pair can be told apart, but every class is told from the next by a threshold that goes up: around the
+    /// Each pair can be separated, but every class is separated from the next by a threshold that increases: around the
     /// circle none is left.
     #[test]
     fn a_circle_of_three_is_only_found_jointly() {

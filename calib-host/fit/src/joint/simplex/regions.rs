@@ -50,7 +50,7 @@ struct Region {
 
 /// The points of a region that are on the same side of every split of the simplex, this region's or another's.
 ///
-/// A split is told from the rest of the simplex, too: a threshold goes through regions that it does not divide. Their points
+/// A split also affects the rest of the simplex: a threshold goes through regions that it does not divide. Their points
 /// on both sides have the same values, which leaves room for few of them.
 struct Part {
     points: Vec<usize>,

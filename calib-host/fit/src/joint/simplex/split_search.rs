@@ -54,8 +54,8 @@ impl SteppedPoints<'_> {
         counts
     }
 
-    /// A split for every point: each class is told from class 0 midway between the point's difference of the two and the
-    /// next larger one. With two classes these are all splits there are. The first is the one that tells class 1 from class 0
+    /// A split for every point: each class is separated from class 0 midway between the point's difference of the two and the
+    /// next larger one. With two classes these are all splits there are. The first is the one that separates class 1 from class 0
     /// by the least, then class 2, and so on: with two classes that of the lowest score.
     pub(crate) fn midpoints(&self, points: &[usize]) -> Vec<Vec<i32>> {
         let (first, others) = (0, 1..self.classes);
@@ -153,7 +153,7 @@ impl SteppedPoints<'_> {
     }
 
     /// Counts one child of every split among two or three classes in O(n log n): a point is in it if one or two
-    /// differences of its entries are not below those of gamma, which a sweep over the first difference and a tree of
+    /// differences of its entries are not below those of gamma. A sweep over the first difference and a tree of
     /// counts over the second tell.
     fn sweep(&self, child: usize, points: &[usize], gammas: &[Vec<i32>], counts: &mut [u64]) {
         let mut rows: Vec<((i64, i64), u16)> =

@@ -67,11 +67,11 @@ const EIGHTHS: i64 = 8;
 /// the other: no two offsets or their difference are multiples of eight, and the difference takes both signs.
 const OFFSETS: [&[i64]; 2] = [&[-3, -1, 1, 3], &[-2, 2]];
 
-/// The convex hull of the numbers of rows of each class that thresholds put into the region of their own class (Berta et
+/// The convex hull of the numbers of rows of each class that thresholds put into the region of their class (Berta et
 /// al. 2024, Definition 3.1), of the three corners where all rows are in one region, and of all that is below.
 ///
-/// A threshold is two numbers. The lines where it passes a row run in three directions, and each cell between them has
-/// a crossing at its edge, so that the cells around all crossings are all there are.
+/// A threshold is two numbers. The lines where it passes a row run in three directions. Each cell between them has a
+/// crossing at its edge, so the cells around all crossings are all cells.
 ///
 /// # Panics
 ///

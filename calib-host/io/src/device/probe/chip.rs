@@ -266,7 +266,7 @@ mod tests {
         for index in 0..2 {
             let plan = flash_plan(&chip, &[slot(index)], true).unwrap();
             assert_eq!(plan.erased, [Sector { addr: map.addr + index * 4096, len_bytes: 4096 }]);
-            assert_eq!(plan.neighbours.len(), if index == 0 { 2 } else { 1 });
+            assert_eq!(plan.neighbors.len(), if index == 0 { 2 } else { 1 });
         }
         chip.write(map.addr, &slot(0).bytes).unwrap();
         let beyond = chip.write(0x1000_0000_0000, &[0; 4]);

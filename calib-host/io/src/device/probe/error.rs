@@ -48,7 +48,7 @@ pub enum FlashError {
     #[error(
         "a neighboring sector was changed: at {addr:#010x} it reads {after:02x}, before it was {before:02x}"
     )]
-    Neighbour {
+    Neighbor {
         /// The first byte that differs.
         addr: u64,
         /// What was there before.
@@ -99,7 +99,7 @@ pub enum Rejection {
     },
     /// A calibrator with a higher counter is active.
     Counter {
-        /// The counter in force.
+        /// The active calibrator's counter.
         held: u32,
         /// The artifact's.
         offered: u32,

@@ -18,7 +18,7 @@ pub struct FlashPlan {
     /// The sectors that will be erased.
     pub erased: Vec<Sector>,
     /// The sectors on either side, which must stay as they are.
-    pub neighbours: Vec<Sector>,
+    pub neighbors: Vec<Sector>,
 }
 
 /// What was written.
@@ -29,7 +29,7 @@ pub struct FlashReport {
     /// The bytes written and read back.
     pub written_bytes: usize,
     /// The bytes of neighboring sectors found as they were.
-    pub neighbour_bytes: u64,
+    pub neighbor_bytes: u64,
 }
 
 impl FlashPlan {
@@ -71,7 +71,7 @@ pub fn flash_plan(
     }
     erased.sort_by_key(|sector| sector.addr);
     erased.dedup();
-    let mut neighbours: Vec<Sector> = erased
+    let mut neighbors: Vec<Sector> = erased
         .iter()
         .flat_map(|sector| {
             let end = sector.addr + sector.len_bytes;
@@ -80,9 +80,9 @@ pub fn flash_plan(
         })
         .filter(|sector| !erased.contains(sector))
         .collect();
-    neighbours.sort_by_key(|sector| sector.addr);
-    neighbours.dedup();
-    Ok(FlashPlan { erased, neighbours })
+    neighbors.sort_by_key(|sector| sector.addr);
+    neighbors.dedup();
+    Ok(FlashPlan { erased, neighbors })
 }
 
 /// Writes segments as planned, reads all of them back, and compares the neighboring sectors with what they were. What is
@@ -97,7 +97,7 @@ pub fn flash(
     plan: &FlashPlan,
     mut watch: impl FnMut(u64),
 ) -> Result<FlashReport, FlashError> {
-    let before = plan.neighbours.iter().map(|&sector| read(access, sector)).collect::<Result<Vec<_>, _>>()?;
+    let before = plan.neighbors.iter().map(|&sector| read(access, sector)).collect::<Result<Vec<_>, _>>()?;
     let mut done = 0;
     for Segment { addr, bytes } in segments {
         access.write(*addr, bytes)?;
@@ -111,16 +111,16 @@ pub fn flash(
             return Err(FlashError::ReadBack { addr: addr + at as u64, written, read });
         }
     }
-    for (&sector, before) in plan.neighbours.iter().zip(&before) {
+    for (&sector, before) in plan.neighbors.iter().zip(&before) {
         let now = read(access, sector)?;
         if let Some((at, (&before, &after))) = first_difference(before, &now) {
-            return Err(FlashError::Neighbour { addr: sector.addr + at as u64, before, after });
+            return Err(FlashError::Neighbor { addr: sector.addr + at as u64, before, after });
         }
     }
     Ok(FlashReport {
         sectors: plan.erased.len(),
         written_bytes: segments.iter().map(|segment| segment.bytes.len()).sum(),
-        neighbour_bytes: plan.neighbours.iter().map(|sector| sector.len_bytes).sum(),
+        neighbor_bytes: plan.neighbors.iter().map(|sector| sector.len_bytes).sum(),
     })
 }
 
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn only_the_slots_sectors_are_erased_and_all_is_read_back() {
         let (report, mock) = run(MockFault::None);
-        let expected = FlashReport { sectors: 2, written_bytes: 512, neighbour_bytes: 512 };
+        let expected = FlashReport { sectors: 2, written_bytes: 512, neighbor_bytes: 512 };
         assert_eq!(report, Ok(expected));
         assert_eq!(mock.writes, [(BASE + 4 * SECTOR, 512)]);
         let fresh = Mock::new(MockFault::None).flash;
@@ -264,7 +264,7 @@ mod tests {
                 MockFault::Stuck(written),
                 Err(FlashError::ReadBack { addr: written, written: 0x5A, read: 0x4A }),
             ),
-            (MockFault::ErasesMore, Err(FlashError::Neighbour { addr: beside, before, after: 0xFF })),
+            (MockFault::ErasesMore, Err(FlashError::Neighbor { addr: beside, before, after: 0xFF })),
         ];
         for (fault, expected) in cases {
             let (result, mock) = run(fault);
@@ -289,6 +289,6 @@ mod tests {
         );
         assert_eq!(flash_plan(&mock, &at(BASE - 4, 0x200), false), Err(FlashError::NoFlash(BASE - 4)));
         let first = flash_plan(&mock, &at(BASE, 0x100), true).unwrap();
-        assert_eq!(first.neighbours, [Sector { addr: BASE + SECTOR, len_bytes: SECTOR }]);
+        assert_eq!(first.neighbors, [Sector { addr: BASE + SECTOR, len_bytes: SECTOR }]);
     }
 }

@@ -86,7 +86,7 @@ pub fn stored_counters(device: &str, tables: &[Option<Counters>]) -> Option<Devi
             |of: fn(&KnownOutcomes) -> u32| counters.outcomes.iter().map(|known| of(known).into()).collect();
         TableCounters {
             predictions: counters.predictions.iter().map(|&count| count.into()).collect(),
-            labelled: column(|known| known.labelled),
+            labeled: column(|known| known.labeled),
             positives: column(|known| known.positives),
         }
     };
@@ -118,7 +118,7 @@ mod tests {
             table,
             tables: 3,
             predictions: [40, 38].into_iter().collect(),
-            outcomes: [KnownOutcomes { labelled: 9, positives: 1 }; 2].into_iter().collect(),
+            outcomes: [KnownOutcomes { labeled: 9, positives: 1 }; 2].into_iter().collect(),
             shift: quiet,
             change: quiet,
             guarantee: None,
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!((&*stored.device, &*stored.calibrator), ("ward 3", "0101010101010101"));
         assert_eq!(stored.tables[1], None);
         let table = stored.tables[2].as_ref().unwrap();
-        assert_eq!((&table.predictions[..], &table.labelled[..]), (&[40, 38][..], &[9, 9][..]));
+        assert_eq!((&table.predictions[..], &table.labeled[..]), (&[40, 38][..], &[9, 9][..]));
         assert_eq!(table.positives, [1, 1]);
     }
 

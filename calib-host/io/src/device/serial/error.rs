@@ -133,7 +133,7 @@ fn named(identity: Option<Identity>) -> String {
 }
 
 impl From<io::Error> for DeviceError {
-    /// What the operating systems say when a device is unplugged is told as that.
+    /// The errors of operating systems for an unplugged device become this error.
     fn from(error: io::Error) -> Self {
         // EIO, ENXIO and ENODEV.
         const UNPLUGGED: [i32; 3] = [5, 6, 19];

@@ -33,9 +33,9 @@ pub(in crate::input) fn labels_of_two(
     Ok(Column { values, ..texts.without_values() })
 }
 
-/// What is wrong with labels of which none is the one that is said to be class 1.
+/// What is wrong with labels of which none is the one that was set as class 1.
 fn no_positive(texts: &[Cow<'_, str>], positive: &str) -> Problem {
-    /// So many are kept: one more than are told.
+    /// The number of labels that are kept: one more than are reported.
     const KEPT: usize = 7;
     let mut labels: Vec<String> = Vec::new();
     for text in texts {

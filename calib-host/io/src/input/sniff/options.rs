@@ -21,8 +21,8 @@ use crate::files::quoted;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
-    /// Whether columns `score` and `label` that are not there are looked for under their usual names, text tables may have no header, and of
-    /// two probabilities that sum to one the second is taken.
+    /// Whether missing columns `score` and `label` are looked for under their usual names, and text tables may have no header. Also, of two
+    /// probabilities that sum to one, the second is used.
     pub guess: bool,
     /// The label that is class 1; the other one is class 0. Without it labels are 0 and 1, or words for them.
     pub positive_label: Option<String>,
@@ -30,7 +30,7 @@ pub struct TableOptions {
     ///
     /// [`class_columns`]: crate::input::vectors_named
     pub complete: Vec<String>,
-    /// Is told what was guessed, and what was left out; of one file the same may be told several times.
+    /// Receives what was guessed, and what was left out. It may receive the same about one file several times.
     pub tell: Option<Tell>,
 }
 
@@ -71,7 +71,7 @@ pub enum TableNote {
         /// The number of columns, which are called by their numbers from 0 on.
         columns: usize,
     },
-    /// The first line of a text table is taken for the names of its columns, though it could be data: it is their numbers from 0 on.
+    /// The first line of a text table is used as the names of its columns, although it could be data: it is their numbers from 0 on.
     NumberedColumns {
         /// The file.
         file: PathBuf,
@@ -176,7 +176,7 @@ impl fmt::Display for TableNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Column { file, wanted, found } => {
-                write!(f, "{}: the column {} is taken for the {wanted}s", file.display(), quoted(found))
+                write!(f, "{}: calib uses the column {} as {wanted}s", file.display(), quoted(found))
             }
             Self::NoHeader { file, columns: 1 } => {
                 write!(f, "{}: the first line is data, so the column is called 0", file.display())
@@ -188,7 +188,7 @@ impl fmt::Display for TableNote {
             Self::NumberedColumns { file, columns: 1 } => {
                 write!(
                     f,
-                    "{}: the first line, 0, is taken for the name of the column; if it is data, write a line with a name above it",
+                    "{}: the first line, 0, is used as the name of the column; if it is data, write a line with a name above it",
                     file.display()
                 )
             }
@@ -196,7 +196,7 @@ impl fmt::Display for TableNote {
                 let last = columns.saturating_sub(1);
                 write!(
                     f,
-                    "{}: the first line, 0 to {last}, is taken for the names of the columns; if it is data, write a line with names \
+                    "{}: the first line, 0 to {last}, is used as the names of the columns; if it is data, write a line with names \
                      above it",
                     file.display()
                 )
@@ -210,7 +210,7 @@ impl fmt::Display for TableNote {
             }
             Self::Classes { file, ends: [first, last], classes } => {
                 let (first, last) = (quoted(first), quoted(last));
-                write!(f, "{}: the columns {first} to {last} are taken for {classes} classes", file.display())
+                write!(f, "{}: calib uses the columns {first} to {last} as {classes} classes", file.display())
             }
             Self::LabelsOfColumns { file, label, column } if label == column => {
                 write!(f, "{}: labels name the classes' columns", file.display())
@@ -239,7 +239,7 @@ impl fmt::Display for TableNote {
             ),
             Self::StandIn { file, column, name, rows: [rows, of] } => write!(
                 f,
-                "{}, column {column}: {rows} of {of} rows have the name {}: does it stand for rows without a name? They are taken for one",
+                "{}, column {column}: {rows} of {of} rows have the name {}: does it stand for rows without a name? calib uses it as one name",
                 file.display(),
                 quoted(name)
             ),
@@ -255,7 +255,7 @@ impl fmt::Display for TableNote {
             ),
             Self::RowNames { file } => write!(
                 f,
-                "{}: the header has one name fewer than the rows have fields, so the first field of each row is taken for the row's name",
+                "{}: the header has one name fewer than the rows have fields, so the first field of each row is used as the row's name",
                 file.display()
             ),
             Self::LongField { file, lines: [first, last] } => write!(
@@ -265,7 +265,7 @@ impl fmt::Display for TableNote {
             ),
             Self::LeftOut { file, rows, of } => {
                 let (lack, are) = if *rows == 1 { ("lacks", "is") } else { ("lack", "are") };
-                write!(f, "{}: {rows} of {of} rows {lack} a value and {are} left out", file.display())
+                write!(f, "{}: {rows} of {of} rows {lack} a value and {are} skipped", file.display())
             }
         }
     }

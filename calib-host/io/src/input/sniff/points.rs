@@ -29,7 +29,7 @@ pub(in crate::input) struct ColumnPoints {
     thousands: Option<(Row, String)>,
     /// Whether one of the numbers has a decimal point for certain, or thousands without a point.
     is_decimal: bool,
-    /// Whether one that may have thousands ends in 0: whoever writes it so writes whole decimals as `809.000`.
+    /// Whether one that may have thousands ends in 0: such a table has whole decimals as `809.000`.
     ends_in_zero: bool,
     /// The largest whole number other than 0, without its sign.
     whole: Option<u16>,

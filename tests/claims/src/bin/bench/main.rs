@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode> {
         /// Compare with the packages of Python that are installed already, if they are.
         optional --no-install
     };
-    ensure!(!cfg!(debug_assertions), "built without optimisation, this would measure nothing of use");
+    ensure!(!cfg!(debug_assertions), "built without optimization, this would measure nothing of use");
     let rows = flags.rows.unwrap_or(ROWS);
     let scale = Scale { share: rows as f64 / ROWS as f64, huge: flags.huge };
     let only = flags.only.unwrap_or_default();

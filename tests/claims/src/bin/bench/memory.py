@@ -74,7 +74,7 @@ def main(folder, *options):
     )
     measure(
         "platt",
-        "scikit-learn: LogisticRegression, unpenalised",
+        "scikit-learn: LogisticRegression, unpenalized",
         lambda: LogisticRegression(C=np.inf).fit(logit(scores), labels),
     )
     measure(

@@ -16,7 +16,7 @@ const BINS: usize = 15;
 const DEVICES: usize = 1000;
 const PREDICTIONS: usize = 100;
 /// The share of predictions whose outcome becomes known.
-const LABELLED: f64 = 0.01;
+const LABELED: f64 = 0.01;
 /// What has changed since the calibration.
 #[derive(Clone, Copy)]
 struct Change {
@@ -39,13 +39,13 @@ fn device(
     };
     let edges = table.edges();
     let mut counters =
-        TableCounters { predictions: vec![0; BINS], labelled: vec![0; BINS], positives: vec![0; BINS] };
+        TableCounters { predictions: vec![0; BINS], labeled: vec![0; BINS], positives: vec![0; BINS] };
     for _ in 0..PREDICTIONS {
         let score = uniform(random).powf(change.power);
         let bin = edges.partition_point(|&edge| f64::from(edge) <= score);
         counters.predictions[bin] += 1;
-        if uniform(random) < LABELLED {
-            counters.labelled[bin] += 1;
+        if uniform(random) < LABELED {
+            counters.labeled[bin] += 1;
             counters.positives[bin] += u64::from(uniform(random) < (score + change.more).min(1.0));
         }
     }
@@ -63,7 +63,7 @@ struct Seen {
     guarantee: bool,
     /// How many devices have an alarm about scores of their own.
     alone: usize,
-    labelled: u64,
+    labeled: u64,
 }
 
 fn fleet(change: Change, life: u32) -> Seen {
@@ -78,7 +78,7 @@ fn fleet(change: Change, life: u32) -> Seen {
         shift: is_alarm(shift.standing()),
         guarantee: guarantee.is_some_and(|guarantee| is_alarm(guarantee.standing())),
         alone: devices.iter().filter(|device| is_alarm(device.shift.standing())).count(),
-        labelled: bins.iter().map(|bin| bin.labelled).sum(),
+        labeled: bins.iter().map(|bin| bin.labeled).sum(),
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn fleets(lives: u32) -> bool {
     let fleets = (lives / 5).max(20);
     println!(
         "{fleets} fleets of {DEVICES} devices with {PREDICTIONS} predictions each, outcomes of {} % of them, n = {N}, B = {BINS}",
-        100.0 * LABELLED
+        100.0 * LABELED
     );
     let mut kept = true;
     for (what, change) in [
@@ -104,7 +104,7 @@ pub(crate) fn fleets(lives: u32) -> bool {
         println!(
             "  {what}: together scores {shifts}, outcomes {guarantees}; alone {:.1} of {DEVICES} devices, with {:.2} outcomes each",
             mean(&|seen| seen.alone as f64),
-            mean(&|seen| seen.labelled as f64) / DEVICES as f64
+            mean(&|seen| seen.labeled as f64) / DEVICES as f64
         );
         if change.power == 1.0 && change.more == 0.0 {
             kept &= told("scores", shifts, fleets, 1.0 / 20.0);

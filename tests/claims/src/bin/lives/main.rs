@@ -26,7 +26,7 @@ fn main() -> Result<ExitCode> {
         /// The Python with river and scikit-learn. Without it there is no FriedmanDrift.
         optional --python path: PathBuf
     };
-    ensure!(!cfg!(debug_assertions), "built without optimisation, this would take hours");
+    ensure!(!cfg!(debug_assertions), "built without optimization, this would take hours");
     let lives = flags.lives.unwrap_or(1000);
     let mut kept = quiet::shifts(lives);
     kept &= quiet::tables(lives);

@@ -24,7 +24,7 @@ type Truth = fn(f64) -> f64;
 /// if a bound that is guaranteed fails significantly more often than delta.
 pub(super) fn decide() -> Result<()> {
     println!(
-        "\nexpected cost on unlabelled points, {SETS} data sets each: n labelled and n unlabelled points, delta = {DELTA}, \
+        "\nexpected cost on unlabeled points, {SETS} data sets each: n labeled and n unlabeled points, delta = {DELTA}, \
          seed {SEED}"
     );
     println!(
@@ -48,17 +48,17 @@ fn row(name: &str, truth: Truth, n: usize) -> Result<()> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let (mut above, mut outside, mut beyond, mut widths) = (0, 0, 0, 0.0);
     for _ in 0..SETS {
-        let labelled: Vec<Prediction> = (0..n)
+        let labeled: Vec<Prediction> = (0..n)
             .map(|_| {
                 let prob = atom(rng.random_range(0..ATOMS));
                 Prediction { class: 1, prob, bin: 0, hit: rng.random::<f64>() < truth(prob) }
             })
             .collect();
-        let unlabelled =
+        let unlabeled =
             (0..n).map(|_| Score::new(atom(rng.random_range(0..ATOMS)) as f32).unwrap_or(Score::ZERO));
-        let probs = ProbDistribution::new(unlabelled).context("there are points")?;
-        let validation = Validation::new(&labelled, DELTA);
-        let interval = cost_interval(&actions, &rule, &probs, &validation, (&labelled, 1));
+        let probs = ProbDistribution::new(unlabeled).context("there are points")?;
+        let validation = Validation::new(&labeled, DELTA);
+        let interval = cost_interval(&actions, &rule, &probs, &validation, (&labeled, 1));
         let misses = |lo: f64, hi: f64| u64::from(true_cost < lo || true_cost > hi);
         above += u64::from(true_c > validation.c_upper);
         outside += misses(interval.guaranteed.lo, interval.guaranteed.hi);

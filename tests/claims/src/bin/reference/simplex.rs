@@ -90,7 +90,7 @@ fn methods() -> [MulticlassIrp; 3] {
     ]
 }
 
-/// Points uniform on the simplex, each labelled with the largest of its entries after noise.
+/// Points uniform on the simplex, each labeled with the largest of its entries after noise.
 fn draw(n: usize, noise: f64, seed: u64) -> Result<VectorData> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut values, mut labels) = (Vec::new(), Vec::new());

@@ -169,18 +169,18 @@ fn write_counters(path: &Path, identity: &str, have_moved: bool) -> Result<()> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
     let mut text = String::new();
     for device in 0..300 {
-        let [mut predictions, mut labelled, mut positives] = [[0u32; 10]; 3];
+        let [mut predictions, mut labeled, mut positives] = [[0u32; 10]; 3];
         for _ in 0..60 {
             let score = if have_moved { rng.random::<f32>().powf(0.8) } else { rng.random::<f32>() };
             let bin = (10.0 * score) as usize;
             predictions[bin] += 1;
             if rng.random::<f32>() < 0.2 {
-                labelled[bin] += 1;
+                labeled[bin] += 1;
                 let prob = if have_moved { score } else { score.powi(2) };
                 positives[bin] += u32::from(rng.random::<f32>() < prob);
             }
         }
-        let table = json!({"predictions": predictions, "labelled": labelled, "positives": positives});
+        let table = json!({"predictions": predictions, "labeled": labeled, "positives": positives});
         let device = format!("ward {device}");
         let counters =
             json!({"calib_counters": 1, "device": device, "calibrator": identity, "tables": [table]});

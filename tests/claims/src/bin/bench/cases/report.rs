@@ -1,4 +1,4 @@
-//! `calib assess` and `calib report`: what is done with a calibrator and labelled rows.
+//! `calib assess` and `calib report`: what is done with a calibrator and labeled rows.
 
 use super::apply;
 use super::files::ARRAYS;
