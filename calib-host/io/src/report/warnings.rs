@@ -9,7 +9,7 @@ use calib_fit::assess::{
     BeforeAfter, CalibratedRows, Evidence, FEWEST_EVENTS, Flaw, Prediction, PredictionKind,
 };
 use calib_fit::data::{BinaryData, Overlap, Repeats};
-use calib_fit::stats::{shown_bound, thousands};
+use calib_fit::stats::{percent_of_success, shown_bound, thousands};
 
 use super::data::Origin;
 use super::plots::Occupancy;
