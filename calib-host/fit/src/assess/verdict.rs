@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).guarantee, GuaranteeOnRows::None);
         let cannot_tell = Verdict::new(&stored(true).artifact(), &grounds);
         assert!(
-            cannot_tell.sentences[1].starts_with("These 20000 rows cannot show whether the guarantee holds"),
+            cannot_tell.sentences[1].starts_with("These 20,000 rows cannot show whether the guarantee holds"),
             "{cannot_tell:?}"
         );
     }

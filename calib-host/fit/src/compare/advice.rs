@@ -290,7 +290,8 @@ mod tests {
         // Two candidates share alpha.
         assert!(Plan::new(needed, 2, 0.05).unwrap().epsilon <= 0.01);
         assert!(Plan::new(needed - 2, 2, 0.05).unwrap().epsilon > 0.01);
-        assert!(got.reason.contains(&format!("2 bins of umd need {needed} points, and there are 1000")));
+        let needs = format!("2 bins of umd need {} points, and there are 1,000", thousands(needed));
+        assert!(got.reason.contains(&needs), "{}", got.reason);
         assert!(got.reason.contains("without that requirement use isotonic: at 672 bytes"), "{}", got.reason);
         // Fewer bins than those compared would do.
         let unmet = advice(ranked()[..3].to_vec(), Some(0.1)).unmet.unwrap();
