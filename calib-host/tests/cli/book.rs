@@ -11,6 +11,11 @@ use sha2::{Digest, Sha256};
 use crate::help::commands;
 use crate::workplace::{Run, Workplace};
 
+/// The folder of the pages of the commands.
+const REFERENCE: &str = "reference";
+/// The options of every command, which only the first page of the reference has.
+const EVERYWHERE: [&str; 5] = ["--quiet", "--fail-on-warning", "--color", "-h, --help", "-V, --version"];
+
 /// The repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().into()
@@ -20,13 +25,13 @@ fn is_update() -> bool {
     std::env::var_os("UPDATE_BOOK").is_some()
 }
 
-/// Compares a file with what it should be, or writes it.
+/// Compares a file with what it should be, or writes it if it differs.
 #[track_caller]
 fn is_current(path: &Path, expected: &str) {
-    if is_update() {
+    let held = fs::read_to_string(path).unwrap_or_default();
+    if is_update() && held != expected {
         return fs::write(path, expected).unwrap();
     }
-    let held = fs::read_to_string(path).unwrap();
     let differs = held.lines().zip(expected.lines()).find(|(held, expected)| held != expected);
     let name = path.display();
     assert!(
@@ -35,12 +40,19 @@ fn is_current(path: &Path, expected: &str) {
     );
 }
 
-fn pages() -> Vec<PathBuf> {
-    let folder = fs::read_dir(root().join("docs/src")).unwrap().map(|entry| entry.unwrap().path());
+/// The pages in a folder of the book.
+fn pages_in(folder: &str) -> Vec<PathBuf> {
+    let folder = fs::read_dir(root().join("docs/src").join(folder)).unwrap();
+    let files = folder.map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
-        folder.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+        files.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.sort();
     pages
+}
+
+/// All pages of the book.
+fn pages() -> Vec<PathBuf> {
+    [pages_in(""), pages_in(REFERENCE)].concat()
 }
 
 /// A folder with the tables of the first steps.
@@ -147,19 +159,65 @@ fn the_calibrator_of_the_examples_is_that_of_the_first_steps() {
     assert!(fs::read(folder.join("cal.cal")).unwrap() == place.bytes("cal.cal"), "cal.cal is not current");
 }
 
+/// The help of a command without exit codes and the options of every command.
+fn own_help(help: &str) -> String {
+    let (mut kept, mut heading) = (Vec::new(), None);
+    for part in help.trim_end().split("\n\n").filter(|part| !part.starts_with("Exit codes:")) {
+        let mut rest = part;
+        if !part.starts_with(' ') {
+            let titled = part.split_once('\n').filter(|(title, _)| title.ends_with(':'));
+            heading = titled.map(|(title, _)| title);
+            rest = titled.map_or(part, |(_, rest)| rest);
+        }
+        let first = rest.lines().next().unwrap_or_default().trim_start();
+        if EVERYWHERE.iter().any(|name| first == *name || first.starts_with(&format!("{name} "))) {
+            continue;
+        }
+        // A section may begin with an option that is left out. Its heading then stands above the next one.
+        kept.push(heading.take().map_or_else(|| rest.to_owned(), |title| format!("{title}\n{rest}")));
+    }
+    kept.join("\n\n")
+}
+
+#[test]
+fn the_help_of_a_page_is_without_what_every_command_has() {
+    let help = "Do it\n\nUsage: calib x\n\nOutput:\n      --quiet\n          Hush\n\n      --color <WHEN>\n          \
+                Color\n          \n          [default: auto]\n\n      --colors\n          Two\n\n  -h, --help\n          \
+                Help\n\nExamples:\n  calib x\n\nExit codes: 0 done\n";
+    let own = "Do it\n\nUsage: calib x\n\nOutput:\n      --colors\n          Two\n\nExamples:\n  calib x";
+    assert_eq!(own_help(help), own);
+    assert_eq!(own_help("Do it\n\nOutput:\n      --quiet\n\nExamples:\n  x"), "Do it\n\nExamples:\n  x");
+}
+
 #[test]
 #[cfg(all(feature = "arrow", feature = "png", feature = "probe", feature = "serial"))]
 fn the_reference_is_the_help_of_the_commands() {
-    let place = Workplace::new();
-    let mut page =
-        "# Commands and exit codes\n\nThis page is written by a test from the help of the commands.\n\n"
+    let (place, book) = (Workplace::new(), root().join("docs/src"));
+    let mut index =
+        "# Commands and exit codes\n\nA test writes this page and the pages of the commands from the help.\n\
+         Every command has the options and exit codes below.\n\n"
             .to_owned();
-    let block = |line: &str| format!("```text\n{}\n```\n", printed(&place, line).trim_end());
-    page += &block("calib --help");
+    index += &format!("```text\n{}\n```\n\n", printed(&place, "calib --help").trim_end());
+    let (mut expected, mut entries) = (Vec::new(), String::new());
     for name in commands(&place).iter().filter(|name| !matches!(&***name, "help" | "methods")) {
-        page += &format!("\n## calib {name}\n\n{}", block(&format!("calib {name} --help")));
+        let help = own_help(&printed(&place, &format!("calib {name} --help")));
+        let path = book.join(REFERENCE).join(format!("{name}.md"));
+        let end = "[Options of every command, and exit codes](../reference.md)";
+        is_current(&path, &format!("# calib {name}\n\n```text\n{help}\n```\n\n{end}\n"));
+        expected.push(path);
+        index += &format!("- [calib {name}]({REFERENCE}/{name}.md)\n");
+        entries += &format!("  - [calib {name}]({REFERENCE}/{name}.md)\n");
     }
-    is_current(&root().join("docs/src/reference.md"), &page);
+    is_current(&book.join("reference.md"), &index);
+    expected.sort();
+    assert_eq!(pages_in(REFERENCE), expected, "a page without a command");
+    let summary = fs::read_to_string(book.join("SUMMARY.md")).unwrap();
+    let others = summary.lines().filter(|line| !line.starts_with("  - [calib "));
+    let listed = |line: &str| match line.ends_with("(reference.md)") {
+        true => format!("{line}\n{entries}"),
+        false => format!("{line}\n"),
+    };
+    is_current(&book.join("SUMMARY.md"), &others.map(listed).collect::<String>());
 }
 
 /// The names by which the headings of a page are linked to.
@@ -190,8 +248,9 @@ fn with_included(page: &Path) -> String {
 #[test]
 fn every_link_leads_somewhere_and_every_page_is_listed() {
     let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).unwrap();
+    let book = root().join("docs/src");
     for page in pages() {
-        let name = page.file_name().unwrap().to_str().unwrap();
+        let name = page.strip_prefix(&book).unwrap().to_str().unwrap();
         assert!(
             name == "SUMMARY.md" || summary.contains(&format!("({name})")),
             "{name} is not in the summary"

@@ -119,7 +119,7 @@ impl fmt::Display for ReferenceError {
                 write!(
                     f,
                     "{error}\n  {features} has rows of features, and {codes} TensorFlow Lite's codes of them: the book's page \
-                     \"A network of your own\" says how to make both"
+                     \"Calibrate a quantized network\" says how to make both"
                 )
             }
             Self::Shape(why) => write!(f, "{MODEL}: {why}"),

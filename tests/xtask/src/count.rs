@@ -193,7 +193,7 @@ pub fn table(files: &Files) -> String {
         let fields: usize = below.map(|(_, text)| public_fields(text)).sum();
         table += &format!("{name}: {names} names at its root, {fields} public fields\n");
     }
-    let options = files.get("docs/src/reference.md").map(|text| options(text)).unwrap_or_default();
+    let options = options(files);
     let all: usize = options.values().sum();
     table += &format!("options: {all} places in {} commands\n", options.len());
     let listed = options.iter().map(|(command, count)| format!("  {command} {count}\n"));
@@ -222,30 +222,20 @@ fn public_fields(text: &str) -> usize {
     code(text).filter(|(_, line)| is_field(line)).count()
 }
 
-/// Options that every command has, which are not counted.
-const GLOBAL: [&str; 5] = ["--help", "--version", "--quiet", "--fail-on-warning", "--color"];
+/// The number of options of each command, read from the pages with their help. The options of every command are not on these pages.
+pub fn options(files: &Files) -> BTreeMap<String, usize> {
+    let pages = files.iter().filter_map(|(path, page)| {
+        let name = path.strip_prefix("docs/src/reference/")?.strip_suffix(".md")?;
+        Some((name.to_owned(), page.lines().filter(|line| is_option(line)).count()))
+    });
+    pages.collect()
+}
 
-/// The number of options of each command, read from the page with the help of all commands.
-pub fn options(reference: &str) -> BTreeMap<String, usize> {
-    let mut options = BTreeMap::new();
-    let mut command = None;
-    for line in reference.lines() {
-        if let Some(name) = line.strip_prefix("## calib ") {
-            command = Some(name.to_owned());
-            options.insert(name.to_owned(), 0);
-        } else if line.starts_with("## ") {
-            command = None;
-        }
-        let indent = line.len() - line.trim_start().len();
-        let word = line.trim_start().split("  ").next().unwrap_or_default();
-        let long = word.split(", ").last().unwrap_or_default();
-        let name = long.split(' ').next().unwrap_or_default();
-        let is_option = (2..=6).contains(&indent) && name.starts_with("--") && !GLOBAL.contains(&name);
-        if let (Some(command), true) = (&command, is_option) {
-            *options.entry(command.to_owned()).or_insert(0) += 1;
-        }
-    }
-    options
+/// Whether a line of the help begins an option.
+fn is_option(line: &str) -> bool {
+    let word = line.trim_start();
+    let long = word.split("  ").next().unwrap_or_default().split(", ").last().unwrap_or_default();
+    (2..=6).contains(&(line.len() - word.len())) && long.starts_with("--")
 }
 
 #[cfg(test)]
@@ -266,9 +256,12 @@ mod tests {
 
     #[test]
     fn options_are_counted_by_command() {
-        let page = "# Page\n      --top\n## calib fit\n  -o, --output <FILE>\n          --not-one\n      --bins <B>  \
-                    Number\n  -h, --help\n## calib sets\n      --alpha <A>\n## Exit codes\n      --none\n";
-        assert_eq!(options(page), BTreeMap::from([("fit".into(), 2), ("sets".into(), 1)]));
+        let page =
+            "# calib fit\n  -o, --output <FILE>\n          --not-one\n      --bins <B>  Number\nx --none\n";
+        let files =
+            [("reference/fit.md", page), ("reference/sets.md", "      --alpha <A>\n"), ("x.md", page)];
+        let files = Files::from(files.map(|(path, page)| (format!("docs/src/{path}"), page.to_owned())));
+        assert_eq!(options(&files), BTreeMap::from([("fit".into(), 2), ("sets".into(), 1)]));
     }
 
     #[test]

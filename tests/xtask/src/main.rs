@@ -80,7 +80,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
 
 /// `cargo xtask count`
 fn count(commit: Option<&str>) -> Result<()> {
-    let ends = [".rs", "Cargo.toml", "reference.md"];
+    let ends = [".rs", "Cargo.toml", ".md"];
     let files = match commit {
         Some(commit) => count::of_commit(&root(), commit, &ends)?,
         None => count::tracked(&root(), &ends)?,

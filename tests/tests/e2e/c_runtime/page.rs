@@ -1,4 +1,4 @@
-//! The book's page "In a C firmware" builds as it stands there, with cargo and with a library that is built already, and its program
+//! The book's page "Use the C library" builds as it stands there, with cargo and with a library that is built already, and its program
 //! answers in the emulator as the page says.
 
 use std::os::unix::fs::symlink;
