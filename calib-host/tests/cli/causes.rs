@@ -101,8 +101,9 @@ fn two_rows_of_one_label_say_neither_worse_nor_better() {
                 assert!(!said.contains(verdict), "{line}: {verdict} in {said}");
             }
         }
-        let page = place.text("page.html");
-        assert!(page.contains("Calibration makes no significant difference"), "{test}");
+        if test == "few.csv" {
+            assert!(place.text("page.html").contains("Calibration makes no significant difference"));
+        }
     }
 }
 
@@ -157,9 +158,10 @@ fn json_that_is_one_object_is_refused_with_a_hint_that_works() {
 #[test]
 fn columns_of_lists_have_a_hint_of_their_own() {
     let rows = binary(60);
+    let probs = |row: &(f32, u8)| [1.0 - f64::from(row.0), f64::from(row.0) / 2.0, f64::from(row.0) / 2.0];
     let lists = || {
         ListArray::from_iter_primitive::<arrow_array::types::Float64Type, _, _>(
-            rows.iter().map(|row| Some([Some(1.0 - f64::from(row.0)), Some(row.0.into())])),
+            rows.iter().map(|row| Some(probs(row).map(Some))),
         )
     };
     let labels: Vec<f64> = rows.iter().map(|row| row.1.into()).collect();
@@ -180,9 +182,13 @@ fn columns_of_lists_have_a_hint_of_their_own() {
         assert!(!place.run(&line).stderr.contains("to_json"), "{name}");
     }
     // As pandas makes it.
-    let rows: String =
-        rows.iter().map(|row| format!("{},{},{}\n", 1.0 - f64::from(row.0), row.0, row.1)).collect();
-    Workplace::new().with("t.csv", format!("p0,p1,label\n{rows}")).ok("calib fit --probs t.csv -o x.bin");
+    let rows: String = rows
+        .iter()
+        .map(|row| (probs(row), row.1))
+        .map(|([a, b, c], label)| format!("{a},{b},{c},{label}\n"))
+        .collect();
+    let place = Workplace::new().with("t.csv", format!("p0,p1,p2,label\n{rows}"));
+    place.ok("calib fit --probs t.csv --method temperature -o x.bin");
 }
 
 /// What is printed can be run again.
@@ -204,9 +210,9 @@ fn a_path_that_begins_with_a_dash_is_no_option_of_the_next_command() {
     let named = next("calib fit --method isotonic --scores=-s-t.csv --score-column=-s -o=-n.cal");
     assert_eq!(
         named,
-        "calib report ./-n.cal --calibration ./-s-t.csv --test TEST --score-column=-s -o report.html"
+        "calib report ./-n.cal --calibration ./-s-t.csv --test TEST '--score-column=-s' -o report.html"
     );
-    place.ok(&format!("{} --force", named.replace("TEST", "./-s-t.csv --same-rows")));
+    place.ok(&format!("{} --force", named.replace('\'', "").replace("TEST", "./-s-t.csv --same-rows")));
     let judged = next("calib assess --scores=-t.csv -- -z.cal");
     assert!(
         judged.starts_with("calib report ./-z.cal --calibration CALIBRATION --test ./-t.csv "),

@@ -193,7 +193,7 @@ fn a_page_is_headed_by_what_the_evidence_amounts_to() {
         let (standing, outcomes, page) = title(&counters(&place, "ward 3", [3, 3, 3, highest], None));
         assert_ne!(outcomes.as_deref(), Some("alarm"));
         let expected = match standing.as_str() {
-            "quiet" | "weak" => "Quiet: little or no evidence against the calibrator",
+            "quiet" | "weak evidence" => "Quiet: little or no evidence against the calibrator",
             "evidence" => "There is evidence against the calibrator, but not enough for an alarm",
             _ => {
                 "Alarm: the scores are not like the reference scores. Only outcomes show whether the probabilities are still calibrated"
@@ -202,10 +202,13 @@ fn a_page_is_headed_by_what_the_evidence_amounts_to() {
         assert!(page.contains(expected), "{highest} {standing}: {page}");
         assert!(!page.contains("do not rely on the calibrator"), "{highest}");
         assert_eq!(page.contains("There is evidence against"), standing == "evidence", "{highest}");
-        assert_eq!(page.contains("Weak evidence suggests"), standing == "weak", "{highest}");
+        assert_eq!(page.contains("Weak evidence suggests"), standing == "weak evidence", "{highest}");
         seen.insert(standing);
     }
-    assert_eq!(seen.iter().map(String::as_str).collect::<Vec<_>>(), ["alarm", "evidence", "quiet", "weak"]);
+    assert_eq!(
+        seen.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["alarm", "evidence", "quiet", "weak evidence"]
+    );
     // An alarm of outcomes is about the probabilities.
     let (_, outcomes, page) =
         title(&counters(&place, "ward 3", [200; 4], Some([[200; 4], [200, 200, 0, 0]])));

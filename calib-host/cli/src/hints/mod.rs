@@ -381,6 +381,10 @@ fn of_format(problem: &Problem) -> Option<String> {
             "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
         }
         Problem::TooManyRows { .. } => "aggregate the rows by score".into(),
+        // Rows of tables may be longer.
+        Problem::RowTooLong { max } if *max < 1 << 26 => {
+            "is this the file that is meant? No line of a log is as long".into()
+        }
         Problem::RowTooLong { .. } | Problem::TooManyColumns { .. } => {
             "give a table with a line for each row, and only the columns that are needed".into()
         }

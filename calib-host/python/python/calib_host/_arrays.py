@@ -223,7 +223,7 @@ def check_known(values: Any, what: str) -> None:
     """That no label is missing, whatever labels are."""
     # Of NaN among texts NumPy would make a text.
     array = np.asarray(values, dtype=object) if isinstance(values, (list, tuple)) else _as_array(values, what)
-    if array.ndim == 0:
+    if array.ndim == 0 or array.size == 0:
         return
     labels = array.reshape(len(array), -1)
     if array.dtype == object:
