@@ -22,6 +22,14 @@ pub(crate) fn no_option(path: String) -> String {
     if path.starts_with('-') && path != "-" { format!("./{path}") } else { path }
 }
 
+/// An option with its value, which may begin with a dash.
+pub(crate) fn option(name: &str, value: String) -> Vec<String> {
+    match value.starts_with('-') {
+        true => vec![format!("{name}={value}")],
+        false => vec![name.to_owned(), value],
+    }
+}
+
 /// A command, and what for. Names in capitals stand for files that calib does not know.
 pub(crate) type Suggestion = (Vec<String>, &'static str);
 
@@ -90,10 +98,7 @@ impl Given<'_> {
     }
 
     pub(crate) fn flag(&self, id: &str, name: &str) -> Vec<String> {
-        match self.text(id) {
-            Some(value) if value.starts_with('-') => vec![format!("{name}={value}")],
-            value => value.map(|value| vec![name.to_owned(), value]).unwrap_or_default(),
-        }
+        self.text(id).map(|value| option(name, value)).unwrap_or_default()
     }
 
     /// Where `calib fit` writes if nobody says so.

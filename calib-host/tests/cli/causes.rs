@@ -228,6 +228,21 @@ fn a_path_that_begins_with_a_dash_is_no_option_of_the_next_command() {
     place.ok(&sign.replace("ARTIFACT", "./-c.cal"));
     std::fs::remove_file(place.path().join("-k.pem.pub")).unwrap();
     refused(&place, "calib keygen -o=-k.pem", 4, &["`openssl pkey -in ./-k.pem -pubout -out ./-k.pem.pub`"]);
+    let labels =
+        rows.lines().map(|line| line.replace(",0", ",5").replace(",1", ",-2") + "\n").collect::<String>();
+    let place = place.with("l.csv", labels);
+    let next = |line: &str| {
+        let run = place.ok(line);
+        run.stderr.lines().find_map(|line| line.strip_prefix("next: ")).unwrap().replace('\'', "")
+    };
+    for line in [
+        "calib fit --method isotonic -o l.cal --positive-label=-2 l.csv",
+        "calib compare --folds 2 --positive-label=-2 l.csv",
+    ] {
+        let next = next(line);
+        assert!(next.contains(" --positive-label=-2"), "{next}");
+        place.ok(&format!("{} --force", next.replace("TEST", "l.csv --same-rows")));
+    }
     let compared = next("calib compare --folds 2 --scores=-z.csv");
     assert!(compared.contains(" ./-z.csv "), "{compared}");
     place.ok(&format!("{compared} --force"));

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::next::no_option;
+use crate::next::{no_option, option};
 use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{
     ClusterColumn, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number, count, named, parse_alpha,
@@ -183,10 +183,7 @@ impl Compare {
         let mut words = vec!["calib".to_owned(), "fit".into()];
         words.extend(self.choice.options_of_fit(name, self.seed)?);
         words.extend([kind.option().to_owned(), text(path)]);
-        let mut add = |option: &str, value: String| match value.starts_with('-') {
-            true => words.push(format!("{option}={value}")),
-            false => words.extend([option.to_owned(), value]),
-        };
+        let mut add = |name: &str, value: String| words.extend(option(name, value));
         if let Some(labels) = &self.labels {
             add("--labels", text(labels));
         }
