@@ -298,7 +298,7 @@ fn columns_of_classes_are_a_matrix() {
     ] {
         let run = place.ok(&format!("{fit} {line}"));
         assert_eq!(run.json()["tables"], expected, "{line}");
-        let is_told = run.stderr.contains("are taken for 3 classes");
+        let is_told = run.stderr.contains("as 3 classes");
         assert_eq!(is_told, !line.contains("--score-column"), "{}", run.stderr);
     }
     // The other commands find them, too.
