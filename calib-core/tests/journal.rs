@@ -188,6 +188,30 @@ fn a_record_of_another_number_of_counters_is_none() {
     }
 }
 
+/// What begins in one sector and ends in the next goes with either of them.
+#[test]
+fn a_record_across_two_sectors_is_none() {
+    // Of 68 bytes in three units: two in a sector, and a rest of two units.
+    const MORE: u32 = 10;
+    for (at, expected) in [(SECTOR - 160, Some(7)), (SECTOR - 64, None)] {
+        let mut record = Vec::new();
+        record.extend(b"CJNL");
+        record.extend(1u32.to_le_bytes());
+        record.extend(OURS.0);
+        record.extend([0, MORE].map(u32::to_le_bytes).concat());
+        record.extend([7u32; MORE as usize].map(u32::to_le_bytes).concat());
+        let crc = crc32c(&record);
+        record.extend(crc.to_le_bytes());
+        let mut flash = Flash::erased(3);
+        // Behind a first one that is not whole.
+        flash.bytes[..SECTOR].fill(0);
+        flash.bytes[at..at + record.len()].copy_from_slice(&record);
+        let layout = JournalLayout { offset: 0, len_bytes: 3 * SECTOR as u32, erased: Erased::Ones };
+        let mut journal = Journal::open(flash, layout, MORE as usize).unwrap();
+        assert_eq!(journal.load(OURS, 0, |words| words.last()), expected.map(Some), "{at}");
+    }
+}
+
 /// In the place of the record that was found another one is read: it is not what was found.
 #[test]
 fn a_record_that_is_another_than_at_the_start_is_not_loaded() {
