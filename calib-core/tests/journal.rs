@@ -188,6 +188,30 @@ fn a_record_of_another_number_of_counters_is_none() {
     }
 }
 
+/// What begins in one sector and ends in the next goes with either of them.
+#[test]
+fn a_record_across_two_sectors_is_none() {
+    // Of 68 bytes in three units: two in a sector, and a rest of two units.
+    const MORE: u32 = 10;
+    for (at, expected) in [(SECTOR - 160, Some(7)), (SECTOR - 64, None)] {
+        let mut record = Vec::new();
+        record.extend(b"CJNL");
+        record.extend(1u32.to_le_bytes());
+        record.extend(OURS.0);
+        record.extend([0, MORE].map(u32::to_le_bytes).concat());
+        record.extend([7u32; MORE as usize].map(u32::to_le_bytes).concat());
+        let crc = crc32c(&record);
+        record.extend(crc.to_le_bytes());
+        let mut flash = Flash::erased(3);
+        // Behind a first one that is not whole.
+        flash.bytes[..SECTOR].fill(0);
+        flash.bytes[at..at + record.len()].copy_from_slice(&record);
+        let layout = JournalLayout { offset: 0, len_bytes: 3 * SECTOR as u32, erased: Erased::Ones };
+        let mut journal = Journal::open(flash, layout, MORE as usize).unwrap();
+        assert_eq!(journal.load(OURS, 0, |words| words.last()), expected.map(Some), "{at}");
+    }
+}
+
 /// In the place of the record that was found another one is read: it is not what was found.
 #[test]
 fn a_record_that_is_another_than_at_the_start_is_not_loaded() {
@@ -310,6 +334,119 @@ fn damage_is_what_cannot_be_the_first_save() {
     assert_eq!((journal.has_record(), journal.damage()), (false, Damage::Unreadable));
     journal.flash_mut().blind = 0;
     assert_eq!(found(&journal.free()), Some(5));
+}
+
+/// A read that fails is tried again at the same place: not at the flash's start, where another's data lies.
+#[test]
+fn a_journal_beyond_the_start_of_the_flash_survives_reads_that_fail() {
+    let layout = JournalLayout { offset: SECTOR as u32, len_bytes: 2 * SECTOR as u32, erased: Erased::Ones };
+    let open = |flash| Journal::open(flash, layout, WORDS).unwrap();
+    let mut journal = open(Flash::erased(3));
+    (1..=6).for_each(|counter| save(&mut journal, OURS, counter).unwrap());
+    let flash = journal.free();
+    assert!(flash.bytes[..SECTOR].iter().all(|&byte| byte == 0xFF));
+    for blind in 0..3 {
+        let mut flash = flash.clone();
+        flash.blind = blind;
+        let mut journal = open(flash);
+        journal.flash_mut().blind = blind;
+        assert_eq!(load(&mut journal, OURS, 0), Some(6), "{blind}");
+    }
+}
+
+/// The sectors that are begun are told apart by their number, not by their place.
+#[test]
+fn records_cut_short_in_two_sectors_are_damage_however_far_apart() {
+    for sectors in [3, 70] {
+        for (first, second) in [(0, 1), (0, sectors - 1), (1, sectors - 1), (sectors - 2, 0)] {
+            let mut flash = Flash::erased(sectors);
+            flash.bytes[first * SECTOR] = 0x3C;
+            assert_eq!(opened(flash.clone()).damage(), Damage::None, "{first}");
+            flash.bytes[first * SECTOR + RECORD - 1] = 0x3C;
+            assert_eq!(opened(flash.clone()).damage(), Damage::None, "{first}");
+            flash.bytes[second * SECTOR] = 0x3C;
+            assert_eq!(opened(flash).damage(), Damage::Altered, "{first} and {second}");
+        }
+    }
+}
+
+#[test]
+fn records_are_counted_by_whole_sectors() {
+    let layout = JournalLayout { offset: 0, len_bytes: 3 * SECTOR as u32, erased: Erased::Ones };
+    // Of 44 bytes in 64; of 256; of 288.
+    let records = [WORDS, 57, 58].map(|words| layout.records(SECTOR as u32, words));
+    assert_eq!(records, [12, 3, 0]);
+    assert_eq!(layout.records(0, WORDS), 0);
+    let odd = JournalLayout { len_bytes: 2 * SECTOR as u32 + 64, ..layout };
+    assert_eq!(odd.records(SECTOR as u32, WORDS), 8);
+}
+
+/// A flash in other units.
+#[derive(Debug)]
+struct Units<const READ: usize, const WRITE: usize>(Flash);
+
+impl<const READ: usize, const WRITE: usize> ErrorType for Units<READ, WRITE> {
+    type Error = NorFlashErrorKind;
+}
+
+impl<const READ: usize, const WRITE: usize> ReadNorFlash for Units<READ, WRITE> {
+    const READ_SIZE: usize = READ;
+
+    fn read(&mut self, at: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        self.0.read(at, bytes)
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+}
+
+impl<const READ: usize, const WRITE: usize> NorFlash for Units<READ, WRITE> {
+    const WRITE_SIZE: usize = WRITE;
+    const ERASE_SIZE: usize = SECTOR;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+        self.0.erase(from, to)
+    }
+
+    fn write(&mut self, at: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+        self.0.write(at, bytes)
+    }
+}
+
+#[test]
+fn a_flash_in_units_that_do_not_divide_32_is_refused() {
+    fn refused<const READ: usize, const WRITE: usize>() -> Option<JournalLayoutError> {
+        let layout = JournalLayout { offset: 0, len_bytes: 2 * SECTOR as u32, erased: Erased::Ones };
+        Journal::open(Units::<READ, WRITE>(Flash::erased(2)), layout, WORDS).err()
+    }
+    assert_eq!((refused::<1, 32>(), refused::<32, 1>()), (None, None));
+    assert_eq!(
+        (refused::<0, 4>(), refused::<4, 0>()),
+        (Some(JournalLayoutError::Unit(0)), Some(JournalLayoutError::Unit(0)))
+    );
+    assert_eq!(
+        (refused::<4, 64>(), refused::<64, 4>()),
+        (Some(JournalLayoutError::Unit(64)), Some(JournalLayoutError::Unit(64)))
+    );
+    assert_eq!(
+        (refused::<4, 24>(), refused::<24, 4>()),
+        (Some(JournalLayoutError::Unit(24)), Some(JournalLayoutError::Unit(24)))
+    );
+}
+
+#[test]
+fn what_is_told_has_the_numbers() {
+    for (error, number) in [
+        (JournalLayoutError::Unit(24), "24 bytes"),
+        (JournalLayoutError::Sectors(4096), "4096 bytes"),
+        (JournalLayoutError::Record(288), "288 bytes"),
+        (JournalLayoutError::Capacity(768), "768 bytes"),
+    ] {
+        assert!(error.to_string().contains(number), "{error}");
+    }
+    let flash = JournalError::Flash(NorFlashErrorKind::NotAligned);
+    assert!(flash.to_string().ends_with(&NorFlashErrorKind::NotAligned.to_string()), "{flash}");
 }
 
 #[test]

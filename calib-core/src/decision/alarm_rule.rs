@@ -45,10 +45,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_threshold_belongs_above() {
+        let (below, above) = (0.25f32.next_down(), 0.25f32.next_up());
+        for (prob, at_least, is_below) in [
+            (0.0, false, true),
+            (below, false, true),
+            (0.25, true, false),
+            (above, true, false),
+            (1.0, true, false),
+        ] {
+            let raised =
+                [AlarmRule::AtLeast(0.25), AlarmRule::Below(0.25)].map(|rule| rule.is_raised_by(prob));
+            assert_eq!(raised, [at_least, is_below], "{prob}");
+        }
+        assert_eq!((AlarmRule::AtLeast(0.25).threshold(), AlarmRule::Below(0.75).threshold()), (0.25, 0.75));
+    }
+
+    #[test]
     fn a_threshold_that_is_no_number_always_raises() {
         for prob in [0.0, 0.5, 1.0] {
             assert!(AlarmRule::AtLeast(f32::NAN).is_raised_by(prob));
             assert!(AlarmRule::Below(f32::NAN).is_raised_by(prob));
+            assert!(AlarmRule::AtLeast(prob).is_raised_by(f32::NAN));
+            assert!(AlarmRule::Below(prob).is_raised_by(f32::NAN));
         }
     }
 }

@@ -102,5 +102,15 @@ mod tests {
             prop_assert_eq!((set.len(), set.is_empty()), (classes.len(), classes.is_empty()));
             prop_assert_eq!(set.alone(), if classes.len() == 1 { classes.first().copied() } else { None });
         }
+
+        #[test]
+        fn what_is_removed_is_all_that_goes(
+            classes in proptest::collection::btree_set(0u16..128, 0..128),
+            removed in proptest::collection::btree_set(0u16..140, 0..140),
+        ) {
+            let mut set: ClassSet = classes.iter().copied().collect();
+            removed.iter().for_each(|&class| set.remove(class));
+            prop_assert!(set.classes().eq(classes.difference(&removed).copied()));
+        }
     }
 }

@@ -408,6 +408,7 @@ impl core::error::Error for OperatingPointError {}
 mod tests {
     extern crate std;
 
+    use std::string::ToString;
     use std::vec::Vec;
 
     use proptest::prelude::*;
@@ -563,6 +564,48 @@ mod tests {
         assert_eq!(parsed(&words, F32), Err(E::Guarantee(0)));
         words[0] |= 2 << 16;
         assert_eq!(parsed(&words, F32), Err(E::Flags));
+    }
+
+    /// Every accuracy, of which only the predictive values have a prevalence.
+    #[test]
+    fn guarantees_are_read_as_they_were_written() {
+        for (accuracy, has_prevalence, name) in [
+            (Accuracy::Sensitivity, false, "sensitivity"),
+            (Accuracy::Specificity, false, "specificity"),
+            (Accuracy::PositivePredictiveValue, true, "positive predictive value"),
+            (Accuracy::NegativePredictiveValue, true, "negative predictive value"),
+        ] {
+            let prevalence = has_prevalence.then_some(0.125);
+            let guarantee = AccuracyGuarantee { accuracy, level: 0.75, confidence: 0.95, prevalence };
+            let parts =
+                OperatingParts { groups: &[single(1)], refer_raises: false, guarantees: &[guarantee] };
+            let words = payload(&parts);
+            assert!(parsed(&words, F32).unwrap().guarantees().eq([guarantee]), "{name}");
+            assert_eq!(accuracy.to_string(), name);
+        }
+    }
+
+    #[test]
+    fn one_group_that_refers_is_enough_to_refer() {
+        let pair = Thresholds { lower: at(7, 60, 9), upper: at(8, 60, 9) };
+        for (groups, refers) in [([single(7), single(8)], false), ([single(7), pair], true)] {
+            let parts = OperatingParts { groups: &groups, refer_raises: false, guarantees: GUARANTEES };
+            let words = payload(&parts);
+            let points = parsed(&words, F32).unwrap();
+            assert_eq!(points.refers(), refers);
+            assert!(points.all().eq(groups));
+        }
+    }
+
+    #[test]
+    fn what_is_told_names_the_verdict_and_the_place() {
+        let verdicts = [Verdict::Negative, Verdict::Refer, Verdict::Positive].map(|v| v.to_string());
+        assert_eq!(verdicts, ["negative", "refer", "positive"]);
+        use OperatingPointError as E;
+        assert!(E::Threshold(3).to_string().contains("group 3"));
+        assert!(E::Counts(3).to_string().contains("group 3"));
+        assert!(E::Guarantee(3).to_string().contains("guarantee 3"));
+        assert!(E::Length.to_string().contains("length") && E::Flags.to_string().contains("flag"));
     }
 
     #[test]

@@ -454,6 +454,7 @@ impl core::error::Error for SetError {}
 mod tests {
     extern crate std;
 
+    use std::string::ToString;
     use std::vec;
     use std::vec::Vec;
 
@@ -497,7 +498,10 @@ mod tests {
         assert_eq!(sets.of_margin(Margin::ZERO), None);
         // With the same threshold for both classes a tie goes to the lower class.
         let never = words(Conformity::Score, true, Quantiles::All(at(0.75f32.to_bits())));
-        assert_eq!(classes(binary(&never, FLOATS).unwrap().of_score(Score::new(0.5).unwrap())), [0]);
+        for (score, predicted) in [(0.5, 0), (0.375, 0), (0.625, 1)] {
+            let set = binary(&never, FLOATS).unwrap().of_score(Score::new(score).unwrap());
+            assert_eq!(classes(set), [predicted]);
+        }
 
         let by_class = words(Conformity::Margin, false, Quantiles::ByClass(&[at(0), at(margin_key(2.0))]));
         let sets = binary(&by_class, ScoreEncoding::Margin).unwrap();
@@ -601,6 +605,37 @@ mod tests {
     }
 
     #[test]
+    fn probabilities_are_in_the_set_from_the_threshold_on() {
+        let probs = Probs::new(&[0.5, 0.3, 0.2]).unwrap();
+        let of = |never_empty, quantiles: Quantiles<'_>| {
+            let words = words(Conformity::Score, never_empty, quantiles);
+            let sets = parsed(&words, FLOATS, 3).unwrap();
+            let codes = QuantizedScore::new(I8, 1).unwrap();
+            assert_eq!((sets.of_code(codes), sets.of_score(Score::ONE)), (None, None));
+            sets.of_probs(probs).unwrap().classes().collect::<Vec<_>>()
+        };
+        let all = |prob: f32| Quantiles::All(at(prob.to_bits()));
+        assert_eq!(of(false, all(0.3)), [0, 1]);
+        assert_eq!(of(false, all(0.6)), [0; 0]);
+        assert_eq!(of(true, all(0.6)), [0]);
+        let by_class = [0.6f32, 0.4, 0.1].map(|prob| at(prob.to_bits()));
+        assert_eq!(of(false, Quantiles::ByClass(&by_class)), [2]);
+        assert_eq!(of(true, Quantiles::ByClass(&by_class)), [0, 2]);
+        // Sets of scores of three classes are of no two, and those of codes of no probabilities.
+        let words = words(Conformity::Score, false, all(0.3));
+        let two = Probs::new(&[0.5, 0.5]).unwrap();
+        assert_eq!(parsed(&words, FLOATS, 3).unwrap().of_probs(two), None);
+        let codes = self::words(Conformity::Score, false, Quantiles::All(at(1)));
+        assert_eq!(parsed(&codes, I8, 3).unwrap().of_probs(probs), None);
+    }
+
+    #[test]
+    fn what_is_told_names_the_class_and_the_most_classes() {
+        assert!(SetError::Threshold(7).to_string().contains("class 7"));
+        assert!(SetError::Classes.to_string().contains("128"));
+    }
+
+    #[test]
     fn sets_are_of_one_kind_of_score() {
         let margin = words(Conformity::Margin, false, Quantiles::All(at(margin_key(-1.0))));
         let sets = parsed(&margin, FLOATS, 3).unwrap();
@@ -669,6 +704,17 @@ mod tests {
             let all = words(Conformity::Margin, false, Quantiles::All(at(margin_key(threshold))));
             let set = parsed(&all, FLOATS, logits.classes() as u16).unwrap().of_logits(logits).unwrap();
             for (y, logit) in logits.as_slice().iter().enumerate() {
+                let others = logits.as_slice().iter().enumerate().filter(|&(other, _)| other != y);
+                let largest = others.map(|(_, &logit)| logit).fold(f32::NEG_INFINITY, f32::max);
+                let conformity = (logit - largest).clamp(f32::MIN, f32::MAX);
+                prop_assert_eq!(set.contains(y as u16), conformity >= threshold);
+            }
+            // Each class has a threshold of its own.
+            let thresholds: Vec<f32> = (0..logits.classes()).map(|y| threshold - y as f32).collect();
+            let quantiles: Vec<Quantile> = thresholds.iter().map(|&t| at(margin_key(t))).collect();
+            let by_class = words(Conformity::Margin, false, Quantiles::ByClass(&quantiles));
+            let set = parsed(&by_class, FLOATS, logits.classes() as u16).unwrap().of_logits(logits).unwrap();
+            for (y, (logit, &threshold)) in logits.as_slice().iter().zip(&thresholds).enumerate() {
                 let others = logits.as_slice().iter().enumerate().filter(|&(other, _)| other != y);
                 let largest = others.map(|(_, &logit)| logit).fold(f32::NEG_INFINITY, f32::max);
                 let conformity = (logit - largest).clamp(f32::MIN, f32::MAX);

@@ -405,7 +405,7 @@ impl core::error::Error for DecisionError {}
 mod tests {
     extern crate std;
 
-    use std::string::String;
+    use std::string::{String, ToString};
     use std::vec::Vec;
 
     use proptest::prelude::*;
@@ -509,6 +509,58 @@ mod tests {
         assert_eq!(refusal(DecisionParts { unsure: Some(2), ..parts }), DecisionError::Unsure);
         assert_eq!(refusal(DecisionParts { unsure: Some(3), ..parts }), DecisionError::Unsure);
         assert_eq!(refusal(DecisionParts { unsure: Some(1), ..PARTS }), DecisionError::Reserved);
+    }
+
+    /// Both ends of what the epsilon allows must lie where the action is taken.
+    #[test]
+    fn the_lowest_action_needs_evidence_that_the_probability_is_no_higher() {
+        let wait = Action { if_sure: Some(SureBy::Interval), ..WAIT };
+        let words = payload(&DecisionParts { actions: &[wait, ASK, ACT], unsure: Some(1), ..PARTS });
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        let at = |prob, epsilon| {
+            let flags = BinFlags::NONE;
+            let found = Calibrated { prob, bin: 0, epsilon: Some(epsilon), flags, interval: None };
+            rule.decide(&Outcome::Calibrated(found), || None)
+        };
+        assert_eq!([at(0.125, 0.0625), at(0.125, 0.125), at(0.125, 0.25)], [0, 1, 1]);
+        assert_eq!((rule.action_count(), rule.actions().count()), (3, 3));
+    }
+
+    /// As many actions, thresholds and bytes of a name as the format has room for.
+    #[test]
+    fn the_largest_rule_is_written_and_read() {
+        let names: Vec<String> = (0..DecisionRule::MAX_ACTIONS).map(|i| std::format!("{i}")).collect();
+        let actions: Vec<Action<'_>> = names.iter().map(|name| Action { name, ..WAIT }).collect();
+        let thresholds: Vec<f32> = (0..255u8).map(|i| f32::from(i) / 256.0).collect();
+        let intervals: Vec<u8> = (0..=255u8).map(|i| i % 2).collect();
+        let parts = DecisionParts {
+            thresholds: &thresholds,
+            intervals: &intervals,
+            uncalibrated: 1,
+            unsure: None,
+            actions: &actions,
+        };
+        let words = payload(&parts);
+        let rule = DecisionRule::parse(bytes(&words)).unwrap();
+        assert_eq!((rule.thresholds(), rule.intervals()), (&*thresholds, &*intervals));
+        assert!(rule.actions().eq(actions.iter().copied()));
+        let more: Vec<f32> = (0..256u16).map(|i| f32::from(i) / 512.0).collect();
+        assert_eq!(DecisionParts { thresholds: &more, ..parts }.write(&mut [0; 4096]), None);
+    }
+
+    #[test]
+    fn what_is_told_names_the_place_and_the_most_actions() {
+        use DecisionError as E;
+        assert!(E::Actions.to_string().contains("1 to 16"));
+        for (error, place) in [
+            (E::ThresholdRange(3), "threshold 3"),
+            (E::ThresholdOrder(3), "threshold 3"),
+            (E::Interval(3), "interval 3"),
+            (E::Flags(3), "action 3"),
+            (E::Name(3), "action 3"),
+        ] {
+            assert!(error.to_string().contains(place), "{error}");
+        }
     }
 
     /// The interval of the bin does not help the band, nor the band the interval: each fails by itself.

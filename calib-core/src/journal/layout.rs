@@ -64,7 +64,7 @@ impl JournalLayout {
         let sectors = JournalLayoutError::Sectors(F::ERASE_SIZE);
         let sector = u32::try_from(F::ERASE_SIZE).map_err(|_| sectors)?;
         let whole = |bytes: u32| sector != 0 && bytes.is_multiple_of(sector);
-        if !whole(self.offset) || !whole(self.len_bytes) || self.len_bytes < 2 * sector {
+        if !whole(self.offset) || !whole(self.len_bytes) || self.len_bytes <= sector {
             return Err(sectors);
         }
         if !F::ERASE_SIZE.is_multiple_of(UNIT_LEN) || record_len(words) > F::ERASE_SIZE {

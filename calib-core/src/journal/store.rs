@@ -229,7 +229,7 @@ impl<F: NorFlash> Journal<F> {
         if self.newest.is_some() {
             return Damage::None;
         }
-        let (mut begun, mut further) = (0, 0);
+        let (mut begun, mut is_further) = (0, false);
         for at in (0..self.layout.len_bytes).step_by(UNIT_LEN) {
             match self.unit(at) {
                 Err(_) => return Damage::Unreadable,
@@ -237,10 +237,10 @@ impl<F: NorFlash> Journal<F> {
                 Ok(_) if at % Self::SECTOR < self.record_len() => {
                     begun |= 1u64 << (at / Self::SECTOR).min(63)
                 }
-                Ok(_) => further += 1,
+                Ok(_) => is_further = true,
             }
         }
-        if further == 0 && begun.count_ones() < 2 { Damage::None } else { Damage::Altered }
+        if !is_further && begun.count_ones() < 2 { Damage::None } else { Damage::Altered }
     }
 
     /// Gives the flash back.

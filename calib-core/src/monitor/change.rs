@@ -177,6 +177,9 @@ mod tests {
         let (mut shift, mut change) = (ShiftMonitor::<2>::new(), ChangeMonitor::<2>::new());
         let alarm = LogEvidence::of_one_in(100);
         assert_eq!(change.since_alarm(), None);
+        change.count(0, &shift, &reference, alarm);
+        shift.count(0);
+        assert_eq!(change.since_alarm(), None);
         let first = (0..100).position(|_| {
             let is_alarm = change.count(1, &shift, &reference, alarm);
             shift.count(1);
@@ -195,6 +198,20 @@ mod tests {
         let mut change = ChangeMonitor::<2>::resumed([1 << 20; 2], [0, LEAST_WEIGHT.into()]);
         change.count(0, &ShiftMonitor::new(), &reference, LogEvidence::of_one_in(9));
         assert_eq!(change.evidence().units(), -1);
+    }
+
+    /// By 131 parts in 65 536, rounded to the nearest.
+    #[test]
+    fn the_next_prediction_counts_a_part_in_500_more() {
+        for (weight, next) in [(LEAST_WEIGHT, 32_834), (40_000, 40_080), (50_021, 50_121), (65_404, 65_535)] {
+            let mut change = ChangeMonitor::<2>::resumed([0; 2], [0, weight.into()]);
+            change.fade();
+            assert_eq!(change.weight, next, "{weight}");
+        }
+        // Beyond 16 bits all is halved.
+        let mut change = ChangeMonitor::<2>::resumed([7, 100], [0, 65_405]);
+        change.fade();
+        assert_eq!((change.weight, change.recent), (32_768, [3, 50]));
     }
 
     #[test]

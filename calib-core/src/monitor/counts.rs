@@ -29,3 +29,23 @@ pub(super) const fn are_full<const B: usize>(counts: &[u32; B]) -> bool {
 const fn limit(bins: usize) -> u32 {
     u32::MAX / if bins == 0 { 1 } else { bins as u32 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_stops_where_all_of_them_fit_together() {
+        let limit = u32::MAX / 3;
+        let mut counts = [0, limit - 2, limit];
+        assert!(are_full(&counts));
+        assert_eq!(
+            (count(&mut counts, 0), count(&mut counts, 2), count(&mut counts, 3)),
+            (Some(false), None, None)
+        );
+        assert_eq!([1, 1, 1].map(|bin| count(&mut counts, bin)), [Some(false), Some(true), None]);
+        assert_eq!(counts, [1, limit, limit]);
+        assert_eq!((total(&counts), total(&[limit; 3])), (2 * limit + 1, u32::MAX));
+        assert!(!are_full(&[limit - 1; 3]) && !are_full(&[]));
+    }
+}

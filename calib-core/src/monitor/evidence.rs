@@ -8,6 +8,8 @@ use super::log_ratio::{FRACTION_BITS, ln_ratio, product};
 
 /// ln 2, in units of 2^-56.
 const LN_2: u64 = 49_946_518_145_322_874;
+/// 1, in units of 2^-62.
+const ONE: u64 = 1 << 62;
 /// Terms of the exponential function's series after the first: what is left out is below 2^-43.
 const TERMS: u64 = 14;
 
@@ -90,19 +92,33 @@ pub(super) fn exp_of_minus(x: u64) -> u64 {
     }
     let halvings = (x << 32) / LN_2;
     let rest = ((x << 32) - halvings * LN_2) << 6;
-    // 1 - r (1 - r/2 (1 - r/3 ...)), in units of 2^-62.
-    let series = (1..=TERMS).rev().fold(1 << 62, |sum, term| {
+    // 1 - r (1 - r/2 (1 - r/3 ...)).
+    let series = (1..=TERMS).rev().fold(ONE, |sum, term| {
         let factor: u64 = product(rest, sum).shifted_right::<62>();
-        (1 << 62) - factor / term
+        ONE - factor / term
     });
     (series >> (30 + halvings)).saturating_sub(1)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::string::ToString;
+
     use proptest::prelude::*;
 
     use super::*;
+
+    extern crate std;
+
+    /// Evidence is rounded down wherever it is worked out.
+    #[test]
+    fn the_logarithm_of_a_whole_number_rounded_down_is_shown_as_that_number() {
+        for number in 1..3000u32 {
+            let down = libm::floor(libm::log(number.into()) * LogEvidence::UNITS as f64) as i64;
+            assert_eq!(LogEvidence::from_units(down).odds(), number);
+        }
+        assert_eq!(LogEvidence::of_one_in(20).to_string(), "1 : 20");
+    }
 
     #[test]
     fn odds_are_those_that_evidence_was_made_of() {
@@ -120,6 +136,16 @@ mod tests {
     }
 
     proptest! {
+        /// A part in 2^21 of the power of two above is what is added.
+        #[test]
+        fn large_odds_are_shown_within_a_part_in_2_20(units in 18i64 << 24..22 << 24) {
+            let exact = libm::exp(units as f64 / LogEvidence::UNITS as f64);
+            let added = libm::exp2(libm::ceil(libm::log2(exact)) - 21.0);
+            let shown = f64::from(LogEvidence::from_units(units).odds());
+            prop_assert!(shown <= exact + added + 1e-3, "{shown} {exact}");
+            prop_assert!(shown >= exact + added - exact / 2f64.powi(23) - 2.0, "{shown} {exact}");
+        }
+
         #[test]
         fn the_exponential_is_never_too_large(x in 0u64..40 << 24) {
             let exact = libm::exp(-(x as f64) / LogEvidence::UNITS as f64) * 2f64.powi(32);

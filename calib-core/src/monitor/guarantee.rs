@@ -223,6 +223,31 @@ mod tests {
         largest + libm::log(sum / bets.len() as f64)
     }
 
+    #[test]
+    fn a_mean_is_rounded_down_and_never_lost() {
+        let mean = |logs: &[i64]| {
+            let mut mean = Mean::default();
+            logs.iter().for_each(|&log| mean.add(log));
+            mean.logarithm().units()
+        };
+        assert_eq!((mean(&[]), mean(&[7]), mean(&[7, 7]), mean(&[-7; 6])), (0, 6, 6, -8));
+        // However small all of them are.
+        let far = -100 << 24;
+        assert_eq!((mean(&[far]), mean(&[far, far, far])), (far - 1, far - 1));
+        assert_eq!(mean(&[far, 0]), mean(&[0, far]));
+    }
+
+    /// All bets are lost: the first one, too, is far below 1.
+    #[test]
+    fn outcomes_that_are_as_guaranteed_speak_for_the_guarantee() {
+        let counts = [(2000, 600), (3000, 800)];
+        let guaranteed = [Some((0.2, 0.4)); 2];
+        let monitor = GuaranteeMonitor::resumed([2000, 3000], [600, 800], None);
+        let found = log(monitor.evidence(guaranteed.into_iter().map(|ends| ends.and_then(interval))));
+        let exact = exact(&guaranteed, &counts);
+        assert!(exact < -24.0 && found <= exact && found > exact - 1e-3, "{found} {exact}");
+    }
+
     fn interval((lo, hi): (f32, f32)) -> Option<ProbInterval> {
         ProbInterval::new(lo, hi)
     }

@@ -75,6 +75,18 @@ mod tests {
         }
     }
 
+    /// Which is what is left of the logarithm beside Stirling's formula.
+    #[test]
+    fn the_correction_is_within_2_to_the_minus_37() {
+        for x in 1u64..400 {
+            let at = x as f64;
+            let half_of_ln_2_pi = 0.918_938_533_204_672_7;
+            let stirling = (at - 0.5) * libm::log(at) - at + half_of_ln_2_pi;
+            let exact = (libm::lgamma(at) - stirling) * 2f64.powi(40);
+            assert!((correction(x) as f64 - exact).abs() <= 8.0, "{x}: {} {exact}", correction(x));
+        }
+    }
+
     proptest! {
         #[test]
         fn is_the_ratio_of_factorials(x in 1u64..5000, y in 1u64..5000) {

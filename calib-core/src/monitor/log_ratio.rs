@@ -123,7 +123,11 @@ mod tests {
     #[test]
     fn of_what_is_out_of_range_it_is_that_of_the_nearest() {
         assert_eq!(ln_ratio(0, 7), ln_ratio(1, 7));
-        assert_eq!(ln_ratio(7, u64::MAX), ln_ratio(7, LIMIT - 1));
+        assert_eq!((ln_ratio(7, 0), ln_ratio(0, 0)), (ln_ratio(7, 1), 0));
+        for beyond in [LIMIT, LIMIT + 1, u64::MAX] {
+            assert_eq!(ln_ratio(7, beyond), ln_ratio(7, LIMIT - 1));
+            assert_eq!(ln_ratio(beyond, 7), ln_ratio(LIMIT - 1, 7));
+        }
         assert_eq!(product(u64::MAX, u64::MAX).shifted_right::<62>(), u64::MAX);
     }
 

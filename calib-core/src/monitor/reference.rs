@@ -136,7 +136,18 @@ impl Error for ReferenceError {}
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::string::ToString;
+
     use super::*;
+
+    #[test]
+    fn what_is_told_names_the_bin_and_the_most_gaps() {
+        assert!(ReferenceError::NoGap(3).to_string().contains("bin 3"));
+        assert!(ReferenceError::TooManyGaps.to_string().contains(&(1u32 << 31).to_string()));
+        assert!(ReferenceError::Bins.to_string().contains("two bins"));
+    }
 
     #[test]
     fn of_what_no_scores_could_leave_none_is_made() {

@@ -103,8 +103,8 @@ impl<const B: usize> TableMonitors<B> {
     /// Takes [`TableMonitors::WORDS`] words over; `None` if there are fewer.
     pub fn restored(words: &mut (impl Iterator<Item = u32> + ?Sized)) -> Option<Self> {
         let counts = taken(words)?;
-        // An alarm is raised by a prediction: at 0 there was none.
-        let [of_shift, of_guarantee] = taken::<2>(words)?.map(|at| Some(at).filter(|&at| at > 0));
+        // An alarm is raised by a prediction: one at 0 is none to a monitor.
+        let [of_shift, of_guarantee] = taken::<2>(words)?.map(Some);
         let (recent, of_change) = (taken(words)?, taken(words)?);
         let (mut labeled, mut positives) = ([0; B], [0; B]);
         for (labeled, positives) in labeled.iter_mut().zip(&mut positives) {

@@ -174,6 +174,7 @@ mod trusted {
         ];
         for point in points {
             assert_eq!(TrustedKey::new(&key(point)).err(), Some(NotAKey), "{point}");
+            assert_eq!(NotAKey.to_string(), "not an Ed25519 public key");
         }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Flash {
     pub(crate) misreads: Vec<usize>,
     /// The offset of a byte of which a write loses a bit.
     pub(crate) loses: Option<usize>,
+    /// The offset of a byte; what is written over it is not held at all.
+    pub(crate) ignores: Option<usize>,
     /// How often something is erased or written before the power fails; the write in which it does leaves a bit.
     pub(crate) cut: Option<usize>,
     /// How often something was erased or written.
@@ -41,6 +43,7 @@ impl Flash {
             fades: None,
             misreads: Vec::new(),
             loses: None,
+            ignores: None,
             cut: None,
             changes: 0,
         }
@@ -128,7 +131,9 @@ impl NorFlash for Flash {
         }
         let place = &mut self.bytes[range.clone()];
         assert!(place.iter().all(|&byte| byte == 0xFF), "a word is written twice, at {offset}");
-        place.copy_from_slice(bytes);
+        if !self.ignores.is_some_and(|ignored| range.contains(&ignored)) {
+            place.copy_from_slice(bytes);
+        }
         if let Some(lost) = self.loses.filter(|lost| range.contains(lost)) {
             self.bytes[lost] ^= 1;
         }

@@ -1,8 +1,10 @@
 //! The slots, from outside: which one is in force, and what an installation refuses to acknowledge.
 
+mod fit;
 mod flash;
 mod marks;
 mod seen;
+mod steps;
 mod trust;
 
 use std::cmp::Ordering;

@@ -1,5 +1,6 @@
 //! The bytes of the device protocol: those of a message of every kind are in `golden.txt`.
 
+mod meanings;
 mod messages;
 
 use calib_core::artifact::crc32c;

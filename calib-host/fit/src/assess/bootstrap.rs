@@ -289,6 +289,30 @@ mod tests {
         assert!((acceleration(&left_out) - expected).abs() < 1e-12);
     }
 
+    /// Every unit is left out once, and random ones together: by numbers that no resample draws.
+    #[test]
+    fn units_that_are_left_out_are_in_random_groups_of_one_size() {
+        for n in [7, 5 * JACKKNIFE_GROUPS / 2] {
+            let is_out = |counts: &[u32]| counts.iter().map(|&count| 1.0 - f64::from(count)).collect();
+            let left_out: Vec<Vec<f64>> = PERCENTILE.jackknife(&Units::rows(n), &is_out);
+            let groups = left_out.len();
+            assert_eq!(groups, n.min(JACKKNIFE_GROUPS));
+            let sizes: Vec<usize> = left_out.iter().map(|group| group.iter().sum::<f64>() as usize).collect();
+            assert!(sizes.iter().all(|&size| size == n / groups || size == n.div_ceil(groups)), "{sizes:?}");
+            let group_of = |unit: usize| {
+                let of: Vec<usize> = (0..groups).filter(|&group| left_out[group][unit] == 1.0).collect();
+                assert_eq!(of.len(), 1, "unit {unit}");
+                of[0]
+            };
+            let found: Vec<usize> = (0..n).map(group_of).collect();
+            let mut order: Vec<usize> = (0..n).map(|unit| unit % groups).collect();
+            assert_ne!(found, order);
+            let mut rng = PERCENTILE.generators().remove(0);
+            (1..n).rev().for_each(|i| order.swap(i, rng.random_range(0..=i)));
+            assert_ne!(found, order, "the first resample draws the same numbers");
+        }
+    }
+
     #[test]
     fn what_is_undefined_has_no_interval_and_the_number_of_threads_does_not_matter() {
         let statistics = |counts: &[u32]| vec![f64::NAN, if counts[0] == 0 { f64::NAN } else { 1.0 }];
