@@ -39,7 +39,7 @@ fn outputs() -> [(&'static str, Output<'static>, (u16, ScoreEcho)); 9] {
     let softmax = (1, ScoreEcho::F32(logits.top_label().score));
     let code = (1, ScoreEcho::Code(200));
     let top = TopLabelCode::new(I8, KEYS.map(|key| (i32::from(key) - 128) as i8)).unwrap();
-    let lead = TopLabelCodeMargin::from_keys(I8, &KEYS).unwrap();
+    let top2_margin = TopLabelCodeMargin::from_keys(I8, &KEYS).unwrap();
     let seven = Score::new(0.7).unwrap();
     [
         ("score", Output::Score(seven), (1, ScoreEcho::F32(seven))),
@@ -50,7 +50,7 @@ fn outputs() -> [(&'static str, Output<'static>, (u16, ScoreEcho)); 9] {
         ("codes", Output::Codes(codes), code),
         ("quantized logits", Output::QuantizedLogits { codes, logits }, code),
         ("top-label code", Output::TopLabelCode(top), code),
-        ("top-label lead", Output::TopLabelCodeMargin(lead), (1, ScoreEcho::Lead(140))),
+        ("top-label top-two margin", Output::TopLabelCodeMargin(top2_margin), (1, ScoreEcho::Top2Margin(140))),
     ]
 }
 

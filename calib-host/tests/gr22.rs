@@ -2,7 +2,7 @@
 
 use calib_core::Outcome;
 use calib_core::artifact::Reduction;
-use calib_host::apply::{AppliedRow, Others, Words};
+use calib_host::apply::{AppliedRow, Others, RandomWords};
 use calib_host::assess::{AssessOptions, Assessment, Prediction, PredictionKind, assess};
 use calib_host::binary::Isotonic;
 use calib_host::reduction::{Problems, fit_reduction};
@@ -23,7 +23,7 @@ fn apply(fit: &Fit, vectors: &Vectors) -> Vec<AppliedRow> {
     let stored =
         StoredArtifact::from_bytes(&artifact_bytes(fit, &ArtifactOptions::default()).unwrap()).unwrap();
     let artifact = stored.artifact();
-    applied(&artifact, vectors.into(), Words::new(&artifact, 0)).collect::<Result<_, _>>().unwrap()
+    applied(&artifact, vectors.into(), RandomWords::new(&artifact, 0)).collect::<Result<_, _>>().unwrap()
 }
 
 fn probs(fit: &Fit, vectors: &Vectors) -> Vec<Option<f32>> {

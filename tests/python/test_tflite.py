@@ -71,7 +71,7 @@ def test_the_codes_are_those_of_the_interpreter(data):
 
 
 @pytest.mark.parametrize("zero_point", [-128, -3, 0, 127])
-def test_rows_are_quantised_as_the_networks_own_operator_quantises(zero_point):
+def test_rows_are_quantized_as_the_networks_own_operator_quantizes(zero_point):
     how = (0.25, zero_point)
     # Halves of a step, the floats beside them, and what is beyond the ends.
     halves = (np.arange(-300, 300) / 2 * how[0]).astype(np.float32)

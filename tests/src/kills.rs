@@ -9,7 +9,7 @@ use crate::classifier::SEED;
 use anyhow::{Result, bail, ensure};
 use calib_core::Identity;
 use calib_host::StoredArtifact;
-use calib_host::io::device::serial::{Patience, Stage, push};
+use calib_host::io::device::serial::{RetryPolicy, Stage, push};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -51,7 +51,7 @@ pub fn kills(elf: &Path, artifacts: [&StoredArtifact; 2], count: usize) -> Resul
     let mut shortest = Duration::MAX;
     for artifact in artifacts {
         let start = Instant::now();
-        push(&mut device.link(patience())?, artifact, |_| ())?;
+        push(&mut device.link(retry_policy())?, artifact, |_| ())?;
         shortest = shortest.min(start.elapsed());
         in_force = Some(artifact.artifact().identity());
     }
@@ -82,7 +82,7 @@ pub fn kills(elf: &Path, artifacts: [&StoredArtifact; 2], count: usize) -> Resul
         }
         in_force = found;
         if index % 10 == 9 {
-            push(&mut device.link(patience())?, artifact, |_| ())?;
+            push(&mut device.link(retry_policy())?, artifact, |_| ())?;
             in_force = Some(identity(index));
             ensure!(self::found(&device)? == in_force, "a repeated push did not help");
         }
@@ -116,7 +116,7 @@ pub fn changes(images: [Image<'_>; 2], count: usize) -> Result<Changes> {
     let mut device = TtyDevice::new(Board::Virt, images[0].0)?;
     device.switch_on()?;
     let start = Instant::now();
-    push(&mut device.link(patience())?, images[0].1[0], |_| ())?;
+    push(&mut device.link(retry_policy())?, images[0].1[0], |_| ())?;
     let length = start.elapsed();
     let mut changes = Changes::default();
     for index in 0..count {
@@ -145,7 +145,7 @@ pub fn changes(images: [Image<'_>; 2], count: usize) -> Result<Changes> {
     let (elf, own) = images[1];
     device.replace_program(elf)?;
     device.switch_on()?;
-    push(&mut device.link(patience())?, own[1], |_| ())?;
+    push(&mut device.link(retry_policy())?, own[1], |_| ())?;
     ensure!(found(&device)? == Some(own[1].artifact().identity()), "a repeated push did not help");
     Ok(changes)
 }
@@ -156,7 +156,7 @@ fn killed_push(
     artifact: &StoredArtifact,
     moment: Duration,
 ) -> Result<(Option<Stage>, bool)> {
-    let mut link = device.link(Patience { reply: Duration::from_millis(400), tries: 1 })?;
+    let mut link = device.link(RetryPolicy { reply: Duration::from_millis(400), tries: 1 })?;
     let process = device.process()?;
     thread::scope(|scope| {
         let pushing = scope.spawn(move || {
@@ -171,8 +171,8 @@ fn killed_push(
     })
 }
 
-fn patience() -> Patience {
-    Patience { reply: Duration::from_secs(2), tries: 10 }
+fn retry_policy() -> RetryPolicy {
+    RetryPolicy { reply: Duration::from_secs(2), tries: 10 }
 }
 
 /// The calibrator in force.

@@ -1,4 +1,4 @@
-//! Margins and leads, to compare what the device and the host make of them.
+//! Margins and top-two margins, to compare what the device and the host make of them.
 
 use anyhow::{Context, Result};
 use calib_core::artifact::TableForm;
@@ -65,14 +65,14 @@ pub fn margins(
     asked(emulator, rule, artifact, requests)
 }
 
-/// Sends at least `count` vectors of logits, or of codes if the artifact is over codes, to an artifact by the lead of the
+/// Sends at least `count` vectors of logits, or of codes if the artifact is over codes, to an artifact by the top-two margin of the
 /// predicted class: near each other and apart, with ties, and for every class such as lead by an edge of its table, by one more
 /// and by one less. Compares the answers with the host's, bit for bit.
 ///
 /// # Errors
 ///
 /// If the device does not answer.
-pub fn leads(
+pub fn top2_margins(
     emulator: &mut Emulator,
     rule: AlarmRule,
     artifact: &Artifact<'_>,
@@ -81,24 +81,24 @@ pub fn leads(
 ) -> Result<Parity> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let requests = match artifact.header().encoding.code_range() {
-        Some((lowest, highest)) => leads_of_codes(&mut rng, artifact, (highest - lowest) as u16, count),
-        None => leads_of_logits(&mut rng, artifact, count),
+        Some((lowest, highest)) => top2_margins_of_codes(&mut rng, artifact, (highest - lowest) as u16, count),
+        None => top2_margins_of_logits(&mut rng, artifact, count),
     };
     asked(emulator, rule, artifact, requests)
 }
 
-fn leads_of_logits(rng: &mut Xoshiro256PlusPlus, artifact: &Artifact<'_>, count: usize) -> Vec<RequestBody> {
+fn top2_margins_of_logits(rng: &mut Xoshiro256PlusPlus, artifact: &Artifact<'_>, count: usize) -> Vec<RequestBody> {
     let classes = usize::from(artifact.header().classes);
     let mut rows = Vec::new();
     for class in 0..classes {
         let table = artifact.tables().get(class % artifact.tables().count());
         let edges = table.map(|table| margin_edges(&table.form)).unwrap_or_default();
-        let leads = edges.into_iter().flat_map(around).chain([0.0, f32::from_bits(1), f32::MAX]);
-        for lead in leads.filter(|&lead| lead >= 0.0 && lead.is_finite()) {
+        let top2_margins = edges.into_iter().flat_map(around).chain([0.0, f32::from_bits(1), f32::MAX]);
+        for top2_margin in top2_margins.filter(|&top2_margin| top2_margin >= 0.0 && top2_margin.is_finite()) {
             // Second to 0, which makes the difference exact, or to the least logit there is.
             for second in [0.0, f32::MIN] {
                 let mut row = vec![second; classes];
-                row[class] = lead;
+                row[class] = top2_margin;
                 rows.push(row);
             }
         }
@@ -116,7 +116,7 @@ fn leads_of_logits(rng: &mut Xoshiro256PlusPlus, artifact: &Artifact<'_>, count:
     rows.into_iter().map(|row| RequestBody::predict(Scores::Logits(row.into_iter().collect()))).collect()
 }
 
-fn leads_of_codes(
+fn top2_margins_of_codes(
     rng: &mut Xoshiro256PlusPlus,
     artifact: &Artifact<'_>,
     max_key: u16,
@@ -132,10 +132,10 @@ fn leads_of_codes(
             _ => Vec::new(),
         };
         let around = edges.into_iter().flat_map(|edge| [edge.saturating_sub(1), edge, edge + 1]);
-        for lead in around.chain([0, 1, max_key.into()]).map(|lead| lead.min(max_key.into()) as u16) {
-            for second in [0, (max_key - lead) / 2, max_key - lead] {
+        for top2_margin in around.chain([0, 1, max_key.into()]).map(|top2_margin| top2_margin.min(max_key.into()) as u16) {
+            for second in [0, (max_key - top2_margin) / 2, max_key - top2_margin] {
                 let mut row = vec![second; classes];
-                row[class] = second + lead;
+                row[class] = second + top2_margin;
                 rows.push(row);
             }
         }

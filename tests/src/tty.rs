@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use calib_core::wire::{ReplyBody, RequestBody, Slots};
-use calib_host::io::device::serial::{Link, Patience, open_port};
+use calib_host::io::device::serial::{Link, RetryPolicy, open_port};
 use serialport::TTYPort;
 use tempfile::TempDir;
 
@@ -266,8 +266,8 @@ impl TtyDevice {
     /// # Errors
     ///
     /// If the power is off, or the terminal cannot be opened.
-    pub fn link(&self, patience: Patience) -> Result<Link<TTYPort>> {
-        Ok(Link::new(open_port(self.port()?, 115_200)?, patience))
+    pub fn link(&self, retry: RetryPolicy) -> Result<Link<TTYPort>> {
+        Ok(Link::new(open_port(self.port()?, 115_200)?, retry))
     }
 
     /// What the slots hold.
@@ -277,8 +277,8 @@ impl TtyDevice {
     /// If the device does not answer.
     pub fn slots(&self) -> Result<Slots> {
         // QEMU looks once a second whether somebody has the terminal open, and drops what the device sends until then.
-        let patience = Patience { reply: Duration::from_millis(500), tries: 60 };
-        match self.link(patience)?.ask(&RequestBody::Slots)? {
+        let retry = RetryPolicy { reply: Duration::from_millis(500), tries: 60 };
+        match self.link(retry)?.ask(&RequestBody::Slots)? {
             ReplyBody::Slots(slots) => Ok(slots),
             other => bail!("the device answered {other:?}"),
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use calib_classifier::Gives;
+use calib_classifier::OutputKind;
 use calib_classifier::tflite::{Fault, Network, NetworkError, Side};
 use calib_core::ScoreEncoding;
 use calib_tests::classifier::NetworkCase;
@@ -43,13 +43,13 @@ fn what_a_device_would_not_run_rightly_is_refused_with_the_reason() {
 #[test]
 fn the_networks_of_the_demonstration_are_read() {
     let case = NetworkCase::digits().unwrap();
-    let Network { name, shape, outputs, gives, .. } = &case.network;
-    assert_eq!((name.as_str(), &shape[..], *outputs, *gives), ("digits", &[8, 8, 1][..], 10, Gives::Logits));
+    let Network { name, shape, outputs, output_kind, .. } = &case.network;
+    assert_eq!((name.as_str(), &shape[..], *outputs, *output_kind), ("digits", &[8, 8, 1][..], 10, OutputKind::Logits));
     assert_eq!(case.calibration.map(|rows| rows.codes.len()), Some(900));
     assert_eq!((case.test.codes.len(), case.test.rows.features[0].len()), (497, 64));
 
     let small = NetworkCase::digits_small().unwrap();
-    assert_eq!((small.network.gives, small.test.codes.len()), (Gives::Probs, 497));
+    assert_eq!((small.network.output_kind, small.test.codes.len()), (OutputKind::Probs, 497));
     assert_eq!(small.network.encoding(), ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 });
     assert_ne!(small.network.id, case.network.id);
     // They read digits: accuracy on the rows that neither has seen.

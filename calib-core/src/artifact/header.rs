@@ -193,7 +193,7 @@ impl HeaderFlags {
     pub const COMPACT: Self = Self(8);
     /// The score of a predicted class is the top-two margin of the logits: the largest logit minus the second largest. The
     /// [encoding](Header::encoding) is the one of the logits, and the tables' keys are differences.
-    pub const CLASS_MARGIN: Self = Self(16);
+    pub const TOP2_MARGIN: Self = Self(16);
 
     /// Each [group](super::Groups) has separate tables: first those of group 0, as many as the reduction has, then those of the
     /// others.
@@ -217,7 +217,7 @@ impl HeaderFlags {
             | Self::CLASS_UNCALIBRATED.0
             | Self::WEIGHTED.0
             | Self::COMPACT.0
-            | Self::CLASS_MARGIN.0
+            | Self::TOP2_MARGIN.0
             | Self::GROUPED.0
             | Self::STEPS.0;
         self.0 & !all == 0
@@ -245,10 +245,10 @@ impl<'a> Header<'a> {
     }
 
     pub(super) fn is_consistent(&self) -> bool {
-        let of_class = self.flags.contains(HeaderFlags::CLASS_MARGIN);
+        let of_class = self.flags.contains(HeaderFlags::TOP2_MARGIN);
         let score = match self.reduction {
             Reduction::Binary => !of_class,
-            // Floats of a predicted class are probabilities, or the leads of logits; codes are of either.
+            // Floats of a predicted class are probabilities, or the top-two margins of logits; codes are of either.
             Reduction::TopLabel | Reduction::Confidence => {
                 self.encoding.is_quantized() || self.encoding.is_margin() == of_class
             }

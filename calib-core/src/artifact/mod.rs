@@ -51,7 +51,7 @@
 //! then the words of the tables one after the other, u32 where the table says so and otherwise f32. A table without
 //! words is an uncalibrated class. Epsilon is NaN if nothing is guaranteed. An edge of sections 9 and 11 is a code minus the lowest
 //! code of its encoding. Or it is a score rounded to the nearest `k / 65535`, or the upper half of a margin's key. Edges and knots
-//! over margins are any finite f32 but `-0.0`. Under [`HeaderFlags::CLASS_MARGIN`] the keys of codes are differences. Section 11 is a pool of u16 instead of u32, with
+//! over margins are any finite f32 but `-0.0`. Under [`HeaderFlags::TOP2_MARGIN`] the keys of codes are differences. Section 11 is a pool of u16 instead of u32, with
 //! its count and offsets. Under [`HeaderFlags::STEPS`] section 2 takes the place of section 5 or 6.
 //!
 //! Sections 12 to 16 hold a calibrator of a whole vector of `L` classes, in place of the tables. The header's `C` bins are cells of

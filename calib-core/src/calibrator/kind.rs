@@ -94,7 +94,7 @@ impl<'a> GroupedCalibrator<'a> {
         let Self { tables, reduction, encoding, classes, flags } = self;
 
         // Parsing refuses margins under any reduction but binary, top-label and confidence.
-        let is_of_class = flags.contains(HeaderFlags::CLASS_MARGIN);
+        let is_of_class = flags.contains(HeaderFlags::TOP2_MARGIN);
         match (is_of_class, encoding.is_margin()) {
             (true, true) => {
                 return Calibrator::TopLabelMargin(TopLabelMarginCalibrator { tables, classes });

@@ -216,7 +216,7 @@ impl TopLabelCodeMarginCalibrator<'_> {
     pub fn calibrate(&self, top: TopLabelCodeMargin) -> Result<Outcome, EncodingError> {
         EncodingError::check_encodings(self.encoding, top.encoding())?;
         Ok(match table(&self.tables, self.classes, top.class()) {
-            Some(table) => self.tables.calibrate_code(table, top.lead()),
+            Some(table) => self.tables.calibrate_code(table, top.top2_margin()),
             None => Outcome::NO_TABLE,
         })
     }

@@ -369,7 +369,7 @@ impl<'a> PredictionSets<'a> {
     /// is not.
     fn correct(&self, set: &mut ClassSet, keys: &[u16]) {
         let is_margin = self.conformity == Conformity::Margin;
-        // A lead is not below 0, so only a threshold above 0 leaves the predicted class out.
+        // A top-two margin is not below 0, so only a threshold above 0 leaves the predicted class out.
         let is_asked = self.never_empty()
             || is_margin && (self.is_by_class() || self.threshold() > Conformity::code_key(0));
         if !is_asked {
@@ -377,7 +377,7 @@ impl<'a> PredictionSets<'a> {
         }
         let Ok(top) = TopLabelCodeMargin::from_keys(self.encoding, keys) else { return };
         let threshold = self.quantile(top.class()).map_or(0, |quantile| quantile.key);
-        if self.never_empty() || is_margin && Conformity::code_key(top.lead().into()) >= threshold {
+        if self.never_empty() || is_margin && Conformity::code_key(top.top2_margin().into()) >= threshold {
             set.insert(top.class());
         } else if is_margin {
             set.remove(top.class());
@@ -533,7 +533,7 @@ mod tests {
         // Both of two equal logits have the margin 0.
         assert_eq!(set(Quantiles::All(at(margin_key(0.0))), [1.0, 1.0, 0.0]), [0, 1]);
         assert_eq!(set(Quantiles::ByClass(&three(margin_key(0.0))), [1.0, 1.0, 0.0]), [0, 1]);
-        // A lead of 2.
+        // A top-two margin of 2.
         let next = margin_key(2.0f32.next_up());
         assert_eq!(set(Quantiles::All(at(margin_key(2.0))), [3.0, 1.0, 0.0]), [0]);
         assert_eq!(set(Quantiles::All(at(next)), [3.0, 1.0, 0.0]), [0; 0]);
@@ -545,10 +545,10 @@ mod tests {
             let words = words(Conformity::Margin, false, quantiles);
             classes(parsed(&words, u8, 3).unwrap().of_keys(&keys).unwrap())
         };
-        for (lead, set) in [(1, vec![0]), (2, vec![0]), (3, vec![])] {
-            let key = Conformity::code_key(lead);
-            assert_eq!(of_codes(Quantiles::All(at(key)), [5, 3, 0]), set, "{lead}");
-            assert_eq!(of_codes(Quantiles::ByClass(&three(key)), [5, 3, 0]), set, "{lead}");
+        for (top2_margin, set) in [(1, vec![0]), (2, vec![0]), (3, vec![])] {
+            let key = Conformity::code_key(top2_margin);
+            assert_eq!(of_codes(Quantiles::All(at(key)), [5, 3, 0]), set, "{top2_margin}");
+            assert_eq!(of_codes(Quantiles::ByClass(&three(key)), [5, 3, 0]), set, "{top2_margin}");
         }
         assert_eq!(of_codes(Quantiles::All(at(Conformity::code_key(0))), [5, 5, 0]), [0, 1]);
     }

@@ -59,7 +59,7 @@ pub struct Journal<F> {
     layout: JournalLayout,
     /// The counters of a record.
     words: usize,
-    newest: Option<Found>,
+    newest: Option<WholeRecord>,
     /// Where the next record goes, as an offset in the journal; `None` if that is the next sector.
     next: Option<u32>,
     /// The greatest number of a record that was seen.
@@ -71,7 +71,7 @@ pub struct Journal<F> {
 
 /// A record that is whole.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct WholeRecord {
     at: u32,
     head: Head,
 }
@@ -145,7 +145,7 @@ impl<F: NorFlash> Journal<F> {
         is_wanted: impl Fn(&Head) -> bool,
         take: &mut impl FnMut(&mut dyn Iterator<Item = u32>) -> R,
     ) -> Option<R> {
-        while let Some(Found { at, head }) = self.newest {
+        while let Some(WholeRecord { at, head }) = self.newest {
             if !is_wanted(&head) {
                 return None;
             }
@@ -185,7 +185,7 @@ impl<F: NorFlash> Journal<F> {
             result = self.write(at, head, words.clone());
             if result.is_ok() {
                 self.next = self.behind(at);
-                self.newest = Some(Found { at, head });
+                self.newest = Some(WholeRecord { at, head });
                 (self.last, self.step) = (sequence, 1);
                 break;
             }
@@ -254,8 +254,8 @@ impl<F: NorFlash> Journal<F> {
     }
 
     /// Looks for the newest record with a number below this one.
-    fn newest_below(&mut self, below: u32) -> Option<Found> {
-        let mut newest: Option<Found> = None;
+    fn newest_below(&mut self, below: u32) -> Option<WholeRecord> {
+        let mut newest: Option<WholeRecord> = None;
         for sector in (0..self.layout.len_bytes).step_by(F::ERASE_SIZE) {
             for at in (sector..sector + Self::SECTOR).step_by(record_len(self.words).max(UNIT_LEN)) {
                 // What does not end in its sector is no record, and behind a place that is blank there is none: what fails is not
@@ -267,7 +267,7 @@ impl<F: NorFlash> Journal<F> {
                 let Some((head, ())) = (0..READ_TRIES).find_map(|_| read(self)) else { continue };
                 if head.sequence < below && newest.is_none_or(|newest| newest.head.sequence <= head.sequence)
                 {
-                    newest = Some(Found { at, head });
+                    newest = Some(WholeRecord { at, head });
                 }
             }
         }

@@ -88,7 +88,7 @@ impl<'a> Output<'a> {
                 (top.class(), ScoreEcho::Code(top.score().key()))
             }
             Self::TopLabelCode(top) => (top.class(), ScoreEcho::Code(top.score().key())),
-            Self::TopLabelCodeMargin(top) => (top.class(), ScoreEcho::Lead(top.lead())),
+            Self::TopLabelCodeMargin(top) => (top.class(), ScoreEcho::Top2Margin(top.top2_margin())),
         }
     }
 }

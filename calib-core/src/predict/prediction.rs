@@ -50,7 +50,7 @@ pub enum ScoreEcho {
     /// A margin: of class 1 of a binary classifier, otherwise the top-two margin of the logits.
     Margin(Margin),
     /// The top-two margin of the codes, in codes.
-    Lead(u16),
+    Top2Margin(u16),
 }
 
 /// The classes after the first, in descending order of score.
@@ -108,7 +108,7 @@ impl fmt::Display for Mismatch {
             Self::Kind { classes: 2 } => f.write_str("the artifact takes another kind of score"),
             Self::Kind { classes } => write!(f, "the artifact takes scores of {classes} classes"),
             Self::Encoding(encoding) => write!(f, "the artifact takes {encoding}"),
-            Self::ClassScore => f.write_str("the artifact takes the other one of a code and its lead"),
+            Self::ClassScore => f.write_str("the artifact takes the other one of a code and its top-two margin"),
             Self::AllClasses => f.write_str("the artifact takes the codes of all classes"),
             Self::Group(groups) => write!(f, "the artifact has {groups} groups, and none of them is named"),
         }

@@ -123,7 +123,7 @@ impl<'a> Predictor<'a> {
     }
 
     /// Tells whether the calibrator takes the top-two margin of the codes, and not the code.
-    pub fn takes_lead(&self) -> bool {
+    pub fn takes_top2_margin(&self) -> bool {
         matches!(self.ungrouped(), Calibrator::TopLabelCodeMargin(_))
     }
 
@@ -293,7 +293,7 @@ impl<'a> Predictor<'a> {
         let top = match *output {
             Output::Score(score) => TopLabel { class: 1, score },
             Output::Probs(probs) => probs.top_label(),
-            // Only a calibrator that does not take the lead of the largest logit needs exponentials.
+            // Only a calibrator that does not take the top-two margin of the logits needs exponentials.
             Output::Logits(logits) | Output::QuantizedLogits { logits, .. }
                 if !self.encoding().is_quantized() =>
             {
@@ -310,7 +310,7 @@ impl<'a> Predictor<'a> {
             }
             Output::Code(score) => return self.code(calibrator, 1, score),
             Output::TopLabelCode(top) => return self.code(calibrator, top.class(), top.score()),
-            Output::TopLabelCodeMargin(top) => return self.lead(calibrator, top),
+            Output::TopLabelCodeMargin(top) => return self.top2_margin(calibrator, top),
             Output::Codes(codes) | Output::QuantizedLogits { codes, .. } => {
                 return self.codes(calibrator, codes);
             }
@@ -333,7 +333,7 @@ impl<'a> Predictor<'a> {
         codes: CodeVector<'_>,
     ) -> Result<Ranked, E> {
         if let Calibrator::TopLabelCodeMargin(_) = calibrator {
-            return self.lead(calibrator, codes.top_label_margin());
+            return self.top2_margin(calibrator, codes.top_label_margin());
         }
         let top = codes.top_label();
         self.code(calibrator, top.class(), top.score())
@@ -376,7 +376,7 @@ impl<'a> Predictor<'a> {
     }
 
     #[inline(never)]
-    fn lead<E: From<Mismatch>>(
+    fn top2_margin<E: From<Mismatch>>(
         &self,
         calibrator: &Calibrator<'_>,
         top: TopLabelCodeMargin,
@@ -387,7 +387,7 @@ impl<'a> Predictor<'a> {
             _ => return Err(Mismatch::Encoding(self.encoding()).into()),
         };
         let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
-        Ok(Ranked { class: top.class(), score: ScoreEcho::Lead(top.lead()), outcome })
+        Ok(Ranked { class: top.class(), score: ScoreEcho::Top2Margin(top.top2_margin()), outcome })
     }
 
     /// Adds what the decision rule, the thresholds or the prediction sets say: an artifact has one of them at most.
@@ -444,7 +444,7 @@ fn verdict(points: &OperatingPoints<'_>, score: &ScoreEcho, group: Option<u8>) -
             let score = QuantizedScore::from_key(points.encoding(), key).ok()?;
             point.verdict(score).ok()
         }),
-        ScoreEcho::Lead(_) => None,
+        ScoreEcho::Top2Margin(_) => None,
     };
     verdict.ok_or(Mismatch::Encoding(points.encoding()))
 }

@@ -13,7 +13,7 @@ use super::top_label_code_margin::TopLabelCodeMargin;
 /// let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
 /// let codes = CodeVector::new(logits, &[8, 228, 218])?;
 /// assert_eq!((codes.top_label().class(), codes.top_label().score().code()), (1, 100));
-/// assert_eq!(codes.top_label_margin().lead(), 10);
+/// assert_eq!(codes.top_label_margin().top2_margin(), 10);
 /// # Ok::<(), CodeVectorError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -122,9 +122,9 @@ impl ScoreEncoding {
     /// use calib_core::ScoreEncoding;
     ///
     /// let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
-    /// assert_eq!(logits.of_leads(), ScoreEncoding::U8 { scale: 0.25, zero_point: 0 });
+    /// assert_eq!(logits.of_top2_margins(), ScoreEncoding::U8 { scale: 0.25, zero_point: 0 });
     /// ```
-    pub const fn of_leads(&self) -> Self {
+    pub const fn of_top2_margins(&self) -> Self {
         match *self {
             Self::U8 { scale, .. } | Self::I8 { scale, .. } => Self::U8 { scale, zero_point: 0 },
             Self::U16 { scale, .. } | Self::I16 { scale, .. } => Self::U16 { scale, zero_point: 0 },

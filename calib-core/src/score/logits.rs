@@ -106,8 +106,8 @@ impl<'a> Logits<'a> {
             }
         }
         let logit = |key| Margin::from_key(key).unwrap_or_default().get();
-        let lead = Margin::new(logit(top) - logit(second)).unwrap_or(Margin::MAX);
-        TopLabelMargin { class: class as u16, margin: lead }
+        let top2_margin = Margin::new(logit(top) - logit(second)).unwrap_or(Margin::MAX);
+        TopLabelMargin { class: class as u16, margin: top2_margin }
     }
 
     /// Writes the classes with the largest logits and their [scores](Logits::scores) into `top` in descending order, and
@@ -189,17 +189,17 @@ mod tests {
     }
 
     #[test]
-    fn the_lead_is_over_the_second_largest_and_always_finite() {
-        let lead = |logits: &[f32]| {
+    fn the_top2_margin_is_over_the_second_largest_and_always_finite() {
+        let top2_margin = |logits: &[f32]| {
             let top = Logits::new(logits).unwrap().top_label_margin();
             (top.class, top.margin.get())
         };
-        assert_eq!(lead(&[-1.0, 2.0, 2.0]), (1, 0.0));
-        assert_eq!(lead(&[-0.0, 0.0, -1.0]), (0, 0.0));
-        assert_eq!(lead(&[-3.0, -5.0, -4.5]), (0, 1.5));
-        assert_eq!(lead(&[f32::MIN, f32::MAX]), (1, f32::MAX));
-        assert_eq!(lead(&[f32::MIN, f32::MIN]), (0, 0.0));
-        assert_eq!(lead(&[0.0, f32::from_bits(1)]), (1, f32::from_bits(1)));
+        assert_eq!(top2_margin(&[-1.0, 2.0, 2.0]), (1, 0.0));
+        assert_eq!(top2_margin(&[-0.0, 0.0, -1.0]), (0, 0.0));
+        assert_eq!(top2_margin(&[-3.0, -5.0, -4.5]), (0, 1.5));
+        assert_eq!(top2_margin(&[f32::MIN, f32::MAX]), (1, f32::MAX));
+        assert_eq!(top2_margin(&[f32::MIN, f32::MIN]), (0, 0.0));
+        assert_eq!(top2_margin(&[0.0, f32::from_bits(1)]), (1, f32::from_bits(1)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::top_label_code::CodeVectorError;
 
 /// The class that a quantized classifier predicts, with the top-two margin of the codes: the largest code minus the second largest.
 ///
-/// The top-two margin is an exact integer from 0 up, which stands for `scale * lead`: the zero point cancels. Finding it takes no floating
+/// The top-two margin is an exact integer from 0 up, which stands for `scale * top2_margin`: the zero point cancels. Finding it takes no floating
 /// point, and the codes may be those of logits, in front of the softmax.
 /// A [`TopLabelCodeMarginCalibrator`](crate::calibrator::TopLabelCodeMarginCalibrator) takes it.
 ///
@@ -18,7 +18,7 @@ use super::top_label_code::CodeVectorError;
 /// let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
 /// let output: [i8; 3] = [-120, 100, 90];
 /// let top = TopLabelCodeMargin::new(logits, output)?;
-/// assert_eq!((top.class(), top.lead()), (1, 10));
+/// assert_eq!((top.class(), top.top2_margin()), (1, 10));
 /// # Ok::<(), CodeVectorError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct TopLabelCodeMargin {
     encoding: ScoreEncoding,
     classes: u16,
     class: u16,
-    lead: u16,
+    top2_margin: u16,
 }
 
 impl TopLabelCodeMargin {
@@ -65,7 +65,7 @@ impl TopLabelCodeMargin {
         if classes < 2 {
             return Err(CodeVectorError::ClassCount(classes));
         }
-        Ok(Self { encoding, classes: classes as u16, class: class as u16, lead: (top - second) as u16 })
+        Ok(Self { encoding, classes: classes as u16, class: class as u16, top2_margin: (top - second) as u16 })
     }
 
     /// Finds the class and its top-two margin in codes given as [keys](super::QuantizedScore::key).
@@ -94,14 +94,14 @@ impl TopLabelCodeMargin {
     }
 
     /// Returns the top-two margin in codes: the key by which tables are searched.
-    pub const fn lead(&self) -> u16 {
-        self.lead
+    pub const fn top2_margin(&self) -> u16 {
+        self.top2_margin
     }
 
     /// Returns the difference of logits for which the top-two margin stands, in f32. A calibrator never uses this number.
     pub const fn dequantized(&self) -> f32 {
         match self.encoding.scale() {
-            Some(scale) => scale * self.lead as f32,
+            Some(scale) => scale * self.top2_margin as f32,
             None => 0.0,
         }
     }
@@ -119,13 +119,13 @@ mod tests {
         let top = TopLabelCodeMargin::new(encoding, codes.iter().copied()).unwrap();
         assert_eq!(
             f64::from(top.dequantized()),
-            f64::from(encoding.scale().unwrap()) * f64::from(top.lead())
+            f64::from(encoding.scale().unwrap()) * f64::from(top.top2_margin())
         );
-        (top.classes(), top.class(), top.lead())
+        (top.classes(), top.class(), top.top2_margin())
     }
 
     #[test]
-    fn the_lead_is_over_the_second_largest_wherever_it_is() {
+    fn the_top2_margin_is_over_the_second_largest_wherever_it_is() {
         assert_eq!(top(I8, &[-128, -128]), (2, 0, 0));
         assert_eq!(top(I8, &[-128, 127]), (2, 1, 255));
         assert_eq!(top(I8, &[5, 9, 7, 9]), (4, 1, 0));
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(top(U8, &[0, 0, 255]), (3, 2, 255));
         assert_eq!(top(I16, &[-32_768, 32_767]), (2, 1, 65_535));
         let keys = TopLabelCodeMargin::from_keys(I8, &[0, 131, 131, 125]).unwrap();
-        assert_eq!((keys.class(), keys.lead()), (1, 0));
+        assert_eq!((keys.class(), keys.top2_margin()), (1, 0));
     }
 
     #[test]

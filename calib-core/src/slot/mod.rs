@@ -61,11 +61,11 @@
 //!    treated as torn.
 //!
 //! 7. *The newest counter is kept twice*: in its slot's record, and in a note in the other slot. A note counts where the key and the classifier are
-//!    those for which it was written. So if one slot is lost, a lower counter is still refused. [`SlotStore::passed_over`] reports
+//!    those for which it was written. So if one slot is lost, a lower counter is still refused. [`SlotStore::fallback_from`] reports
 //!    a calibrator that is active in place of a newer one.
 //!
 //! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the active one may be
-//! older than what is in the other slot, [`SlotStore::passed_over`] says so.
+//! older than what is in the other slot, [`SlotStore::fallback_from`] says so.
 //!
 //! # What protects against what
 //!
@@ -102,7 +102,7 @@ pub use buffer::{ArtifactBuffer, BufferFull};
 pub use error::{InstallError, SlotFault};
 pub use install::{Install, Progress, Receipt};
 pub use layout::{Erased, LayoutError, SlotLayout};
-pub use store::{PassedOver, SlotContent, SlotStore, slot_trailer};
+pub use store::{UnusableSlot, SlotContent, SlotStore, slot_trailer};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use trusted_key::{NotAKey, TrustedKey};

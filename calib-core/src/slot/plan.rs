@@ -6,7 +6,7 @@ use super::admission::Trust;
 use super::error::{InstallError, SlotFault};
 use super::note::Note;
 use super::record::Record;
-use super::store::{Current, Found, SlotStore};
+use super::store::{Current, ScanResult, SlotStore};
 use super::trailer::Trailer;
 
 /// What an installation does.
@@ -81,7 +81,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
             return false;
         }
         // What could not be read then says nothing.
-        let is_known = |found: &Found| {
+        let is_known = |found: &ScanResult| {
             found.trailer == trailer && found.fault.is_some_and(|fault| fault != SlotFault::Flash)
         };
         !self.found.get(slot).is_some_and(is_known)

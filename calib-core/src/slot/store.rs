@@ -49,7 +49,7 @@ pub struct SlotStore<F, T> {
     pub(super) admission: Admission<T>,
     pub(super) current: Option<Current>,
     /// What the slots were when they were loaded last.
-    pub(super) found: [Found; 2],
+    pub(super) found: [ScanResult; 2],
     /// The greatest counter that a note said then.
     pub(super) noted: Option<Note>,
 }
@@ -63,7 +63,7 @@ pub(super) struct Current {
 
 /// What a slot was found to be: what its end says, and why it was not loaded, if that was tried.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct ScanResult {
     pub(super) trailer: Trailer,
     pub(super) fault: Option<SlotFault>,
 }
@@ -74,7 +74,7 @@ pub(super) struct Found {
 /// as well be an older one. Or a note says that a newer one was there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct PassedOver {
+pub struct UnusableSlot {
     /// The slot.
     pub slot: u8,
     /// Why it is of no use.
@@ -108,7 +108,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         buffer: &mut ArtifactBuffer<WORDS>,
     ) -> Result<(Self, Result<Admitted<'_>, [SlotFault; 2]>), LayoutError> {
         layout.check(&flash)?;
-        let found = [Found { trailer: Trailer::Unreadable, fault: None }; 2];
+        let found = [ScanResult { trailer: Trailer::Unreadable, fault: None }; 2];
         let mut store =
             Self { region: Region { flash, layout }, admission, current: None, found, noted: None };
         let loaded = store.load(buffer);
@@ -126,7 +126,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ) -> Result<Admitted<'b>, [SlotFault; 2]> {
         self.current = None;
         self.noted = self.region.noted(self.admission.whose());
-        self.found = [0, 1].map(|slot| Found { trailer: self.region.trailer(slot), fault: None });
+        self.found = [0, 1].map(|slot| ScanResult { trailer: self.region.trailer(slot), fault: None });
         let [first, second] = self.found.map(|found| found.trailer.complete().map(|record| record.rank()));
         for slot in if first >= second { [0, 1] } else { [1, 0] } {
             let mut loaded = self.load_slot(slot, buffer);
@@ -177,7 +177,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
 
     /// Returns the slot whose calibrator may be newer than the active one and was of no use when the latter was
     /// [loaded](SlotStore::load). It is `None` if there is no such slot, or no active calibrator.
-    pub fn passed_over(&self) -> Option<PassedOver> {
+    pub fn fallback_from(&self) -> Option<UnusableSlot> {
         let current = self.current?;
         let slot = 1 - current.slot.min(1);
         // The newest is not there, whatever is in its slot.
@@ -185,13 +185,13 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         let gone = |fault| Some(fault).filter(|_| is_gone);
         let fault = match *self.found.get(slot)? {
             // One with an older calibrator is not looked at.
-            Found { trailer: Trailer::Complete(_), fault } => fault.or(gone(SlotFault::Uncommitted)),
-            Found { trailer: Trailer::Damaged, .. } => Some(SlotFault::Altered),
-            Found { trailer: Trailer::Unreadable, .. } => Some(SlotFault::Flash),
-            Found { trailer: Trailer::Blank, .. } => gone(SlotFault::Blank),
-            Found { trailer: Trailer::Open(_), .. } => gone(SlotFault::Uncommitted),
+            ScanResult { trailer: Trailer::Complete(_), fault } => fault.or(gone(SlotFault::Uncommitted)),
+            ScanResult { trailer: Trailer::Damaged, .. } => Some(SlotFault::Altered),
+            ScanResult { trailer: Trailer::Unreadable, .. } => Some(SlotFault::Flash),
+            ScanResult { trailer: Trailer::Blank, .. } => gone(SlotFault::Blank),
+            ScanResult { trailer: Trailer::Open(_), .. } => gone(SlotFault::Uncommitted),
         };
-        fault.map(|fault| PassedOver { slot: slot as u8, fault })
+        fault.map(|fault| UnusableSlot { slot: slot as u8, fault })
     }
 
     /// Returns the active slot, 0 or 1; `None` if neither is.

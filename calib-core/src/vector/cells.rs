@@ -12,7 +12,7 @@ use crate::table::{TableError, check_probs};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum CellScheme<'a> {
-    /// Simplices within simplices, finest towards the corners.
+    /// Simplices within simplices, finest toward the corners.
     Sierpinski(Sierpinski),
     /// A regular grid.
     Grid(SimplexGrid),

@@ -2,7 +2,7 @@
 
 use super::limits::MAX_CELLS;
 
-/// A fixed partition of the probability simplex that is finest towards the corners (Gupta and Ramdas 2022, appendix G.1).
+/// A fixed partition of the probability simplex that is finest toward the corners (Gupta and Ramdas 2022, appendix G.1).
 ///
 /// At each of `depth` levels, a vector with an entry above 1/2 belongs to the corner of the entry's class. The corner is then
 /// enlarged to the whole simplex, by doubling every entry and taking 1 from the one above 1/2, and divided at the next level. A

@@ -100,7 +100,7 @@ impl<'a> SplitTree<'a> {
         self.words
     }
 
-    /// Returns a score in units of [`SplitTree::STEP`], rounded towards 0. Scaling by a power of two is exact.
+    /// Returns a score in units of [`SplitTree::STEP`], rounded toward 0. Scaling by a power of two is exact.
     #[inline]
     pub fn steps(score: f32) -> i32 {
         (score * (1 << 30) as f32) as i32

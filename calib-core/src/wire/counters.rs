@@ -34,7 +34,7 @@ pub struct Counters {
     /// Whether a counter has reached what it can hold. Nothing is counted from then on.
     pub is_full: bool,
     /// Whether the counters survive a restart.
-    pub kept: Kept,
+    pub persistence: Persistence,
     /// Whether outcomes are taken and counters set back over this line.
     pub takes_outcomes: bool,
     /// What the device does on an alarm of a shift or of the guarantee; `None` if it only tells it.
@@ -87,14 +87,14 @@ pub enum Raised {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Kept {
+pub enum Persistence {
     /// They are in memory alone: the device began again when it was switched on, and the bound on false alarms is that of one start.
-    No,
+    MemoryOnly,
     /// The number of predictions and outcomes of all tables since the last save. They are not in the reported counts.
-    But(u32),
+    SavedExcept(u32),
     /// The flash failed when they were to be saved.
     Failed,
-    /// As [`Kept::But`], and what was saved before could not be read, or is a calibrator's that was passed over: whether there was an alarm is not
+    /// As [`Persistence::SavedExcept`], and what was saved before could not be read, or is a calibrator's that was passed over: whether there was an alarm is not
     /// known, and what is done on one is done.
     Lost(u32),
 }

@@ -186,7 +186,7 @@ mod tests {
             change: watched,
             guarantee: Some(watched),
             is_full: true,
-            kept: Kept::But(u32::MAX),
+            persistence: Persistence::SavedExcept(u32::MAX),
             takes_outcomes: true,
             action: Some(ActionOnAlarm { action: MonitorAction::Uncalibrated, is_done: true }),
         }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn resynchronises_after_an_overlong_frame() {
+    fn resynchronizes_after_an_overlong_frame() {
         let mut buf = [0; MAX_FRAME];
         let request = Request { id: 1, body: RequestBody::Status };
         let mut bytes = std::vec![1; 3 * MAX_FRAME];

@@ -10,7 +10,7 @@ use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Red
 use crate::decision::AlarmRule;
 use crate::predict::Mismatch;
 use crate::score::{CodeError, LogitsError, ProbsError, ScoreEncoding, ScoreError};
-use crate::slot::{PassedOver, SlotFault};
+use crate::slot::{UnusableSlot, SlotFault};
 
 /// The version of the device protocol, which a device states in its [status](Status::protocol).
 ///
@@ -171,7 +171,7 @@ pub struct Status {
     /// The calibrator, or why there is none.
     pub calibrator: Result<CalibratorStatus, Missing>,
     /// The slot that may hold a newer calibrator than the active one, and is of no use: the device has fallen back.
-    pub passed_over: Option<PassedOver>,
+    pub fallback_from: Option<UnusableSlot>,
     /// What is answered.
     pub questions: Questions,
 }

@@ -32,7 +32,7 @@ mod update;
 
 pub use crate::predict::{Ranked, RankedList, ScoreEcho};
 pub use counters::{
-    ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
+    ActionOnAlarm, Counters, CountersRefusal, Persistence, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
     Raised, Watched,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};

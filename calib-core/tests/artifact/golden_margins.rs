@@ -54,10 +54,10 @@ const PLATT: &str = concat!(
 "
 );
 
-/// The lead of the predicted class among three int8 logits, one table for all classes.
-const CLASS_MARGIN: &str = concat!(
+/// The top-two margin of the predicted class among three int8 logits, one table for all classes.
+const TOP2_MARGIN: &str = concat!(
     prefix!("02", "8c 00", "09 7c a0 a5", "b8 3b ee d4  71 9a f0 ee"), // 140 bytes
-    // Umd, confidence, i8, scale 0.25, zero point 10; 63 bytes. Flags: the lead of the predicted class. Guarantee: Gupta and Ramdas 2021, Theorem 3, alpha 0.1, epsilon 0.125.
+    // Umd, confidence, i8, scale 0.25, zero point 10; 63 bytes. Flags: the top-two margin of the predicted class. Guarantee: Gupta and Ramdas 2021, Theorem 3, alpha 0.1, epsilon 0.125.
     header!(
         "3f",
         "00 02 02 00 00 80 3e 14",
@@ -71,7 +71,7 @@ const CLASS_MARGIN: &str = concat!(
     01 00 00 00                 # one table
     00 00 00 00 04 00 00 00     # words 0 to 4
     00 00 00 3e                 # epsilon: 0.125
-    0c 00 00 00                 # edge: a lead of 12 codes
+    0c 00 00 00                 # edge: a top-two margin of 12 codes
     00 00 00 3f 00 00 60 3f     # values: 0.5, 0.875
 "
 );
@@ -158,18 +158,18 @@ fn platt_scaling_of_a_margin_is_written_and_read_as_pinned() {
 }
 
 #[test]
-fn the_lead_of_a_code_is_written_and_read_as_pinned() {
-    let golden = hex(CLASS_MARGIN);
+fn the_top2_margin_of_a_code_is_written_and_read_as_pinned() {
+    let golden = hex(TOP2_MARGIN);
     let codes = CodeTable::new(&[12], &[0.5, 0.875], I8).unwrap();
     let table = Table { form: TableForm::Codes(codes), epsilon: Some(0.125) };
-    let flags = HeaderFlags::CLASS_MARGIN;
+    let flags = HeaderFlags::TOP2_MARGIN;
     let header = Header { reduction: Reduction::Confidence, classes: 3, flags, ..header(Method::Umd, I8, 2) };
     let header = guaranteed(header);
     assert_eq!(write(&header, &[Some(table)], &[]), golden);
     let bytes = aligned(&golden);
     let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
     assert_eq!((artifact.header(), artifact.tables().get(0)), (&header, Some(table)));
-    let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() else { panic!("not by lead") };
+    let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() else { panic!("not by top-two margin") };
     assert_eq!((calibrator.classes(), calibrator.encoding()), (3, I8));
     let prob = |codes: [i8; 3]| {
         let top = TopLabelCodeMargin::new(I8, codes).unwrap();
@@ -218,7 +218,7 @@ fn what_is_no_table_over_margins_is_refused() {
 fn contradictions_are_refused() {
     let binary = header(Method::Umd, ScoreEncoding::Margin, 1);
     let top = Header { reduction: Reduction::TopLabel, classes: 3, ..binary };
-    let of_class = |header| Header { flags: HeaderFlags::CLASS_MARGIN, ..header };
+    let of_class = |header| Header { flags: HeaderFlags::TOP2_MARGIN, ..header };
     let mut buf = [0; 1024];
     let mut takes = |header: Header<'_>| ArtifactWriter::new(&mut buf).header(&header).is_ok();
     assert!(takes(binary) && takes(of_class(top)) && takes(of_class(Header { encoding: I8, ..top })));
@@ -367,12 +367,12 @@ proptest! {
         });
     }
 
-    /// The lead of logits is looked up as the margin that it is, class by class.
+    /// The top-two margin of logits is looked up as the margin that it is, class by class.
     #[test]
     fn class_margins_are_looked_up_by_the_predicted_class(
         logits in proptest::collection::vec(-20.0f32..20.0, 3), edge in 0.001f32..20.0,
     ) {
-        let flags = HeaderFlags::CLASS_MARGIN;
+        let flags = HeaderFlags::TOP2_MARGIN;
         let of = |class: f32| [0.1 + class / 10.0, 0.5 + class / 10.0];
         let edges = [edge];
         let values = [of(0.0), of(1.0), of(2.0)];

@@ -171,7 +171,7 @@ fn what_has_no_tables_has_no_monitors() {
 }
 
 /// The header, tables, what monitors compare with, and then what is done on their alarm.
-fn acting(
+fn with_monitor_action(
     header: &Header<'_>,
     tables: &[Option<Table<'_>>],
     parts: &MonitorParts<'_>,
@@ -199,7 +199,7 @@ fn the_action_on_an_alarm_is_a_mandatory_section_of_four_bytes() {
         let bytes = aligned(&bytes);
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
         assert_eq!((artifact.monitor_action(), artifact.monitors().is_some()), (Some(action), true));
-        let again = acting(&binary_header(), &[steps()], &PARTS, action as u32);
+        let again = with_monitor_action(&binary_header(), &[steps()], &PARTS, action as u32);
         assert_eq!(again, bytes.as_bytes());
     }
     let plain = aligned(&binary(&PARTS));
@@ -210,15 +210,15 @@ fn the_action_on_an_alarm_is_a_mandatory_section_of_four_bytes() {
 fn an_action_that_is_none_or_that_nothing_brings_about_is_refused() {
     let unknown = Some(ParseError::Monitors(MonitorsError::Action));
     for number in [0, 3, 1 << 8, 1 << 24, u32::MAX] {
-        assert_eq!(refusal(&acting(&binary_header(), &[steps()], &PARTS, number)), unknown, "{number}");
+        assert_eq!(refusal(&with_monitor_action(&binary_header(), &[steps()], &PARTS, number)), unknown, "{number}");
     }
     for len in [0, 3, 5, 8] {
-        let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
+        let mut sections = disassemble(&with_monitor_action(&binary_header(), &[steps()], &PARTS, 1));
         sections.last_mut().unwrap().payload.resize(len, 0);
         assert_eq!(refusal(&assemble(&sections)), unknown, "{len}");
     }
     // Without what monitors compare with.
-    let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
+    let mut sections = disassemble(&with_monitor_action(&binary_header(), &[steps()], &PARTS, 1));
     sections.retain(|section| section.kind != 36);
     assert_eq!(refusal(&assemble(&sections)), Some(ParseError::MissingSection(SectionKind::Monitors)));
     // Without a table that is monitored.
@@ -226,14 +226,14 @@ fn an_action_that_is_none_or_that_nothing_brings_about_is_refused() {
     let parts = |gaps| MonitorParts { gaps, ..PARTS };
     let tables = [steps(), steps(), steps()];
     let none: &[&[u32]] = &[&[], &[], &[]];
-    assert_eq!(refusal(&acting(&header, &tables, &parts(none), 1)), unknown);
+    assert_eq!(refusal(&with_monitor_action(&header, &tables, &parts(none), 1)), unknown);
     let one: &[&[u32]] = &[&[], &[7, 8, 9], &[]];
-    assert_eq!(refusal(&acting(&header, &tables, &parts(one), 1)), None);
+    assert_eq!(refusal(&with_monitor_action(&header, &tables, &parts(one), 1)), None);
     // Of several probabilities a prediction none is counted.
     let tables = tables.map(|table| table.map(|table| Table { epsilon: None, ..table }));
     for reduction in [Reduction::ClassWise, Reduction::Normalized] {
         let header = Header { reduction, guarantee: None, ..header };
-        let mut sections = disassemble(&acting(&header, &tables, &parts(one), 1));
+        let mut sections = disassemble(&with_monitor_action(&header, &tables, &parts(one), 1));
         let action = Some(ParseError::UnexpectedSection(SectionKind::MonitorAction));
         assert_eq!(refusal(&assemble(&sections)), action, "{reduction:?}");
         sections.pop();
@@ -244,7 +244,7 @@ fn an_action_that_is_none_or_that_nothing_brings_about_is_refused() {
 /// What a reader of before does: it knows no section 37.
 #[test]
 fn a_reader_that_does_not_know_the_action_refuses_the_artifact() {
-    let mut sections = disassemble(&acting(&binary_header(), &[steps()], &PARTS, 1));
+    let mut sections = disassemble(&with_monitor_action(&binary_header(), &[steps()], &PARTS, 1));
     let last = sections.last_mut().unwrap();
     assert_eq!(last.flags, 1);
     last.kind = 99;
@@ -259,7 +259,7 @@ fn only_a_device_with_room_for_every_monitored_table_admits_an_action() {
     let gaps: &[&[u32]] = &[&[7, 8, 9], &[7, 8, 9], &[]];
     let tables = [steps(), steps(), steps()];
     let parts = MonitorParts { gaps, ..PARTS };
-    let acting = aligned(&acting(&header, &tables, &parts, 2));
+    let acting = aligned(&with_monitor_action(&header, &tables, &parts, 2));
     let telling = aligned(&write(&header, &tables, &parts));
     let id = header.provenance.classifier.unwrap_or(ClassifierId([0; 8]));
     let plain = Admission::new(Anybody, id);
@@ -275,13 +275,13 @@ fn only_a_device_with_room_for_every_monitored_table_admits_an_action() {
     // Of bins of the monitors' own outcomes are counted in those of the table.
     let edges: &[&[u32]] = &[&[0.5f32.to_bits()]];
     let own = MonitorParts { gaps: &[&[150, 151]], edges: Some(edges), ..PARTS };
-    let own = aligned(&super::monitors::acting(&binary_header(), &[steps()], &own, 1));
+    let own = aligned(&super::monitors::with_monitor_action(&binary_header(), &[steps()], &own, 1));
     let admits = |bins| plain.watched(MonitorRoom { tables: 1, bins }).admit(own.as_bytes()).is_ok();
     assert_eq!([2, 3].map(admits), [false, true]);
     // And predictions in the monitors' own, which may be more.
     let edges: &[&[u32]] = &[&[0.25f32.to_bits(), 0.5f32.to_bits(), 0.75f32.to_bits()]];
     let more = MonitorParts { gaps: &[&[75, 75, 75, 76]], edges: Some(edges), ..PARTS };
-    let more = aligned(&super::monitors::acting(&binary_header(), &[steps()], &more, 1));
+    let more = aligned(&super::monitors::with_monitor_action(&binary_header(), &[steps()], &more, 1));
     let admits = |bins| plain.watched(MonitorRoom { tables: 1, bins }).admit(more.as_bytes()).is_ok();
     assert_eq!([3, 4].map(admits), [false, true]);
 }

@@ -423,7 +423,7 @@ proptest! {
         }
     }
 
-    /// The predicted class's own ranges, of scores and of the lead of codes.
+    /// The predicted class's own ranges, of scores and of the top-two margin of codes.
     #[test]
     fn classes_have_their_own_ranges(key in 0u16..256, class in 0u16..3, score in 0.0f32..=1.0) {
         let form = platt();
@@ -438,18 +438,18 @@ proptest! {
         prop_assert_eq!((got.bin, got.interval), ranges[usize::from(class)].scan(score.to_bits()));
 
         let form = forms().into_iter().find(|form| form.encoding.is_quantized()).unwrap();
-        let flags = HeaderFlags::CLASS_MARGIN;
+        let flags = HeaderFlags::TOP2_MARGIN;
         let bins = 3 * form.header().bins;
         let header = Header { reduction: Reduction::TopLabel, classes: 3, bins, flags, ..form.header() };
         let ranges = [10, 100, 255].map(of);
         let bytes = aligned(&write(&header, &[Some(form.table); 3], &ranges.clone().map(Some), Rate::OfRange));
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
-        let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() else { panic!("not leads") };
+        let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() else { panic!("not top-two margins") };
         let mut keys = [0; 3];
         keys[usize::from(class)] = key;
         let top = TopLabelCodeMargin::from_keys(calibrator.encoding(), &keys).unwrap();
         let got = *calibrator.calibrate(top).unwrap().calibrated().unwrap();
-        prop_assert_eq!((got.bin, got.interval), ranges[usize::from(top.class())].scan(top.lead().into()));
+        prop_assert_eq!((got.bin, got.interval), ranges[usize::from(top.class())].scan(top.top2_margin().into()));
     }
 
     /// Whatever an attacker or a faulty writer puts into the section under a right CRC: it is refused, or it can be used.

@@ -110,9 +110,9 @@ pub fn margins() -> ArtifactBuffer<128> {
     write(&header, |writer| writer.tables(&[margin_steps()]).unwrap())
 }
 
-/// The same table for each of three classes' lead of the predicted logit.
+/// The same table for each of three classes' top-two margin of the predicted logit.
 pub fn top_label_margin() -> ArtifactBuffer<128> {
-    let flags = HeaderFlags::CLASS_MARGIN;
+    let flags = HeaderFlags::TOP2_MARGIN;
     write(&Header { flags, encoding: ScoreEncoding::Margin, ..header(Reduction::TopLabel, 3, 6) }, |writer| {
         writer.tables(&[margin_steps(); 3]).unwrap();
     })

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::KeyId;
 use calib_core::slot::{
-    InstallError, LayoutError, PassedOver, Refused, SignatureError, SlotFault, slot_trailer,
+    InstallError, LayoutError, UnusableSlot, Refused, SignatureError, SlotFault, slot_trailer,
 };
 use calib_core::{Artifact, ArtifactBuffer, Erased, SlotLayout, SlotStore};
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
@@ -198,8 +198,8 @@ fn a_newer_calibrator_of_no_use_is_told() {
         flash.bytes[newest * SLOT_LEN + 50] ^= 1;
         let mut buffer = Buffer::new();
         let store = open(flash, &mut buffer);
-        let told = PassedOver { slot: newest as u8, fault: SlotFault::Altered };
-        assert_eq!((store.current_slot(), store.passed_over()), (Some(older), Some(told)));
+        let told = UnusableSlot { slot: newest as u8, fault: SlotFault::Altered };
+        assert_eq!((store.current_slot(), store.fallback_from()), (Some(older), Some(told)));
     }
 }
 

@@ -143,7 +143,7 @@ fn no_single_bit_brings_an_older_calibrator_without_a_word_or_a_lower_counter() 
         match store.current_counter() {
             Some(4) => {}
             Some(1) => {
-                assert_eq!(store.passed_over().map(|over| over.slot), Some(1), "bit {bit} is not told");
+                assert_eq!(store.fallback_from().map(|over| over.slot), Some(1), "bit {bit} is not told");
                 // What is no record, no artifact and no gap decides nothing.
                 assert!(
                     bit / 8 < 2 * SLOT_LEN - 288

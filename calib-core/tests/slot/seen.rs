@@ -1,6 +1,6 @@
 //! What a store sees of its slots, and what it does when it sees otherwise than before.
 
-use calib_core::slot::{InstallError, PassedOver, SlotFault};
+use calib_core::slot::{InstallError, UnusableSlot, SlotFault};
 
 use crate::flash::{Flash, SLOT_LEN};
 use crate::{Buffer, OTHERS, OURS, artifact, open, put};
@@ -58,14 +58,14 @@ fn a_newer_calibrator_that_comes_back_is_not_erased() {
     let mut buffer = Buffer::new();
     let mut store = open(flash, &mut buffer);
     assert_eq!(store.current_counter(), Some(2));
-    assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+    assert_eq!(store.fallback_from(), Some(UnusableSlot { slot: 1, fault: SlotFault::Flash }));
     store.flash_mut().lost.clear();
     for counter in [2, 3, 4] {
         let refused = store.install(artifact(counter, 0.875, OURS).as_bytes()).unwrap_err();
         assert_eq!(refused, InstallError::Reload);
     }
     store.load(&mut buffer).unwrap();
-    assert_eq!((store.current_counter(), store.passed_over()), (Some(3), None));
+    assert_eq!((store.current_counter(), store.fallback_from()), (Some(3), None));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_read_is_tried_three_times() {
         flash.blind = fails;
         let mut buffer = Buffer::new();
         let store = open(flash, &mut buffer);
-        assert_eq!((store.current_counter(), store.passed_over()), (counter, None), "{fails}");
+        assert_eq!((store.current_counter(), store.fallback_from()), (counter, None), "{fails}");
     }
 }
 
@@ -92,7 +92,7 @@ fn a_newer_calibrator_that_is_damaged_is_told_and_its_counter_counts() {
         let mut buffer = Buffer::new();
         let mut store = open(flash, &mut buffer);
         assert_eq!(store.current_counter(), Some(2), "{at}");
-        assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault }), "{at}");
+        assert_eq!(store.fallback_from(), Some(UnusableSlot { slot: 1, fault }), "{at}");
         let lower = store.install(artifact(2, 0.875, OURS).as_bytes());
         if at == SLOT_LEN - 60 {
             assert_eq!(lower.unwrap().slot, 1);
@@ -107,18 +107,18 @@ fn a_newer_calibrator_that_is_damaged_is_told_and_its_counter_counts() {
 #[test]
 fn nothing_is_passed_over_that_was_never_completed_or_is_older() {
     let mut buffer = Buffer::new();
-    assert_eq!(open(two(), &mut buffer).passed_over(), None);
+    assert_eq!(open(two(), &mut buffer).fallback_from(), None);
     // The older one is damaged.
     let mut flash = two();
     flash.bytes[40] ^= 1;
-    assert_eq!(open(flash, &mut buffer).passed_over(), None);
+    assert_eq!(open(flash, &mut buffer).fallback_from(), None);
     // The newer one was cut short before its mark.
     for left in [0, 16] {
         let mut flash = two();
         flash.bytes[2 * SLOT_LEN - 32 + left..2 * SLOT_LEN].fill(0xFF);
-        assert_eq!(open(flash, &mut buffer).passed_over(), None);
+        assert_eq!(open(flash, &mut buffer).fallback_from(), None);
     }
-    assert_eq!(open(Flash::erased(), &mut buffer).passed_over(), None);
+    assert_eq!(open(Flash::erased(), &mut buffer).fallback_from(), None);
 }
 
 /// What is acknowledged stays in force, also if the other slot's torn mark is read as whole one day.
@@ -173,7 +173,7 @@ fn a_refused_calibrator_does_not_count() {
         assert_eq!((usize::from(receipt.slot), receipt.sequence), (slot, 6));
         assert_eq!(store.survey()[refused], Err(SlotFault::Blank));
         store.load(&mut buffer).unwrap();
-        assert_eq!((store.current_counter(), store.passed_over()), (Some(2), None));
+        assert_eq!((store.current_counter(), store.fallback_from()), (Some(2), None));
     }
 }
 
@@ -190,7 +190,7 @@ fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
         flash.lost = (if start == 0 { 2 * SLOT_LEN - 224 } else { SLOT_LEN }..2 * SLOT_LEN).collect();
         let mut store = open(flash, &mut buffer);
         assert_eq!(store.current_counter(), Some(2));
-        assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+        assert_eq!(store.fallback_from(), Some(UnusableSlot { slot: 1, fault: SlotFault::Flash }));
         for counter in [1, 2, 3, 4] {
             let lower = store.install(artifact(counter, 0.875, OURS).as_bytes()).unwrap_err();
             assert_eq!(lower, InstallError::Downgrade { held: 5, offered: counter });
@@ -208,12 +208,12 @@ fn the_newest_counter_is_known_while_its_slot_cannot_be_read() {
     flash.cut = None;
     let mut store = open(flash, &mut buffer);
     assert_eq!(store.current_counter(), Some(2));
-    assert_eq!(store.passed_over().map(|over| over.slot), Some(1));
+    assert_eq!(store.fallback_from().map(|over| over.slot), Some(1));
     let lower = store.install(artifact(4, 0.875, OURS).as_bytes()).unwrap_err();
     assert_eq!(lower, InstallError::Downgrade { held: 5, offered: 4 });
     store.install(artifact(5, 0.75, OURS).as_bytes()).unwrap();
     store.load(&mut buffer).unwrap();
-    assert_eq!((store.current_counter(), store.passed_over()), (Some(5), None));
+    assert_eq!((store.current_counter(), store.fallback_from()), (Some(5), None));
 }
 
 /// Nothing is in force: the slot of the newest cannot be read, and the other one was being written.
@@ -246,7 +246,7 @@ fn what_is_not_in_order_is_read_again() {
         flash.misreads = at.clone();
         let mut buffer = Buffer::new();
         let store = open(flash, &mut buffer);
-        assert_eq!((store.current_counter(), store.passed_over()), (Some(3), None), "{at:?}");
+        assert_eq!((store.current_counter(), store.fallback_from()), (Some(3), None), "{at:?}");
     }
 }
 
@@ -262,7 +262,7 @@ fn notes_count_for_the_classifier_that_wrote_them() {
     let mut store = open(store.free(), &mut buffer);
     store.install(artifact(1, 0.5, OURS).as_bytes()).unwrap();
     store.load(&mut buffer).unwrap();
-    assert_eq!((store.current_counter(), store.passed_over()), (Some(1), None));
+    assert_eq!((store.current_counter(), store.fallback_from()), (Some(1), None));
 }
 
 /// Whatever the other slot may turn out to be one day, it is erased before the one in force is acknowledged again.
@@ -299,7 +299,7 @@ fn a_slot_of_which_only_a_spare_mark_is_read_is_told() {
     assert_eq!(open(flash.clone(), &mut buffer).current_counter(), Some(3));
     flash.lost = vec![2 * SLOT_LEN - 50];
     let store = open(flash, &mut buffer);
-    assert_eq!(store.passed_over(), Some(PassedOver { slot: 1, fault: SlotFault::Flash }));
+    assert_eq!(store.fallback_from(), Some(UnusableSlot { slot: 1, fault: SlotFault::Flash }));
 }
 
 /// Every byte of the record is read back; a mark with a wrong bit is one, and others have none.

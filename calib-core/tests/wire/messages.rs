@@ -6,9 +6,9 @@ use calib_core::artifact::{
 use calib_core::decision::{DecisionError, OperatingPointError, SetError, Verdict};
 use calib_core::monitor::LogEvidence;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
-use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotContent, SlotFault};
+use calib_core::slot::{UnusableSlot, Receipt, Refused, SignatureError, SlotContent, SlotFault};
 use calib_core::wire::{
-    ActionOnAlarm, Answer, Beside, CalibratorStatus, Chunk, Counters, CountersRefusal, Kept, Keys,
+    ActionOnAlarm, Answer, Beside, CalibratorStatus, Chunk, Counters, CountersRefusal, Persistence, Keys,
     KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION, PredictionOutcome, Question, Questions,
     Raised, Ranked, RankedList, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots,
     Status, UpdateRefusal, UpdateStatus, Values, Watched,
@@ -96,7 +96,7 @@ fn counters() -> Vec<ReplyBody> {
         change: watched(0, None),
         guarantee: None,
         is_full: false,
-        kept: Kept::No,
+        persistence: Persistence::MemoryOnly,
         takes_outcomes: false,
         action: None,
     };
@@ -108,14 +108,14 @@ fn counters() -> Vec<ReplyBody> {
         change: watched(7, Some(Raised::By(1))),
         guarantee: Some(watched(-50_260_000, None)),
         is_full: true,
-        kept: Kept::But(64),
+        persistence: Persistence::SavedExcept(64),
         takes_outcomes: true,
         action: Some(ActionOnAlarm { action: MonitorAction::Uncalibrated, is_done: true }),
         ..quiet.clone()
     };
-    let failed = Counters { kept: Kept::Failed, ..quiet.clone() };
+    let failed = Counters { persistence: Persistence::Failed, ..quiet.clone() };
     let action = Some(ActionOnAlarm { action: MonitorAction::Alarm, is_done: false });
-    let lost = Counters { kept: Kept::Lost(300), action, ..quiet.clone() };
+    let lost = Counters { persistence: Persistence::Lost(300), action, ..quiet.clone() };
     [quiet, alarmed, failed, lost].map(ReplyBody::Counters).to_vec()
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn replies() -> Vec<(String, Reply)> {
 }
 
 fn statuses() -> Vec<ReplyBody> {
-    let passed_over = Some(PassedOver { slot: 1, fault: SlotFault::Tail { offset: 300 } });
+    let fallback_from = Some(UnusableSlot { slot: 1, fault: SlotFault::Tail { offset: 300 } });
     let status = |alarm_rule, calibrator| {
         ReplyBody::Status(Status {
             protocol: PROTOCOL_VERSION,
@@ -165,7 +165,7 @@ fn statuses() -> Vec<ReplyBody> {
             alarm_rule,
             stack_high_water_bytes: 1234,
             calibrator,
-            passed_over: None,
+            fallback_from: None,
             questions: Questions::All,
         })
     };
@@ -222,7 +222,7 @@ fn statuses() -> Vec<ReplyBody> {
     all.push(missing(Missing::Monitors));
     let ReplyBody::Status(plain) = all[0].clone() else { unreachable!("they are statuses") };
     let questions = Questions::NoTrials;
-    all.push(ReplyBody::Status(Status { protocol: 300, passed_over, questions, ..plain }));
+    all.push(ReplyBody::Status(Status { protocol: 300, fallback_from, questions, ..plain }));
     all
 }
 
@@ -348,7 +348,7 @@ fn predictions() -> Vec<ReplyBody> {
     all.push(ReplyBody::Answer(Answer { beside, ..top(outcomes[1]) }));
     let (repeat, empty_ticks, classify_ticks, calibrate_ticks) = (300, 1, 70_000, 200);
     all.push(ReplyBody::Measurement(Measurement { repeat, empty_ticks, classify_ticks, calibrate_ticks }));
-    for score in [ScoreEcho::Margin(Margin::new(-2.5).unwrap()), ScoreEcho::Lead(300)] {
+    for score in [ScoreEcho::Margin(Margin::new(-2.5).unwrap()), ScoreEcho::Top2Margin(300)] {
         all.push(ReplyBody::Answer(Answer { score, ..top(outcomes[1]) }));
     }
     let beside = Beside::Band(ProbInterval { lo: 0.625, hi: 0.9375 });

@@ -19,7 +19,7 @@ use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
 use calib_io::draw::PngError;
 use calib_io::export::ExportError;
-use calib_io::files::{FileError, OutputError, Place, Problem, RandomError};
+use calib_io::files::{FileError, OutputError, Location, Problem, RandomError};
 use calib_io::report::PageError;
 
 /// Why a command failed.
@@ -51,7 +51,7 @@ pub(crate) enum Error {
     #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
     Fit {
         /// The data.
-        place: Box<Place>,
+        place: Box<Location>,
         /// Why not.
         cause: FitError,
     },
@@ -59,7 +59,7 @@ pub(crate) enum Error {
     #[error("{}{cause}", if is_about_method(cause) { String::new() } else { format!("{place}: ") })]
     Pass {
         /// Where it was counted, or the answer.
-        place: Box<Place>,
+        place: Box<Location>,
         /// Why not.
         cause: PassError,
     },
@@ -67,7 +67,7 @@ pub(crate) enum Error {
     #[error("{}{cause}", if cause.is_about_options() { String::new() } else { format!("{place}: ") })]
     Guarantee {
         /// The data.
-        place: Box<Place>,
+        place: Box<Location>,
         /// Why not.
         cause: GuaranteeError,
     },
@@ -84,7 +84,7 @@ pub(crate) enum Error {
     #[error("{place}: {cause}")]
     Fleet {
         /// Whose.
-        place: Box<Place>,
+        place: Box<Location>,
         /// Why not.
         cause: FleetError,
     },
@@ -92,7 +92,7 @@ pub(crate) enum Error {
     #[error("{place}: {cause}")]
     Recalibrate {
         /// The counters, or the calibrator.
-        place: Box<Place>,
+        place: Box<Location>,
         /// Why not.
         cause: RecalibrateError,
     },
@@ -100,7 +100,7 @@ pub(crate) enum Error {
     #[error("{place}: {cause}")]
     Log {
         /// The line.
-        place: Box<Place>,
+        place: Box<Location>,
         /// Why not.
         cause: LogError,
     },
@@ -125,7 +125,7 @@ pub(crate) enum Error {
     #[error("{at}: {cause}; {} before this one {} reported", number_of(*before as u64, "outcome"), if *before == 1 { "was" } else { "were" })]
     Outcome {
         /// Where it stands.
-        at: Box<Place>,
+        at: Box<Location>,
         /// How many were told before it.
         before: usize,
         /// Why not.
@@ -195,12 +195,12 @@ pub(crate) fn option(field: &str) -> String {
 
 impl Error {
     /// Says that something is wrong at a place.
-    pub(crate) fn input(place: Place, problem: Problem) -> Self {
+    pub(crate) fn input(place: Location, problem: Problem) -> Self {
         FileError::input(place, problem).into()
     }
 
     /// States that no calibrator was fitted to the data at a place.
-    pub(crate) fn fit(place: Place, cause: FitError) -> Self {
+    pub(crate) fn fit(place: Location, cause: FitError) -> Self {
         match cause {
             FitError::Spill(kind) => FileError::spill(kind.into()).into(),
             cause => Self::Fit { place: Box::new(place), cause },
@@ -208,7 +208,7 @@ impl Error {
     }
 
     /// States why no calibrator was fitted to scores and labels at these places. The last place holds the scores that monitors compare with.
-    pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Place; 3]) -> Self {
+    pub(crate) fn not_fitted(cause: NotFitted, [scores, labels, reference]: [&Location; 3]) -> Self {
         match cause {
             NotFitted::Data(cause) => cause.into(),
             NotFitted::Fit(cause @ FitError::OneClass { .. }) => Self::fit(labels.clone(), cause),
@@ -224,7 +224,7 @@ impl Error {
     }
 
     /// States that counts at a place do not stand for all rows, or that no calibrator was fitted to them.
-    pub(crate) fn pass(place: Place, cause: PassError) -> Self {
+    pub(crate) fn pass(place: Location, cause: PassError) -> Self {
         match cause {
             PassError::Fit(cause) => Self::fit(place, cause),
             cause => Self::Pass { place: Box::new(place), cause },
@@ -232,12 +232,12 @@ impl Error {
     }
 
     /// Says that data at a place do not give what is asked.
-    pub(crate) fn guarantee(place: Place, cause: impl Into<GuaranteeError>) -> Self {
+    pub(crate) fn guarantee(place: Location, cause: impl Into<GuaranteeError>) -> Self {
         Self::Guarantee { place: Box::new(place), cause: cause.into() }
     }
 
     /// Says why a job for the data at a place has no result.
-    pub(crate) fn job(place: Place, cause: JobError) -> Self {
+    pub(crate) fn job(place: Location, cause: JobError) -> Self {
         match cause {
             JobError::Options(cause) => cause.into(),
             JobError::Mismatch(sentence) => Self::Mismatch(sentence.into()),
@@ -256,7 +256,7 @@ impl Error {
 
     /// Says that rows of a file are not assessed, or not with an artifact of another one.
     pub(crate) fn assess(cause: AssessError, scores: &Path, artifact: &Path) -> Self {
-        let (place, artifact) = (Place::file(scores), artifact.display());
+        let (place, artifact) = (Location::file(scores), artifact.display());
         let name = |field: &str| option_of(field, &scores.display().to_string());
         match cause {
             AssessError::Options(cause) => Self::Usage(cause.with_names(name)),

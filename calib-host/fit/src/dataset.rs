@@ -11,7 +11,7 @@ use crate::data::{
     WeightedData, check_labels, check_lengths, scores_of_codes,
 };
 use crate::error::FitError;
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 use crate::stats::{Clusters, Seed};
 
 /// At least one row of scores with what came of it, checked once, and what is known of the rows besides.
@@ -44,9 +44,9 @@ pub struct Dataset {
     groups: Option<RowGroups>,
     classifiers: u32,
     /// Where the scores of each table lie, if a database counted them in two passes.
-    spreads: Option<Vec<Option<Spread>>>,
+    score_summaries: Option<Vec<Option<ScoreSummary>>>,
     digest: OnceLock<Result<RowsDigest, FitError>>,
-    spread: OnceLock<Result<Spread, FitError>>,
+    score_summary: OnceLock<Result<ScoreSummary, FitError>>,
     repeats: OnceLock<Result<Option<Repeats>, FitError>>,
 }
 
@@ -140,9 +140,9 @@ impl From<Content> for Dataset {
             clusters: None,
             groups: None,
             classifiers: 1,
-            spreads: None,
+            score_summaries: None,
             digest: OnceLock::new(),
-            spread: OnceLock::new(),
+            score_summary: OnceLock::new(),
             repeats: OnceLock::new(),
         }
     }
@@ -380,19 +380,19 @@ impl Dataset {
     pub fn of_passes(
         points: BinaryData,
         groups: Option<RowGroups>,
-        spreads: impl IntoIterator<Item = Option<Spread>>,
+        score_summaries: impl IntoIterator<Item = Option<ScoreSummary>>,
     ) -> Self {
-        Self { groups, spreads: Some(spreads.into_iter().collect()), ..points.into() }
+        Self { groups, score_summaries: Some(score_summaries.into_iter().collect()), ..points.into() }
     }
 
     /// Returns where the scores of each table lie, if a database counted them.
-    pub(crate) fn spreads(&self) -> Option<&[Option<Spread>]> {
-        self.spreads.as_deref()
+    pub(crate) fn score_summaries(&self) -> Option<&[Option<ScoreSummary>]> {
+        self.score_summaries.as_deref()
     }
 
     /// Whether a database counted the points in two passes.
     pub(crate) fn is_of_passes(&self) -> bool {
-        self.spreads.is_some()
+        self.score_summaries.is_some()
     }
 
     /// Returns the digest of all rows, whatever their order and their weights.
@@ -418,12 +418,12 @@ impl Dataset {
     /// # Errors
     ///
     /// [`FitError::Spill`] if points on a disk cannot be read back.
-    pub fn spread(&self) -> Result<Option<Spread>, FitError> {
-        let spread =
-            |of: &dyn Fn() -> Result<Spread, FitError>| self.spread.get_or_init(of).clone().map(Some);
+    pub fn score_summary(&self) -> Result<Option<ScoreSummary>, FitError> {
+        let score_summary =
+            |of: &dyn Fn() -> Result<ScoreSummary, FitError>| self.score_summary.get_or_init(of).clone().map(Some);
         match &self.content {
-            Content::Points(points) => spread(&|| points.spread()),
-            Content::Weighted(points) => spread(&|| points.spread()),
+            Content::Points(points) => score_summary(&|| points.score_summary()),
+            Content::Weighted(points) => score_summary(&|| points.score_summary()),
             Content::Vectors(..) | Content::Codes(..) => Ok(None),
         }
     }
@@ -461,8 +461,8 @@ impl Dataset {
             }
             _ => return Cow::Borrowed(self),
         };
-        let (spread, repeats) = (OnceLock::new(), OnceLock::new());
-        Cow::Owned(Self { content, spread, repeats, ..self.clone() })
+        let (score_summary, repeats) = (OnceLock::new(), OnceLock::new());
+        Cow::Owned(Self { content, score_summary, repeats, ..self.clone() })
     }
 
     /// Draws one row of each cluster, which theorems on independent points are about; `None` if no rows belong together. The contents of

@@ -55,7 +55,7 @@ pub mod points;
 pub mod reduction;
 pub mod sets;
 pub mod stats;
-pub mod stop;
+pub mod cancel;
 
 pub use calib_core;
 

@@ -5,7 +5,7 @@ use calib_core::{Artifact, Calibrated, Margin, QuantizedScore, Score, ScoreEncod
 use calib_fit::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, Shift, adjusted, adjusted_prevalence,
 };
-use calib_fit::apply::{Applied, Outputs, Words, calibrate};
+use calib_fit::apply::{Applied, Outputs, RandomWords, calibrate};
 use calib_fit::artifact::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 use calib_fit::binary::{FixedWidth, ScalingMethod};
 use calib_fit::fit::parameter_of;
@@ -74,16 +74,16 @@ fn all_kinds() -> Vec<StoredArtifact> {
             all.extend([stored(&fit, false), stored(&fit, true)]);
         }
         let compact = fit_binary(&data.rounded(), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
-        all.extend([false, true].map(|intervals| stored(&compact.clone().compacted().unwrap(), intervals)));
+        all.extend([false, true].map(|intervals| stored(&compact.clone().into_u16_table().unwrap(), intervals)));
     }
     let encoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
     let codes = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
-    all.push(stored(&codes.over_codes(encoding).unwrap(), true));
+    all.push(stored(&codes.quantized(encoding).unwrap(), true));
     all
 }
 
 fn applied<'r>(artifact: &Artifact<'r>, outputs: impl Into<Outputs<'r>>, seed: u64) -> Vec<Applied> {
-    calibrate(artifact, outputs.into(), Words::new(artifact, seed)).unwrap()
+    calibrate(artifact, outputs.into(), RandomWords::new(artifact, seed)).unwrap()
 }
 
 /// What the device answers to scores from one end to the other.

@@ -1,7 +1,7 @@
 //! Assessing a data set in one call.
 
 use calib_core::{Score, ScoreEncoding};
-use calib_fit::apply::{Words, calibrate};
+use calib_fit::apply::{RandomWords, calibrate};
 use calib_fit::assess::{Binning, GuaranteeOnRows, Prediction, PredictionKind, RangeTest};
 use calib_fit::data::{BinaryCollector, Overlap, RowGroups};
 use calib_fit::dataset::{Rows, Scores};
@@ -96,20 +96,20 @@ proptest! {
         let data = BinaryData::from_device_classes(&scores, &labels).unwrap();
         let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
         let of = |fit| StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap();
-        let (floats, over_codes) = (of(fit.clone()), of(fit.over_codes(encoding).unwrap()));
+        let (floats, quantized) = (of(fit.clone()), of(fit.quantized(encoding).unwrap()));
         let of_codes = Dataset::new(Scores::Codes(ScoreKind::Probability, encoding, &codes), Rows::new(&labels)).unwrap();
         let after = |data: &Dataset, stored: &StoredArtifact| {
             let found = Calibrated::new(data, &stored.artifact(), 0).unwrap().rows.unwrap();
             found.after.iter().map(|row| row.prob).collect::<Vec<_>>()
         };
-        prop_assert_eq!(after(&of_codes, &over_codes), after(&binary(&scores, &labels), &floats));
+        prop_assert_eq!(after(&of_codes, &quantized), after(&binary(&scores, &labels), &floats));
     }
 }
 
 /// Random words are drawn row by row, so that rows have the probabilities that `calib apply` writes. The same rows in any order have
 /// others: otherwise the test would not see a lost order.
 #[test]
-fn a_randomised_artifact_draws_its_words_in_the_order_of_the_rows() {
+fn a_randomized_artifact_draws_its_words_in_the_order_of_the_rows() {
     let (scores, labels): (Vec<f32>, Vec<i64>) =
         (0..400u32).map(|i| ((i * 7 % 5) as f32 / 5.0, i64::from(i * 3 % 7 < i * 7 % 5))).unzip();
     let data = BinaryData::from_device_classes(&scores, &labels).unwrap();
@@ -122,7 +122,7 @@ fn a_randomised_artifact_draws_its_words_in_the_order_of_the_rows() {
         found.after.iter().map(|row| row.prob).collect::<Vec<_>>()
     };
     let scores: Vec<Score> = scores.iter().map(|&score| Score::new(score).unwrap()).collect();
-    let applied = calibrate(&artifact, scores[..].into(), Words::new(&artifact, 7)).unwrap();
+    let applied = calibrate(&artifact, scores[..].into(), RandomWords::new(&artifact, 7)).unwrap();
     let applied: Vec<f32> = applied.iter().map(|row| row.outcome.calibrated().unwrap().prob).collect();
     let as_f32 = |probs: Vec<f64>| probs.into_iter().map(|prob| prob as f32).collect::<Vec<_>>();
     assert_eq!(as_f32(probs(false)), applied);
@@ -143,7 +143,7 @@ fn the_rows_of_the_fit_are_refused_in_any_order() {
     let options = AssessOptions::default().same_rows(true);
     let found = assess(&data, Some(&stored), &options).unwrap();
     assert_eq!(found.findings[0], Finding::SameRows(Overlap::exact()));
-    assert!(found.doubts().all(|finding| !matches!(finding, Finding::SameRows(_))));
+    assert!(found.warnings().all(|finding| !matches!(finding, Finding::SameRows(_))));
 }
 
 /// Rows of which most are those of the fit are refused as well, and of fewer it is said first, with nothing about the guarantee.
@@ -243,8 +243,8 @@ fn a_doubt_has_the_names_of_whoever_asks() {
     let kind = PredictionKind::Binary;
     let rows = Predictions { rows, kind, uncalibrated: 0, clusters: None, groups: None };
     let found = assess_predictions(&rows, &AssessOptions::default()).unwrap();
-    let doubt = found.doubts().next().expect("rows are repeated");
-    assert!(doubt.to_string().ends_with("Then name the patient with clusters."), "{doubt}");
-    let told = doubt.with_names(|name| format!("<{name}>"));
+    let warning = found.warnings().next().expect("rows are repeated");
+    assert!(warning.to_string().ends_with("Then name the patient with clusters."), "{warning}");
+    let told = warning.with_names(|name| format!("<{name}>"));
     assert!(told.ends_with("Then name the patient with <clusters>."), "{told}");
 }

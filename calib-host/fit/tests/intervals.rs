@@ -206,7 +206,7 @@ fn groups_and_classes_share_alpha() {
         |row: usize| answer(&artifact, Output::Score(Score::new(scores[row]).unwrap()), Some(group(row))).1;
     hold(&artifact, &counted((0..N).map(|row| ((group(row), 1), ask(row), labels[row] == 1))));
 
-    // Three classes, by the softmax, by the lead of the logits, and of codes.
+    // Three classes, by the softmax, by the top-two margin of the logits, and of codes.
     let logits: Vec<f32> = (0..3 * N).map(|at| 6.0 * hash(at, 3) as f32).collect();
     let top =
         |row: usize| (0..3).max_by(|&a, &b| logits[3 * row + a].total_cmp(&logits[3 * row + b])).unwrap();

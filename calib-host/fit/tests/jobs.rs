@@ -1,7 +1,7 @@
 //! Jobs are functions of data and options, whoever calls them.
 
 use calib_core::{Score, ScoreEncoding};
-use calib_fit::apply::{Words, calibrate};
+use calib_fit::apply::{RandomWords, calibrate};
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{
@@ -201,7 +201,7 @@ fn an_estimated_prevalence_has_an_interval() {
         let artifact = before.artifact();
         let rows_of = |scores: &mut dyn Iterator<Item = f64>| -> Vec<(f64, u16)> {
             let scores: Vec<Score> = scores.map(|score| Score::new(score as f32).unwrap()).collect();
-            let rows = calibrate(&artifact, scores[..].into(), Words::new(&artifact, 0)).unwrap();
+            let rows = calibrate(&artifact, scores[..].into(), RandomWords::new(&artifact, 0)).unwrap();
             rows.iter()
                 .map(|row| row.outcome.calibrated().unwrap())
                 .map(|found| (found.prob.into(), found.bin))

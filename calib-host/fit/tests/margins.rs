@@ -3,7 +3,7 @@
 use calib_core::artifact::TableForm;
 use calib_core::score::ScoreError;
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
-use calib_fit::apply::{Applied, Outputs, Words, calibrate};
+use calib_fit::apply::{Applied, Outputs, RandomWords, calibrate};
 use calib_fit::artifact::score_kind;
 use calib_fit::binary::{
     BinnedModel, Boundary, BoundaryPoints, FixedRange, FixedWidth, Loss, Model, ScalingBinning, ScalingModel,
@@ -61,14 +61,14 @@ fn stored(fit: &Fit) -> StoredArtifact {
 }
 
 fn applied<'r>(artifact: &Artifact<'r>, outputs: impl Into<Outputs<'r>>, seed: u64) -> Vec<Applied> {
-    calibrate(artifact, outputs.into(), Words::new(artifact, seed)).unwrap()
+    calibrate(artifact, outputs.into(), RandomWords::new(artifact, seed)).unwrap()
 }
 
 fn fitted(margins: &[f32], labels: &[bool], method: &BinaryMethod) -> Result<Fit, FitError> {
     let margins = margins.iter().map(|&margin| margin.into()).collect();
     let data = BinaryData::of_margins(margins, labels.to_vec()).unwrap().on_device();
-    let spread = data.spread().unwrap();
-    Ok(fit_binary(&data, method, 0.1)?.with_spreads([Some(spread)]))
+    let spread = data.score_summary().unwrap();
+    Ok(fit_binary(&data, method, 0.1)?.with_score_summaries([Some(spread)]))
 }
 
 /// What a fit rests on, whatever the scale of its scores.
@@ -197,7 +197,7 @@ proptest! {
             let artifact = stored.artifact();
             prop_assert_eq!(artifact.header().encoding, ScoreEncoding::Margin);
             prop_assert_eq!(score_kind(&artifact), ScoreKind::Margin);
-            let words = Words::new(&artifact, 0);
+            let words = RandomWords::new(&artifact, 0);
             prop_assert!(calibrate(&artifact, [Score::ZERO][..].into(), words).is_err());
             let probes = probes(&f32_edges(&artifact));
             let rows = applied(&artifact, &probes[..], seed);
@@ -237,8 +237,8 @@ proptest! {
         let wide = margins.iter().map(|&margin| margin.into()).collect();
         let data = BinaryData::of_margins(wide, labels).unwrap().rounded();
         for method in [BinaryMethod::Umd(Umd::new(5)), BinaryMethod::Isotonic(Isotonic::default())] {
-            let fit = fit_binary(&data, &method, 0.1).unwrap().with_spreads([Some(data.spread().unwrap())]);
-            let fit = fit.compacted().unwrap();
+            let fit = fit_binary(&data, &method, 0.1).unwrap().with_score_summaries([Some(data.score_summary().unwrap())]);
+            let fit = fit.into_u16_table().unwrap();
             let stored = stored(&fit);
             let artifact = stored.artifact();
             prop_assert_eq!(artifact.header().encoding, ScoreEncoding::RoundedMargin);
@@ -285,12 +285,12 @@ proptest! {
         let labels: Vec<bool> = rows.iter().map(|row| row.1).collect();
         for method in methods_of_margins(bins, 1) {
             let Ok(fit) = fitted(&margins, &labels, &method) else { continue };
-            let Ok(over_codes) = fit.clone().over_codes(encoding) else {
+            let Ok(quantized) = fit.clone().quantized(encoding) else {
                 let model = &fit.tables()[0].as_ref().unwrap().model();
                 prop_assert!(matches!(model, Model::VennAbers(_) | Model::Randomized(_) | Model::Scaling(_)));
                 continue;
             };
-            let stored_codes = stored(&over_codes);
+            let stored_codes = stored(&quantized);
             prop_assert_eq!(score_kind(&stored_codes.artifact()), ScoreKind::Margin);
             let stored_margins = stored(&fit);
             let codes: Vec<QuantizedScore> = (-128..128).map(code).collect();
@@ -425,7 +425,7 @@ fn weights_and_tables_of_counts_take_margins() {
 fn codes_beyond_the_largest_float_are_refused() {
     let margins = [-3.0, -1.0, 0.5, 2.0];
     let fit = fitted(&margins, &[false, true, false, true], &BinaryMethod::Umd(Umd::new(2))).unwrap();
-    let refused = fit.over_codes(ScoreEncoding::I16 { scale: 1e36, zero_point: 0 });
+    let refused = fit.quantized(ScoreEncoding::I16 { scale: 1e36, zero_point: 0 });
     assert!(refused.unwrap_err().to_string().contains("the scale is too large"));
 }
 

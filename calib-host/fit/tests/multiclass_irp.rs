@@ -369,7 +369,7 @@ fn simplex(classes: usize, total: i64) -> Vec<Vec<i64>> {
     (0..=total).flat_map(with).collect()
 }
 
-/// Rows of entries that sum to one, in whole parts, with classes that lean towards the larger entries; all classes but one
+/// Rows of entries that sum to one, in whole parts, with classes that lean toward the larger entries; all classes but one
 /// may be missing from it.
 fn rows(classes: usize, n: std::ops::Range<usize>) -> impl Strategy<Value = Rows> {
     let row = (proptest::collection::vec(0u32..9, classes), 0..classes, any::<bool>());

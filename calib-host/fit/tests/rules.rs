@@ -4,12 +4,12 @@ use calib_core::artifact::{KeyId, Method, PREFIX_LEN, Reduction, sign};
 use calib_core::decision::{Accuracy, AccuracyGuarantee, Verdict};
 use calib_core::score::CodeVector;
 use calib_core::{Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
-use calib_fit::artifact::{Child, PointsOnDevice, RuleError, SetsOnDevice, identity};
+use calib_fit::artifact::{DerivedArtifact, PointsOnDevice, RuleError, SetsOnDevice, identity};
 use calib_fit::data::CodeVectors;
 use calib_fit::decide::{Actions, Cost, CostedAction, Rule, with_decision};
 use calib_fit::fit::parameter_of;
 use calib_fit::operating::{Aim, Aims, GroupScores, KeyedScores, OperatingPoints, Sharing};
-use calib_fit::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
+use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim};
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, VectorKind, Vectors, artifact_bytes,
     fit_binary,
@@ -103,7 +103,7 @@ fn beside_a_calibrator_nothing_else_changes() {
     sign(&mut signed, parent.as_bytes().len(), KeyId([9; 8]), |_| [7; 64]).unwrap();
     let signed = stored(&signed);
     let found = point_of(&data(60.0), aims(0.9, None));
-    let child = Child { counter: 4, parameters: "sensitivity=0.9".into() };
+    let child = DerivedArtifact { counter: 4, parameters: "sensitivity=0.9".into() };
     for parent in [&parent, &signed] {
         let with = stored(&on_device(&found, F32).beside(parent, &child).unwrap());
         let (artifact, before) = (with.artifact(), parent.artifact());
@@ -143,7 +143,7 @@ fn beside_a_calibrator_nothing_else_changes() {
 #[test]
 fn other_scores_and_other_names_are_refused() {
     let parent = calibrator();
-    let child = Child::default();
+    let child = DerivedArtifact::default();
     let found = point_of(&data(60.0), aims(0.9, None));
     let refused = on_device(&found, ScoreEncoding::Margin).beside(&parent, &child).unwrap_err();
     assert_eq!(
@@ -252,10 +252,10 @@ proptest! {
         };
         let of = |score| (
             F32,
-            Conformities::of_vectors(&logits(&rows), score).unwrap(),
-            Conformities::of_vectors(&logits(&probes), score).unwrap(),
+            ConformityScores::of_vectors(&logits(&rows), score).unwrap(),
+            ConformityScores::of_vectors(&logits(&probes), score).unwrap(),
         );
-        let coded = (CODES, Conformities::of_codes(&codes(&rows)), Conformities::of_codes(&codes(&probes)));
+        let coded = (CODES, ConformityScores::of_codes(&codes(&rows)), ConformityScores::of_codes(&codes(&probes)));
         for (encoding, calibration, test) in [of(ConformityScore::Softmax), of(ConformityScore::Margin), coded] {
             let sets = PredictionSets::fit(&calibration, &labels, aim).unwrap();
             let device = SetsOnDevice { sets: &sets, encoding, binary: false, never_empty };
@@ -295,10 +295,10 @@ proptest! {
         let probed: Vec<f64> = probes.iter().map(|&probe| f64::from(probe) / 2.0).collect();
         for encoding in [F32, ScoreEncoding::Margin] {
             let data = of(&margins, rows.iter().map(|row| row.1).collect(), encoding).unwrap();
-            let (calibration, found) = Conformities::of_scores(&data).unwrap();
+            let (calibration, found) = ConformityScores::of_scores(&data).unwrap();
             let labels_of: Vec<i64> = found.into_iter().map(i64::from).collect();
             let sets = PredictionSets::fit(&calibration, &labels_of, aim).unwrap();
-            let (test, _) = Conformities::of_scores(&of(&probed, labels(), encoding).unwrap()).unwrap();
+            let (test, _) = ConformityScores::of_scores(&of(&probed, labels(), encoding).unwrap()).unwrap();
             let device = SetsOnDevice { sets: &sets, encoding, binary: true, never_empty: false };
             let alone = stored(&device.alone("", &ArtifactOptions::default()).unwrap());
             let artifact = alone.artifact();

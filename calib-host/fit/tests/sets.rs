@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::data::CodeVectors;
-use calib_fit::sets::{Conformities, ConformityScore, PredictionSets, SetAim, SetError, SetFigures};
+use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim, SetError, SetFigures};
 use calib_fit::{VectorKind, Vectors};
 use proptest::prelude::*;
 
@@ -18,10 +18,10 @@ const ROWS: [(&[i64; 3], i64, f64); 6] = [
     (&[7, 7, 7], 0, 0.1),
 ];
 
-fn conformities(sample: &[usize]) -> (Conformities, Vec<i64>) {
+fn conformities(sample: &[usize]) -> (ConformityScores, Vec<i64>) {
     let codes: Vec<i64> = sample.iter().flat_map(|&row| *ROWS[row].0).collect();
     let codes = CodeVectors::of_logits(&codes, 3, U8).unwrap();
-    (Conformities::of_codes(&codes), sample.iter().map(|&row| ROWS[row].1).collect())
+    (ConformityScores::of_codes(&codes), sample.iter().map(|&row| ROWS[row].1).collect())
 }
 
 /// All samples of `n` rows with their probabilities.
@@ -48,7 +48,7 @@ fn a_confidence_by_class_is_divided_among_the_classes() {
             (0..2 * rows).flat_map(|row| [0.5 + row as f32 / 1024.0, 0.5 - row as f32 / 1024.0]).collect();
         let probs = Vectors::new(probs, 2, VectorKind::Probs).unwrap();
         let labels: Vec<i64> = (0..2 * rows).map(|row| (row % 2) as i64).collect();
-        let rows = Conformities::of_vectors(&probs, ConformityScore::Softmax).unwrap();
+        let rows = ConformityScores::of_vectors(&probs, ConformityScore::Softmax).unwrap();
         PredictionSets::fit(&rows, &labels, aim(by_class)).unwrap().thresholds().to_vec()
     };
     for (rows, by_class, is_known) in
@@ -129,7 +129,7 @@ fn coverage_holds_with_its_confidence() {
 #[test]
 fn alpha_is_a_decimal_and_a_tiny_one_an_answer() {
     let rows: Vec<i64> = (0..99).flat_map(|i| [100 + i, 100]).collect();
-    let rows = Conformities::of_codes(&CodeVectors::of_logits(&rows, 2, U8).unwrap());
+    let rows = ConformityScores::of_codes(&CodeVectors::of_logits(&rows, 2, U8).unwrap());
     let least = |alpha| {
         let aim = SetAim { alpha, by_class: false, confidence: None };
         let key = PredictionSets::fit(&rows, &[0; 99], aim).unwrap().thresholds()[0].key;
@@ -172,7 +172,7 @@ fn figures_of_other_rows_are_refused() {
     let aim = SetAim { alpha: 0.5, by_class: false, confidence: None };
     let sets = PredictionSets::fit(&rows, &labels, aim).unwrap();
     let probs = Vectors::new(vec![0.5, 0.25, 0.25], 3, VectorKind::Probs).unwrap();
-    let probs = Conformities::of_vectors(&probs, ConformityScore::Softmax).unwrap();
+    let probs = ConformityScores::of_vectors(&probs, ConformityScore::Softmax).unwrap();
     let other = SetError::Other { classes: 3, score: ConformityScore::Margin };
     assert_eq!(SetFigures::of(&sets, &probs, &[0], false, 0.05), Err(other));
 }

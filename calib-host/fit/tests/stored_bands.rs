@@ -3,7 +3,7 @@
 use calib_core::predict::Output;
 use calib_core::{Artifact, Margin, ProbInterval, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::adjust::{Adjustment, CalibrationPrevalence, Shift, adjusted};
-use calib_fit::apply::{Words, apply, calibrate};
+use calib_fit::apply::{RandomWords, apply, calibrate};
 use calib_fit::bands::Band;
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
@@ -94,7 +94,7 @@ fn every_method_has_the_same_band_and_keeps_what_it_says_without() {
     let fitted = fit(&data, &with(isotonic())).unwrap();
     let artifact = fitted.artifact.artifact();
     let rows: Vec<Score> = scores.iter().map(|&score| Score::new(score).unwrap()).collect();
-    let (words, outputs) = (|| Words::new(&artifact, 0), || rows[..].into());
+    let (words, outputs) = (|| RandomWords::new(&artifact, 0), || rows[..].into());
     for (row, &score) in calibrate(&artifact, outputs(), words()).unwrap().iter().zip(&rows) {
         assert_eq!(row.band, Some(at(&artifact, Output::Score(score))));
     }

@@ -2,9 +2,9 @@
 
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
-use calib_fit::apply::{Applied, Outputs, Words, apply as apply_rows, apply_probs, calibrate};
+use calib_fit::apply::{Applied, Outputs, RandomWords, apply as apply_rows, apply_probs, calibrate};
 use calib_fit::data::{CodeVectors, DataError, VectorKind};
-use calib_fit::stop::check;
+use calib_fit::cancel::check_canceled;
 use calib_fit::{ScoreKind, StoredArtifact, Vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -208,15 +208,15 @@ fn of_rows(
         return Err(NotApplied::Mismatch(given));
     }
     if artifact.header().reduction == Reduction::Binary {
-        let rows = calibrate(artifact, outputs, Words::new(artifact, seed));
+        let rows = calibrate(artifact, outputs, RandomWords::new(artifact, seed));
         let rows = rows.map_err(|_| NotApplied::Mismatch(given))?;
         let bins = rows.iter().filter_map(|row| Some(row.outcome.calibrated()?.bin)).collect();
         return Ok(Calibrated { probs: rows.iter().map(prob).collect(), classes: None, bins });
     }
     let mut all = Calibrated::default();
-    for (number, row) in apply_rows(artifact, outputs, Words::new(artifact, seed)).enumerate() {
+    for (number, row) in apply_rows(artifact, outputs, RandomWords::new(artifact, seed)).enumerate() {
         if number.is_multiple_of(ROWS) {
-            check();
+            check_canceled();
         }
         let row = row.map_err(|_| NotApplied::Mismatch(given))?;
         if let Some(classes) = row.classes() {

@@ -75,15 +75,15 @@ impl PyHow {
 }
 
 /// What was found, as JSON, and what is warned of.
-type Found = (String, Vec<String>);
+type AssessResult = (String, Vec<String>);
 
 /// Assesses without holding up other threads.
-fn found(py: Python<'_>, assess: impl FnOnce() -> PyResult<Assessed> + Send) -> PyResult<Found> {
+fn found(py: Python<'_>, assess: impl FnOnce() -> PyResult<Assessed> + Send) -> PyResult<AssessResult> {
     let found = working(py, assess)??;
     // By way of a value an f32 has the digits that the command prints.
     let mut json = json!(found);
     if let Some(warnings) = json.get_mut("warnings") {
-        *warnings = found.doubts().map(|doubt| doubt.with_names(name)).collect();
+        *warnings = found.warnings().map(|warning| warning.with_names(name)).collect();
     }
     Ok((json.to_string(), found.findings.iter().map(|finding| finding.with_names(name)).collect()))
 }
@@ -120,7 +120,7 @@ pub(crate) fn assess(
     bins: Option<PyReadonlyArray1<'_, u32>>,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
     groups: Option<Vec<String>>,
-) -> PyResult<Found> {
+) -> PyResult<AssessResult> {
     let options = how.get().0;
     let numbers = Numbers::of(probs)?;
     let (probs, labels) = (numbers.borrowed()?, labels.as_slice()?);
@@ -193,7 +193,7 @@ pub(crate) fn assess_vectors(
     labels: PyReadonlyArray1<'_, u16>,
     classes: usize,
     clusters: Option<PyReadonlyArray1<'_, i64>>,
-) -> PyResult<Found> {
+) -> PyResult<AssessResult> {
     let options = how.get().0;
     let (probs, labels) = (probs.as_slice()?, labels.as_slice()?);
     check_count(probs.len() / classes.max(1), labels.len())?;
@@ -228,7 +228,7 @@ pub(crate) fn assess_calibrated(
     clusters: Option<PyReadonlyArray1<'_, i64>>,
     groups: Option<Vec<String>>,
     same_rows: bool,
-) -> PyResult<Found> {
+) -> PyResult<AssessResult> {
     let options = how.get().0.same_rows(same_rows);
     let numbers = Numbers::of(scores)?;
     let stored = &*artifact.get().stored;

@@ -71,18 +71,18 @@ impl PyDataset {
     }
 
     /// What is doubtful about the rows, in sentences.
-    fn doubts(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
         let repeats = self.data.repeats().ok().flatten().map(Finding::Dependence);
-        Finding::of_rows(&self.data).iter().chain(&repeats).map(|doubt| doubt.with_names(name)).collect()
+        Finding::of_rows(&self.data).iter().chain(&repeats).map(|warning| warning.with_names(name)).collect()
     }
 }
 
 impl PyDataset {
     /// What is doubtful about the scores.
-    pub(crate) fn doubt(&self) -> Option<String> {
-        let doubt = Finding::of_scores(&self.data).or_else(|| Finding::of_classes_as_scores(&self.data));
-        doubt.map(|doubt| doubt.with_names(name))
+    pub(crate) fn warning(&self) -> Option<String> {
+        let warning = Finding::of_scores(&self.data).or_else(|| Finding::of_classes_as_scores(&self.data));
+        warning.map(|warning| warning.with_names(name))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use calib_fit::stop::{NoResult, Stop};
+use calib_fit::cancel::{NoResult, CancelToken};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -30,11 +30,11 @@ pub(crate) fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 ///
 /// `KeyboardInterrupt`, or what another signal handler raises: the work was stopped, and has ended. `RuntimeError` if it panicked.
 pub(crate) fn working<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let stop = Stop::default();
-    let stopping = stop.clone();
+    let token = CancelToken::default();
+    let stopping = token.clone();
     thread::scope(|scope| {
         let (send, mut result) = sync_channel(1);
-        let at_work = scope.spawn(move || drop(send.send(stop.stoppable(work))));
+        let at_work = scope.spawn(move || drop(send.send(token.run(work))));
         let mut raised = None;
         let done = loop {
             let (received, waiting) = py.detach(move || (result.recv_timeout(TICK), result));
@@ -42,7 +42,7 @@ pub(crate) fn working<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
             match received {
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(error) = py.check_signals() {
-                        stopping.ask();
+                        stopping.cancel();
                         // Pressed twice, it is raised once.
                         raised.get_or_insert(error);
                     }

@@ -107,8 +107,8 @@ pub(crate) fn sets(
     options.class_score = class_score.map(named).transpose()?;
     let (data, target) = (&data.get().data, target(parent.as_ref(), counter, classifier)?);
     let found = working(py, || sets_of(data, &options, &target))?.map_err(|cause| of_job(&cause))?;
-    let doubt = found.summary.doubt().map(|doubt| doubt.to_string());
-    Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string(), doubt))
+    let warning = found.summary.warning().map(|warning| warning.to_string());
+    Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string(), warning))
 }
 
 /// Makes a calibrator for another prevalence, which is estimated from other scores if it is not stated.

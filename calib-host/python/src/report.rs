@@ -56,7 +56,7 @@ pub(crate) fn report(
     how.rule = ReportedRule::of(&stored.artifact(), costs.as_ref())
         .map_err(|cause| MismatchError::new_err(format!("the actions do not fit the artifact: {cause}")))?;
     let rows = [calibration, test].map(|rows| rows.get());
-    how.doubts = rows.iter().filter_map(|rows| rows.doubt()).collect();
+    how.warnings = rows.iter().filter_map(|rows| rows.warning()).collect();
     let (rows, origin) = (rows.map(|rows| &rows.data), Origin { command, ..Origin::default() });
     let made = working(py, || report_of(stored, rows, origin, &how))?;
     let mut report = made.map_err(|cause| of_assess(&cause))?;

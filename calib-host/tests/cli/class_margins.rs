@@ -1,4 +1,4 @@
-//! Predicted classes by the lead of their logit, `--class-score margin`: fitted, applied, assessed and exported, from floats and from
+//! Predicted classes by the top-two margin of their logit, `--class-score margin`: fitted, applied, assessed and exported, from floats and from
 //! integer codes of logits.
 
 use crate::data::noise;
@@ -25,7 +25,7 @@ fn codes() -> Vec<[i8; CLASSES]> {
 }
 
 /// The first of the largest, and by how many codes it leads.
-fn lead(codes: &[i8]) -> (usize, i32) {
+fn top2_margin(codes: &[i8]) -> (usize, i32) {
     let most = *codes.iter().max().unwrap();
     let class = codes.iter().position(|&code| code == most).unwrap();
     let others = codes.iter().enumerate().filter(|(other, _)| *other != class);
@@ -33,13 +33,13 @@ fn lead(codes: &[i8]) -> (usize, i32) {
     (class, i32::from(most) - second)
 }
 
-/// The codes, the logits that they stand for, and labels that follow the lead.
+/// The codes, the logits that they stand for, and labels that follow the top-two margin.
 fn place() -> Workplace {
     let codes = codes();
     let logit = |code: &i8| 0.125 * (f32::from(*code) - 10.0);
     let label = |(row, codes): (usize, &[i8; CLASSES])| {
-        let (class, lead) = lead(codes);
-        let right = 1.0 / (1.0 + (-0.05 * f64::from(lead)).exp());
+        let (class, top2_margin) = top2_margin(codes);
+        let right = 1.0 / (1.0 + (-0.05 * f64::from(top2_margin)).exp());
         (if noise(row) < right { class } else { (class + 1) % CLASSES }) as i64
     };
     let table: String = codes
@@ -96,7 +96,7 @@ fn codes_and_floats_get_the_same_probabilities_of_the_predicted_class() {
                 assert_eq!(column(&of_codes, name), column(&of_floats, name), "{what}: {name}");
             }
             for (codes, class) in codes().iter().zip(column(&of_codes, "class")) {
-                assert_eq!(lead(codes).0.to_string(), class);
+                assert_eq!(top2_margin(codes).0.to_string(), class);
             }
         }
     }
@@ -140,7 +140,7 @@ fn assessed_reported_and_exported_against_the_softmax() {
 }
 
 #[test]
-fn leads_where_there_are_none_are_refused() {
+fn top2_margins_where_there_are_none_are_refused() {
     let what = "calib fit --method umd --points-per-bin 10 --labels labels.npy -o out --class-score margin";
     let usage = |line: &str| refused(&[], &format!("{what} {line}"));
     usage("--reduction top-label --probs probs.npy");

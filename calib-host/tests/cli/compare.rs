@@ -62,16 +62,16 @@ fn compare_ranks_methods_for_several_classes() {
     let umd = top["methods"].list().iter().find(|m| m["name"] == "top-label/umd").unwrap();
     assert_eq!(umd["uncalibrated_tables"], 1);
     assert!(umd["meets_epsilon"].is_boolean());
-    // With the lead of the logit for a score, too: other losses, and more to choose among.
+    // With the top-two margin of the logit for a score, too: other losses, and more to choose among.
     let both = place.json(&format!("{form} --claim top-label --json"));
     let of = |got: &Value, name: &str| {
         let methods = got["methods"].list().iter();
         methods.clone().find(|method| method["name"] == name).map(|method| method["loss"]["value"].clone())
     };
     for name in ["confidence/isotonic", "top-label/umd"] {
-        let by_lead = of(&both, &format!("{name}/margin"));
+        let by_top2_margin = of(&both, &format!("{name}/margin"));
         assert_eq!(of(&both, name), of(&top, name));
-        assert!(by_lead.is_some(), "{name}");
+        assert!(by_top2_margin.is_some(), "{name}");
     }
     let margin = place.json(&format!("{form} --claim top-label --class-scores margin --json"));
     let names = names(&margin);

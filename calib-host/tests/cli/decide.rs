@@ -252,7 +252,7 @@ fn what_is_no_costs_file() {
     costs_refused("cases = 5\n");
     let missing = COSTS.replacen("negative = 5\n", "", 1);
     costs_refused(&missing);
-    let unknown = COSTS.replacen("negative = 5\n", "negative = 5\ncolour = 3\n", 1);
+    let unknown = COSTS.replacen("negative = 5\n", "negative = 5\ncolor = 3\n", 1);
     costs_refused(&unknown);
     let single = COSTS.split("[[action]]").nth(1).unwrap();
     costs_refused(&format!("\n[[action]]{single}"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use calib_core::monitor::{ChangeMonitor, LogEvidence, ShiftMonitor};
 use calib_core::wire::{
-    Answer, Counters, Kept, KnownOutcomes, Raised, Ranked, Reply, ReplyBody, Request, RequestBody, ScoreEcho,
+    Answer, Counters, Persistence, KnownOutcomes, Raised, Ranked, Reply, ReplyBody, Request, RequestBody, ScoreEcho,
     Watched,
 };
 use calib_core::{BinFlags, Calibrated, Outcome, Score};
@@ -70,7 +70,7 @@ impl Device {
         }
         let (shift, change) = self.saved.as_ref().map_or((&self.shift, &self.change), |(a, b)| (a, b));
         let changed = change.since_alarm().map(|since| shift.total() - u32::from(since));
-        let kept = self.saved.as_ref().map_or(Kept::No, |_| Kept::But(self.shift.total() - shift.total()));
+        let persistence = self.saved.as_ref().map_or(Persistence::MemoryOnly, |_| Persistence::SavedExcept(self.shift.total() - shift.total()));
         ReplyBody::Counters(Counters {
             calibrator: artifact.identity(),
             table: 0,
@@ -81,7 +81,7 @@ impl Device {
             change: watched(change.evidence(), alarms.change, changed),
             guarantee: Some(watched(LogEvidence::NONE, alarms.guarantee, None)),
             is_full: false,
-            kept,
+            persistence,
             takes_outcomes: true,
             action: None,
         })

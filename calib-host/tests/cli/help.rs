@@ -129,7 +129,7 @@ fn completions_and_manual_pages_know_the_options() {
 }
 
 #[test]
-fn colours_are_where_they_are_asked_for() {
+fn colors_are_where_they_are_asked_for() {
     let place = Workplace::new();
     let is_colored = |line: &str| place.run(line).stdout.contains('\u{1b}');
     assert!(is_colored("calib fit --help --color always"));

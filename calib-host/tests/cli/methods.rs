@@ -101,7 +101,7 @@ fn every_method_is_fitted_and_applied() {
 
 /// More than a third of the scores are exactly 0, so that a boundary of three bins is a pair of 0 and a word.
 #[test]
-fn randomised_ties_take_scores_of_exactly_0() {
+fn randomized_ties_take_scores_of_exactly_0() {
     let score = |i: u32| if i < 40 { 0.0 } else { f64::from(i - 29) / 100.0 };
     let rows: String = (0..80).map(|i| format!("{},{}\n", score(i), u8::from(i % 3 == 0))).collect();
     let place = Workplace::new().with("cal.csv", "score,label\n".to_owned() + &rows);
@@ -118,7 +118,7 @@ fn randomised_ties_take_scores_of_exactly_0() {
 }
 
 #[test]
-fn the_seed_of_a_randomised_artifact_decides_who_goes_where() {
+fn the_seed_of_a_randomized_artifact_decides_who_goes_where() {
     let place = place();
     place.ok("calib fit --method umd-randomized --bins 5 --scores cal.csv -o cal.bin --quiet");
     for (seed, name) in [(1, "a.csv"), (1, "b.csv"), (2, "c.csv")] {

@@ -1,7 +1,7 @@
 //! `calib status` and `calib doctor --port`, with a device at the other end of a terminal.
 
 use calib_core::artifact::{Method, Reduction};
-use calib_core::slot::{PassedOver, SlotContent, SlotFault};
+use calib_core::slot::{UnusableSlot, SlotContent, SlotFault};
 use calib_core::wire::{
     CalibratorStatus, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody, Request, RequestBody,
     Slots, Status,
@@ -87,7 +87,7 @@ impl Device {
                 encoding: ScoreEncoding::Margin,
                 actions: 0,
             }),
-            passed_over: self.fell_back.then_some(PassedOver { slot: 1, fault: self.fault }),
+            fallback_from: self.fell_back.then_some(UnusableSlot { slot: 1, fault: self.fault }),
             questions: self.questions,
         }
     }
@@ -103,7 +103,7 @@ fn the_protocol_is_shown_and_what_is_not_answered() {
     assert_eq!(shown["device"]["calibrator"]["encoding"], "f32 margins");
     assert_eq!(shown["standing"]["counter"], 3);
     assert_eq!(shown["standing"]["answers_trials"], true);
-    assert_eq!(shown["standing"]["passed_over"], Value::Null);
+    assert_eq!(shown["standing"]["fallback_from"], Value::Null);
     said!();
 }
 
@@ -112,7 +112,7 @@ fn a_device_that_fell_back_is_an_error() {
     let device = Device { fault: SlotFault::Altered, fell_back: true, ..SOUND };
     device.says("calib status");
     let run = device.run("calib status --json");
-    assert_eq!((run.code, &run.json()["standing"]["passed_over"]["slot"]), (5, &Value::from(1)));
+    assert_eq!((run.code, &run.json()["standing"]["fallback_from"]["slot"]), (5, &Value::from(1)));
     said!();
 }
 

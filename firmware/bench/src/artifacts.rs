@@ -14,7 +14,7 @@ use calib_core::{Artifact, Identity, MarginTable, ProbInterval, ScoreEncoding, S
 use crate::{host, scores};
 
 /// Room for an artifact, word-aligned.
-pub(crate) type Room = [u32; 512];
+pub(crate) type Arena = [u32; 512];
 
 const EDGES_15: [f32; 14] = scores::edges();
 const VALUES_15: [f32; 15] = scores::values();
@@ -27,7 +27,7 @@ pub(crate) static GAPS: [u32; 15] =
     [333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 334, 333, 333, 333];
 /// Within this of the truth the bins of an artifact with monitors are guaranteed to be.
 const EPSILON: f32 = 0.073;
-const LEADS_15: [u16; 14] = scores::lead_edges();
+const TOP2_MARGINS_15: [u16; 14] = scores::top2_margin_edges();
 
 fn header(reduction: Reduction, classes: u16, bins: u32) -> Header<'static> {
     Header {
@@ -52,14 +52,14 @@ fn bins_of(bins: u32) -> TableForm<'static> {
 }
 
 /// A binary artifact of 15 or 64 bins.
-pub(crate) fn binary(room: &mut Room, bins: u32) -> Artifact<'_> {
+pub(crate) fn binary(room: &mut Arena, bins: u32) -> Artifact<'_> {
     let table = Table { form: bins_of(bins), epsilon: None };
     parse(room, &header(Reduction::Binary, 2, bins), &[Some(table)])
 }
 
 /// A binary artifact of 15 or 64 bins, or of a function, with the intervals of seven ranges of the score.
 pub(crate) fn with_ranges<'a>(
-    room: &'a mut Room,
+    room: &'a mut Arena,
     function: Option<(Method, Scaling)>,
     bins: u32,
 ) -> Artifact<'a> {
@@ -81,18 +81,18 @@ pub(crate) fn with_ranges<'a>(
 }
 
 /// A top-label artifact of ten classes of 15 bins.
-pub(crate) fn top_label(room: &mut Room) -> Artifact<'_> {
+pub(crate) fn top_label(room: &mut Arena) -> Artifact<'_> {
     let table = Table { form: bins_of(15), epsilon: None };
     parse(room, &header(Reduction::TopLabel, 10, 150), &[Some(table); 10])
 }
 
 /// A binary artifact of 15 bins, with a guarantee and with monitors.
-pub(crate) fn monitored(room: &mut Room) -> Artifact<'_> {
+pub(crate) fn monitored(room: &mut Arena) -> Artifact<'_> {
     guaranteed(room, Reduction::Binary, 2, &[steps()])
 }
 
 /// A top-label artifact of ten classes of 15 bins, likewise.
-pub(crate) fn monitored_top_label(room: &mut Room) -> Artifact<'_> {
+pub(crate) fn monitored_top_label(room: &mut Arena) -> Artifact<'_> {
     guaranteed(room, Reduction::TopLabel, 10, &[steps(); 10])
 }
 
@@ -102,7 +102,7 @@ fn steps() -> Option<Table<'static>> {
 }
 
 fn guaranteed<'a>(
-    room: &'a mut Room,
+    room: &'a mut Arena,
     reduction: Reduction,
     classes: u16,
     tables: &[Option<Table<'_>>],
@@ -125,7 +125,7 @@ fn guaranteed<'a>(
 }
 
 /// A binary artifact of margins with 15 or 64 bins.
-pub(crate) fn margin(room: &mut Room, bins: u32) -> Artifact<'_> {
+pub(crate) fn margin(room: &mut Arena, bins: u32) -> Artifact<'_> {
     let form = match bins {
         15 => TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_15, &VALUES_15))),
         _ => TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_64, &VALUES_64))),
@@ -134,21 +134,21 @@ pub(crate) fn margin(room: &mut Room, bins: u32) -> Artifact<'_> {
     parse(room, &header, &[Some(Table { form, epsilon: None })])
 }
 
-/// As [`top_label`], by the lead of the largest logit.
-pub(crate) fn lead_of_logits(room: &mut Room) -> Artifact<'_> {
+/// As [`top_label`], by the top-two margin of the logits.
+pub(crate) fn top2_margin_of_logits(room: &mut Arena) -> Artifact<'_> {
     let form = TableForm::MarginSteps(checked(MarginTable::new(&MARGINS_15, &VALUES_15)));
-    by_lead(room, ScoreEncoding::Margin, form)
+    by_top2_margin(room, ScoreEncoding::Margin, form)
 }
 
-/// As [`top_label`], by the lead of the highest code.
-pub(crate) fn lead_of_codes(room: &mut Room) -> Artifact<'_> {
-    let edges = LEADS_15.map(u32::from);
+/// As [`top_label`], by the top-two margin of the codes.
+pub(crate) fn top2_margin_of_codes(room: &mut Arena) -> Artifact<'_> {
+    let edges = TOP2_MARGINS_15.map(u32::from);
     let table = CodeTable::new(&edges, &VALUES_15, scores::LOGIT_CODES);
-    by_lead(room, scores::LOGIT_CODES, TableForm::Codes(checked(table)))
+    by_top2_margin(room, scores::LOGIT_CODES, TableForm::Codes(checked(table)))
 }
 
 /// Thresholds of a binary score alone.
-pub(crate) fn points(room: &mut Room, encoding: ScoreEncoding, ends: [u32; 2]) -> Artifact<'_> {
+pub(crate) fn points(room: &mut Arena, encoding: ScoreEncoding, ends: [u32; 2]) -> Artifact<'_> {
     let [lower, upper] = ends.map(|key| Threshold {
         key,
         positives: 60,
@@ -175,7 +175,7 @@ pub(crate) fn points(room: &mut Room, encoding: ScoreEncoding, ends: [u32; 2]) -
 
 /// Prediction sets of ten classes alone.
 pub(crate) fn sets(
-    room: &mut Room,
+    room: &mut Arena,
     encoding: ScoreEncoding,
     conformity: Conformity,
     key: u32,
@@ -186,19 +186,19 @@ pub(crate) fn sets(
     parse_by(room, &header, |writer| checked(writer.prediction_sets(&parts)))
 }
 
-fn by_lead<'a>(room: &'a mut Room, encoding: ScoreEncoding, form: TableForm<'_>) -> Artifact<'a> {
+fn by_top2_margin<'a>(room: &'a mut Arena, encoding: ScoreEncoding, form: TableForm<'_>) -> Artifact<'a> {
     let header = header(Reduction::TopLabel, 10, 150);
-    let flags = header.flags.with(HeaderFlags::CLASS_MARGIN);
+    let flags = header.flags.with(HeaderFlags::TOP2_MARGIN);
     let header = Header { encoding, flags, ..header };
     parse(room, &header, &[Some(Table { form, epsilon: None }); 10])
 }
 
-fn parse<'a>(room: &'a mut Room, header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Artifact<'a> {
+fn parse<'a>(room: &'a mut Arena, header: &Header<'_>, tables: &[Option<Table<'_>>]) -> Artifact<'a> {
     parse_by(room, header, |writer| checked(writer.tables(tables)))
 }
 
 fn parse_by<'a>(
-    room: &'a mut Room,
+    room: &'a mut Arena,
     header: &Header<'_>,
     fill: impl FnOnce(&mut ArtifactWriter<'_>),
 ) -> Artifact<'a> {
@@ -213,7 +213,7 @@ fn parse_by<'a>(
     }
 }
 
-fn bytes_of(words: &mut Room) -> &mut [u8] {
+fn bytes_of(words: &mut Arena) -> &mut [u8] {
     // SAFETY: words are four bytes each, and any bytes are words.
     unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), 4 * words.len()) }
 }

@@ -12,10 +12,10 @@ use calib_core::{
     TopLabelMarginCalibrator, fixed_margin_table,
 };
 
-use crate::artifacts::{self, Room};
+use crate::artifacts::{self, Arena};
 use crate::measure::Bench;
-use crate::ours::{FIXED_15, REFUSED, With, at, halves, pack};
-use crate::scores::{self, LOGIT_CODES, edges_u16, lead_edges, margin_edges, values, values_u16};
+use crate::ours::{FIXED_15, REFUSED, Fixture, at, halves, pack};
+use crate::scores::{self, LOGIT_CODES, edges_u16, top2_margin_edges, margin_edges, values, values_u16};
 
 macro_rules! fixed_margins {
     ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(
@@ -61,9 +61,9 @@ extern "C" fn parsed_margin(margin: f32, context: *const c_void) -> u64 {
 #[inline(never)]
 extern "C" fn calibrate_margin(margin: f32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &With<BinaryMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
+    let fixture: &Fixture<BinaryMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     match Margin::new(margin) {
-        Ok(margin) => with.result.set(Some(with.calibrator.calibrate(margin))),
+        Ok(margin) => fixture.result.set(Some(fixture.calibrator.calibrate(margin))),
         Err(_) => return REFUSED,
     }
     0
@@ -94,16 +94,16 @@ extern "C" fn compact_i16(score: u32, context: *const c_void) -> u64 {
     }
 }
 
-/// A table for the lead of every one of ten classes.
+/// A table for the top-two margin of every one of ten classes.
 #[unsafe(no_mangle)]
-static LEADS: [FixedCodeTable<16>; 10] = [LEAD; 10];
+static TOP2_MARGINS: [FixedCodeTable<16>; 10] = [TOP2_MARGIN; 10];
 
-const LEAD: FixedCodeTable<16> = match FixedCodeTable::new(&lead_edges(), &values_u16::<15>()) {
+const TOP2_MARGIN: FixedCodeTable<16> = match FixedCodeTable::new(&top2_margin_edges(), &values_u16::<15>()) {
     Ok(table) => table,
     Err(_) => panic!("the edges ascend"),
 };
 
-macro_rules! leads {
+macro_rules! top2_margins {
     ($($name:ident $classes:literal;)*) => {$(
         #[unsafe(no_mangle)]
         #[inline(never)]
@@ -112,8 +112,8 @@ macro_rules! leads {
             let Some(codes) = codes else { return REFUSED };
             match TopLabelCodeMargin::new(LOGIT_CODES, codes.iter().copied()) {
                 Ok(top) => {
-                    let Some(table) = LEADS.get(usize::from(top.class()) % LEADS.len()) else { return REFUSED };
-                    let (bin, prob) = table.lookup(top.lead());
+                    let Some(table) = TOP2_MARGINS.get(usize::from(top.class()) % TOP2_MARGINS.len()) else { return REFUSED };
+                    let (bin, prob) = table.lookup(top.top2_margin());
                     u64::from(prob) << 32 | u64::from(bin)
                 }
                 Err(_) => REFUSED,
@@ -122,24 +122,24 @@ macro_rules! leads {
     )*};
 }
 
-leads! {
-    lead_i8_2 2;
-    lead_i8_10 10;
-    lead_i8_100 100;
-    lead_i8_1000 1000;
+top2_margins! {
+    top2_margin_i8_2 2;
+    top2_margin_i8_10 10;
+    top2_margin_i8_100 100;
+    top2_margin_i8_1000 1000;
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn calibrate_lead_i8_10(row: u32, context: *const c_void) -> u64 {
+extern "C" fn calibrate_top2_margin_i8_10(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &With<TopLabelCodeMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
+    let fixture: &Fixture<TopLabelCodeMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     let codes = scores::CODES.get(row as usize % 8 * 16..).and_then(<[i8]>::first_chunk::<10>);
     let Some(codes) = codes else { return REFUSED };
     match TopLabelCodeMargin::new(LOGIT_CODES, codes.iter().copied())
-        .map(|top| with.calibrator.calibrate(top))
+        .map(|top| fixture.calibrator.calibrate(top))
     {
-        Ok(Ok(outcome)) => with.result.set(Some(outcome)),
+        Ok(Ok(outcome)) => fixture.result.set(Some(outcome)),
         _ => return REFUSED,
     }
     0
@@ -149,10 +149,10 @@ extern "C" fn calibrate_lead_i8_10(row: u32, context: *const c_void) -> u64 {
 #[inline(never)]
 extern "C" fn top_label_margin(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &With<TopLabelMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
+    let fixture: &Fixture<TopLabelMarginCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     let Some(row) = scores::LOGITS.get(row as usize % 8) else { return REFUSED };
-    match Logits::new(row).map(|logits| with.calibrator.calibrate_logits(logits)) {
-        Ok(Ok((_, outcome))) => with.result.set(Some(outcome)),
+    match Logits::new(row).map(|logits| fixture.calibrator.calibrate_logits(logits)) {
+        Ok(Ok((_, outcome))) => fixture.result.set(Some(outcome)),
         _ => return REFUSED,
     }
     0
@@ -164,7 +164,7 @@ pub(crate) fn run(bench: &mut Bench) {
     bench.margin("fixed_margin_15", 15, fixed_margin_15, &());
     bench.margin("fixed_margin_64", 64, fixed_margin_64, &());
     bench.margin("sigmoid_fixed_15", 0, sigmoid_fixed_15, &());
-    let mut room: Room = [0; 512];
+    let mut room: Arena = [0; 512];
     for (bins, parsed_name, whole_name) in
         [(15, "parsed_margin_15", "calibrate_margin_15"), (64, "parsed_margin_64", "calibrate_margin_64")]
     {
@@ -173,12 +173,12 @@ pub(crate) fn run(bench: &mut Bench) {
             bench.margin(parsed_name, bins as u16, parsed_margin, &table);
         }
         if let Calibrator::BinaryMargin(calibrator) = artifact.calibrator() {
-            let with = With { calibrator, result: Cell::new(None::<Outcome>) };
-            bench.margin(whole_name, bins as u16, calibrate_margin, &with);
+            let fixture = Fixture { calibrator, result: Cell::new(None::<Outcome>) };
+            bench.margin(whole_name, bins as u16, calibrate_margin, &fixture);
         }
     }
     compact_tables(bench);
-    leads(bench, &mut room);
+    top2_margins(bench, &mut room);
 }
 
 /// Measures tables of 16 bits.
@@ -197,20 +197,20 @@ fn compact_tables(bench: &mut Bench) {
     }
 }
 
-/// Measures what a classifier of several classes predicts, by the lead of its logit.
-fn leads(bench: &mut Bench, room: &mut Room) {
-    bench.integer("lead_i8_2", 0, lead_i8_2, &());
-    bench.integer("lead_i8_10", 0, lead_i8_10, &());
-    bench.integer("lead_i8_100", 0, lead_i8_100, &());
-    bench.integer("lead_i8_1000", 0, lead_i8_1000, &());
-    let artifact = artifacts::lead_of_codes(room);
+/// Measures what a classifier of several classes predicts, by the top-two margin of its logit.
+fn top2_margins(bench: &mut Bench, room: &mut Arena) {
+    bench.integer("top2_margin_i8_2", 0, top2_margin_i8_2, &());
+    bench.integer("top2_margin_i8_10", 0, top2_margin_i8_10, &());
+    bench.integer("top2_margin_i8_100", 0, top2_margin_i8_100, &());
+    bench.integer("top2_margin_i8_1000", 0, top2_margin_i8_1000, &());
+    let artifact = artifacts::top2_margin_of_codes(room);
     if let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() {
-        let with = With { calibrator, result: Cell::new(None::<Outcome>) };
-        bench.integer("calibrate_lead_i8_10", 0, calibrate_lead_i8_10, &with);
+        let fixture = Fixture { calibrator, result: Cell::new(None::<Outcome>) };
+        bench.integer("calibrate_top2_margin_i8_10", 0, calibrate_top2_margin_i8_10, &fixture);
     }
-    let artifact = artifacts::lead_of_logits(room);
+    let artifact = artifacts::top2_margin_of_logits(room);
     if let Calibrator::TopLabelMargin(calibrator) = artifact.calibrator() {
-        let with = With { calibrator, result: Cell::new(None::<Outcome>) };
-        bench.integer("top_label_margin", 0, top_label_margin, &with);
+        let fixture = Fixture { calibrator, result: Cell::new(None::<Outcome>) };
+        bench.integer("top_label_margin", 0, top_label_margin, &fixture);
     }
 }

@@ -13,7 +13,7 @@ use calib_core::{
     QuantizedScore, Score, ScoreEncoding, StepTable, TopLabelCalibrator, fixed_table,
 };
 
-use crate::artifacts::{self, Room};
+use crate::artifacts::{self, Arena};
 use crate::measure::Bench;
 use crate::scores::{self, edges, edges_u16, values, values_u16};
 
@@ -186,7 +186,7 @@ extern "C" fn interpolated(score: f32, context: *const c_void) -> u64 {
 }
 
 /// A calibrator and where its result goes, which does not fit registers.
-pub(crate) struct With<C, R> {
+pub(crate) struct Fixture<C, R> {
     pub(crate) calibrator: C,
     pub(crate) result: core::cell::Cell<R>,
 }
@@ -195,24 +195,24 @@ pub(crate) struct With<C, R> {
 #[inline(never)]
 pub(crate) extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &With<BinaryCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
+    let fixture: &Fixture<BinaryCalibrator<'_>, Option<Outcome>> = unsafe { at(context) };
     match Score::new(score) {
-        Ok(score) => with.result.set(Some(with.calibrator.calibrate(score))),
+        Ok(score) => fixture.result.set(Some(fixture.calibrator.calibrate(score))),
         Err(_) => return REFUSED,
     }
     0
 }
 
-pub(crate) type WithTopLabel<'a> = With<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
+pub(crate) type TopLabelFixture<'a> = Fixture<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
 
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub(crate) extern "C" fn top_label_probs(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &WithTopLabel<'_> = unsafe { at(context) };
+    let fixture: &TopLabelFixture<'_> = unsafe { at(context) };
     let Some(row) = scores::PROBS.get(row as usize % 8) else { return REFUSED };
-    match Probs::new(row).map(|probs| with.calibrator.calibrate_probs(probs)) {
-        Ok(Ok(result)) => with.result.set(Some(result)),
+    match Probs::new(row).map(|probs| fixture.calibrator.calibrate_probs(probs)) {
+        Ok(Ok(result)) => fixture.result.set(Some(result)),
         _ => return REFUSED,
     }
     0
@@ -222,10 +222,10 @@ pub(crate) extern "C" fn top_label_probs(row: u32, context: *const c_void) -> u6
 #[inline(never)]
 extern "C" fn top_label_logits(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let with: &WithTopLabel<'_> = unsafe { at(context) };
+    let fixture: &TopLabelFixture<'_> = unsafe { at(context) };
     let Some(row) = scores::LOGITS.get(row as usize % 8) else { return REFUSED };
-    match Logits::new(row).map(|logits| with.calibrator.calibrate_logits(logits)) {
-        Ok(Ok(result)) => with.result.set(Some(result)),
+    match Logits::new(row).map(|logits| fixture.calibrator.calibrate_logits(logits)) {
+        Ok(Ok(result)) => fixture.result.set(Some(result)),
         _ => return REFUSED,
     }
     0
@@ -366,7 +366,7 @@ fn parsed_tables(bench: &mut Bench) {
     let (edges_64, values_64): ([f32; 63], [f32; 64]) = (edges(), values());
     bench.float("looped_15", 15, looped, &Slices { edges: &edges_15, values: &values_15 });
     bench.float("looped_64", 64, looped, &Slices { edges: &edges_64, values: &values_64 });
-    let mut room: Room = [0; 512];
+    let mut room: Arena = [0; 512];
     for (bins, parsed_name, whole_name) in
         [(15, "parsed_15", "calibrate_15"), (64, "parsed_64", "calibrate_64")]
     {
@@ -379,14 +379,14 @@ fn parsed_tables(bench: &mut Bench) {
     beside(bench, &mut room);
     let artifact = artifacts::top_label(&mut room);
     if let Calibrator::TopLabel(calibrator) = artifact.calibrator() {
-        let with: WithTopLabel<'_> = With { calibrator, result: core::cell::Cell::new(None) };
-        bench.integer("top_label_probs", 0, top_label_probs, &with);
-        bench.integer("top_label_logits", 0, top_label_logits, &with);
+        let fixture: TopLabelFixture<'_> = Fixture { calibrator, result: core::cell::Cell::new(None) };
+        bench.integer("top_label_probs", 0, top_label_probs, &fixture);
+        bench.integer("top_label_logits", 0, top_label_logits, &fixture);
     }
 }
 
 /// What the interval of a range costs beside a step table and beside functions.
-fn beside(bench: &mut Bench, room: &mut Room) {
+fn beside(bench: &mut Bench, room: &mut Arena) {
     let platt = Scaling::PlattLogit { a: 0.7, b: -0.3, clip: 1e-6 };
     let beta = Scaling::Beta { a: 0.7, b: 1.3, c: -0.2, clip: 1e-6 };
     for (name, function, bins) in [
@@ -402,8 +402,8 @@ fn beside(bench: &mut Bench, room: &mut Room) {
 /// A binary calibrator, which returns all that is known of a score.
 fn whole(bench: &mut Bench, name: &str, bins: u32, artifact: &Artifact<'_>) {
     if let Calibrator::Binary(calibrator) = artifact.calibrator() {
-        let with = With { calibrator, result: core::cell::Cell::new(None::<Outcome>) };
-        bench.float(name, bins as u16, calibrate, &with);
+        let fixture = Fixture { calibrator, result: core::cell::Cell::new(None::<Outcome>) };
+        bench.float(name, bins as u16, calibrate, &fixture);
     }
 }
 

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use calib_core::decision::{ClassSet, CodeOperatingPoint, Conformity, OperatingPoint, PredictionSets};
 use calib_core::{Logits, Margin, QuantizedScore, Score, ScoreEncoding};
 
-use crate::artifacts::{self, Room};
+use crate::artifacts::{self, Arena};
 use crate::measure::Bench;
 use crate::ours::{REFUSED, at};
 use crate::scores::{self, LOGIT_CODES};
@@ -42,7 +42,7 @@ extern "C" fn threshold_i8(score: u32, context: *const c_void) -> u64 {
 }
 
 /// Sets and where to put one.
-struct Place<'a> {
+struct SetFixture<'a> {
     sets: PredictionSets<'a>,
     set: Cell<ClassSet>,
 }
@@ -51,7 +51,7 @@ struct Place<'a> {
 #[inline(never)]
 extern "C" fn set_i8_10(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let into: &Place<'_> = unsafe { at(context) };
+    let into: &SetFixture<'_> = unsafe { at(context) };
     let Some(row) = scores::KEYS.get(row as usize % 8) else { return REFUSED };
     match into.sets.of_keys(row) {
         Ok(set) => into.set.set(set),
@@ -64,7 +64,7 @@ extern "C" fn set_i8_10(row: u32, context: *const c_void) -> u64 {
 #[inline(never)]
 extern "C" fn set_logits_10(row: u32, context: *const c_void) -> u64 {
     // SAFETY: `run` passes it.
-    let into: &Place<'_> = unsafe { at(context) };
+    let into: &SetFixture<'_> = unsafe { at(context) };
     let Some(row) = scores::LOGITS.get(row as usize % 8) else { return REFUSED };
     match Logits::new(row).map(|logits| into.sets.of_logits(logits)) {
         Ok(Some(set)) => into.set.set(set),
@@ -76,7 +76,7 @@ extern "C" fn set_logits_10(row: u32, context: *const c_void) -> u64 {
 /// Measures all of them.
 #[inline(never)]
 pub(crate) fn run(bench: &mut Bench) {
-    let mut room: Room = [0; 512];
+    let mut room: Arena = [0; 512];
     let ends = [0.25f32.to_bits(), 0.75f32.to_bits()];
     let artifact = artifacts::points(&mut room, ScoreEncoding::F32, ends);
     if let Some(point) = artifact.operating_points().and_then(|points| points.point::<Score>(0)) {
@@ -93,11 +93,11 @@ pub(crate) fn run(bench: &mut Bench) {
     }
     let artifact = artifacts::sets(&mut room, LOGIT_CODES, Conformity::Margin, Conformity::code_key(-9));
     if let Some(&sets) = artifact.prediction_sets() {
-        bench.integer("set_i8_10", 0, set_i8_10, &Place { sets, set: Cell::default() });
+        bench.integer("set_i8_10", 0, set_i8_10, &SetFixture { sets, set: Cell::default() });
     }
     let key = Margin::new(-0.5).unwrap_or_default().key();
     let artifact = artifacts::sets(&mut room, ScoreEncoding::F32, Conformity::Margin, key);
     if let Some(&sets) = artifact.prediction_sets() {
-        bench.integer("set_logits_10", 0, set_logits_10, &Place { sets, set: Cell::default() });
+        bench.integer("set_logits_10", 0, set_logits_10, &SetFixture { sets, set: Cell::default() });
     }
 }

@@ -72,8 +72,8 @@ pub(crate) static CODES: [i8; 1136] = {
     codes
 };
 
-/// Inner edges of 15 bins of leads.
-pub(crate) const fn lead_edges() -> [u16; 14] {
+/// Inner edges of 15 bins of top-two margins.
+pub(crate) const fn top2_margin_edges() -> [u16; 14] {
     let mut edges = [0; 14];
     let mut i = 0;
     while i < 14 {

@@ -11,9 +11,9 @@ use calib_core::artifact::{Alarms, Monitors};
 use calib_core::monitor::{ShiftMonitor, TableMonitors};
 use calib_core::{Artifact, BinaryCalibrator, Calibrator, Outcome, Probs, Score, TopLabelCalibrator};
 
-use crate::artifacts::{self, Room};
+use crate::artifacts::{self, Arena};
 use crate::measure::Bench;
-use crate::ours::{REFUSED, With, WithTopLabel, at, calibrate, top_label_probs};
+use crate::ours::{REFUSED, Fixture, TopLabelFixture, at, calibrate, top_label_probs};
 use crate::scores;
 
 const BINS: usize = 15;
@@ -190,7 +190,7 @@ extern "C" fn told_15(code: u32, context: *const c_void) -> u64 {
 /// Measures all of them.
 #[inline(never)]
 pub(crate) fn run(bench: &mut Bench) {
-    let mut room: Room = [0; 512];
+    let mut room: Arena = [0; 512];
     binary(bench, artifacts::monitored(&mut room));
     top_label(bench, artifacts::monitored_top_label(&mut room));
 }
@@ -198,7 +198,7 @@ pub(crate) fn run(bench: &mut Bench) {
 #[inline(never)]
 fn binary(bench: &mut Bench, artifact: Artifact<'_>) {
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return };
-    let alone = With { calibrator, result: Cell::new(None::<Outcome>) };
+    let alone = Fixture { calibrator, result: Cell::new(None::<Outcome>) };
     bench.float("predicted_15", 0, calibrate, &alone);
     if let Some(mut watched) = Binary::<ShiftMonitor<BINS>>::new(artifact, calibrator) {
         bench.float("counted_15", 0, counted_15, &watched);
@@ -215,7 +215,7 @@ fn binary(bench: &mut Bench, artifact: Artifact<'_>) {
 #[inline(never)]
 fn top_label(bench: &mut Bench, artifact: Artifact<'_>) {
     let Calibrator::TopLabel(calibrator) = artifact.calibrator() else { return };
-    let alone: WithTopLabel<'_> = With { calibrator, result: Cell::new(None) };
+    let alone: TopLabelFixture<'_> = Fixture { calibrator, result: Cell::new(None) };
     bench.integer("predicted_top_label", 0, top_label_probs, &alone);
     if let Some(mut watched) = TopLabel::<ShiftMonitor<BINS>>::new(artifact, calibrator) {
         bench.integer("counted_top_label", 0, counted_top_label, &watched);

@@ -1,7 +1,7 @@
 //! The classifier that the firmware was built with; the build script writes it.
 
 #[cfg(feature = "network")]
-use calib_classifier::Gives;
+use calib_classifier::OutputKind;
 #[cfg(feature = "network")]
 use calib_classifier::network::{Codes, Network};
 use calib_core::ClassifierId;

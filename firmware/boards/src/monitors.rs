@@ -30,7 +30,7 @@ pub(crate) fn take() -> impl Watch {
     const { assert!(board::COUNTERS.records(4096, calib_firmware::Monitors::<BINS, TABLES>::WORDS + 1) > 1) }
     // SAFETY: this is called once. Nothing is done in these sectors while the slots are worked on: there is one thread.
     let flash = unsafe { board::counters() };
-    match calib_firmware::KeptMonitors::<_, BINS, TABLES>::open(flash, board::COUNTERS, SAVE_EVERY) {
+    match calib_firmware::PersistentMonitors::<_, BINS, TABLES>::open(flash, board::COUNTERS, SAVE_EVERY) {
         Ok(monitors) => monitors,
         Err(_) => panic!("the counters do not fit their sectors"),
     }

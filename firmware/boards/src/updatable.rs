@@ -21,7 +21,7 @@ pub(crate) fn run(board: Board) -> ! {
         panic!("the slots do not fit the flash");
     };
     let parts = (&CLASSIFIER, alarm, meter, entropy, &mut monitors);
-    match serve_updatable(&mut frames, parts, &mut updater, &mut buffer, leave) {
+    match serve_updatable(&mut frames, parts, &mut updater, &mut buffer, on_report) {
         Ok(()) => panic!("the line ended"),
         Err(_) => panic!("the line or the pin failed"),
     }
@@ -29,7 +29,7 @@ pub(crate) fn run(board: Board) -> ! {
 
 /// Leaves a report where a debug probe finds it.
 #[cfg(feature = "nrf")]
-fn leave(report: &Report) {
+fn on_report(report: &Report) {
     use vcell::VolatileCell;
     unsafe extern "C" {
         static __calib_report_start: VolatileCell<u8>;
@@ -42,4 +42,4 @@ fn leave(report: &Report) {
 
 /// The board has no address for it that the host knows.
 #[cfg(not(feature = "nrf"))]
-fn leave(_: &Report) {}
+fn on_report(_: &Report) {}

@@ -180,29 +180,29 @@
 #define CALIB_RAISED_BY 2
 
 /**
- * In `calib_counters_t.kept`: the counters are only in memory.
+ * In `calib_counters_t.persistence`: the counters are only in memory.
  */
-#define CALIB_KEPT_NOT 0
+#define CALIB_PERSISTENCE_MEMORY_ONLY 0
 
 /**
- * In `calib_counters_t.kept`: the journal holds all but the last `unsaved` predictions and outcomes.
+ * In `calib_counters_t.persistence`: the journal holds all but the last `unsaved` predictions and outcomes.
  */
-#define CALIB_KEPT 1
+#define CALIB_PERSISTENCE_SAVED 1
 
 /**
- * In `calib_counters_t.kept`: saving the counters to flash failed.
+ * In `calib_counters_t.persistence`: saving the counters to flash failed.
  */
-#define CALIB_KEPT_FAILED 2
+#define CALIB_PERSISTENCE_FAILED 2
 
 /**
- * In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, perhaps with an alert.
+ * In `calib_counters_t.persistence`: as `CALIB_PERSISTENCE_SAVED`, but counters were lost at the last start, perhaps with an alert.
  */
-#define CALIB_KEPT_LOST 3
+#define CALIB_PERSISTENCE_LOST 3
 
 /**
- * In `calib_counters_t.kept`: this header does not know it.
+ * In `calib_counters_t.persistence`: this header does not know it.
  */
-#define CALIB_KEPT_OTHER 255
+#define CALIB_PERSISTENCE_OTHER 255
 
 /**
  * The most bins of a table in which predictions are counted.
@@ -1225,7 +1225,7 @@ typedef struct {
      */
     uint8_t identity[8];
     /**
-     * With `CALIB_KEPT` or `CALIB_KEPT_LOST`, how many predictions and outcomes of all tables were counted since all was saved.
+     * With `CALIB_PERSISTENCE_SAVED` or `CALIB_PERSISTENCE_LOST`, how many predictions and outcomes of all tables were counted since all was saved.
      */
     uint32_t unsaved;
     /**
@@ -1245,9 +1245,9 @@ typedef struct {
      */
     uint8_t outcome_bins;
     /**
-     * `CALIB_KEPT_...`.
+     * `CALIB_PERSISTENCE_...`.
      */
-    uint8_t kept;
+    uint8_t persistence;
     /**
      * Whether a counter has reached what it can hold: 0 or 1. Nothing is counted from then on.
      */
@@ -1332,7 +1332,7 @@ typedef struct {
     /**
      * The slot that may hold a newer calibrator than the active one and cannot be used, or `CALIB_NO_SLOT`.
      */
-    uint8_t passed_over;
+    uint8_t fallback_from;
     /**
      * Always 0.
      */
@@ -1629,7 +1629,7 @@ const char *calib_error_text(int32_t error);
  *
  * `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
  * They are only in memory, unless `calib_monitors_save` saves them. Every start is then a separate test, and the bound on false alerts
- * is that of one start. With `calib_monitors_open_kept` the bound holds over all starts. Counting begins with `calib_monitors_begin`, or with the device
+ * is that of one start. With `calib_monitors_open_persistent` the bound holds over all starts. Counting begins with `calib_monitors_begin`, or with the device
  * that is given the monitors.
  *
  * # Safety
@@ -1660,10 +1660,10 @@ int32_t calib_monitors_open_many(calib_monitors_t *monitors,
  *
  * As [`calib_monitors_open`].
  */
-int32_t calib_monitors_open_kept(calib_monitors_t *monitors,
-                                 uint64_t *counters,
-                                 size_t counters_words,
-                                 const calib_journal_t *journal);
+int32_t calib_monitors_open_persistent(calib_monitors_t *monitors,
+                                       uint64_t *counters,
+                                       size_t counters_words,
+                                       const calib_journal_t *journal);
 
 /**
  * As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: with three sectors, no restart loses a save.
@@ -1672,10 +1672,10 @@ int32_t calib_monitors_open_kept(calib_monitors_t *monitors,
  *
  * As [`calib_monitors_open`].
  */
-int32_t calib_monitors_open_many_kept(calib_monitors_t *monitors,
-                                      uint64_t *counters,
-                                      size_t counters_words,
-                                      const calib_journal_t *journal);
+int32_t calib_monitors_open_many_persistent(calib_monitors_t *monitors,
+                                            uint64_t *counters,
+                                            size_t counters_words,
+                                            const calib_journal_t *journal);
 
 /**
  * Continues to count for this calibrator if it is the one that was counted for before, also by the journal. Otherwise restarts at 0.

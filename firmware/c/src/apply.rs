@@ -9,13 +9,13 @@ use crate::error::{
     CALIB_ERROR_ENCODING, CALIB_ERROR_KIND, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED,
     CALIB_ERROR_OVERLAP, CALIB_ERROR_SCORE, Result, code, of_refusal,
 };
-use crate::memory::{self, Place, Span};
+use crate::memory::{self, OutParam, Span};
 use crate::monitors;
-use crate::result::{Told, calib_options_t, calib_result_t, options};
+use crate::result::{CheckedOptions, calib_options_t, calib_result_t, options};
 use crate::vectors::{Vector, encoding, encoding_of_codes, keys, of_keys, of_logits, of_probs};
 
 /// Of several probabilities none is counted: the options may name no monitors.
-fn one_probability(options: Result<Told>) -> Result<Told> {
+fn one_probability(options: Result<CheckedOptions>) -> Result<CheckedOptions> {
     options.and_then(|told| if told.monitors.is_null() { Ok(told) } else { Err(CALIB_ERROR_NOT_MONITORED) })
 }
 
@@ -40,7 +40,7 @@ unsafe fn apply<'o>(
         let own = [Span::of(calibrator), opened.bytes(), Span::of(told), Span::of(place)];
         let [others @ .., _] = &own;
         // SAFETY: the caller's. What is not handed over is not counted.
-        let place = unsafe { Place::new(place, &[others, read]) }?;
+        let place = unsafe { OutParam::new(place, &[others, read]) }?;
         let query = options.query(output(opened.slot(), &own)?);
         let prediction = opened.slot().predict(&query).map_err(of_refusal)?;
         // SAFETY: the caller's.
@@ -101,7 +101,7 @@ unsafe fn apply_all(
         }
         let own = [Span::of(calibrator), opened.bytes(), Span::of(told), Span::of_slice(vector, count)];
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(place, &[&own, &[Span::of_slice(probs, probs_len)]]) }?;
+        let place = unsafe { OutParam::new(place, &[&own, &[Span::of_slice(probs, probs_len)]]) }?;
         // SAFETY: the caller's.
         let room = unsafe { memory::room(probs, probs_len, &[&own]) }?;
         let room = room.get_mut(..needed).ok_or(CALIB_ERROR_LENGTH)?;

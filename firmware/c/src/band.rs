@@ -5,7 +5,7 @@ use calib_core::{Margin, QuantizedScore, Score};
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::error::{CALIB_ERROR_KIND, CALIB_ERROR_SCORE, Result, code};
-use crate::memory::{Place, Span};
+use crate::memory::{OutParam, Span};
 use crate::vectors::encoding_of_codes;
 
 /// The band at a score. If a higher score never means a lower probability, the probability of an event lies in the band for every score
@@ -35,7 +35,7 @@ unsafe fn band(
     let opened = unsafe { Opened::look(calibrator) };
     let told = opened.and_then(|opened| {
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(band, &[&[Span::of(calibrator), opened.bytes()]]) }?;
+        let place = unsafe { OutParam::new(band, &[&[Span::of(calibrator), opened.bytes()]]) }?;
         let artifact = opened.artifact().ok_or(CALIB_ERROR_KIND)?;
         let output = output(opened)?;
         let found = artifact.band().ok_or(CALIB_ERROR_KIND)?;

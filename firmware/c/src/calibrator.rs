@@ -5,7 +5,7 @@ use calib_firmware::{Slot, Task};
 
 use crate::described::{encoding, method, reduction, theorem};
 use crate::error::{CALIB_ERROR_STATE, Result, code, of_missing, of_parsing};
-use crate::memory::{self, Place, Span};
+use crate::memory::{self, OutParam, Span};
 use crate::store::Lease;
 
 /// Words, of 8 bytes, of a `calib_calibrator_t`.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn calib_info(calibrator: *const calib_calibrator_t, info:
     let opened = unsafe { Opened::look(calibrator) };
     let told = opened.and_then(|opened| {
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(info, &[&[Span::of(calibrator), opened.bytes()]]) }?;
+        let place = unsafe { OutParam::new(info, &[&[Span::of(calibrator), opened.bytes()]]) }?;
         place.write(opened.info()?);
         Ok(())
     });

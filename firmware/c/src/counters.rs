@@ -1,6 +1,6 @@
 //! What monitors counted, and what they say.
 
-use calib_core::wire::{Counters, Kept, MAX_COUNTED_BINS, Raised, Watched};
+use calib_core::wire::{Counters, Persistence, MAX_COUNTED_BINS, Raised, Watched};
 
 /// In `calib_evidence_t.raised`: no alert was raised.
 pub const CALIB_NOT_RAISED: u8 = 0;
@@ -9,16 +9,16 @@ pub const CALIB_RAISED_AT: u8 = 1;
 /// In `calib_evidence_t.raised`: an alert was raised, by the prediction `raised_at` or an earlier one.
 pub const CALIB_RAISED_BY: u8 = 2;
 
-/// In `calib_counters_t.kept`: the counters are only in memory.
-pub const CALIB_KEPT_NOT: u8 = 0;
-/// In `calib_counters_t.kept`: the journal holds all but the last `unsaved` predictions and outcomes.
-pub const CALIB_KEPT: u8 = 1;
-/// In `calib_counters_t.kept`: saving the counters to flash failed.
-pub const CALIB_KEPT_FAILED: u8 = 2;
-/// In `calib_counters_t.kept`: as `CALIB_KEPT`, but counters were lost at the last start, perhaps with an alert.
-pub const CALIB_KEPT_LOST: u8 = 3;
-/// In `calib_counters_t.kept`: this header does not know it.
-pub const CALIB_KEPT_OTHER: u8 = 255;
+/// In `calib_counters_t.persistence`: the counters are only in memory.
+pub const CALIB_PERSISTENCE_MEMORY_ONLY: u8 = 0;
+/// In `calib_counters_t.persistence`: the journal holds all but the last `unsaved` predictions and outcomes.
+pub const CALIB_PERSISTENCE_SAVED: u8 = 1;
+/// In `calib_counters_t.persistence`: saving the counters to flash failed.
+pub const CALIB_PERSISTENCE_FAILED: u8 = 2;
+/// In `calib_counters_t.persistence`: as `CALIB_PERSISTENCE_SAVED`, but counters were lost at the last start, perhaps with an alert.
+pub const CALIB_PERSISTENCE_LOST: u8 = 3;
+/// In `calib_counters_t.persistence`: this header does not know it.
+pub const CALIB_PERSISTENCE_OTHER: u8 = 255;
 
 /// The most bins of a table in which predictions are counted.
 pub const CALIB_COUNTED_BINS: usize = 32;
@@ -68,7 +68,7 @@ pub struct calib_counters_t {
     pub positives: [u32; CALIB_COUNTED_BINS],
     /// The name of the calibrator whose predictions were counted.
     pub identity: [u8; 8],
-    /// With `CALIB_KEPT` or `CALIB_KEPT_LOST`, how many predictions and outcomes of all tables were counted since all was saved.
+    /// With `CALIB_PERSISTENCE_SAVED` or `CALIB_PERSISTENCE_LOST`, how many predictions and outcomes of all tables were counted since all was saved.
     pub unsaved: u32,
     /// The table.
     pub table: u16,
@@ -78,8 +78,8 @@ pub struct calib_counters_t {
     pub bins: u8,
     /// The bins of the calibrator's table; 0 if they are too many for outcomes to be counted.
     pub outcome_bins: u8,
-    /// `CALIB_KEPT_...`.
-    pub kept: u8,
+    /// `CALIB_PERSISTENCE_...`.
+    pub persistence: u8,
     /// Whether a counter has reached what it can hold: 0 or 1. Nothing is counted from then on.
     pub is_full: u8,
     /// Always 0.
@@ -120,12 +120,12 @@ impl calib_evidence_t {
 
 impl calib_counters_t {
     pub(crate) fn new(counters: &Counters) -> Self {
-        let (kept, unsaved) = match counters.kept {
-            Kept::No => (CALIB_KEPT_NOT, 0),
-            Kept::But(unsaved) => (CALIB_KEPT, unsaved),
-            Kept::Failed => (CALIB_KEPT_FAILED, 0),
-            Kept::Lost(unsaved) => (CALIB_KEPT_LOST, unsaved),
-            _ => (CALIB_KEPT_OTHER, 0),
+        let (persistence, unsaved) = match counters.persistence {
+            Persistence::MemoryOnly => (CALIB_PERSISTENCE_MEMORY_ONLY, 0),
+            Persistence::SavedExcept(unsaved) => (CALIB_PERSISTENCE_SAVED, unsaved),
+            Persistence::Failed => (CALIB_PERSISTENCE_FAILED, 0),
+            Persistence::Lost(unsaved) => (CALIB_PERSISTENCE_LOST, unsaved),
+            _ => (CALIB_PERSISTENCE_OTHER, 0),
         };
         let outcomes = || counters.outcomes.iter();
         Self {
@@ -142,7 +142,7 @@ impl calib_counters_t {
             // There are at most 32.
             bins: counters.predictions.len() as u8,
             outcome_bins: counters.outcomes.len() as u8,
-            kept,
+            persistence,
             is_full: counters.is_full.into(),
             reserved: [0; 4],
         }

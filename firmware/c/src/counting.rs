@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use calib_core::Identity;
-use calib_firmware::{KeptMonitors, Monitors, Watch};
+use calib_firmware::{PersistentMonitors, Monitors, Watch};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LENGTH, CALIB_ERROR_SAVED, Result};
 use crate::journal::JournalFlash;
@@ -57,10 +57,10 @@ pub(crate) trait Counting: Watch {
 
 /// Of one table, of as many bins as a reply over the line holds; in memory alone, and kept in flash.
 pub(crate) type OneTable = Monitors<32, 1>;
-pub(crate) type KeptTable = KeptMonitors<JournalFlash, 32, 1>;
+pub(crate) type PersistentTable = PersistentMonitors<JournalFlash, 32, 1>;
 /// Of as many tables as classes, or groups, are often counted.
 pub(crate) type ManyTables = Monitors<15, 10>;
-pub(crate) type ManyKeptTables = KeptMonitors<JournalFlash, 15, 10>;
+pub(crate) type ManyPersistentTables = PersistentMonitors<JournalFlash, 15, 10>;
 
 /// What tells apart counters of other numbers of bins and tables.
 const fn shape(bins: usize, tables: usize) -> u32 {
@@ -94,7 +94,7 @@ impl<const BINS: usize, const TABLES: usize> Counting for Monitors<BINS, TABLES>
 }
 
 /// They save themselves.
-impl<const BINS: usize, const TABLES: usize> Counting for KeptMonitors<JournalFlash, BINS, TABLES> {
+impl<const BINS: usize, const TABLES: usize> Counting for PersistentMonitors<JournalFlash, BINS, TABLES> {
     fn save(&self, _: Identity, _: &ToldOutcomes, _: &mut [u8]) -> Result<usize> {
         Err(CALIB_ERROR_ARGUMENT)
     }
@@ -126,7 +126,7 @@ impl<const BINS: usize, const TABLES: usize> Made for Monitors<BINS, TABLES> {
     const WORDS_GIVEN: usize = words(TABLES);
 }
 
-impl<const BINS: usize, const TABLES: usize> Made for KeptMonitors<JournalFlash, BINS, TABLES> {
+impl<const BINS: usize, const TABLES: usize> Made for PersistentMonitors<JournalFlash, BINS, TABLES> {
     const WORDS_GIVEN: usize = words(TABLES);
 }
 

@@ -16,9 +16,9 @@ use crate::error::{
     code, of_layout, of_refusal,
 };
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
-use crate::memory::{self, Place, Span, State};
+use crate::memory::{self, OutParam, Span, State};
 use crate::monitors::{Watching, calib_monitors_t};
-use crate::result::{Told, calib_options_t, calib_result_t, options};
+use crate::result::{CheckedOptions, calib_options_t, calib_result_t, options};
 use crate::store::{self, Buffer, CALIB_BUFFER_BYTES, Counted, buffer_span};
 use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
@@ -258,8 +258,8 @@ pub unsafe extern "C" fn calib_device_take(
         // SAFETY: the caller's.
         let (taken, reply_len, bytes, reply) = unsafe {
             (
-                Place::new(taken, &[&own, &[received, sent, Span::of(reply_len)]])?,
-                Place::new(reply_len, &[&own, &[received, sent]])?,
+                OutParam::new(taken, &[&own, &[received, sent, Span::of(reply_len)]])?,
+                OutParam::new(reply_len, &[&own, &[received, sent]])?,
                 memory::slice(bytes, len)?,
                 memory::room(reply, reply_capacity, &[&own, &[received]])?,
             )
@@ -292,9 +292,9 @@ pub unsafe extern "C" fn calib_device_classify(
         let (own, given) = (opened.own(device)?, [Span::of_slice(features, count), Span::of(told)]);
         given.into_iter().try_for_each(|given| given.apart_from(&own))?;
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(result, &[&own, &given]) }?;
+        let place = unsafe { OutParam::new(result, &[&own, &given]) }?;
         // SAFETY: the caller's.
-        let (Told { group, monitors, .. }, features) =
+        let (CheckedOptions { group, monitors, .. }, features) =
             unsafe { (options(told)?, memory::slice(features, count)?) };
         if !monitors.is_null() {
             return Err(CALIB_ERROR_ARGUMENT);

@@ -1,7 +1,7 @@
 //! A journal of counters in the caller's flash.
 
 use calib_core::journal::{JournalLayout, JournalLayoutError};
-use calib_firmware::KeptMonitors;
+use calib_firmware::PersistentMonitors;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LAYOUT, Result};
@@ -53,12 +53,12 @@ impl JournalFlash {
 /// # Safety
 ///
 /// A pointer that is neither null nor misaligned points to a journal, whose callbacks may be called with their context.
-pub(crate) unsafe fn kept<const BINS: usize, const TABLES: usize>(
+pub(crate) unsafe fn persistent<const BINS: usize, const TABLES: usize>(
     journal: *const calib_journal_t,
-) -> Result<KeptMonitors<JournalFlash, BINS, TABLES>> {
+) -> Result<PersistentMonitors<JournalFlash, BINS, TABLES>> {
     // SAFETY: the caller's.
     let (flash, layout, every) = unsafe { parts(journal) }?;
-    KeptMonitors::open(flash, layout, every).map_err(refused)
+    PersistentMonitors::open(flash, layout, every).map_err(refused)
 }
 
 /// What the caller's journal is made of.

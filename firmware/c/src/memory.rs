@@ -126,9 +126,9 @@ pub(crate) fn filled_array<T: Copy, const N: usize>(room: &mut [MaybeUninit<T>; 
 }
 
 /// A place of the caller's for one result, which is written last: no part of the other memory that the function is given.
-pub(crate) struct Place<T>(*mut T);
+pub(crate) struct OutParam<T>(*mut T);
 
-impl<T> Place<T> {
+impl<T> OutParam<T> {
     /// Checks the caller's pointer.
     ///
     /// # Safety
@@ -146,7 +146,7 @@ impl<T> Place<T> {
     }
 
     pub(crate) fn write(self, result: T) {
-        // SAFETY: by the contract of `Place::new`.
+        // SAFETY: by the contract of `OutParam::new`.
         unsafe { self.0.write(result) };
     }
 }

@@ -9,15 +9,15 @@ use calib_firmware::{NoMonitors, Watch};
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::counters::calib_counters_t;
 use crate::counting::{
-    self, CALIB_MANY_SAVED_BYTES, Counting, KeptTable, Made, ManyKeptTables, ManyTables, OneTable,
+    self, CALIB_MANY_SAVED_BYTES, Counting, PersistentTable, Made, ManyPersistentTables, ManyTables, OneTable,
 };
 use crate::error::{
     CALIB_ERROR_ARGUMENT, CALIB_ERROR_BIN, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED,
     CALIB_ERROR_OTHER_CALIBRATOR, Result, code, of_refusal,
 };
-use crate::journal::{calib_journal_t, kept};
-use crate::memory::{self, Place, Span, State};
-use crate::result::{CALIB_CALIBRATED, Told, calib_options_t, calib_result_t, options};
+use crate::journal::{calib_journal_t, persistent};
+use crate::memory::{self, OutParam, Span, State};
+use crate::result::{CALIB_CALIBRATED, CheckedOptions, calib_options_t, calib_result_t, options};
 use crate::told::ToldOutcomes;
 
 /// Words, of 8 bytes, of a `calib_monitors_t`.
@@ -274,7 +274,7 @@ impl Watch for Watching {
 ///
 /// `counters` has room for `counters_words` words, at least `CALIB_COUNTERS_WORDS`; nothing else uses it while the monitors are used.
 /// They are only in memory, unless `calib_monitors_save` saves them. Every start is then a separate test, and the bound on false alerts
-/// is that of one start. With `calib_monitors_open_kept` the bound holds over all starts. Counting begins with `calib_monitors_begin`, or with the device
+/// is that of one start. With `calib_monitors_open_persistent` the bound holds over all starts. Counting begins with `calib_monitors_begin`, or with the device
 /// that is given the monitors.
 ///
 /// # Safety
@@ -313,14 +313,14 @@ pub unsafe extern "C" fn calib_monitors_open_many(
 ///
 /// As [`calib_monitors_open`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn calib_monitors_open_kept(
+pub unsafe extern "C" fn calib_monitors_open_persistent(
     monitors: *mut calib_monitors_t,
     counters: *mut u64,
     counters_words: usize,
     journal: *const calib_journal_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { opened::<KeptTable>(monitors, counters, counters_words, &[Span::of(journal)], || kept(journal)) }
+    unsafe { opened::<PersistentTable>(monitors, counters, counters_words, &[Span::of(journal)], || persistent(journal)) }
 }
 
 /// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: with three sectors, no restart loses a save.
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn calib_monitors_open_kept(
 ///
 /// As [`calib_monitors_open`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn calib_monitors_open_many_kept(
+pub unsafe extern "C" fn calib_monitors_open_many_persistent(
     monitors: *mut calib_monitors_t,
     counters: *mut u64,
     counters_words: usize,
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn calib_monitors_open_many_kept(
 ) -> i32 {
     // SAFETY: the caller's.
     unsafe {
-        opened::<ManyKeptTables>(monitors, counters, counters_words, &[Span::of(journal)], || kept(journal))
+        opened::<ManyPersistentTables>(monitors, counters, counters_words, &[Span::of(journal)], || persistent(journal))
     }
 }
 
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn calib_monitors_tell(
         Span::of(result).apart_from(own)?;
         Span::of(told).apart_from(own)?;
         // SAFETY: the caller's.
-        let (result, Told { group, .. }) = unsafe { (memory::copied(result)?, options(told)?) };
+        let (result, CheckedOptions { group, .. }) = unsafe { (memory::copied(result)?, options(told)?) };
         if is_positive > 1 {
             return Err(CALIB_ERROR_ARGUMENT);
         }
@@ -477,7 +477,7 @@ pub unsafe extern "C" fn calib_monitors_read(
 ) -> i32 {
     let read = |opened: &mut OpenMonitors, artifact: &Artifact<'_>, own: &[Span]| {
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(counters, &[own]) }?;
+        let place = unsafe { OutParam::new(counters, &[own]) }?;
         opened.check(artifact)?;
         let found = opened.asked(artifact, &RequestBody::Counters { table })?;
         place.write(calib_counters_t::new(&found));
@@ -522,7 +522,7 @@ pub unsafe extern "C" fn calib_monitors_save(
     let save = |opened: &mut OpenMonitors| {
         let own = opened.own(monitors);
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(len, &[&own, &[Span::of_slice(bytes, capacity)]]) }?;
+        let place = unsafe { OutParam::new(len, &[&own, &[Span::of_slice(bytes, capacity)]]) }?;
         // SAFETY: the caller's.
         let room = unsafe { memory::room(bytes, capacity, &[&own]) }?;
         // More is never written.

@@ -129,7 +129,7 @@ pub struct calib_options_t {
 
 /// The options, checked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct CheckedOptions {
     /// A random word.
     pub(crate) word: Option<u32>,
     pub(crate) group: Option<u8>,
@@ -142,22 +142,22 @@ pub(crate) struct Told {
 /// # Safety
 ///
 /// A pointer that is neither null nor misaligned points to options.
-pub(crate) unsafe fn options(options: *const calib_options_t) -> Result<Told> {
+pub(crate) unsafe fn options(options: *const calib_options_t) -> Result<CheckedOptions> {
     if options.is_null() {
-        return Ok(Told { word: None, group: None, monitors: core::ptr::null_mut() });
+        return Ok(CheckedOptions { word: None, group: None, monitors: core::ptr::null_mut() });
     }
     // SAFETY: the caller's.
     let options = unsafe { memory::copied(options) }?;
     match options {
         calib_options_t { has_word: 0 | 1, has_group: 0 | 1, reserved: 0, monitors, .. } => {
             let word = (options.has_word == 1).then_some(options.word);
-            Ok(Told { word, group: (options.has_group == 1).then_some(options.group), monitors })
+            Ok(CheckedOptions { word, group: (options.has_group == 1).then_some(options.group), monitors })
         }
         _ => Err(CALIB_ERROR_ARGUMENT),
     }
 }
 
-impl Told {
+impl CheckedOptions {
     /// An output with the word and the group that the options name.
     pub(crate) const fn query(self, output: Output<'_>) -> Query<'_> {
         Query { output, group: self.group, word: self.word }

@@ -12,7 +12,7 @@ use crate::error::{
     of_layout,
 };
 use crate::flash::{Flash, calib_flash_t, calib_layout_t};
-use crate::memory::{self, Place, Span, State};
+use crate::memory::{self, OutParam, Span, State};
 use crate::trust::{CALIB_KEY_BYTES, Trusted};
 
 /// Bytes of the longest artifact that is loaded into a buffer.
@@ -80,7 +80,7 @@ pub struct calib_slots_t {
     /// The slot whose calibrator was loaded last, or `CALIB_NO_SLOT`.
     pub active: u8,
     /// The slot that may hold a newer calibrator than the active one and cannot be used, or `CALIB_NO_SLOT`.
-    pub passed_over: u8,
+    pub fallback_from: u8,
     /// Always 0.
     pub reserved: [u8; 2],
 }
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn calib_store_install(
         let receipt = match receipt.is_null() {
             true => None,
             // SAFETY: the caller's.
-            false => Some(unsafe { Place::new(receipt, &[&own, &[given]]) }?),
+            false => Some(unsafe { OutParam::new(receipt, &[&own, &[given]]) }?),
         };
         // SAFETY: the caller's.
         let bytes = unsafe { memory::slice(bytes, len) }?;
@@ -324,7 +324,7 @@ pub unsafe extern "C" fn calib_store_install(
 pub unsafe extern "C" fn calib_store_survey(store: *mut calib_store_t, slots: *mut calib_slots_t) -> i32 {
     let survey = |opened: &mut OpenStore| {
         // SAFETY: the caller's.
-        let place = unsafe { Place::new(slots, &[&opened.own(store)]) }?;
+        let place = unsafe { OutParam::new(slots, &[&opened.own(store)]) }?;
         let slots = opened.store.survey().map(|slot| match slot {
             Ok(content) => calib_slot_t {
                 status: CALIB_OK,
@@ -336,8 +336,8 @@ pub unsafe extern "C" fn calib_store_survey(store: *mut calib_store_t, slots: *m
             Err(fault) => calib_slot_t { status: of_fault(fault), ..calib_slot_t::default() },
         });
         let active = opened.store.current_slot().map_or(CALIB_NO_SLOT, |slot| slot as u8);
-        let passed_over = opened.store.passed_over().map_or(CALIB_NO_SLOT, |slot| slot.slot);
-        place.write(calib_slots_t { slots, active, passed_over, reserved: [0; 2] });
+        let fallback_from = opened.store.fallback_from().map_or(CALIB_NO_SLOT, |slot| slot.slot);
+        place.write(calib_slots_t { slots, active, fallback_from, reserved: [0; 2] });
         Ok(())
     };
     // SAFETY: the caller's.

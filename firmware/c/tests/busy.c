@@ -145,8 +145,8 @@ static void with_the_monitors(void)
 
     EXPECT(calib_monitors_open(&monitors, counters, CALIB_COUNTERS_WORDS), CALIB_ERROR_BUSY);
     EXPECT(calib_monitors_open_many(&monitors, many, CALIB_MANY_COUNTERS_WORDS), CALIB_ERROR_BUSY);
-    EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_ERROR_BUSY);
-    EXPECT(calib_monitors_open_many_kept(&monitors, many, CALIB_MANY_COUNTERS_WORDS, &journal), CALIB_ERROR_BUSY);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_ERROR_BUSY);
+    EXPECT(calib_monitors_open_many_persistent(&monitors, many, CALIB_MANY_COUNTERS_WORDS, &journal), CALIB_ERROR_BUSY);
     EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_ERROR_BUSY);
     EXPECT(calib_monitors_tell(&monitors, &calibrator, &counted, NULL, 1), CALIB_ERROR_BUSY);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_ERROR_BUSY);
@@ -228,15 +228,15 @@ static void counters_of(void)
     journal.len_bytes = 2 * SECTOR;
     journal.every = 1;
     EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
-    WITHIN(with_the_monitors, calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal));
+    WITHIN(with_the_monitors, calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal));
     EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
     WITHIN(with_the_monitors, calib_apply_score(&calibrator, 0.5F, &options, &counted));
     WITHIN(with_the_monitors, calib_monitors_tell(&monitors, &calibrator, &counted, NULL, 1));
     WITHIN(with_the_monitors, calib_monitors_reset(&monitors, &calibrator));
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-    TRUE(found.kept == CALIB_KEPT && found.unsaved == 0);
+    TRUE(found.persistence == CALIB_PERSISTENCE_SAVED && found.unsaved == 0);
     /* Those of many tables are opened by a callback, too, but not these. */
-    WITHIN(with_the_monitors, calib_monitors_open_many_kept(&monitors, many, CALIB_MANY_COUNTERS_WORDS, &journal));
+    WITHIN(with_the_monitors, calib_monitors_open_many_persistent(&monitors, many, CALIB_MANY_COUNTERS_WORDS, &journal));
     EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
     WITHIN(with_the_monitors, calib_apply_score(&calibrator, 0.5F, &options, &counted));
 }

@@ -72,7 +72,7 @@ static void put_counters(uint16_t table)
     put(found.tables);
     put(found.bins);
     put(found.outcome_bins);
-    put(found.kept);
+    put(found.persistence);
     put(found.is_full);
 }
 

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     config.key = fill(argv[1], key, sizeof key) == sizeof key ? key : NULL;
     config.monitors = &monitors;
     config.alarm_threshold = 0.5F;
-    if (calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal) != CALIB_OK)
+    if (calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal) != CALIB_OK)
         return 2;
     if (calib_device_open(&device, &config, staged, loaded, CALIB_BUFFER_WORDS) != CALIB_OK)
         return 3;

@@ -128,7 +128,7 @@ static void monitors_of(struct file plain, struct file wide, struct file file, s
     EXPECT(calib_monitors_read(&monitors, &calibrator, UINT16_MAX, &found), CALIB_ERROR_NOT_MONITORED);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, NULL), CALIB_ERROR_NULL);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-    TRUE(found.labeled[result.bin] == 1 && found.positives[result.bin] == 1 && found.kept == CALIB_KEPT_NOT);
+    TRUE(found.labeled[result.bin] == 1 && found.positives[result.bin] == 1 && found.persistence == CALIB_PERSISTENCE_MEMORY_ONLY);
 
     EXPECT(calib_monitors_save(&monitors, NULL, sizeof saved, &len), CALIB_ERROR_NULL);
     EXPECT(calib_monitors_save(&monitors, saved, sizeof saved - 1, &len), CALIB_ERROR_LENGTH);
@@ -351,46 +351,46 @@ static void journals(struct file file)
     EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
     for (i = 0; i < sizeof sectors / sizeof *sectors; i++) {
         journal.flash.sector_bytes = sectors[i];
-        EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
+        EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
     }
     /* Of whole sectors, which are neither parts of 4096 bytes nor multiples. */
     journal.offset = 0;
     journal.len_bytes = 12288;
     journal.flash.sector_bytes = 6144;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
     journal.offset = SLOT;
     journal.len_bytes = 2 * SECTOR;
     journal.flash.sector_bytes = SECTOR;
     for (i = 0; i < sizeof spans / sizeof *spans; i++) {
         journal.len_bytes = spans[i];
-        EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
+        EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
     }
     journal.len_bytes = 2 * SECTOR;
     journal.offset = SLOT + 32;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
     journal.offset = SLOT + SECTOR;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_LAYOUT);
     journal.offset = SLOT;
     journal.erased = 2;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
     journal.erased = CALIB_ERASED_ONES;
     journal.reserved[1] = 1;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
     journal.reserved[1] = 0;
     journal.every = 0;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
     journal.every = 8;
     journal.flash.read = NULL;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_ERROR_ARGUMENT);
     journal.flash.read = chip_read;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, (const calib_journal_t *)((uintptr_t)&journal + 1)),
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, (const calib_journal_t *)((uintptr_t)&journal + 1)),
            CALIB_ERROR_ALIGNMENT);
 
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, NULL), CALIB_ERROR_NULL);
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words - 1, &journal), CALIB_ERROR_LENGTH);
-    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, &journal), CALIB_ERROR_LENGTH);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words - 1, &journal), CALIB_ERROR_LENGTH);
+    EXPECT(calib_monitors_open_many_persistent(&monitors, counters, words, &journal), CALIB_ERROR_LENGTH);
     /* What was saved is there after a restart; only what came since is lost. */
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_OK);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_OK);
     EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
     EXPECT(calib_monitors_save(&monitors, saved, sizeof saved, &len), CALIB_ERROR_ARGUMENT);
     EXPECT(calib_monitors_restore(&monitors, saved, sizeof saved), CALIB_ERROR_ARGUMENT);
@@ -398,9 +398,9 @@ static void journals(struct file file)
     for (kept = 0; kept < 35; kept += 7) {
         predict(&monitors, &calibrator, 11);
         EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-        TRUE(found.kept == CALIB_KEPT && found.unsaved == 4);
+        TRUE(found.persistence == CALIB_PERSISTENCE_SAVED && found.unsaved == 4);
         memset(counters, 0xA5, sizeof counters);
-        EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_OK);
+        EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_OK);
         EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
         TRUE(total(&monitors, &calibrator) == kept + 7);
     }
@@ -411,14 +411,14 @@ static void journals(struct file file)
     chip.writes = chip.erases = 0;
     predict(&monitors, &calibrator, 20);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-    TRUE(found.kept == CALIB_KEPT_FAILED && total(&monitors, &calibrator) == kept);
+    TRUE(found.persistence == CALIB_PERSISTENCE_FAILED && total(&monitors, &calibrator) == kept);
     chip.writes = chip.erases = 1000000;
     predict(&monitors, &calibrator, 8);
     EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-    TRUE(found.kept == CALIB_KEPT && total(&monitors, &calibrator) == kept + 25);
+    TRUE(found.persistence == CALIB_PERSISTENCE_SAVED && total(&monitors, &calibrator) == kept + 25);
     /* A callback that calls back is refused. */
     journal.flash.write = journal_reenter;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, words, &journal), CALIB_OK);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, words, &journal), CALIB_OK);
     EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
     reentered = &calibrator;
     chip.state = &monitors;
@@ -427,7 +427,7 @@ static void journals(struct file file)
 }
 
 /* Counters of many tables in a journal: what was saved is there after a restart, and not for another calibrator. */
-static void many_kept(struct file file, struct file second)
+static void many_persistent(struct file file, struct file second)
 {
     static struct chip chip;
     static uint64_t counters[CALIB_MANY_COUNTERS_WORDS];
@@ -446,11 +446,11 @@ static void many_kept(struct file file, struct file second)
     journal.every = 5;
     EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
     EXPECT(calib_open(&other, second.bytes, second.len, classifier), CALIB_OK);
-    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words - 1, &journal), CALIB_ERROR_LENGTH);
-    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_monitors_open_many_persistent(&monitors, counters, words - 1, &journal), CALIB_ERROR_LENGTH);
+    EXPECT(calib_monitors_open_many_persistent(&monitors, counters, words, NULL), CALIB_ERROR_NULL);
     for (before = 0, i = 0; i < 8; i++) {
         memset(counters, 0xA5, sizeof counters);
-        EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, &journal), CALIB_OK);
+        EXPECT(calib_monitors_open_many_persistent(&monitors, counters, words, &journal), CALIB_OK);
         EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
         kept = total(&monitors, &calibrator);
         /* What was read before was saved: after 1, 3 and 7 of a start. */
@@ -459,7 +459,7 @@ static void many_kept(struct file file, struct file second)
         before = total(&monitors, &calibrator);
         TRUE(before == kept + 7);
     }
-    EXPECT(calib_monitors_open_many_kept(&monitors, counters, words, &journal), CALIB_OK);
+    EXPECT(calib_monitors_open_many_persistent(&monitors, counters, words, &journal), CALIB_OK);
     EXPECT(calib_monitors_begin(&monitors, &other), CALIB_OK);
     TRUE(total(&monitors, &other) == 0);
 }
@@ -500,7 +500,7 @@ static void journal_sectors(struct file file)
         journal.every = 1;
         /* Around both sectors, several times. */
         for (kept = 0; kept < 60; kept += 4) {
-            EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+            EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
             EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
             TRUE(total(&monitors, &calibrator) == kept);
             predict(&monitors, &calibrator, 4);
@@ -564,7 +564,7 @@ static void journal_cuts(struct file file)
         for (cut = 0;; cut += 29) {
             new_chip(&chip);
             power = SIZE_MAX;
-            EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+            EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
             EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
             predict(&monitors, &calibrator, 4 * before);
             counted = 4 * before;
@@ -574,12 +574,12 @@ static void journal_cuts(struct file file)
                 predict(&monitors, &calibrator, 4);
                 counted += 4;
                 EXPECT(calib_monitors_read(&monitors, &calibrator, 0, &found), CALIB_OK);
-                if (found.kept != CALIB_KEPT)
+                if (found.persistence != CALIB_PERSISTENCE_SAVED)
                     break;
                 saved = total(&monitors, &calibrator);
             }
             power = SIZE_MAX;
-            EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+            EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
             EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
             after = total(&monitors, &calibrator);
             /* Saves are after 1, 3, 7, 11 and so on. */
@@ -620,7 +620,7 @@ static void journal_numbers(struct file file, struct file second)
     for (start = 0; start < 400; start++) {
         memset(counters, 0xA5, sizeof counters);
         power = SIZE_MAX;
-        EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+        EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
         EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
         /* Those that were told are there, and the one in whose call the power failed, or not. */
         saved = known(&monitors, &calibrator, &positives);
@@ -652,10 +652,10 @@ static void journal_numbers(struct file file, struct file second)
     TRUE(refused > 300 && told > 100);
     /* Also over another calibrator, whose beginning erases what was saved. */
     power = SIZE_MAX;
-    EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
     EXPECT(calib_monitors_begin(&monitors, &other), CALIB_OK);
     EXPECT(calib_monitors_tell(&monitors, &other, &before, NULL, 1), CALIB_ERROR_OTHER_CALIBRATOR);
-    EXPECT(calib_monitors_open_kept(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
+    EXPECT(calib_monitors_open_persistent(&monitors, counters, CALIB_COUNTERS_WORDS, &journal), CALIB_OK);
     EXPECT(calib_monitors_begin(&monitors, &calibrator), CALIB_OK);
     EXPECT(calib_monitors_tell(&monitors, &calibrator, &before, NULL, 1), CALIB_ERROR_RESTARTED);
     EXPECT(calib_apply_score(&calibrator, 0.5F, &options, &result), CALIB_OK);
@@ -751,7 +751,7 @@ int main(int argc, char **argv)
     outcomes(monitored, watched);
     full(monitored);
     journals(monitored);
-    many_kept(monitored, watched);
+    many_persistent(monitored, watched);
     journal_sectors(monitored);
     journal_cuts(monitored);
     journal_numbers(monitored, watched);

@@ -187,15 +187,15 @@ static int32_t monitors_open_many(void)
     return calib_monitors_open_many(AT(calib_monitors_t, ANOTHER), AT(uint64_t, NEW_COUNTERS), parts[NEW_COUNTERS].size / 8);
 }
 
-static int32_t monitors_open_kept(void)
+static int32_t monitors_open_persistent(void)
 {
-    return calib_monitors_open_kept(AT(calib_monitors_t, ANOTHER), AT(uint64_t, NEW_COUNTERS), parts[NEW_COUNTERS].size / 8,
+    return calib_monitors_open_persistent(AT(calib_monitors_t, ANOTHER), AT(uint64_t, NEW_COUNTERS), parts[NEW_COUNTERS].size / 8,
                                     AT(calib_journal_t, JOURNAL));
 }
 
-static int32_t monitors_open_many_kept(void)
+static int32_t monitors_open_many_persistent(void)
 {
-    return calib_monitors_open_many_kept(AT(calib_monitors_t, ANOTHER), AT(uint64_t, NEW_COUNTERS), parts[NEW_COUNTERS].size / 8,
+    return calib_monitors_open_many_persistent(AT(calib_monitors_t, ANOTHER), AT(uint64_t, NEW_COUNTERS), parts[NEW_COUNTERS].size / 8,
                                          AT(calib_journal_t, JOURNAL));
 }
 
@@ -266,9 +266,9 @@ static const struct row {
     {"device_classify", device_classify, WHOLE, 0, BIT(FEATURES) | BIT(OPTIONS), BIT(RESULT), 0, BINARY, UNCOUNTED},
     {"monitors_open", monitors_open, 0, 0, 0, BIT(ANOTHER) | BIT(NEW_COUNTERS), sizeof(calib_monitors_t), BINARY, UNCOUNTED},
     {"monitors_open_many", monitors_open_many, 0, 0, 0, BIT(ANOTHER) | BIT(NEW_COUNTERS), sizeof(calib_monitors_t), BINARY, UNCOUNTED},
-    {"monitors_open_kept", monitors_open_kept, 0, BIT(JOURNAL), 0, BIT(ANOTHER) | BIT(NEW_COUNTERS), sizeof(calib_monitors_t), BINARY,
+    {"monitors_open_persistent", monitors_open_persistent, 0, BIT(JOURNAL), 0, BIT(ANOTHER) | BIT(NEW_COUNTERS), sizeof(calib_monitors_t), BINARY,
      UNCOUNTED},
-    {"monitors_open_many_kept", monitors_open_many_kept, 0, BIT(JOURNAL), 0, BIT(ANOTHER) | BIT(NEW_COUNTERS),
+    {"monitors_open_many_persistent", monitors_open_many_persistent, 0, BIT(JOURNAL), 0, BIT(ANOTHER) | BIT(NEW_COUNTERS),
      sizeof(calib_monitors_t), BINARY, UNCOUNTED},
     {"monitors_begin", monitors_begin, COUNTING, 0, BIT(CALIBRATOR), 0, 0, BINARY, UNCOUNTED},
     {"monitors_tell", monitors_tell, SINGLE | COUNTING, 0, BIT(RESULT) | BIT(OPTIONS), 0, 0, BINARY, UNCOUNTED},
@@ -302,7 +302,7 @@ static void set_up(const struct row *row, const struct file *files)
     parts[ANOTHER].size = row->room;
     parts[CODES].size = row->file == CODES_I8 ? CODE_CLASSES : CLASSES;
     parts[SPACE].size = parts[CODES].size * sizeof(uint16_t);
-    many = row->call == monitors_open_many || row->call == monitors_open_many_kept;
+    many = row->call == monitors_open_many || row->call == monitors_open_many_persistent;
     parts[NEW_COUNTERS].size = 8 * (many ? CALIB_MANY_COUNTERS_WORDS : CALIB_COUNTERS_WORDS);
     memcpy(AT(uint8_t, ARTIFACT), files[row->file].bytes, files[row->file].len);
     memcpy(AT(uint8_t, BYTES), files[NEWER].bytes, files[NEWER].len);

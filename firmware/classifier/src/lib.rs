@@ -23,7 +23,7 @@ pub const MAX_CLASSES: usize = 2 * calib_core::wire::MAX_VALUES / 3;
 
 /// What a network's codes stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gives {
+pub enum OutputKind {
     /// Logits of several classes, or class 1's margin.
     Logits,
     /// The probabilities of a softmax.

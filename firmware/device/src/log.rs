@@ -38,11 +38,11 @@ pub(crate) fn answered(id: u32) {
 }
 
 pub(crate) fn prediction(class: u16, score: ScoreEcho, outcome: Outcome, alarm: bool) {
-    // A code and its lead are logged as the integers that they are: an f32 holds them exactly.
+    // A code and its top-two margin are logged as the integers that they are: an f32 holds them exactly.
     let score = match score {
         ScoreEcho::F32(score) => score.get(),
         ScoreEcho::Margin(margin) => margin.get(),
-        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => key.into(),
+        ScoreEcho::Code(key) | ScoreEcho::Top2Margin(key) => key.into(),
     };
     match outcome {
         Outcome::Calibrated(calibrated) => {

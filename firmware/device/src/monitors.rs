@@ -5,7 +5,7 @@ use calib_core::monitor::{LogEvidence, TableMonitors};
 use calib_core::predict::Ranked;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
-    ActionOnAlarm, Counters, CountersRefusal, Kept, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
+    ActionOnAlarm, Counters, CountersRefusal, Persistence, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
     Raised, Refusal, ReplyBody, RequestBody, ScoreEcho, Watched,
 };
 use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
@@ -20,7 +20,7 @@ pub const LOOK_EVERY: u32 = 16;
 /// 32 for all.
 ///
 /// They are in memory alone, and restart with every start: each start is a separate test, and the bound on false alarms is that of one
-/// start. Of a device that is switched off often, many a start raises one. [`KeptMonitors`](crate::KeptMonitors) hold the bound over all
+/// start. Of a device that is switched off often, many a start raises one. [`PersistentMonitors`](crate::PersistentMonitors) hold the bound over all
 /// starts.
 ///
 /// Counted are the predictions that a calibrator of one probability answers, with its monitors' section, from what the device's own
@@ -251,7 +251,7 @@ impl<const BINS: usize, const TABLES: usize> Monitors<BINS, TABLES> {
             guarantee: guarantee
                 .map(|evidence| watched(evidence, alarms.guarantee, monitors.guarantee().alarm_at())),
             is_full: monitors.shift().is_full() || monitors.guarantee().is_full(),
-            kept: Kept::No,
+            persistence: Persistence::MemoryOnly,
             takes_outcomes,
             action: artifact.monitor_action().map(|action| ActionOnAlarm { action, is_done: false }),
         })
@@ -482,7 +482,7 @@ fn key(score: &ScoreEcho) -> u32 {
     match score {
         ScoreEcho::F32(score) => score.to_bits(),
         ScoreEcho::Margin(margin) => margin.key(),
-        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => (*key).into(),
+        ScoreEcho::Code(key) | ScoreEcho::Top2Margin(key) => (*key).into(),
     }
 }
 

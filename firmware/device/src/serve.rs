@@ -74,7 +74,7 @@ where
 /// `parts` are the classifier, the alarm, the meter, the source of random words, and what counts predictions:
 /// [`Monitors`](crate::Monitors) go on while the calibrator stays the same, and restart with another.
 ///
-/// `buffer` holds the active calibrator. `leave` is given a report at the start, and whenever another calibrator becomes
+/// `buffer` holds the active calibrator. `on_report` is given a report at the start, and whenever another calibrator becomes
 /// active; a board that no debug probe reads does not need it.
 ///
 /// # Errors
@@ -114,7 +114,7 @@ pub fn serve_updatable<S, C, P, M, E, W, F, T, const WORDS: usize>(
     mut parts: (C, Alarm<P>, M, E, W),
     updater: &mut Updater<'_, F, T, WORDS>,
     buffer: &mut ArtifactBuffer<WORDS>,
-    mut leave: impl FnMut(&Report),
+    mut on_report: impl FnMut(&Report),
 ) -> Result<(), ServeError<S::Error, P::Error>>
 where
     S: Read + Write,
@@ -129,7 +129,7 @@ where
     let mut session = Session::new();
     loop {
         let mut device = updater.device(parts, buffer);
-        leave(&report(&mut device, updater));
+        on_report(&report(&mut device, updater));
         if session.serve(serial, &mut device, updater)? == End::Line {
             return Ok(());
         }

@@ -61,7 +61,7 @@ pub async fn serve_async<S, C, P, M, E, W, F, T, const WORDS: usize>(
     mut parts: (C, Alarm<P>, M, E, W),
     updater: &mut Updater<'_, F, T, WORDS>,
     buffer: &mut ArtifactBuffer<WORDS>,
-    mut leave: impl FnMut(&Report),
+    mut on_report: impl FnMut(&Report),
 ) -> Result<(), ServeError<S::Error, P::Error>>
 where
     S: Read + Write,
@@ -76,7 +76,7 @@ where
     let (mut session, mut frame) = (Session::new(), [0; MAX_FRAME]);
     loop {
         let mut device = updater.device(parts, buffer);
-        leave(&report(&mut device, updater));
+        on_report(&report(&mut device, updater));
         while !updater.is_replaced() {
             let Some(byte) = session.take() else {
                 let len = serial.read(&mut session.chunk).await.map_err(ServeError::Serial)?;

@@ -1,7 +1,7 @@
 //! The place in flash that holds a calibrator.
 
 use calib_core::predict::{OtherClasses, OutputShape, Prediction, Predictor, Query, Ranked, Task};
-use calib_core::slot::{Admitted, MonitorRoom, PassedOver, Refused, SlotFault};
+use calib_core::slot::{Admitted, MonitorRoom, UnusableSlot, Refused, SlotFault};
 use calib_core::wire::{CalibratorStatus, Missing, Refusal};
 use calib_core::{Anybody, Artifact, ClassifierId, Outcome, ParseError, Uncalibrated};
 
@@ -12,7 +12,7 @@ use calib_core::{Anybody, Artifact, ClassifierId, Outcome, ParseError, Uncalibra
 pub struct Slot<'a> {
     task: Task,
     content: Result<Predictor<'a>, Missing>,
-    passed_over: Option<PassedOver>,
+    fallback_from: Option<UnusableSlot>,
 }
 
 impl<'a> Slot<'a> {
@@ -66,7 +66,7 @@ impl<'a> Slot<'a> {
             }
             if room.can_act_for(&artifact) { Ok(Predictor::new(artifact)) } else { Err(Missing::Monitors) }
         });
-        Self { task, content, passed_over: None }
+        Self { task, content, fallback_from: None }
     }
 
     /// What a [store](calib_core::SlotStore) loaded, for the classifier of this task.
@@ -79,12 +79,12 @@ impl<'a> Slot<'a> {
                 Err(other_classifier(&artifact))
             }
         });
-        Self { task, content, passed_over: None }
+        Self { task, content, fallback_from: None }
     }
 
     /// The same slot with what its [store](calib_core::SlotStore) passed over to load it.
-    pub fn passing_over(self, passed_over: Option<PassedOver>) -> Self {
-        Self { passed_over, ..self }
+    pub fn falling_back_from(self, fallback_from: Option<UnusableSlot>) -> Self {
+        Self { fallback_from, ..self }
     }
 
     /// Whether an artifact is for a classifier of this task.
@@ -130,9 +130,9 @@ impl<'a> Slot<'a> {
         self.content.as_ref().ok().map(Predictor::artifact)
     }
 
-    /// The slot that may hold a newer calibrator and is of no use, as the store [said](Self::passing_over).
-    pub const fn passed_over(&self) -> Option<PassedOver> {
-        self.passed_over
+    /// The slot that may hold a newer calibrator and is of no use, as the store [said](Self::falling_back_from).
+    pub const fn fallback_from(&self) -> Option<UnusableSlot> {
+        self.fallback_from
     }
 
     /// Whether the calibrator is to be given a random word with every output.
@@ -307,17 +307,17 @@ mod tests {
 
     /// One output for calibrators of codes and of floats.
     #[test]
-    fn quantised_logits_are_taken_as_what_the_calibrator_was_fitted_to() {
+    fn quantized_logits_are_taken_as_what_the_calibrator_was_fitted_to() {
         // 9 codes apart, a quarter each.
         let keys = [159, 150, 100];
         let codes = CodeVector::new(LOGITS, &keys).unwrap();
         let floats = keys.map(|key| QuantizedScore::from_key(LOGITS, key).unwrap().dequantized());
         let logits = Logits::new(&floats).unwrap();
         let (output, kind) = (Output::QuantizedLogits { codes, logits }, Task::TopLabel { classes: 3 });
-        let (lead, margin) = (ScoreEcho::Lead(9), ScoreEcho::Margin(Margin::new(2.25).unwrap()));
+        let (top2_margin, margin) = (ScoreEcho::Top2Margin(9), ScoreEcho::Margin(Margin::new(2.25).unwrap()));
         let softmax = ScoreEcho::F32(logits.top_label().score);
         for (artifact, score, prob) in [
-            (top_label_code_margin_artifact(), lead, 0.75),
+            (top_label_code_margin_artifact(), top2_margin, 0.75),
             (top_label_margin_artifact(), margin, 0.75),
             (top_label_artifact(Some(ID)), softmax, 0.3),
         ] {

@@ -198,27 +198,27 @@ pub(crate) fn randomized_margin_artifact() -> Aligned {
     write(&header, &[Some(table)])
 }
 
-/// For class 0 0.25 below a lead of 2, then 0.75; 0.125 for class 1, nothing for class 2.
+/// For class 0 0.25 below a top-two margin of 2, then 0.75; 0.125 for class 1, nothing for class 2.
 pub(crate) fn top_label_margin_artifact() -> Aligned {
     let form = |edges, values| TableForm::MarginSteps(MarginTable::new(edges, values).unwrap());
-    by_lead(ScoreEncoding::Margin, [form(&[2.0], &[0.25, 0.75]), form(&[], &[0.125])])
+    by_top2_margin(ScoreEncoding::Margin, [form(&[2.0], &[0.25, 0.75]), form(&[], &[0.125])])
 }
 
 /// What int8 logits are.
 pub(crate) const LOGITS: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
 
-/// For class 0 0.25 below a lead of 8 codes, then 0.75; 0.125 for class 1, nothing for class 2.
+/// For class 0 0.25 below a top-two margin of 8 codes, then 0.75; 0.125 for class 1, nothing for class 2.
 pub(crate) fn top_label_code_margin_artifact() -> Aligned {
     let form = |edges, values| TableForm::Codes(CodeTable::new(edges, values, LOGITS).unwrap());
-    by_lead(LOGITS, [form(&[8], &[0.25, 0.75]), form(&[], &[0.125])])
+    by_top2_margin(LOGITS, [form(&[8], &[0.25, 0.75]), form(&[], &[0.125])])
 }
 
-/// An artifact of three classes by the lead of the predicted one, the last class without a table.
-fn by_lead(encoding: ScoreEncoding, forms: [TableForm<'_>; 2]) -> Aligned {
+/// An artifact of three classes by the top-two margin of the predicted one, the last class without a table.
+fn by_top2_margin(encoding: ScoreEncoding, forms: [TableForm<'_>; 2]) -> Aligned {
     let [first, second] = forms.map(|form| Some(Table { form, epsilon: None }));
     let tables = [first, second, None];
     let header = header(Reduction::TopLabel, 3, &tables, Some(ID));
-    let flags = header.flags.with(HeaderFlags::CLASS_MARGIN);
+    let flags = header.flags.with(HeaderFlags::TOP2_MARGIN);
     write(&Header { encoding, flags, ..header }, &tables)
 }
 
@@ -226,7 +226,7 @@ fn by_lead(encoding: ScoreEncoding, forms: [TableForm<'_>; 2]) -> Aligned {
 #[derive(Debug)]
 pub(crate) struct Quantized;
 
-/// A classifier of three classes whose features are the codes of int8 logits, and which gives the highest one's lead.
+/// A classifier of three classes whose features are the codes of int8 logits, and which gives the highest one's top-two margin.
 #[derive(Debug)]
 pub(crate) struct LeadOfCodes;
 

@@ -135,7 +135,7 @@ impl<'b, F: NorFlash, T: Trust, const WORDS: usize> Updater<'b, F, T, WORDS> {
     pub fn load<'l>(&mut self, buffer: &'l mut ArtifactBuffer<WORDS>) -> Slot<'l> {
         self.replaced = false;
         let loaded = self.store.load(buffer);
-        Slot::admitted(loaded, self.task).passing_over(self.store.passed_over())
+        Slot::admitted(loaded, self.task).falling_back_from(self.store.fallback_from())
     }
 
     /// Joins the parts of a device around the active calibrator, which is loaded into a buffer first. It answers the questions, and takes
@@ -272,7 +272,7 @@ mod tests {
     use std::vec::Vec;
 
     use calib_core::artifact::KeyId;
-    use calib_core::slot::{PassedOver, Receipt, Refused, SignatureError, SlotFault};
+    use calib_core::slot::{UnusableSlot, Receipt, Refused, SignatureError, SlotFault};
     use calib_core::wire::{Chunk, MAX_CHUNK, Missing};
     use calib_core::{Anybody, Artifact, Erased, ParseError};
 
@@ -472,13 +472,13 @@ mod tests {
         push(&mut updater, newer.as_bytes(), 64).unwrap();
         let mut buffer = ArtifactBuffer::new();
         let slot = updater.load(&mut buffer);
-        assert_eq!((slot.status().map(|held| held.counter), slot.passed_over()), (Ok(0), None));
+        assert_eq!((slot.status().map(|held| held.counter), slot.fallback_from()), (Ok(0), None));
         updater.store.flash_mut().spoil(LAYOUT.offsets[1] + 40, 4);
-        let passed_over = updater.load(&mut buffer).passed_over();
-        assert_eq!(passed_over, Some(PassedOver { slot: 1, fault: SlotFault::Altered }));
+        let fallback_from = updater.load(&mut buffer).fallback_from();
+        assert_eq!(fallback_from, Some(UnusableSlot { slot: 1, fault: SlotFault::Altered }));
         // Until a newer one is there again.
         push(&mut updater, newer.as_bytes(), 64).unwrap();
-        assert_eq!(updater.load(&mut buffer).passed_over(), None);
+        assert_eq!(updater.load(&mut buffer).fallback_from(), None);
     }
 
     /// Takes every signature.

@@ -10,7 +10,7 @@ use calib_core::predict::Ranked;
 /// counts.
 pub trait Watch {
     /// Goes on for this calibrator, or restarts if it is another one than before; `None` if there is none. `is_stand_in` if a calibrator that may
-    /// be newer [was passed over](crate::Slot::passed_over): nothing that was counted of that may be given up then.
+    /// be newer [was passed over](crate::Slot::fallback_from): nothing that was counted of that may be given up then.
     fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool);
 
     /// The room that there is: for the [admission](calib_core::Admission::watched) of calibrators that ask for an action on an alarm, and

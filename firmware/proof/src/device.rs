@@ -8,7 +8,7 @@ use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Questions, Refusal, Request, RequestBody};
 use calib_core::{AlarmRule, Anybody, ClassifierId, Erased};
 use calib_firmware::{
-    Alarm, Classifier, Device, Entropy, Features, KeptMonitors, LinearClassifier, Meter, Monitors, Output,
+    Alarm, Classifier, Device, Entropy, Features, PersistentMonitors, LinearClassifier, Meter, Monitors, Output,
     Slot, Task, Watch,
 };
 use embedded_hal::digital::{ErrorType, OutputPin};
@@ -82,7 +82,7 @@ fn answer<C: Classifier>(classifier: C) {
 /// A device whose counters are saved, in flash of which nothing is known.
 fn kept() {
     let layout = from(JournalLayout { offset: 0, len_bytes: 8192, erased: Erased::Ones });
-    let Ok(mut monitors) = KeptMonitors::<_, 15, 10>::open(Flash, layout, any()) else { return };
+    let Ok(mut monitors) = PersistentMonitors::<_, 15, 10>::open(Flash, layout, any()) else { return };
     keep((monitors.room(), monitors.is_alarmed(), monitors.number(), monitors.numbered()));
     let slot = Slot::read_watched(bytes(), Anybody, BINARY.id(), BINARY.task(), monitors.room());
     let mut device = Device::with_parts((&BINARY, alarm(), Board, Board, &mut monitors), slot);

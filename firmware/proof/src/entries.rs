@@ -135,7 +135,7 @@ entries! {
             .and_then(|top| calibrator.calibrate(top.class(), top.score()).ok())
     }
 
-    /// With as many classes as there are: the lead takes no room for them.
+    /// With as many classes as there are: the top-two margin takes no room for them.
     fn top_label_margin(
         calibrator: &TopLabelMarginCalibrator<'_>,
         logits: Logits<'_>

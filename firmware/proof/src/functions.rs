@@ -45,7 +45,7 @@ fn scores() {
     }
     keep(TopLabelCodeMargin::new(encoding, bytes().iter().copied()));
     if let Ok(top) = TopLabelCodeMargin::from_keys(encoding, from(&[])) {
-        keep((top.encoding(), top.classes(), top.class(), top.lead(), top.dequantized()));
+        keep((top.encoding(), top.classes(), top.class(), top.top2_margin(), top.dequantized()));
     }
     keep(from(AlarmRule::AtLeast(0.5)).is_raised_by(any()));
     keep(ProbInterval::new(any(), any()));

@@ -54,7 +54,7 @@ fn store(buffer: &mut ArtifactBuffer<WORDS>) {
     keep(loaded);
     keep(store.install(bytes()));
     keep(store.survey());
-    keep((store.current_slot(), store.current_counter(), store.passed_over()));
+    keep((store.current_slot(), store.current_counter(), store.fallback_from()));
     keep(store.load(buffer));
 }
 

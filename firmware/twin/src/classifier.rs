@@ -1,6 +1,6 @@
 //! The network that the twin was built with; the build script writes it.
 
-use calib_classifier::Gives;
+use calib_classifier::OutputKind;
 use calib_classifier::network::{Codes, Network};
 use calib_core::ClassifierId;
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use calib_classifier::Gives;
+use calib_classifier::OutputKind;
 use calib_classifier::network::Codes;
 use calib_classifier::tflite::Array;
 use calib_core::ScoreEncoding;
@@ -49,16 +49,16 @@ fn twin(flags::Twin { features, output, logits, force }: &flags::Twin) -> Result
     println!("{name} ({id}): all {rows} rows of the reference give TensorFlow Lite's codes");
     let codes = run(&Array::features(features)?)?;
     codes.write(output, *force)?;
-    let kind = match (CLASSIFIER.outputs(), CLASSIFIER.gives()) {
+    let kind = match (CLASSIFIER.outputs(), CLASSIFIER.output_kind()) {
         (1, _) => "margins",
-        (_, Gives::Logits) => "logits",
-        (_, Gives::Probs) => "probs",
+        (_, OutputKind::Logits) => "logits",
+        (_, OutputKind::Probs) => "probs",
     };
     println!("{}: {} rows of {} codes", output.display(), codes.rows().len(), codes.columns);
-    // What is fitted to the codes of logits takes their lead: the softmax takes floats.
-    let by_lead = if kind == "logits" { " --class-score margin" } else { "" };
+    // What is fitted to the codes of logits takes their top-two margin: the softmax takes floats.
+    let by_top2_margin = if kind == "logits" { " --class-score margin" } else { "" };
     println!(
-        "hint: calib fit --{kind} {} --score-encoding i8 --scale {scale} --zero-point={zero_point}{by_lead} --classifier-id {id}",
+        "hint: calib fit --{kind} {} --score-encoding i8 --scale {scale} --zero-point={zero_point}{by_top2_margin} --classifier-id {id}",
         output.display()
     );
     let Some(logits) = logits else { return Ok(()) };

@@ -99,7 +99,7 @@ impl Device {
 
     fn slots(&mut self) -> calib_slots_t {
         let mut slots =
-            calib_slots_t { slots: Default::default(), active: 0, passed_over: 0, reserved: [0; 2] };
+            calib_slots_t { slots: Default::default(), active: 0, fallback_from: 0, reserved: [0; 2] };
         // SAFETY: the store is open, and the place is there.
         let found = unsafe { calib_store_survey(&raw mut *self.store, &raw mut slots) };
         assert_eq!(found, CALIB_OK, "a survey always ends well");
@@ -160,8 +160,8 @@ impl Store for Device {
         self.slots().slots.map(|slot| slot.status == CALIB_OK)
     }
 
-    fn is_passed_over(&mut self) -> bool {
-        self.slots().passed_over != CALIB_NO_SLOT
+    fn is_fallback(&mut self) -> bool {
+        self.slots().fallback_from != CALIB_NO_SLOT
     }
 
     fn flash(&mut self) -> &mut Flash {

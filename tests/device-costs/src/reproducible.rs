@@ -21,7 +21,7 @@ const LEFT_OUT: [&str; 3] = ["target", "corpus", "artifacts"];
 const SAMPLE: [Board; 1] = [Board::Mps2An386];
 
 /// A folder to build in, and an environment.
-struct Place {
+struct BuildFolder {
     folder: PathBuf,
     variables: Vec<(&'static str, OsString)>,
 }
@@ -35,7 +35,7 @@ pub(crate) fn reproducible(sample: bool) -> Result<()> {
     let classifier = root().join("target/classifier.json");
     fs::create_dir_all(root().join("target"))?;
     Case::breast_cancer()?.model.save(&classifier)?;
-    let places = [Place::usual()?, Place::other()?];
+    let places = [BuildFolder::usual()?, BuildFolder::other()?];
     for place in &places {
         place.fill()?;
         fs::copy(&classifier, place.folder.join("classifier.json"))?;
@@ -56,7 +56,7 @@ pub(crate) fn reproducible(sample: bool) -> Result<()> {
     Ok(())
 }
 
-fn both<T>(places: &[Place; 2], mut work: impl FnMut(&Place) -> Result<T>) -> Result<[T; 2]> {
+fn both<T>(places: &[BuildFolder; 2], mut work: impl FnMut(&BuildFolder) -> Result<T>) -> Result<[T; 2]> {
     Ok([work(&places[0])?, work(&places[1])?])
 }
 
@@ -72,7 +72,7 @@ fn same(what: &str, one: &[u8], two: &[u8]) -> Result<()> {
     Ok(())
 }
 
-impl Place {
+impl BuildFolder {
     /// Where and as whom this runs.
     fn usual() -> Result<Self> {
         Ok(Self { folder: made(&root().join("target/reproducible/one"))?, variables: Vec::new() })

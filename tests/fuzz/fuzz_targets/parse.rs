@@ -171,7 +171,7 @@ fn use_tables(
 ) {
     for class in 0..=u16::try_from(count).unwrap() {
         let index = first + usize::from(class);
-        let table = if usize::from(class) < count { Asked::of(artifact, index) } else { None };
+        let table = if usize::from(class) < count { TableBeside::of(artifact, index) } else { None };
         let top = TopLabel { class, score };
         let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
         match *calibrator {
@@ -207,9 +207,9 @@ fn use_tables(
                 let mut keys = vec![0; calibrator.classes()];
                 keys.iter_mut().skip(class.into()).take(1).for_each(|key| *key = word as u16);
                 let Ok(top) = TopLabelCodeMargin::from_keys(calibrator.encoding(), &keys) else { continue };
-                let lead = QuantizedScore::from_key(calibrator.encoding(), top.lead()).unwrap();
+                let top2_margin = QuantizedScore::from_key(calibrator.encoding(), top.top2_margin()).unwrap();
                 let table = table_of(artifact, (first, count), top.class(), calibrator.classes());
-                check_outcome(calibrator.calibrate(top).unwrap(), table, Key::Code(lead));
+                check_outcome(calibrator.calibrate(top).unwrap(), table, Key::Code(top2_margin));
             }
             Calibrator::TopK(calibrator) => {
                 let classes = calibrator.classes();
@@ -244,20 +244,20 @@ fn table_of<'a>(
     (first, count): (usize, usize),
     class: u16,
     classes: usize,
-) -> Option<Asked<'a>> {
+) -> Option<TableBeside<'a>> {
     let index = if count == 1 { 0 } else { usize::from(class) };
-    if usize::from(class) < classes && index < count { Asked::of(artifact, first + index) } else { None }
+    if usize::from(class) < classes && index < count { TableBeside::of(artifact, first + index) } else { None }
 }
 
 /// A table with the ranges of the score beside it.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct TableBeside<'a> {
     table: Table<'a>,
     beside: Option<ScoreBins<'a>>,
     is_rounded: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TableBeside<'a> {
     fn of(artifact: &Artifact<'a>, index: usize) -> Option<Self> {
         let table = artifact.tables().get(index)?;
         let beside =
@@ -308,7 +308,7 @@ enum Key {
     Code(QuantizedScore),
 }
 
-fn check_outcome(outcome: Outcome, table: Option<Asked<'_>>, key: Key) {
+fn check_outcome(outcome: Outcome, table: Option<TableBeside<'_>>, key: Key) {
     match outcome {
         Outcome::Calibrated(got) => check_calibrated(got, table, key),
         Outcome::Uncalibrated(Uncalibrated::EmptyBin) => assert!(table.is_some()),
@@ -316,8 +316,8 @@ fn check_outcome(outcome: Outcome, table: Option<Asked<'_>>, key: Key) {
     }
 }
 
-fn check_calibrated(got: Calibrated, asked: Option<Asked<'_>>, key: Key) {
-    let Asked { table, beside, is_rounded } = asked.expect("what is calibrated has a table");
+fn check_calibrated(got: Calibrated, asked: Option<TableBeside<'_>>, key: Key) {
+    let TableBeside { table, beside, is_rounded } = asked.expect("what is calibrated has a table");
     assert!((0.0..=1.0).contains(&got.prob), "{got:?}");
     assert!(got.epsilon.is_none_or(|epsilon| epsilon > 0.0 && epsilon.is_finite()), "{got:?}");
     let form = table.form;

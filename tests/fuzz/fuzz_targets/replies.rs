@@ -13,7 +13,7 @@ use calib_core::wire::{
     encode,
 };
 use calib_fit::StoredArtifact;
-use calib_io::device::serial::{DeviceError, Link, Patience, Stage, Transport, push};
+use calib_io::device::serial::{DeviceError, Link, RetryPolicy, Stage, Transport, push};
 use libfuzzer_sys::fuzz_target;
 
 /// The artifact that is pushed.
@@ -128,7 +128,7 @@ fn frame_of(reply: &Reply) -> Vec<u8> {
 
 /// A link to a device that nothing keeps waiting.
 fn link(line: Line<'_>) -> Link<Line<'_>> {
-    Link::new(line, Patience { reply: Duration::from_secs(60), tries: 2 })
+    Link::new(line, RetryPolicy { reply: Duration::from_secs(60), tries: 2 })
 }
 
 /// A line that answers each request with what is left of the input, and then is unplugged: silence would take time.

@@ -7,7 +7,7 @@ use std::sync::{Once, OnceLock};
 use calib_fit::{BinaryData, ScoreKind, VectorKind};
 use calib_io::files::FileError;
 use calib_io::input::{
-    Chunks, ColumnUse, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors,
+    Chunks, ColumnType, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors,
 };
 
 static READY: Once = Once::new();
@@ -89,7 +89,7 @@ fn matrices_of_codes(source: &Source) {
 /// If it has others.
 fn in_chunks(source: &Source) {
     let collected = || {
-        let columns = [("score", ColumnUse::Numbers), ("label", ColumnUse::Labels)];
+        let columns = [("score", ColumnType::Numbers), ("label", ColumnType::Labels)];
         let mut chunks = Chunks::of_source(source, &columns)?;
         let (mut scores, mut labels) = (Vec::new(), Vec::new());
         while let Some(table) = chunks.read_next()? {

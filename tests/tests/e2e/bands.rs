@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use calib_core::decision::SureBy;
-use calib_core::wire::{RequestBody, Scores as Asked};
+use calib_core::wire::{RequestBody, Scores as RequestScores};
 use calib_core::{Score, ScoreEncoding};
 use calib_host::binary::{Blend, Isotonic, ScalingMethod};
 use calib_host::dataset::{Dataset, Rows, Scores};
@@ -86,11 +86,11 @@ pub(crate) fn all() -> Vec<(String, StoredArtifact)> {
 }
 
 /// Random scores of the kind that an artifact takes.
-fn random(encoding: ScoreEncoding, rng: &mut Xoshiro256PlusPlus) -> Asked {
+fn random(encoding: ScoreEncoding, rng: &mut Xoshiro256PlusPlus) -> RequestScores {
     match encoding.code_range() {
-        Some((lowest, highest)) => Asked::Code(rng.random_range(0..=highest.abs_diff(lowest)) as u16),
-        None if encoding.is_margin() => Asked::Margin(rng.random_range(-6.0..6.0)),
-        None => Asked::Score(rng.random_range(0.0..=Score::ONE.get())),
+        Some((lowest, highest)) => RequestScores::Code(rng.random_range(0..=highest.abs_diff(lowest)) as u16),
+        None if encoding.is_margin() => RequestScores::Margin(rng.random_range(-6.0..6.0)),
+        None => RequestScores::Score(rng.random_range(0.0..=Score::ONE.get())),
     }
 }
 

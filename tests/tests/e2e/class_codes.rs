@@ -3,7 +3,7 @@
 use calib_core::ScoreEncoding;
 use calib_core::artifact::Reduction;
 use calib_core::wire::{ReplyBody, RequestBody, Scores};
-use calib_host::apply::{Others, Words, apply};
+use calib_host::apply::{Others, RandomWords, apply};
 use calib_host::binary::{Isotonic, ScalingMethod};
 use calib_host::data::CodeVectors;
 use calib_host::reduction::{Problems, fit_reduction};
@@ -44,8 +44,8 @@ fn host_and_device_agree(board: Board, classes: usize) {
         let (codes, labels) = data(encoding, classes);
         let problems = Problems::of_codes(&codes, &labels, reduction).unwrap();
         let options = ReductionOptions::new(method).points_per_bin((method == umd).then_some(25));
-        let fit = fit_reduction(&problems, &options, 0.1).unwrap().over_codes(encoding).unwrap();
-        let fit = if compact { fit.compacted().unwrap() } else { fit };
+        let fit = fit_reduction(&problems, &options, 0.1).unwrap().quantized(encoding).unwrap();
+        let fit = if compact { fit.into_u16_table().unwrap() } else { fit };
         let options = ArtifactOptions::default().classifier(Some(ID)).direct_table(direct_table);
         let bytes = artifact_bytes(&fit, &options).unwrap();
         let mut deployed = image.deploy(name, &bytes);
@@ -58,7 +58,7 @@ fn host_and_device_agree(board: Board, classes: usize) {
         let replies = deployed.device.pipeline(rows.map(request)).unwrap();
         let (what, artifact) = (&deployed.what, deployed.artifact());
         for (reply, applied) in
-            replies.iter().zip(apply(&artifact, (&codes).into(), Words::new(&artifact, 0)))
+            replies.iter().zip(apply(&artifact, (&codes).into(), RandomWords::new(&artifact, 0)))
         {
             let ReplyBody::Answer(got) = reply else { panic!("{what}: {reply:?}") };
             let applied = applied.unwrap();

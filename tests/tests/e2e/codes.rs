@@ -2,7 +2,7 @@
 
 use calib_core::wire::{RequestBody, ScoreEcho, Scores};
 use calib_core::{Calibrator, Outcome, QuantizedScore, ScoreEncoding};
-use calib_host::apply::{Words, calibrate};
+use calib_host::apply::{RandomWords, calibrate};
 use calib_host::artifact::{CodesError, CompileError};
 use calib_host::binary::{Isotonic, Loss, Model, ScalingBinning, ScalingMethod};
 use calib_host::{ArtifactOptions, BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
@@ -44,7 +44,7 @@ fn host_and_device_agree(
 ) {
     let name = format!("{method:?} over {encoding}, direct table {direct_table}");
     let on_scores = fit_binary(&data(encoding, keys), method, 0.1).unwrap();
-    let fit = on_scores.clone().over_codes(encoding).unwrap();
+    let fit = on_scores.clone().quantized(encoding).unwrap();
     let Model::Codes(codes) = &fit.tables()[0].as_ref().unwrap().model() else { panic!("{name}: no codes") };
     let around =
         codes.edges.iter().flat_map(|&edge| [edge.saturating_sub(1), edge, (edge + 1).min(keys - 1)]);
@@ -62,7 +62,7 @@ fn host_and_device_agree(
     assert_eq!(artifact.tables().has_direct_table(), direct_table);
     let quantized: Vec<_> =
         asked.iter().map(|&key| QuantizedScore::from_key(encoding, key).unwrap()).collect();
-    let applied = calibrate(&artifact, quantized[..].into(), Words::new(&artifact, 0)).unwrap();
+    let applied = calibrate(&artifact, quantized[..].into(), RandomWords::new(&artifact, 0)).unwrap();
     assert_eq!(applied.len(), asked.len());
     for (((got, &key), &code), applied) in sent.predictions.iter().zip(&asked).zip(&quantized).zip(&applied) {
         assert_eq!((got.class, got.score), (1, ScoreEcho::Code(key)), "{name}");
@@ -106,6 +106,6 @@ fn an_even_part_of_the_16_bit_codes() {
     }
     // A smooth function has as many steps as there are codes.
     let platt = BinaryMethod::Scaling(ScalingMethod::PlattLogit);
-    let refused = fit_binary(&data(U16, 65_536), &platt, 0.1).unwrap().over_codes(U16);
+    let refused = fit_binary(&data(U16, 65_536), &platt, 0.1).unwrap().quantized(U16);
     assert!(matches!(refused, Err(CompileError::Codes(CodesError::TooManySteps(_)))), "{refused:?}");
 }

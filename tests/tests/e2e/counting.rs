@@ -7,7 +7,7 @@ use calib_core::wire::{
 use calib_core::{Artifact, Calibrator, Score};
 use calib_firmware::LOOK_EVERY;
 use calib_host::artifact::Monitoring;
-use calib_host::fleet::{DeviceCounters, FleetTable, survey};
+use calib_host::fleet::{DeviceCounters, FleetTable, aggregate};
 use calib_host::io::device::serial::stored_counters;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
@@ -151,7 +151,7 @@ fn counts_agree(board: Board) {
     assert_eq!(guarantee.raised, host.monitors.guarantee().alarm_at().map(Raised::At));
     assert!(guarantee.raised.is_some(), "{guarantee:?}");
 
-    let of_fleet = surveyed(&artifact, &found);
+    let of_fleet = aggregated(&artifact, &found);
     let (shift, guaranteed) = (of_fleet.shift.log, of_fleet.guarantee.unwrap().log);
     println!(
         "{}: below the definition by {:.1e} (shift) and {:.1e} (guarantee)",
@@ -162,9 +162,9 @@ fn counts_agree(board: Board) {
 }
 
 /// What `calib fleet` makes of the counters.
-fn surveyed(artifact: &Artifact<'_>, counters: &Counters) -> FleetTable {
+fn aggregated(artifact: &Artifact<'_>, counters: &Counters) -> FleetTable {
     let stored: DeviceCounters = stored_counters("one", &[Some(counters.clone())]).unwrap();
-    survey(artifact, &[stored], 0.05).unwrap().remove(0)
+    aggregate(artifact, &[stored], 0.05).unwrap().remove(0)
 }
 
 #[test]

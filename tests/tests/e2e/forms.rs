@@ -27,7 +27,7 @@ const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 1.0 / 65536.0, zero_point: 0 };
 
 /// An artifact, and what goes beside its table.
-struct Held {
+struct StoredForm {
     buffer: ArtifactBuffer<1024>,
 }
 
@@ -39,7 +39,7 @@ struct Beside<'a> {
     direct: bool,
 }
 
-impl Held {
+impl StoredForm {
     fn new(
         method: Method,
         encoding: ScoreEncoding,
@@ -119,7 +119,7 @@ fn scores(edges: &[f32]) -> Vec<f32> {
 }
 
 /// Sends every score, and every score that equals an edge with several words, and demands the same bits.
-fn floats_agree(name: &str, held: &Held) {
+fn floats_agree(name: &str, held: &StoredForm) {
     let artifact = held.artifact();
     assert!(matches!(artifact.calibrator(), Calibrator::Binary(_)), "{name}: not binary");
     let form = artifact.tables().get(0).unwrap().form;
@@ -190,8 +190,8 @@ fn steps_with_intervals() {
     let beside = Beside { bin_flags: &flags, intervals: Some(&intervals), direct: false };
     let form = TableForm::Steps(StepTable::new(&edges, &values).unwrap());
     let theorem = Some(Theorem::ClopperPearson);
-    floats_agree("steps", &Held::of(Method::Umd, Some(Theorem::Gr21Theorem3), form));
-    let held = Held::new(Method::FixedWidth, ScoreEncoding::F32, theorem, form, &beside);
+    floats_agree("steps", &StoredForm::of(Method::Umd, Some(Theorem::Gr21Theorem3), form));
+    let held = StoredForm::new(Method::FixedWidth, ScoreEncoding::F32, theorem, form, &beside);
     floats_agree("steps with intervals and flags", &held);
 }
 
@@ -209,7 +209,7 @@ fn randomized_steps() {
     let form = TableForm::Randomized(RandomizedTable::new(&edges, &ties, &values).unwrap());
     let theorem = Some(Theorem::Gr21Theorem4);
     let beside = Beside { intervals: Some(&intervals), ..Beside::default() };
-    let held = Held::new(Method::UmdRandomized, ScoreEncoding::F32, theorem, form, &beside);
+    let held = StoredForm::new(Method::UmdRandomized, ScoreEncoding::F32, theorem, form, &beside);
     floats_agree("randomized steps", &held);
 }
 
@@ -222,7 +222,7 @@ fn interpolated() {
     let y: Vec<f32> = values(0.98).into_iter().skip(1).collect();
     let slopes: Vec<f32> = InterpolatedTable::slopes_between(&x, &y).collect();
     let form = TableForm::Interpolated(InterpolatedTable::new(&x, &y, &slopes).unwrap());
-    floats_agree("interpolated", &Held::of(Method::IsotonicInterpolated, None, form));
+    floats_agree("interpolated", &StoredForm::of(Method::IsotonicInterpolated, None, form));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn scaling() {
     ];
     for (name, method, parameters) in functions {
         let form = TableForm::Scaling(ScalingFunction::new(parameters).unwrap());
-        floats_agree(name, &Held::of(method, None, form));
+        floats_agree(name, &StoredForm::of(method, None, form));
     }
 }
 
@@ -245,11 +245,11 @@ fn scaling() {
 fn venn_abers() {
     let (edges, p0, p1) = (edges(), values(0.9), values(1.0));
     let form = TableForm::VennAbers(VennAbersTable::new(&edges, &p0, &p1).unwrap());
-    floats_agree("venn-abers", &Held::of(Method::VennAbers, None, form));
+    floats_agree("venn-abers", &StoredForm::of(Method::VennAbers, None, form));
 }
 
 /// Sends codes, all of an 8-bit encoding, and demands the same bits.
-fn codes_agree(name: &str, encoding: ScoreEncoding, codes: impl Iterator<Item = u16>, held: &Held) {
+fn codes_agree(name: &str, encoding: ScoreEncoding, codes: impl Iterator<Item = u16>, held: &StoredForm) {
     let artifact = held.artifact();
     assert!(matches!(artifact.calibrator(), Calibrator::BinaryCode(_)), "{name}: not over codes");
     let image = Image::stand_in(Board::Mps2An386, 1);
@@ -283,7 +283,7 @@ fn codes_of_8_bits() {
         let form = TableForm::Codes(CodeTable::new(&edges, &values, encoding).unwrap());
         for (name, direct) in [("8-bit codes", false), ("8-bit codes with a direct table", true)] {
             let beside = Beside { direct, ..Beside::default() };
-            let held = Held::new(Method::Ums, encoding, Some(Theorem::SampleSplit), form, &beside);
+            let held = StoredForm::new(Method::Ums, encoding, Some(Theorem::SampleSplit), form, &beside);
             // Each four times, for more than 1000 in all.
             codes_agree(name, encoding, (0..4).flat_map(|_| 0..256), &held);
         }
@@ -295,7 +295,7 @@ fn codes_of_16_bits() {
     let edges: Vec<u32> = (1..BINS as u32).map(|i| i * 4321).collect();
     let values = values(0.98);
     let form = TableForm::Codes(CodeTable::new(&edges, &values, U16).unwrap());
-    let held = Held::new(Method::Umd, U16, Some(Theorem::Gr21Theorem3), form, &Beside::default());
+    let held = StoredForm::new(Method::Umd, U16, Some(Theorem::Gr21Theorem3), form, &Beside::default());
     let around = edges.iter().flat_map(|&edge| [edge - 1, edge, edge + 1]).map(|key| key as u16);
     codes_agree("16-bit codes", U16, around.chain((0..=u16::MAX).step_by(51)).chain([u16::MAX]), &held);
 }

@@ -11,7 +11,7 @@ use calib_core::{Artifact, ClassifierId, Outcome};
 use calib_host::{BinaryData, StoredArtifact, TopLabelData, VectorKind, Vectors};
 use calib_tests::classifier::Case;
 use calib_tests::{
-    Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, leads,
+    Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, top2_margins,
     margins, stand_in, vectors,
 };
 
@@ -175,11 +175,11 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends logits or codes to an artifact by the lead of the predicted class, at least as many as [`random_inputs`] says of `all`,
+    /// Sends logits or codes to an artifact by the top-two margin of the predicted class, at least as many as [`random_inputs`] says of `all`,
     /// among them those around every edge.
-    pub(crate) fn leads(&mut self, all: usize, seed: u64) -> Parity {
+    pub(crate) fn top2_margins(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs(all);
-        let parity = self.agrees(|device, rule, artifact| leads(device, rule, artifact, count, seed));
+        let parity = self.agrees(|device, rule, artifact| top2_margins(device, rule, artifact, count, seed));
         assert!(parity.replies.len() >= count, "{}", self.what);
         parity
     }

@@ -1,5 +1,5 @@
 //! Scores that are no probabilities on the device, against the same code on the host, bit for bit: margins, int16 codes, and the
-//! lead of a predicted class.
+//! top-two margin of a predicted class.
 
 use calib_core::artifact::{
     ArtifactWriter, Guarantee, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm, Theorem,
@@ -38,7 +38,7 @@ impl Of {
         Self { method, reduction: Reduction::Binary, encoding, classes: 2, theorem }
     }
 
-    /// An artifact with these tables; of several classes it is by the lead of the predicted one.
+    /// An artifact with these tables; of several classes it is by the top-two margin of the predicted one.
     fn artifact(
         &self,
         forms: &[Option<TableForm<'_>>],
@@ -47,7 +47,7 @@ impl Of {
         let Self { method, reduction, encoding, classes, theorem } = *self;
         let mut flags = HeaderFlags::NONE;
         if reduction != Reduction::Binary {
-            flags = flags.with(HeaderFlags::CLASS_MARGIN);
+            flags = flags.with(HeaderFlags::TOP2_MARGIN);
         }
         if forms.iter().any(|form| matches!(form, Some(TableForm::Compact(_)))) {
             flags = flags.with(HeaderFlags::COMPACT);
@@ -206,8 +206,8 @@ fn codes_agree(board: Board) {
     }
 }
 
-/// Deploys artifacts by the lead of the predicted class, and demands the same bits for every vector; probabilities are refused.
-fn leads_agree(board: Board, classes: u16) {
+/// Deploys artifacts by the top-two margin of the predicted class, and demands the same bits for every vector; probabilities are refused.
+fn top2_margins_agree(board: Board, classes: u16) {
     let image = Image::stand_in(board, classes.into());
     for (encoding, reduction) in [
         (I8, Reduction::TopLabel),
@@ -216,10 +216,10 @@ fn leads_agree(board: Board, classes: u16) {
         (I8, Reduction::Confidence),
         (ScoreEncoding::Margin, Reduction::Confidence),
     ] {
-        let name = format!("{classes} classes, {reduction} by the lead over {encoding}");
-        let bytes = by_lead(encoding, reduction, classes);
+        let name = format!("{classes} classes, {reduction} by the top-two margin over {encoding}");
+        let bytes = by_top2_margin(encoding, reduction, classes);
         let mut deployed = image.deploy(&name, &bytes);
-        let sent = deployed.leads(VECTORS, 9);
+        let sent = deployed.top2_margins(VECTORS, 9);
         assert!(calibrated(&sent) * 2 > sent.replies.len(), "{name}");
         let row = [0.5, 0.5].into_iter().chain([0.0].into_iter().cycle()).take(classes.into()).collect();
         let probs = deployed.device.request(RequestBody::predict(Scores::Probs(row))).unwrap();
@@ -228,8 +228,8 @@ fn leads_agree(board: Board, classes: u16) {
     }
 }
 
-/// An artifact by the lead whose last class, of several tables, is uncalibrated.
-fn by_lead(encoding: ScoreEncoding, reduction: Reduction, classes: u16) -> Vec<u8> {
+/// An artifact by the top-two margin whose last class, of several tables, is uncalibrated.
+fn by_top2_margin(encoding: ScoreEncoding, reduction: Reduction, classes: u16) -> Vec<u8> {
     let tables = if reduction == Reduction::Confidence { 1 } else { classes };
     let code_edges = |table: u16| match encoding {
         ScoreEncoding::I8 { .. } => [1, 20 + u32::from(table), 130],
@@ -267,19 +267,19 @@ fn int16_codes() {
 }
 
 #[test]
-fn leads_of_3_classes() {
-    leads_agree(Board::Mps2An386, 3);
+fn top2_margins_of_3_classes() {
+    top2_margins_agree(Board::Mps2An386, 3);
 }
 
 #[test]
-fn leads_of_10_classes() {
-    leads_agree(Board::Mps2An386, 10);
+fn top2_margins_of_10_classes() {
+    top2_margins_agree(Board::Mps2An386, 10);
 }
 
 #[test]
 #[ignore = "builds other boards: `cargo xtask verify` does"]
-fn leads_of_100_classes() {
-    leads_agree(Board::Mps2An386, 100);
+fn top2_margins_of_100_classes() {
+    top2_margins_agree(Board::Mps2An386, 100);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn on_other_cores() {
     for board in Board::ALL.into_iter().filter(|&board| board != Board::Mps2An386) {
         margins_agree(board);
         codes_agree(board);
-        leads_agree(board, 3);
+        top2_margins_agree(board, 3);
     }
-    leads_agree(Board::Microbit, 10);
+    top2_margins_agree(Board::Microbit, 10);
 }

@@ -33,7 +33,7 @@ fn labels(rows: &CodedRows) -> Vec<i64> {
     rows.rows.labels.iter().map(|&label| label.into()).collect()
 }
 
-/// By the codes of the predicted class, or by its lead.
+/// By the codes of the predicted class, or by its top-two margin.
 fn of_codes(case: &NetworkCase, rows: &CodedRows, kind: VectorKind) -> Vec<u8> {
     let codes: Vec<i64> = rows.codes.iter().flatten().map(|&code| code.into()).collect();
     let (classes, encoding) = (case.network.outputs, rows.encoding);
@@ -48,7 +48,7 @@ fn of_codes(case: &NetworkCase, rows: &CodedRows, kind: VectorKind) -> Vec<u8> {
             Problems::of_codes(&codes, &labels, reduction)
         }
     };
-    let fit = fit_reduction(&problems.unwrap(), &umd(), 0.1).unwrap().over_codes(encoding).unwrap();
+    let fit = fit_reduction(&problems.unwrap(), &umd(), 0.1).unwrap().quantized(encoding).unwrap();
     artifact_bytes(&fit, &options(case)).unwrap()
 }
 
@@ -68,9 +68,9 @@ fn of_logits(case: &NetworkCase) -> Vec<Named> {
     };
     let joint = fit_joint(&VectorData::new(&floats, &labels).unwrap(), &temperature).unwrap();
     vec![
-        ("leads of codes", of_codes(case, rows, VectorKind::Logits)),
+        ("top-two margins of codes", of_codes(case, rows, VectorKind::Logits)),
         ("softmax", tables(Problems::new(&floats, &labels, Reduction::TopLabel).unwrap())),
-        ("margins", tables(Problems::of_class_margins(&floats, &labels, Reduction::TopLabel).unwrap())),
+        ("margins", tables(Problems::of_top2_margins(&floats, &labels, Reduction::TopLabel).unwrap())),
         ("all classes", joint_artifact_bytes(&joint, &options(case)).unwrap()),
     ]
 }

@@ -41,7 +41,7 @@ fn host_and_device_agree(classes: usize) {
         let points_per_bin = Some(if all_rows { 300 } else { 25 });
         let options = ReductionOptions::new(method).points_per_bin(points_per_bin);
         let fit = match compact {
-            true => fit_reduction(&problems.rounded(), &options, 0.1).unwrap().compacted().unwrap(),
+            true => fit_reduction(&problems.rounded(), &options, 0.1).unwrap().into_u16_table().unwrap(),
             false => fit_reduction(&problems, &options, 0.1).unwrap(),
         };
         let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();

@@ -65,9 +65,9 @@ xflags::xflags! {
             /// For how many minutes the serial line is under load.
             optional --load minutes: f64
         }
-        /// Write the licences and notices of everybody's packages that go along with the command, the Python package and the library for C.
+        /// Write the licenses and notices of everybody's packages that go along with the command, the Python package and the library for C.
         ///
-        /// `THIRD-PARTY.txt` has names, versions, licences and their texts. `cargo xtask wheel` writes it into the wheel.
+        /// `THIRD-PARTY.txt` has names, versions, licenses and their texts. `cargo xtask wheel` writes it into the wheel.
         cmd notices {}
         /// Build the firmware in C with CMake, for the emulated mps2-an386 and microbit.
         cmd c-firmware {

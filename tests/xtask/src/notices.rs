@@ -8,7 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail, ensure};
 use xtask::{cargo, root};
 
-/// The file beside the licences of calib itself.
+/// The file beside the licenses of calib itself.
 pub(crate) const FILE: &str = "THIRD-PARTY.txt";
 
 /// What is given away: where its file goes, the folder of its workspace, and what cargo is told to build.
@@ -22,7 +22,7 @@ const GIVEN_AWAY: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// The files of a package that hold its licence or a notice begin like this, in any case.
+/// The files of a package that hold its license or a notice begin like this, in any case.
 const NAMES: [&str; 6] = ["licen", "copying", "copyright", "notice", "unlicense", "ofl"];
 
 /// Writes the notices of everything that is given away.
@@ -40,15 +40,15 @@ pub(crate) fn write(folder: &str) -> Result<PathBuf> {
     let text = of(&root().join(workspace), what)?;
     let folder = root().join(folder);
     fs::create_dir_all(&folder)?;
-    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        fs::copy(root().join(licence), folder.join(licence))?;
+    for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(root().join(license), folder.join(license))?;
     }
     let file = folder.join(FILE);
     fs::write(&file, text)?;
     Ok(file)
 }
 
-/// Every package that is linked in, with its licence, and then every text that they ask to be handed on.
+/// Every package that is linked in, with its license, and then every text that they ask to be handed on.
 fn of(workspace: &Path, what: &[&str]) -> Result<String> {
     let listed = cargo(workspace)
         .args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none"])
@@ -62,15 +62,15 @@ fn of(workspace: &Path, what: &[&str]) -> Result<String> {
     );
     let mut texts = BTreeMap::<String, BTreeSet<String>>::new();
     for package in packages(&String::from_utf8(listed.stdout)?)? {
-        writeln!(text, "{} {}: {} ({})", package.name, package.version, package.licence, package.repository)?;
-        let own = licences(&package.name, &package.version)?;
+        writeln!(text, "{} {}: {} ({})", package.name, package.version, package.license, package.repository)?;
+        let own = licenses(&package.name, &package.version)?;
         for own in own {
             texts.entry(own).or_default().insert(format!("{} {}", package.name, package.version));
         }
     }
-    for (licence, of) in texts {
+    for (license, of) in texts {
         let of: Vec<String> = of.into_iter().collect();
-        write!(text, "\n{}\n{}:\n\n{}\n", "-".repeat(78), of.join(", "), licence.trim_end())?;
+        write!(text, "\n{}\n{}:\n\n{}\n", "-".repeat(78), of.join(", "), license.trim_end())?;
     }
     Ok(text)
 }
@@ -80,7 +80,7 @@ fn of(workspace: &Path, what: &[&str]) -> Result<String> {
 struct Package {
     name: String,
     version: String,
-    licence: String,
+    license: String,
     repository: String,
 }
 
@@ -89,18 +89,18 @@ fn packages(listed: &str) -> Result<BTreeSet<Package>> {
     let mut found = BTreeSet::new();
     for line in listed.lines().filter(|line| !line.is_empty()) {
         let mut fields = line.trim_end_matches(" (*)").split('|');
-        let (Some(package), Some(licence), Some(repository)) = (fields.next(), fields.next(), fields.next())
+        let (Some(package), Some(license), Some(repository)) = (fields.next(), fields.next(), fields.next())
         else {
             bail!("not a line of a package: {line}");
         };
         // A package of this repository has its folder behind the version.
         let [name, version] = package.split(' ').collect::<Vec<_>>()[..] else { continue };
-        ensure!(!licence.is_empty(), "{name} {version} names no licence");
+        ensure!(!license.is_empty(), "{name} {version} names no license");
         let version = version.trim_start_matches('v').into();
         found.insert(Package {
             name: name.into(),
             version,
-            licence: licence.into(),
+            license: license.into(),
             repository: repository.into(),
         });
     }
@@ -108,8 +108,8 @@ fn packages(listed: &str) -> Result<BTreeSet<Package>> {
     Ok(found)
 }
 
-/// The texts in a package as cargo unpacked it. Some have none: their licence is named in the list.
-fn licences(name: &str, version: &str) -> Result<Vec<String>> {
+/// The texts in a package as cargo unpacked it. Some have none: their license is named in the list.
+fn licenses(name: &str, version: &str) -> Result<Vec<String>> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo"))).context("there is no home folder")?;
     let registries = fs::read_dir(home.join("registry/src")).context("cargo has unpacked no package")?;
@@ -119,12 +119,12 @@ fn licences(name: &str, version: &str) -> Result<Vec<String>> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.sort();
-    let is_licence = |path: &PathBuf| {
+    let is_license = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         path.is_file() && NAMES.iter().any(|start| name.starts_with(start))
     };
     let read = |path: PathBuf| Ok(String::from_utf8_lossy(&fs::read(path)?).replace("\r\n", "\n"));
-    files.into_iter().filter(is_licence).map(read).collect()
+    files.into_iter().filter(is_license).map(read).collect()
 }
 
 #[cfg(test)]
@@ -132,20 +132,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_others_are_listed_once_and_none_is_without_a_licence() {
+    fn packages_of_others_are_listed_once_and_none_is_without_a_license() {
         let listed = "calib-core v0.1.0 (/calib/calib-core)|MIT OR Apache-2.0|\n\nsubtle v2.6.1|BSD-3-Clause|https://a\n\
                       crc v3.4.0|MIT|https://b\nsubtle v2.6.1|BSD-3-Clause|https://a (*)\n";
         let found = packages(listed).unwrap();
         let names: Vec<String> =
-            found.iter().map(|one| format!("{} {} {}", one.name, one.version, one.licence)).collect();
+            found.iter().map(|one| format!("{} {} {}", one.name, one.version, one.license)).collect();
         assert_eq!(names, ["crc 3.4.0 MIT", "subtle 2.6.1 BSD-3-Clause"]);
         assert!(
-            packages("x v1.0.0||https://c\n").unwrap_err().to_string().contains("x v1.0.0 names no licence")
+            packages("x v1.0.0||https://c\n").unwrap_err().to_string().contains("x v1.0.0 names no license")
         );
         assert!(packages("").is_err());
     }
 
-    /// The text of every package that is linked into the library for C, whose licences all ask for it.
+    /// The text of every package that is linked into the library for C, whose licenses all ask for it.
     #[test]
     fn what_is_linked_in_hands_its_notices_on() {
         let text = of(&root().join("firmware"), GIVEN_AWAY[2].2).unwrap();

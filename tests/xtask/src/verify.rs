@@ -116,8 +116,8 @@ fn set_up(setup: Setup) -> Result<()> {
 fn host(steps: &mut Steps, setup: Setup) -> Result<()> {
     let root = root();
     steps.step("clippy", || clippy(&root))?;
-    steps.step("bans, licences and sources of dependencies", || dependencies(&root))?;
-    steps.step("licences and notices of what is given away", notices::notices)?;
+    steps.step("bans, licenses and sources of dependencies", || dependencies(&root))?;
+    steps.step("licenses and notices of what is given away", notices::notices)?;
     steps.step("calib-core's tests with a usize of 32 bits", narrow)?;
     steps.step("fuzz targets on their seeds", fuzz::replay)?;
     steps.step("the Python package", || wheel::verify(setup))?;

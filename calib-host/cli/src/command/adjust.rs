@@ -7,7 +7,7 @@ use calib_core::Calibrated;
 use calib_fit::artifact::{Monitoring, number_of};
 use calib_fit::job::{AdjustOptions, Adjusted, AdjustedBin, JobError, adjust};
 use calib_fit::stats::{Interval, places, shown};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use calib_io::input::Table;
 use clap::{ArgGroup, Args};
 
@@ -16,7 +16,7 @@ use crate::error::{Error, option};
 use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on};
 use crate::options::headings::{DATA, DEVICE, GUARANTEES, METHOD};
-use crate::options::{ChildOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
+use crate::options::{DerivedOptions, MonitorOptions, SCORE_COLUMN, count, parse_alpha, parse_share};
 use crate::out::shown_path;
 use crate::read::{NamedArtifact, monitors_of_scores, read_all};
 use crate::run::Run;
@@ -72,7 +72,7 @@ pub(crate) struct Adjust {
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = count::<u64>(..), help_heading = GUARANTEES, hide_short_help = true)]
     seed: u64,
     #[command(flatten)]
-    child: ChildOptions,
+    child: DerivedOptions,
 }
 
 impl Run for Adjust {
@@ -110,7 +110,7 @@ impl Adjust {
                 "the artifact" => self.artifact.display().to_string(),
                 field => option(field),
             })),
-            cause => Error::job(Place::file(&self.artifact), cause),
+            cause => Error::job(Location::file(&self.artifact), cause),
         }
     }
 

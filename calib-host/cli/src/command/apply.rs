@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use calib_core::Artifact;
 use calib_core::artifact::Reduction;
-use calib_fit::apply::{Outputs, Words, apply, calibrate};
+use calib_fit::apply::{Outputs, RandomWords, apply, calibrate};
 use calib_fit::artifact::number_of;
 use calib_fit::data::CodeVectors;
-use calib_fit::job::{Finding, Looks, codes_of_classes, got_vectors};
+use calib_fit::job::{Finding, KindGuess, codes_of_classes, got_vectors};
 use calib_fit::stats::thousands;
 use calib_fit::{ScoreKind, VectorKind, Vectors};
 use calib_io::files::OutputError;
 use calib_io::input::{Shown, Table};
-use calib_io::output::{Block, NewColumn, Part, Piece, TableFormat, send_stream, write_stream};
+use calib_io::output::{Block, NewColumn, Part, RowChunk, TableFormat, send_stream, write_stream};
 use clap::Args;
 use serde_json::json;
 
@@ -99,7 +99,7 @@ pub(crate) struct Apply {
 /// Rows that are written together, and the random words of these rows.
 struct Rows<T> {
     of: T,
-    words: Words,
+    words: RandomWords,
 }
 
 /// Rows of a table of scores.
@@ -108,19 +108,19 @@ struct Scores {
     binary: BinaryRows,
 }
 
-impl Piece for Rows<Scores> {
+impl RowChunk for Rows<Scores> {
     fn rows(&self) -> usize {
         self.of.binary.scores.len()
     }
 }
 
-impl Piece for Rows<Vectors> {
+impl RowChunk for Rows<Vectors> {
     fn rows(&self) -> usize {
         self.of.len()
     }
 }
 
-impl Piece for Rows<CodeVectors> {
+impl RowChunk for Rows<CodeVectors> {
     fn rows(&self) -> usize {
         self.of.len()
     }
@@ -166,7 +166,7 @@ impl Apply {
         let mut pieces = open_table(path, &watch, cx)?;
         let place = pieces.place();
         let artifact = named.stored.artifact();
-        let mut words = Words::new(&artifact, self.seed);
+        let mut words = RandomWords::new(&artifact, self.seed);
         let is_calibrator = !artifact.header().method.has_no_calibrator();
         let (mut is_first, mut could_be_probs) = (true, kind == ScoreKind::Margin && is_calibrator);
         let read = || {
@@ -191,8 +191,8 @@ impl Apply {
             let scores = shown.place(&self.score_column).map(|place| (place, binary.numbers.shown()));
             Ok(Part::new(format, &Block::beside(&shown, rows, scores, added)))
         })?;
-        let doubt = could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file));
-        self.tell(&artifact, rows, doubt, cx)
+        let warning = could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file));
+        self.tell(&artifact, rows, warning, cx)
     }
 
     /// What is written, by the extension of the file if nothing else says it.
@@ -203,7 +203,7 @@ impl Apply {
     }
 
     /// Writes rows where they are asked for, and returns their number.
-    fn write<P: Piece>(
+    fn write<P: RowChunk>(
         &self,
         (format, cx): (TableFormat, &Context),
         mut read: impl FnMut() -> Result<Option<P>, Error> + Send,
@@ -237,7 +237,7 @@ impl Apply {
         &self,
         artifact: &Artifact<'_>,
         rows: u64,
-        doubt: Option<String>,
+        warning: Option<String>,
         cx: &Context,
     ) -> Result<(), Error> {
         let action = artifact.monitor_action().map(|action| {
@@ -246,7 +246,7 @@ impl Apply {
                 action_words(action)
             )
         });
-        let warnings: Vec<String> = doubt.into_iter().chain(action).collect();
+        let warnings: Vec<String> = warning.into_iter().chain(action).collect();
         cx.warn(&warnings)?;
         // What is left out was read, too.
         let read = rows + cx.rows_left_out();
@@ -282,7 +282,7 @@ impl Apply {
         named: &NamedArtifact<'_>,
         outputs: Outputs<'_>,
         rows: &Range<usize>,
-        words: &Words,
+        words: &RandomWords,
     ) -> Result<Vec<NewColumn>, Error> {
         let artifact = named.stored.artifact();
         let (mut words, columns) = (words.clone(), AppliedColumns::of(artifact, self.evidence));
@@ -331,7 +331,7 @@ impl Apply {
     ) -> Result<(), Error> {
         let artifact = named.stored.artifact();
         named.check((&codes).into(), || format!("codes of {} classes", codes.classes()))?;
-        let mut piece = Some(Rows { of: codes, words: Words::new(&artifact, self.seed) });
+        let mut piece = Some(Rows { of: codes, words: RandomWords::new(&artifact, self.seed) });
         let rows = self.write(
             (format, cx),
             || Ok(piece.take()),
@@ -355,11 +355,11 @@ impl Apply {
         let mut pieces = open_matrix(path, kind, name, (&watch, cx))?;
         let place = pieces.place().clone();
         let artifact = named.stored.artifact();
-        let mut words = Words::new(&artifact, self.seed);
-        let mut looks = Looks::like_anything();
+        let mut words = RandomWords::new(&artifact, self.seed);
+        let mut guess = KindGuess::of_no_rows();
         let read = || {
             let Some(vectors) = pieces.read_next()? else { return Ok(None) };
-            looks = looks.and(&vectors);
+            guess = guess.and(&vectors);
             named.check((&vectors).into(), || got_vectors(&artifact, &vectors))?;
             let rows = vectors.len();
             Ok(Some(next(vectors, rows, &mut words)))
@@ -368,8 +368,8 @@ impl Apply {
             let columns = self.columns(named, (&piece.of).into(), &rows, &piece.words)?;
             Ok(Part::new(format, &Block::new(columns)))
         })?;
-        let doubt = looks.finding().map(|finding| sentence(&finding, &place.file));
-        self.tell(&artifact, rows, doubt, cx)
+        let warning = guess.finding().map(|finding| sentence(&finding, &place.file));
+        self.tell(&artifact, rows, warning, cx)
     }
 
     /// No column goes missing unsaid.
@@ -385,7 +385,7 @@ impl Apply {
 }
 
 /// The next rows, with their words.
-fn next<T>(of: T, rows: usize, words: &mut Words) -> Rows<T> {
+fn next<T>(of: T, rows: usize, words: &mut RandomWords) -> Rows<T> {
     let of_rows = words.clone();
     words.skip_rows(rows);
     Rows { of, words: of_rows }

@@ -105,7 +105,7 @@ impl Run for Assess {
         }
         let mut json = json!(found);
         if let Some(warnings) = json.get_mut("warnings") {
-            *warnings = found.doubts().map(sentences).collect();
+            *warnings = found.warnings().map(sentences).collect();
         }
         cx.print_json(&json)
     }

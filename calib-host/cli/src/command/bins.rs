@@ -12,7 +12,7 @@ use calib_fit::data::RowsDigest;
 use calib_fit::job::Finding;
 use calib_fit::stats::{Clusters, thousands};
 use calib_io::draw::{Axis, Chart, Mark};
-use calib_io::files::{Place, write_file};
+use calib_io::files::{Location, write_file};
 use calib_io::input;
 use clap::Args;
 use serde_json::json;
@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::next::{Given, Suggestion, words};
 use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{ClusterColumn, ClusterSource, SCORE_COLUMN, SameRows, count, parse_alpha};
-use crate::read::{ColumnNames, ScoreColumns, question_independence, read_all, score_columns};
+use crate::read::{ColumnNames, ScoreColumns, independence_warning, read_all, score_columns};
 use crate::run::Run;
 
 /// Choose the number of bins from the data.
@@ -119,9 +119,9 @@ impl Run for Bins {
     const AT_WORK: Option<&str> = Some("trying numbers of bins");
 
     fn run(self, cx: &Context) -> Result<(), Error> {
-        let mut doubts = Vec::new();
-        let (calibration, test) = self.read(&mut doubts, cx)?;
-        cx.warn(&doubts)?;
+        let mut warnings = Vec::new();
+        let (calibration, test) = self.read(&mut warnings, cx)?;
+        cx.warn(&warnings)?;
         let bins: Vec<usize> = if self.bins.is_empty() {
             let fits = |bins: &usize| 2 * *bins as u64 <= calibration.len();
             DEFAULT_BINS.into_iter().filter(fits).collect()
@@ -135,7 +135,7 @@ impl Run for Bins {
             alpha: self.alpha,
         };
         let tried = choose_bins(&calibration, &test, &bins, bootstrap)
-            .map_err(|cause| Error::fit(Place::file(self.scores()), cause))?;
+            .map_err(|cause| Error::fit(Location::file(self.scores()), cause))?;
         if let Some(path) = &self.svg {
             let svg = draw(&tried, self.alpha, self.at_most);
             write_file(path, self.force, |out| out.write_all(svg.as_bytes()))?;
@@ -154,7 +154,7 @@ impl Run for Bins {
                 "at_most": self.at_most,
                 "chosen": chosen.map(|[plugin, debiased]| json!({"plugin": plugin, "debiased": debiased})),
                 "bootstrap": bootstrap,
-                "warnings": doubts,
+                "warnings": warnings,
             }));
         }
         self.print(calibration.len(), &test, &tried, chosen, cx)
@@ -175,7 +175,7 @@ impl Bins {
     }
 
     /// Points to fit to, and points to judge with.
-    fn read(&self, doubts: &mut Vec<String>, cx: &Context) -> Result<(BinaryData, TestPoints), Error> {
+    fn read(&self, warnings: &mut Vec<String>, cx: &Context) -> Result<(BinaryData, TestPoints), Error> {
         let mut points = |path: &Path, labels: Option<&Path>, clusters: Option<ClusterSource<'_>>| {
             let columns = ColumnNames {
                 score: &self.score_column,
@@ -192,8 +192,8 @@ impl Bins {
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
             let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
-            doubts.extend(Finding::of_points(&data).iter().map(|doubt| crate::error::sentence(doubt, path)));
-            doubts.extend(question_independence(&data, clusters.as_ref()));
+            warnings.extend(Finding::of_points(&data).iter().map(|warning| crate::error::sentence(warning, path)));
+            warnings.extend(independence_warning(&data, clusters.as_ref()));
             Ok::<_, Error>(TestPoints { points, clusters })
         };
         let clusters = self.cluster_column.source(self.clusters.as_ref());
@@ -208,7 +208,7 @@ impl Bins {
                 };
                 let overlap = digest(&own).overlap(&digest(&test));
                 let found = self.same_rows.allow(overlap, path, "every number of bins is")?;
-                doubts.extend(found.map(|finding| finding.to_string()));
+                warnings.extend(found.map(|finding| finding.to_string()));
                 Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
             }
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use calib_fit::assess::ProperScore;
 use calib_fit::compare::{Claim, MethodComparison, Split, fits};
 use calib_fit::job::{CompareOptions, JobError, compare};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use clap::Args;
 use serde_json::json;
 
@@ -130,9 +130,9 @@ impl Run for Compare {
             self.read((path, scores.1), (self.test_labels.as_deref(), self.test_clusters.as_ref()), cx)
         };
         let test = self.test.as_deref().map(read).transpose()?;
-        let doubts: Vec<String> = std::iter::once(&data).chain(&test).flat_map(Labeled::doubts).collect();
-        cx.warn(&doubts)?;
-        let place = || Place::file(scores.0);
+        let warnings: Vec<String> = std::iter::once(&data).chain(&test).flat_map(Labeled::warnings).collect();
+        cx.warn(&warnings)?;
+        let place = || Location::file(scores.0);
         if let (Some(test), Some(path)) = (&test, &self.test) {
             let digest = |rows: &Labeled| rows.data.rows_digest().map_err(|cause| Error::fit(place(), cause));
             let overlap = digest(&data)?.overlap(&digest(test)?);
@@ -158,7 +158,7 @@ impl Run for Compare {
             return Ok(());
         }
         let mut value = json!(comparison);
-        value["warnings"] = json!(doubts);
+        value["warnings"] = json!(warnings);
         cx.print_json(&value)
     }
 }

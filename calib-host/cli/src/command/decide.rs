@@ -10,7 +10,7 @@ use calib_fit::assess::flaws;
 use calib_fit::data::{Overlap, RowsDigest};
 use calib_fit::job::{DecideRows, decide, with_rule};
 use calib_fit::{ScoreKind, StoredArtifact};
-use calib_io::files::{Place, Problem};
+use calib_io::files::{Location, Problem};
 use calib_io::input::{self, Table, read_costs};
 use clap::Args;
 
@@ -21,7 +21,7 @@ use crate::next::{Given, Suggestion, on, words};
 use crate::options::headings::{DATA, DEVICE, GUARANTEES, OUTPUT};
 use crate::options::{SCORE_COLUMN, SameRows, binary_source, count, parse_alpha, warn_of_counter};
 use crate::out::made;
-use crate::read::{NamedArtifact, labels_of, question_margins, read_all};
+use crate::read::{NamedArtifact, labels_of, margin_warning, read_all};
 use crate::run::Run;
 use crate::show::{Warnings, print};
 
@@ -157,7 +157,7 @@ impl Run for Decide {
         }
         cx.warn(found.get(..1).unwrap_or_default())?;
 
-        let error = |cause| Error::job(Place::file(path.unwrap_or(Path::new("-"))), cause);
+        let error = |cause| Error::job(Location::file(path.unwrap_or(Path::new("-"))), cause);
         let decided = decide(&costs, rows.as_ref(), validation_rows.as_ref(), self.delta).map_err(error)?;
         let with_rule =
             stored.map(|stored| with_rule(stored, &decided, self.counter)).transpose().map_err(error)?;
@@ -169,7 +169,7 @@ impl Run for Decide {
         }
         let was_signed = stored.is_some_and(|stored| stored.artifact().signature().is_some());
         let warnings = Warnings {
-            doubts: match self.output {
+            warnings: match self.output {
                 Some(_) => was_signed
                     .then(|| UNSIGNED.to_owned())
                     .into_iter()
@@ -227,7 +227,7 @@ impl Decide {
             None => None,
         };
         if let (Some(applied), Some((_, (_, kind)))) = (&applied, scored) {
-            cx.warn(question_margins(&sources[0], kind, applied.iter().map(|row| &row.score)).as_slice())?;
+            cx.warn(margin_warning(&sources[0], kind, applied.iter().map(|row| &row.score)).as_slice())?;
         }
         let probs = match &applied {
             Some(applied) => DecideRows::of_outcomes(applied.iter().map(|row| &row.outcome)).probs,

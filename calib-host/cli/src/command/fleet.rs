@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use calib_fit::StoredArtifact;
-use calib_fit::fleet::{DeviceCounters, FleetTable, LogVerifier, VerifiedDevice, survey};
-use calib_io::files::{Place, read_artifact, write_file};
+use calib_fit::fleet::{DeviceCounters, FleetTable, LogVerifier, VerifiedDevice, aggregate};
+use calib_io::files::{Location, read_artifact, write_file};
 use calib_io::input::{self, Source, read_fleet_log};
 use calib_io::report::{FileOrigin, FleetReport, Origin};
 use clap::Args;
@@ -80,7 +80,7 @@ impl Run for FleetCommand {
         let stored = read_artifact(&self.calibrator)?;
         if let Some((device, output)) = self.new.as_ref().zip(self.output.as_ref()) {
             let counters = DeviceCounters::new(&stored.artifact(), device)
-                .map_err(|cause| Error::Fleet { place: Box::new(Place::file(&self.calibrator)), cause })?;
+                .map_err(|cause| Error::Fleet { place: Box::new(Location::file(&self.calibrator)), cause })?;
             let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
             text.push(b'\n');
             return cx.write_output(output, self.force, &text);
@@ -89,10 +89,10 @@ impl Run for FleetCommand {
             return self.verify(&stored, log, cx);
         }
         let CounterFiles { sources, devices, paths } = CounterFiles::read(&self.counters, cx)?;
-        let tables = survey(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
+        let tables = aggregate(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
             // Of a device that is there twice, the file of the second.
             let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
-            Error::Fleet { place: Box::new(Place::file(at.map_or(&self.calibrator, |at| &paths[at]))), cause }
+            Error::Fleet { place: Box::new(Location::file(at.map_or(&self.calibrator, |at| &paths[at]))), cause }
         })?;
         let shown =
             ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };
@@ -126,15 +126,15 @@ impl FleetCommand {
     fn verify(&self, stored: &StoredArtifact, log: &Path, cx: &Context) -> Result<(), Error> {
         let artifact = stored.artifact();
         let mut verifier = LogVerifier::new(&artifact)
-            .map_err(|cause| Error::Log { place: Box::new(Place::file(&self.calibrator)), cause })?;
+            .map_err(|cause| Error::Log { place: Box::new(Location::file(&self.calibrator)), cause })?;
         read_fleet_log(log, |place, line| {
             verifier.take(&line).map_err(|cause| Error::Log { place: Box::new(place), cause })
         })?;
         let devices = verifier.finish();
-        let doubts: Vec<String> = devices.iter().flat_map(VerifiedDevice::doubts).collect();
-        cx.warn(&doubts)?;
+        let warnings: Vec<String> = devices.iter().flat_map(VerifiedDevice::warnings).collect();
+        cx.warn(&warnings)?;
         match self.json {
-            true => cx.print_json(&json!({"verified": devices, "warnings": doubts})),
+            true => cx.print_json(&json!({"verified": devices, "warnings": warnings})),
             false => Ok(verified(&devices, &mut cx.stdout())?),
         }
     }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use calib_core::artifact::{HeaderFlags, MonitorAction, Reduction};
-use calib_core::wire::{Answer, Counters, Kept, Raised, ReplyBody, ScoreEcho};
+use calib_core::wire::{Answer, Counters, Persistence, Raised, ReplyBody, ScoreEcho};
 use calib_core::{Artifact, BinFlags};
 use calib_fit::StoredArtifact;
 use calib_fit::fleet::{
@@ -102,7 +102,7 @@ impl FleetLog {
         }
         let table = usize::from(counters.table);
         let found: Vec<u64> = counters.predictions.iter().map(|&count| count.into()).collect();
-        self.is_kept = counters.kept != Kept::No;
+        self.is_kept = counters.persistence != Persistence::MemoryOnly;
         if table < self.pending.len() {
             self.write_up_to(table, found.iter().sum())?;
         }
@@ -195,7 +195,7 @@ fn place_of(artifact: &Artifact<'_>, answer: &Answer) -> Option<(usize, u16)> {
     let key = match answer.score {
         ScoreEcho::F32(score) => score.to_bits(),
         ScoreEcho::Margin(margin) => margin.key(),
-        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => key.into(),
+        ScoreEcho::Code(key) | ScoreEcho::Top2Margin(key) => key.into(),
     };
     if let Some(own) = monitors.own_bin(table, key) {
         return Some((table, u16::try_from(own).ok()?));

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use calib_io::files::{Place, PrivateKey, Problem, PublicKey, read_artifact};
+use calib_io::files::{Location, PrivateKey, Problem, PublicKey, read_artifact};
 use clap::Args;
 use serde_json::json;
 
@@ -128,10 +128,10 @@ impl Run for Sign {
         cx.warn(warnings.as_slice())?;
         let stored = read_artifact(&self.artifact)?;
         if stored.artifact().counter() == 0 {
-            return Err(Error::input(Place::file(&self.artifact), Problem::NoCounter));
+            return Err(Error::input(Location::file(&self.artifact), Problem::NoCounter));
         }
         let signed =
-            key.sign(&stored).map_err(|by| Error::input(Place::file(&self.artifact), Problem::Signed(by)))?;
+            key.sign(&stored).map_err(|by| Error::input(Location::file(&self.artifact), Problem::Signed(by)))?;
         cx.write_output(&self.output, self.force, &signed)?;
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {

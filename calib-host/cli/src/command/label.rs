@@ -8,7 +8,7 @@ use calib_core::Identity;
 use calib_core::wire::{CountersRefusal, PredictionOutcome};
 use calib_fit::artifact::number_of;
 use calib_io::device::serial::{DeviceError, Link, Transport};
-use calib_io::files::{FileError, Place, Problem};
+use calib_io::files::{FileError, Location, Problem};
 use calib_io::input::{Source, Table};
 use clap::Args;
 use serde_json::json;
@@ -51,7 +51,7 @@ pub(crate) struct Label {
 
 /// The outcome of a prediction, as a row has it.
 struct Row {
-    at: Place,
+    at: Location,
     group: Option<u8>,
     class: u16,
     bin: u16,
@@ -133,7 +133,7 @@ fn read_rows(path: &Path) -> Result<Vec<Row>, FileError> {
         Err(_) => Some(table.codes("group")?),
         Ok(()) => None,
     };
-    let small = |value: i64, at: &Place, max: i64| {
+    let small = |value: i64, at: &Location, max: i64| {
         let problem = Problem::Format(format!("{value} is no number from 0 to {max}"));
         if (0..=max).contains(&value) { Ok(value) } else { Err(FileError::input(at.clone(), problem)) }
     };

@@ -11,7 +11,7 @@ use calib_core::{BinFlags, Outcome, ProbInterval, Uncalibrated};
 use calib_fit::artifact::number_of;
 #[cfg(feature = "probe")]
 use calib_io::device::probe::{Chip, log_addr};
-use calib_io::device::serial::{DeviceError, Link, LogLine, LogTable, Patience, open_port};
+use calib_io::device::serial::{DeviceError, Link, LogLine, LogTable, RetryPolicy, open_port};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ impl Monitor {
         if let Some(seconds) = self.watch {
             let pause = Duration::from_secs_f64(seconds);
             // A wait is over when the next question is due.
-            link = Link::new(link.into_line(), Patience { reply: pause, tries: 1 });
+            link = Link::new(link.into_line(), RetryPolicy { reply: pause, tries: 1 });
             questions = Some(Questions::every(pause));
         }
         thread::spawn(move || {
@@ -370,7 +370,7 @@ fn csv_line(request: u32, prediction: &Ranked, alarm: bool, band: Option<ProbInt
     let score = match score {
         ScoreEcho::F32(score) => score.get().to_string(),
         ScoreEcho::Margin(margin) => margin.get().to_string(),
-        ScoreEcho::Code(key) | ScoreEcho::Lead(key) => key.to_string(),
+        ScoreEcho::Code(key) | ScoreEcho::Top2Margin(key) => key.to_string(),
     };
     let outcome = match (outcome.calibrated(), outcome) {
         (Some(c), _) => {
@@ -439,7 +439,7 @@ mod tests {
             of_score(ScoreEcho::Margin(Margin::new(-2.5).unwrap()))
                 .ends_with(",7,4,-2.5,0.25,2,,,0,0.125,0.5")
         );
-        assert!(of_score(ScoreEcho::Lead(300)).ends_with(",7,4,300,0.25,2,,,0,0.125,0.5"));
+        assert!(of_score(ScoreEcho::Top2Margin(300)).ends_with(",7,4,300,0.25,2,,,0,0.125,0.5"));
         let beyond = Calibrated { flags: BinFlags::OUT_OF_RANGE, ..midpoint };
         assert_eq!(line(Outcome::Calibrated(beyond)), "7,1,0,0.25,2,,out-of-range,1,,");
     }

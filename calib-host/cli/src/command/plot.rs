@@ -15,7 +15,7 @@ use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion};
 use crate::options::headings::{DATA, METHOD, OUTPUT};
 use crate::options::{ReportedOptions, count};
-use crate::read::{Labeled, NamedArtifact, question_predictions};
+use crate::read::{Labeled, NamedArtifact, prediction_warning};
 use crate::run::Run;
 
 /// Draw one plot of a report as SVG or PNG.
@@ -119,7 +119,7 @@ impl Run for PlotCommand {
         let calibration = calibration
             .map(|path| read(path, self.calibration_labels.as_deref(), None, groups))
             .transpose()?;
-        warnings.extend(calibration.iter().chain([&test]).filter_map(Labeled::doubt));
+        warnings.extend(calibration.iter().chain([&test]).filter_map(Labeled::warning));
         let calibration =
             calibration.as_ref().map(|calibration| calibration.calibrated(&artifact)).transpose()?;
         let test = test.calibrated(&artifact)?;
@@ -133,7 +133,7 @@ impl Run for PlotCommand {
                 .unwrap_or(rows),
             test: rows,
             class_probs: test.class_probs.as_ref(),
-            doubts: &[],
+            warnings: &[],
             rule: rule.as_ref(),
             operating: &[],
             extremes: self.data.clinical.extreme_probs,
@@ -144,7 +144,7 @@ impl Run for PlotCommand {
         let clusters = rows.clusters.as_ref();
         let options = AssessOptions::default().clusters(clusters);
         let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
-        warnings.extend(question_predictions(&rows.before, clusters));
+        warnings.extend(prediction_warning(&rows.before, clusters));
         let evidence = rows.evidence(&artifact.stored.artifact(), &both, clusters);
         warnings.extend(evidence.iter().map(ToString::to_string));
         cx.warn(&warnings)?;

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_fit::StoredArtifact;
-use calib_fit::fleet::{RecalibrateError, Recalibration, recalibrated, survey};
-use calib_io::files::{Place, read_artifact};
+use calib_fit::fleet::{RecalibrateError, Recalibration, recalibrated, aggregate};
+use calib_io::files::{Location, read_artifact};
 use calib_io::input::{self, Source};
 use clap::Args;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::options::headings::{DATA, GUARANTEES};
-use crate::options::{ChildOptions, any_number, parse_spent};
+use crate::options::{DerivedOptions, any_number, parse_spent};
 use crate::read::CounterFiles;
 use crate::run::Run;
 use crate::show::ShownRecalibration;
@@ -49,7 +49,7 @@ pub(crate) struct Recalibrate {
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES)]
     alpha_spent: f64,
     #[command(flatten)]
-    child: ChildOptions,
+    child: DerivedOptions,
 }
 
 impl Run for Recalibrate {
@@ -70,20 +70,20 @@ impl Run for Recalibrate {
         };
         if !earlier.devices.is_empty() {
             // What is wrong with them is told of them.
-            survey(&before.artifact(), &earlier.devices, ANY_ALPHA)
+            aggregate(&before.artifact(), &earlier.devices, ANY_ALPHA)
                 .map_err(|cause| earlier.refused(cause, path))?;
         }
         let made =
             recalibrated(&before, &now.devices, &earlier.devices, &how).map_err(|cause| match cause {
                 RecalibrateError::Fleet(cause) => now.refused(cause, path),
-                RecalibrateError::Fit(cause) => Error::fit(Place::file(path), cause),
+                RecalibrateError::Fit(cause) => Error::fit(Location::file(path), cause),
                 cause => {
                     let place = match &cause {
                         RecalibrateError::Full { device, .. } => now.place(Some(device), path),
                         RecalibrateError::Back { device, .. } | RecalibrateError::Gone(device) => {
                             earlier.place(Some(device), path)
                         }
-                        _ => Box::new(Place::file(path)),
+                        _ => Box::new(Location::file(path)),
                     };
                     Error::Recalibrate { place, cause }
                 }

@@ -87,8 +87,8 @@ impl Run for ReportCommand {
         request.bootstrap = self.bootstrap.map(|resamples| resamples as usize);
         request.drawn_classes = self.drawn_classes;
         request.rule = self.rule(&artifact)?;
-        request.doubts =
-            [&calibration, &test].into_iter().filter_map(Labeled::doubt).chain(cx.left_out()).collect();
+        request.warnings =
+            [&calibration, &test].into_iter().filter_map(Labeled::warning).chain(cx.left_out()).collect();
         let report = report_of(&artifact.stored, [&calibration.data, &test.data], origin, &request);
         let mut report = report.map_err(|cause| Error::assess(cause, &self.data.test, artifact.path))?;
         let [title, model, date, note] = [&self.title, &self.model, &self.date, &self.note].map(Clone::clone);

@@ -63,16 +63,16 @@ impl Run for Sets {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let parent = self.rule.parent()?;
         let rows = self.rule.rows(self.source.or(None), (None, None), parent.as_ref(), cx)?;
-        let mut doubts = rows.doubts();
-        cx.warn(&doubts)?;
+        let mut warnings = rows.warnings();
+        cx.warn(&warnings)?;
         let target = self.rule.target(parent.as_ref(), &rows, cx)?;
         let found = sets(&rows.data, &self.options(), &target)
             .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
-        let missed = found.summary.doubt().map(|doubt| doubt.with_names(option));
+        let missed = found.summary.warning().map(|warning| warning.with_names(option));
         cx.warn(missed.as_slice())?;
         let show = |output: &Path, err: &mut dyn Write| show::sets(&found, output, err);
-        doubts.extend(missed);
-        self.rule.write((&found.artifact, &found.summary), &doubts, show, cx)
+        warnings.extend(missed);
+        self.rule.write((&found.artifact, &found.summary), &warnings, show, cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use calib_fit::job::{MethodChoice, ScoresOf};
 use calib_fit::passes::{Buckets, check_method};
 use calib_fit::{BinaryMethod, ScoreKind};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use calib_io::sql::{Dialect, Query, is_column_of_answer};
 use clap::Args;
 
@@ -190,12 +190,12 @@ impl Sql {
         let MethodChoice::Binary(how) = self.method.named().choice(of)? else { return Ok(None) };
         // Whatever the number of rows.
         let method = how.method_for_score(MANY);
-        Ok(Some(method.map_err(|cause| Error::fit(Place::file(self.from.as_ref()), cause))?))
+        Ok(Some(method.map_err(|cause| Error::fit(Location::file(self.from.as_ref()), cause))?))
     }
 
     /// Refuses a method that two passes are not enough for, before anything is counted.
     fn check_method(&self) -> Result<(), Error> {
-        let place = Place::file(self.from.as_ref());
+        let place = Location::file(self.from.as_ref());
         let method = self.method()?;
         method.iter().try_for_each(check_method).map_err(|cause| Error::pass(place, cause))
     }

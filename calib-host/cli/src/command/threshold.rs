@@ -91,13 +91,13 @@ impl Run for ThresholdCommand {
         let parent = self.rule.parent()?;
         let beside = (self.cluster_column.source(self.clusters.as_ref()), self.group_column.as_deref());
         let rows = self.rule.rows((path, ScoresAre::Binary(kind)), beside, parent.as_ref(), cx)?;
-        let doubts = rows.doubts();
-        cx.warn(&doubts)?;
+        let warnings = rows.warnings();
+        cx.warn(&warnings)?;
         let target = self.rule.target(parent.as_ref(), &rows, cx)?;
         let found = threshold(&rows.data, &self.options(), &target)
             .map_err(|cause| Error::job(rows.scores.clone(), cause))?;
         let show = |output: &Path, err: &mut dyn Write| show::thresholds(&found, output, err);
-        self.rule.write((&found.artifact, &found.summary), &doubts, show, cx)
+        self.rule.write((&found.artifact, &found.summary), &warnings, show, cx)
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {

@@ -1,10 +1,10 @@
 //! Columns that are not there, and those that may be meant.
 
-use calib_io::files::{Place, quoted};
+use calib_io::files::{Location, quoted};
 use calib_io::input::likely_column;
 
 /// Which columns there are, and which of them it may be.
-pub(super) fn missing_column(place: &Place, there: &[String]) -> String {
+pub(super) fn missing_column(place: &Location, there: &[String]) -> String {
     let are_numbered =
         there.iter().zip(0..).all(|(name, number): (_, usize)| name.trim() == number.to_string());
     if there.len() > 1 && are_numbered {

@@ -12,7 +12,7 @@ use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_io::export::ExportError;
 use calib_io::files::{
-    CostsError, FileError, Format, OutputError, Place, Problem, Row, UnsupportedFormat, is_missing,
+    CostsError, FileError, Format, OutputError, Location, Problem, Row, UnsupportedFormat, is_missing,
 };
 use calib_io::input::are_thousands;
 
@@ -151,7 +151,7 @@ fn positive(label: &str) -> String {
 }
 
 /// What to do about a value, or what values add up to.
-fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
+fn of_problem(problem: &Problem, place: &Location) -> Option<String> {
     Some(match problem {
         Problem::EmptyFile | Problem::Empty => "give a file with at least one row of data".into(),
         Problem::ScoreOutOfRange(score) if is_percent(*score) => {
@@ -293,7 +293,7 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
 }
 
 /// What to do about columns, and about the shapes and types of arrays.
-fn of_table(problem: &Problem, place: &Place) -> Option<String> {
+fn of_table(problem: &Problem, place: &Location) -> Option<String> {
     Some(match problem {
         Problem::MissingColumn(there) => missing_column(place, there),
         Problem::NotScalar(held) if held.to_lowercase().contains("list") => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use calib_io::device::serial::{DeviceError, Link, Patience, open_port};
+use calib_io::device::serial::{DeviceError, Link, RetryPolicy, open_port};
 use clap::Args;
 use serialport::TTYPort;
 
@@ -46,8 +46,8 @@ impl SerialLine {
 
 impl LineOptions {
     pub(crate) fn link(&self, port: &str) -> Result<Link<TTYPort>, DeviceError> {
-        let patience = Patience { reply: Duration::from_secs_f64(self.timeout), tries: self.tries };
-        Ok(Link::new(open_port(port, self.baud)?, patience))
+        let retry = RetryPolicy { reply: Duration::from_secs_f64(self.timeout), tries: self.tries };
+        Ok(Link::new(open_port(port, self.baud)?, retry))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What several commands are asked: groups of options, and how their values are read.
 
 mod assessed;
-mod child;
+mod derived;
 mod clinical;
 mod clusters;
 mod codes;
@@ -16,7 +16,7 @@ mod monitors;
 mod parse;
 mod passes;
 mod planned_thresholds;
-mod points;
+mod weights;
 #[cfg(feature = "probe")]
 mod probe;
 mod reported;
@@ -24,10 +24,10 @@ mod rule;
 mod same_rows;
 mod source;
 mod validation;
-mod written;
+mod artifact_args;
 
 pub(crate) use assessed::AssessedOptions;
-pub(crate) use child::{ChildOptions, warn_of_counter};
+pub(crate) use derived::{DerivedOptions, warn_of_counter};
 pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::EncodingOptions;
@@ -39,7 +39,7 @@ pub(crate) use monitors::MonitorOptions;
 pub(crate) use parse::{any_number, count, named, parse_alpha, parse_number, parse_share};
 pub(crate) use passes::PassOptions;
 pub(crate) use planned_thresholds::PlannedThresholds;
-pub(crate) use points::PointOptions;
+pub(crate) use weights::WeightArgs;
 #[cfg(feature = "probe")]
 pub(crate) use probe::ProbeOptions;
 pub(crate) use reported::ReportedOptions;
@@ -47,4 +47,4 @@ pub(crate) use rule::RuleOptions;
 pub(crate) use same_rows::SameRows;
 pub(crate) use source::{SCORE_COLUMN, ScoreSource, artifact_of, binary_source};
 pub(crate) use validation::{ValidationArgs, parse_prevalence};
-pub(crate) use written::{WrittenOptions, parse_spent};
+pub(crate) use artifact_args::{ArtifactArgs, parse_spent};

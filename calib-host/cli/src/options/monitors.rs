@@ -3,7 +3,7 @@
 use calib_fit::ScoreKind;
 use calib_fit::artifact::{CompileError, MonitorBins, MonitorError, Monitoring};
 use calib_fit::job::{AlarmAction, MonitorOptions as FitMonitors};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use clap::Args;
 
 use super::headings::DEVICE;
@@ -83,7 +83,7 @@ impl MonitorOptions {
         &self,
         kind: ScoreKind,
         scores: &[f32],
-        place: &Place,
+        place: &Location,
     ) -> Result<Option<Monitoring>, Error> {
         if !self.monitor {
             return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));

@@ -10,7 +10,7 @@ use calib_io::files::read_artifact;
 use clap::Args;
 use serde::Serialize;
 
-use super::child::ChildOptions;
+use super::derived::DerivedOptions;
 use super::clusters::ClusterSource;
 use super::codes::EncodingOptions;
 use super::headings::{DATA, DEVICE};
@@ -49,7 +49,7 @@ pub(crate) struct RuleOptions {
     #[arg(long, value_name = "HEX", value_parser = parse_classifier, conflicts_with = "calibrator", help_heading = DEVICE, hide_short_help = true)]
     classifier_id: Option<ClassifierId>,
     #[command(flatten)]
-    child: ChildOptions,
+    child: DerivedOptions,
 }
 
 impl RuleOptions {

@@ -55,7 +55,7 @@ pub(super) fn read_any_vectors(source: &Source, column: &str) -> Result<Vectors,
 
 /// Questions margins that could be probabilities, which are finite numbers, too. Margins that are given as probabilities are refused
 /// when they are read.
-pub(crate) fn question_margins<'s>(
+pub(crate) fn margin_warning<'s>(
     source: &Source,
     kind: ScoreKind,
     scores: impl IntoIterator<Item = &'s f32>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use calib_fit::fleet::{DeviceCounters, FleetError};
-use calib_io::files::{Place, quoted};
+use calib_io::files::{Location, quoted};
 use calib_io::input::{MAX_COUNTERS_BYTES, Source, counters_of, similar_names};
 
 use crate::context::Context;
@@ -65,9 +65,9 @@ impl CounterFiles {
     }
 
     /// Where the counters of a device are: of one that is there twice, where the second are. The calibrator where it is about none.
-    pub(crate) fn place(&self, device: Option<&str>, calibrator: &Path) -> Box<Place> {
+    pub(crate) fn place(&self, device: Option<&str>, calibrator: &Path) -> Box<Location> {
         let at = self.devices.iter().rposition(|found| Some(&*found.device) == device);
-        Box::new(Place::file(at.map_or(calibrator, |at| &self.paths[at])))
+        Box::new(Location::file(at.map_or(calibrator, |at| &self.paths[at])))
     }
 
     /// The error with the file that it is about.

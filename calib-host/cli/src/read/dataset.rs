@@ -7,7 +7,7 @@ use calib_core::artifact::Reduction;
 use calib_fit::data::{BinaryData, Overlap};
 use calib_fit::job::{AssessError, Calibrated, Finding, scores_encoding, vectors_encoding};
 use calib_fit::{Dataset, ScoreKind, VectorKind};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use calib_io::input::{self, BinaryFiles, Sample, Source, Table};
 
 use super::class_labels::row_labels;
@@ -52,8 +52,8 @@ pub(crate) struct Labeled {
     pub(crate) data: Dataset,
     /// The files, unless there was no need to keep them.
     pub(crate) sources: Vec<Source>,
-    pub(crate) scores: Place,
-    pub(crate) labels: Place,
+    pub(crate) scores: Location,
+    pub(crate) labels: Location,
     sha256: Option<[u8; 32]>,
 }
 
@@ -87,7 +87,7 @@ impl RowFiles<'_> {
         let paths: Vec<&Path> = std::iter::once(self.scores.0).chain(self.labels).collect();
         let sources = read_all(&paths, cx)?;
         let (data, labels) = dataset(&sources, self.scores.1, of, self.columns)?;
-        let scores = Place::file(sources[0].path());
+        let scores = Location::file(sources[0].path());
         let labels = labels.unwrap_or_else(|| scores.clone());
         Ok(Labeled { data, sources, scores, labels, sha256: None })
     }
@@ -108,7 +108,7 @@ impl RowFiles<'_> {
 
 impl Labeled {
     /// What a database counted in two passes, as its tables say.
-    pub(crate) fn of_passes(data: Dataset, place: Place, sha256: [u8; 32]) -> Self {
+    pub(crate) fn of_passes(data: Dataset, place: Location, sha256: [u8; 32]) -> Self {
         let (scores, labels) = (place.clone(), place);
         Self { data, sources: Vec::new(), scores, labels, sha256: Some(sha256) }
     }
@@ -135,16 +135,16 @@ impl Labeled {
     }
 
     /// What is doubtful about the file of scores.
-    pub(crate) fn doubt(&self) -> Option<String> {
-        let doubt = Finding::of_scores(&self.data).or_else(|| Finding::of_classes_as_scores(&self.data));
-        doubt.map(|doubt| self.sentence(&doubt))
+    pub(crate) fn warning(&self) -> Option<String> {
+        let warning = Finding::of_scores(&self.data).or_else(|| Finding::of_classes_as_scores(&self.data));
+        warning.map(|warning| self.sentence(&warning))
     }
 
     /// What is doubtful about the file of scores, and then about the rows: that scores do not order them, that they do not look independent.
-    pub(crate) fn doubts(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         // Only points on a disk could fail to be read.
         let repeats = self.data.repeats().ok().flatten().map(Finding::Dependence);
-        Finding::of_rows(&self.data).iter().chain(&repeats).map(|doubt| self.sentence(doubt)).collect()
+        Finding::of_rows(&self.data).iter().chain(&repeats).map(|warning| self.sentence(warning)).collect()
     }
 
     fn sentence(&self, finding: &Finding) -> String {
@@ -158,7 +158,7 @@ pub(crate) fn dataset(
     scores: ScoresAre,
     of: For<'_>,
     columns: ColumnNames<'_>,
-) -> Result<(Dataset, Option<Place>), Error> {
+) -> Result<(Dataset, Option<Location>), Error> {
     let (data, rows, labels) = match scores {
         ScoresAre::Binary(kind) => binary(sources, kind, of, columns)?,
         ScoresAre::Vectors(kind) => {
@@ -178,7 +178,7 @@ fn binary(
     kind: ScoreKind,
     of: For<'_>,
     columns: ColumnNames<'_>,
-) -> Result<(Dataset, usize, Option<Place>), Error> {
+) -> Result<(Dataset, usize, Option<Location>), Error> {
     let (encoding, kind) = match of {
         For::Device(encoding) => (encoding, kind),
         For::Artifact(named) => {

@@ -10,7 +10,7 @@ use calib_fit::stats::Clusters;
 use crate::error::sentence;
 
 /// What to warn of if rows do not look independent, unless an option states which belong together.
-pub(crate) fn question_independence(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
+pub(crate) fn independence_warning(data: &BinaryData, clusters: Option<&Clusters>) -> Option<String> {
     if clusters.is_some() {
         return None;
     }
@@ -22,7 +22,7 @@ pub(super) fn with_hint(noticed: Repeats) -> String {
     sentence(&Finding::Dependence(noticed), Path::new("-"))
 }
 
-/// As [`question_independence`], of predictions.
-pub(crate) fn question_predictions(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<String> {
+/// As [`independence_warning`], of predictions.
+pub(crate) fn prediction_warning(rows: &[Prediction], clusters: Option<&Clusters>) -> Option<String> {
     Finding::of_predictions(rows, clusters).map(|finding| sentence(&finding, Path::new("-")))
 }

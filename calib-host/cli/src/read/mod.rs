@@ -14,11 +14,11 @@ mod rows;
 
 pub(crate) use assessed::{Assessed, Read};
 pub(crate) use binary_rows::BinaryRows;
-pub(crate) use columns::{labels_of, question_margins, read_code_vectors};
+pub(crate) use columns::{labels_of, margin_warning, read_code_vectors};
 pub(crate) use counters::CounterFiles;
 pub(crate) use dataset::{For, Labeled, RowFiles, ScoresAre};
 pub(crate) use files::{open_matrix, open_table, read_all};
-pub(crate) use independence::{question_independence, question_predictions};
+pub(crate) use independence::{independence_warning, prediction_warning};
 pub(crate) use passes::{Counted, Opened};
 pub(crate) use reference::{device_scores, monitors_of_scores};
 pub(crate) use rows::{ColumnNames, NamedArtifact, ScoreColumns, groups_of, one_group, score_columns};

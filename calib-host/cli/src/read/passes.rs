@@ -6,7 +6,7 @@ use calib_fit::job::{MethodChoice, NamedMethod, ScoresOf};
 use calib_fit::passes::{Buckets, FirstPass, GroupedPass, OpenGroup};
 use calib_fit::reduction::ReductionOptions;
 use calib_fit::{BinaryMethod, ScoreKind, Umd};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use calib_io::input::{Source, read_first_pass, read_first_pass_by_group};
 
 use super::rows::{check_group_count, one_group};
@@ -16,7 +16,7 @@ use crate::error::Error;
 /// The first pass, and what it leaves open to a method.
 pub(crate) struct Opened {
     pub(crate) source: Source,
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) counted: Counted,
 }
 
@@ -37,7 +37,7 @@ impl Opened {
         cx: &Context,
     ) -> Result<Self, Error> {
         let source = Source::read(path, &cx.reading())?;
-        let place = Place::file(path);
+        let place = Location::file(path);
         let counted = match group_column {
             Some(column) => Counted::by_group(&source, &place, method, column)?,
             None => Counted::together(&source, &place, method, monitor_bins)?,
@@ -61,7 +61,7 @@ fn named_method(method: &NamedMethod, kind: ScoreKind, by_group: bool) -> Result
 impl Counted {
     fn together(
         source: &Source,
-        place: &Place,
+        place: &Location,
         method: &NamedMethod,
         monitor_bins: Option<u16>,
     ) -> Result<Self, Error> {
@@ -74,7 +74,7 @@ impl Counted {
         Ok(Self::Together { first, open })
     }
 
-    fn by_group(source: &Source, place: &Place, method: &NamedMethod, column: &str) -> Result<Self, Error> {
+    fn by_group(source: &Source, place: &Location, method: &NamedMethod, column: &str) -> Result<Self, Error> {
         let first = read_first_pass_by_group(source, column)?;
         check_group_count(first.names().len(), column)?;
         if first.names().len() == 1 {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use calib_fit::ScoreKind;
 use calib_fit::artifact::Monitoring;
-use calib_io::files::Place;
+use calib_io::files::Location;
 use calib_io::input::Table;
 
 use super::files::read_all;
@@ -31,5 +31,5 @@ pub(crate) fn monitors_of_scores(
     cx: &Context,
 ) -> Result<Option<Monitoring>, Error> {
     let scores = device_scores(path, column, kind, cx)?;
-    monitors.of_scores(kind, &scores, &Place::file(path))
+    monitors.of_scores(kind, &scores, &Location::file(path))
 }

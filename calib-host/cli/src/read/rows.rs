@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use calib_core::ScoreEncoding;
 use calib_core::predict::Mismatch;
-use calib_fit::apply::{Outputs, Words, apply};
+use calib_fit::apply::{Outputs, RandomWords, apply};
 use calib_fit::artifact::score_kind;
 use calib_fit::data::{Overlap, RowGroups, RowsDigest};
 use calib_fit::job::{AssessError, binary_encoding, mismatch, needs_logits, overlap_with_fit};
@@ -15,7 +15,7 @@ use calib_io::input::{self, Column, Source, Table};
 
 use super::columns::{labels_of, read_any_vectors, read_vectors};
 use crate::error::Error;
-use crate::options::{ClusterSource, PointOptions};
+use crate::options::{ClusterSource, WeightArgs};
 
 /// An artifact with the file that it is from.
 pub(crate) struct NamedArtifact<'a> {
@@ -35,19 +35,19 @@ pub(crate) struct ColumnNames<'a> {
     /// The column of groups, if it says of which every row is.
     pub(crate) groups: Option<&'a str>,
     /// How many points a row is, if not one.
-    pub(crate) points: Option<&'a PointOptions>,
+    pub(crate) points: Option<&'a WeightArgs>,
 }
 
 impl ColumnNames<'_> {
     /// All columns of a table of binary scores that are read together.
     pub(super) fn named(&self) -> Vec<&str> {
-        let points = self.points.into_iter().flat_map(PointOptions::columns);
+        let points = self.points.into_iter().flat_map(WeightArgs::columns);
         [self.score, self.label].into_iter().chain(self.groups).chain(points).collect()
     }
 
     /// Whether rows are scores with labels, and nothing is known of them besides.
     pub(super) fn are_scores_and_labels(&self) -> bool {
-        let are_aggregated = self.points.is_some_and(PointOptions::are_aggregated);
+        let are_aggregated = self.points.is_some_and(WeightArgs::are_aggregated);
         self.groups.is_none() && self.clusters.is_none() && !are_aggregated
     }
 
@@ -137,7 +137,7 @@ impl<'a> NamedArtifact<'a> {
     /// Checks that it says something of outputs, and says what it got if not.
     pub(crate) fn check(&self, outputs: Outputs<'_>, got: impl FnOnce() -> String) -> Result<(), Error> {
         let artifact = self.stored.artifact();
-        match apply(&artifact, outputs, Words::new(&artifact, 0)).next() {
+        match apply(&artifact, outputs, RandomWords::new(&artifact, 0)).next() {
             None | Some(Ok(_)) => Ok(()),
             Some(Err(Mismatch::Group(_))) => {
                 let known = artifact.groups().map_or(Vec::new(), |groups| groups.names().collect());

@@ -80,7 +80,7 @@ pub(super) fn print_method(artifact: &Artifact<'_>, parameters: &str, out: &mut 
         size_in_words(header.method, header.bins as usize).map_or(String::new(), |bins| format!(", {bins}"));
     let what = format!("{}, {} classes, {}{bins}", header.encoding, header.classes, points(artifact));
     labeled("scores", &what).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    if is_by_lead(header) {
+    if is_by_top2_margin(header) {
         writeln!(out, "            the top-two margin: the largest logit minus the second largest one")?;
     }
     Ok(())
@@ -175,8 +175,8 @@ pub(super) fn print_same_tables(artifact: &Artifact<'_>, out: &mut dyn Write) ->
 }
 
 /// Tells whether the score of a predicted class is its top-two margin.
-fn is_by_lead(header: &Header<'_>) -> bool {
-    header.flags.contains(HeaderFlags::CLASS_MARGIN)
+fn is_by_top2_margin(header: &Header<'_>) -> bool {
+    header.flags.contains(HeaderFlags::TOP2_MARGIN)
 }
 
 /// The least and the greatest score, or code, of a table's calibration points, if the artifact tells.
@@ -340,7 +340,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "reduction": header.reduction.to_string(),
         "k": header.reduction.top_k(),
         "encoding": header.encoding.to_string(),
-        "class_score": match (is_by_lead(header), header.reduction) {
+        "class_score": match (is_by_top2_margin(header), header.reduction) {
             (true, _) => Some("margin"),
             (false, Reduction::TopLabel | Reduction::Confidence) => Some("softmax"),
             (false, _) => None,

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use calib_core::monitor::LogEvidence;
-use calib_core::wire::{ActionOnAlarm, Counters, Kept, Raised, Watched};
+use calib_core::wire::{ActionOnAlarm, Counters, Persistence, Raised, Watched};
 use calib_fit::artifact::number_of;
-use calib_fit::fleet::{Standing, e_value};
+use calib_fit::fleet::{EvidenceLevel, e_value};
 use serde_json::{Value, json};
 
 use super::monitors::{REQUIRED, action_words, at_most};
@@ -72,12 +72,12 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
     // It is the same of all.
     let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
     writeln!(out, "{}", holds(tables))?;
-    let kept = match counters.kept {
-        Kept::No => "in memory only: every start counts from 0, and may raise a false alert again".into(),
-        Kept::But(0) => "all in flash".into(),
-        Kept::But(lost) => format!("in flash except for the last {lost}, which are not in these numbers"),
-        Kept::Failed => "saving them to flash failed: no alert is raised until a save succeeds".into(),
-        Kept::Lost(lost) => format!(
+    let kept = match counters.persistence {
+        Persistence::MemoryOnly => "in memory only: every start counts from 0, and may raise a false alert again".into(),
+        Persistence::SavedExcept(0) => "all in flash".into(),
+        Persistence::SavedExcept(lost) => format!("in flash except for the last {lost}, which are not in these numbers"),
+        Persistence::Failed => "saving them to flash failed: no alert is raised until a save succeeds".into(),
+        Persistence::Lost(lost) => format!(
             "saved counts could not be read, or belong to a calibrator that was passed over: whether there was an alert is not known; \
              {lost} predictions and outcomes are not in these numbers"
         ),
@@ -105,7 +105,7 @@ fn holds(tables: &[Option<Counters>]) -> String {
     let scores = about("scores", of_device(|counters| Some(counters.shift)));
     let outcomes = about("outcomes", of_device(|counters| counters.guarantee));
     let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
-    let is_in_memory = tables.iter().flatten().any(|counters| counters.kept == Kept::No);
+    let is_in_memory = tables.iter().flatten().any(|counters| counters.persistence == Persistence::MemoryOnly);
     let each = if is_in_memory { ", in each start" } else { "" };
     format!("False alerts at any time: {}{each}.\n{REQUIRED}.", rare.join(", "))
 }
@@ -122,12 +122,12 @@ pub(crate) fn counters_json(counters: &Counters) -> Value {
         "change": watched_json(counters.change),
         "guarantee": counters.guarantee.map(watched_json),
         "full": counters.is_full,
-        "survive_restart": matches!(counters.kept, Kept::But(_) | Kept::Lost(_)),
-        "not_yet_saved": match counters.kept {
-            Kept::But(lost) | Kept::Lost(lost) => Some(lost),
+        "survive_restart": matches!(counters.persistence, Persistence::SavedExcept(_) | Persistence::Lost(_)),
+        "not_yet_saved": match counters.persistence {
+            Persistence::SavedExcept(lost) | Persistence::Lost(lost) => Some(lost),
             _ => None,
         },
-        "saved_were_lost": matches!(counters.kept, Kept::Lost(_)),
+        "saved_were_lost": matches!(counters.persistence, Persistence::Lost(_)),
         "takes_outcomes": counters.takes_outcomes,
         "action": counters.action.map_or("flag".into(), |on_alarm| on_alarm.action.to_string()),
         "action_is_done": counters.action.is_some_and(|on_alarm| on_alarm.is_done),
@@ -141,7 +141,7 @@ fn watched_json(watched: Watched) -> Value {
         None => (None, true),
     };
     json!({
-        "standing": standing(watched).to_string(),
+        "standing": level(watched).to_string(),
         "log_evidence": log(watched.evidence),
         "alarm_at_odds": watched.alarm.odds(),
         "raised_at": at,
@@ -158,10 +158,10 @@ fn of_table(counters: &Counters) -> String {
 }
 
 /// An alert stays one if the e-value decreases again.
-fn standing(watched: Watched) -> Standing {
+fn level(watched: Watched) -> EvidenceLevel {
     match watched.raised {
-        Some(_) => Standing::Alarm,
-        None => Standing::of_no_alarm(log(watched.evidence)),
+        Some(_) => EvidenceLevel::Alarm,
+        None => EvidenceLevel::of_no_alarm(log(watched.evidence)),
     }
 }
 
@@ -171,9 +171,9 @@ fn said(watched: Watched, statistic: &str, seen: u64, unit: &str) -> String {
         return format!("nothing to evaluate: no {unit} is known");
     }
     let (value, level) = (e_value(log(watched.evidence)), watched.alarm.odds());
-    match (watched.raised, standing(watched)) {
+    match (watched.raised, level(watched)) {
         (Some(raised), _) => format!("alert {}, {statistic} {value} (alert at {level})", since(raised, unit)),
-        (None, Standing::Quiet) => format!("{} (alert at {statistic} {level})", Standing::Quiet),
+        (None, EvidenceLevel::Quiet) => format!("{} (alert at {statistic} {level})", EvidenceLevel::Quiet),
         (None, standing) => format!("{standing}, {statistic} {value} (alert at {level})"),
     }
 }
@@ -211,7 +211,7 @@ mod tests {
             change: watched(10_000),
             guarantee: Some(watched(100)),
             is_full: is_full && table == 0,
-            kept: Kept::But(0),
+            persistence: Persistence::SavedExcept(0),
             takes_outcomes: true,
             action: None,
         };
@@ -240,7 +240,7 @@ mod tests {
         let scores = format!("False alerts at any time: about scores {}", at_most(20));
         assert!(holds(&unguaranteed).starts_with(&format!("{scores}.\n")));
         // Counters in memory hold that for one start.
-        unguaranteed[0].as_mut().unwrap().kept = Kept::No;
+        unguaranteed[0].as_mut().unwrap().persistence = Persistence::MemoryOnly;
         assert!(holds(&unguaranteed).starts_with(&format!("{scores}, in each start.\n")));
     }
 

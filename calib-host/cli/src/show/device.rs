@@ -83,7 +83,7 @@ pub(crate) fn standing_json(status: &Status) -> Value {
     json!({
         "identity": held.map(|held| held.identity.to_string()),
         "counter": held.map(|held| held.counter),
-        "passed_over": status.passed_over.map(|over| json!({
+        "fallback_from": status.fallback_from.map(|over| json!({
             "slot": over.slot,
             "reason": over.fault.to_string(),
         })),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{number_of, table_label};
-use calib_fit::fleet::{Evidence, FleetBin, FleetTable, Standing};
+use calib_fit::fleet::{Evidence, FleetBin, FleetTable, EvidenceLevel};
 use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ impl ShownFleet<'_> {
         let mut warnings = Vec::new();
         for table in self.tables {
             let of = self.of_table(table);
-            if table.shift.standing() == Standing::Alarm {
+            if table.shift.level() == EvidenceLevel::Alarm {
                 warnings.push(format!(
                     "{of}the scores of the fleet are not distributed like the reference scores: e-value {} (alert at {})",
                     table.shift.e_value(),
@@ -32,7 +32,7 @@ impl ShownFleet<'_> {
                 ));
             }
             if let Some(guarantee) =
-                table.guarantee.filter(|guarantee| guarantee.standing() == Standing::Alarm)
+                table.guarantee.filter(|guarantee| guarantee.level() == EvidenceLevel::Alarm)
             {
                 warnings.push(format!(
                     "{of}outcomes are not as frequent as guaranteed: e-value {} (alert at {})",
@@ -176,8 +176,8 @@ const SHOWN_FULL: usize = 10;
 
 fn said(evidence: Evidence) -> String {
     let level = evidence.rarity;
-    match evidence.standing() {
-        Standing::Quiet => format!("{evidence} (alert at e-value {level})"),
+    match evidence.level() {
+        EvidenceLevel::Quiet => format!("{evidence} (alert at e-value {level})"),
         _ => format!("{evidence} (alert at {level})"),
     }
 }
@@ -193,7 +193,7 @@ fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn evidence_json(evidence: Evidence) -> Value {
-    json!({"standing": evidence.standing().to_string(), "log_evidence": evidence.log, "alarm_at_odds": evidence.rarity})
+    json!({"standing": evidence.level().to_string(), "log_evidence": evidence.log, "alarm_at_odds": evidence.rarity})
 }
 
 fn bin_json(bin: &FleetBin) -> Value {

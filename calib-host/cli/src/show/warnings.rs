@@ -5,7 +5,7 @@ use std::io;
 use calib_core::Artifact;
 use calib_fit::assess::{Evidence, Flaw, flaws};
 use calib_fit::job::Finding;
-use calib_io::files::Place;
+use calib_io::files::Location;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -15,7 +15,7 @@ use crate::error::sentence;
 #[derive(Default)]
 pub(crate) struct Warnings {
     /// What is doubtful about how files were read, in sentences.
-    pub(crate) doubts: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// What the rows say against it.
     pub(crate) evidence: Vec<Evidence>,
     /// What the artifact shows against itself.
@@ -24,13 +24,13 @@ pub(crate) struct Warnings {
 
 impl Warnings {
     /// What was found of a fit to the rows at a place.
-    pub(crate) fn of_findings(findings: &[Finding], rows: &Place) -> Self {
+    pub(crate) fn of_findings(findings: &[Finding], rows: &Location) -> Self {
         let mut warnings = Self::default();
         for finding in findings {
             match finding {
                 Finding::Evidence(evidence) => warnings.evidence.push(*evidence),
                 Finding::Flaw(flaw) => warnings.flaws.push(flaw.clone()),
-                doubt => warnings.doubts.push(sentence(doubt, &rows.file)),
+                warning => warnings.warnings.push(sentence(warning, &rows.file)),
             }
         }
         warnings
@@ -49,7 +49,7 @@ impl Warnings {
     /// The sentences, the weightiest first.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let evidence = self.evidence.iter().map(ToString::to_string);
-        self.doubts
+        self.warnings
             .iter()
             .cloned()
             .chain(evidence)

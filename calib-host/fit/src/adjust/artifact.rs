@@ -7,9 +7,9 @@ use super::ranges::{AdjustedBand, AdjustedRanges};
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
 use crate::accessors::builders;
-use crate::artifact::{Child, Monitoring, OTHER_SCORES, StoredArtifact};
+use crate::artifact::{DerivedArtifact, Monitoring, OTHER_SCORES, StoredArtifact};
 use crate::fit::parameter_of;
-use crate::stats::single_at_least;
+use crate::stats::f32_ceil;
 
 /// How an artifact is changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,8 +112,8 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
     let provenance = Provenance { parameters: &kept, ..old.provenance };
     let header = Header { method: method_after(old.method), guarantee, provenance, ..*old };
     let table = changed.table(&artifact).ok_or(WriteError::Form)?;
-    let child = Child { counter: adjustment.counter, parameters: parameters(adjustment) };
-    let bytes = child.of(
+    let child = DerivedArtifact { counter: adjustment.counter, parameters: parameters(adjustment) };
+    let bytes = child.rewrite(
         before,
         |_| header,
         |writer, (kind, mandatory, payload)| {
@@ -150,7 +150,7 @@ fn both(alpha: f32, other: f64) -> Result<f32, AdjustError> {
         return Ok(alpha);
     }
     let sum = f64::from(alpha) + other;
-    let sum_up = single_at_least(sum);
+    let sum_up = f32_ceil(sum);
     if sum_up < 1.0 { Ok(sum_up) } else { Err(AdjustError::Alpha(sum)) }
 }
 

@@ -9,7 +9,7 @@ use calib_core::{Artifact, BinFlags, ProbInterval, StepTable};
 
 use super::error::AdjustError;
 use super::shift::Shift;
-use crate::stats::{CLIP, Interval, single_at_least};
+use crate::stats::{CLIP, Interval, f32_ceil};
 
 /// The numbers of a table at another prevalence, to be borrowed by its form.
 pub(super) struct Adjusted<'a> {
@@ -130,7 +130,7 @@ impl<'a> Adjusted<'a> {
                     .interval(Interval { lo: interval.lo.into(), hi: interval.hi.into() })
                     .outwards_around(value)
             });
-            let reach = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());
+            let reach = |end: f32| f32_ceil((f64::from(end) - f64::from(value)).abs());
             let interval = exact.unwrap_or(around);
             let stated = if is_exact { interval } else { around };
             farthest = farthest.max(reach(stated.lo)).max(reach(stated.hi));

@@ -3,9 +3,9 @@
 mod outputs;
 mod probs;
 mod row;
-mod words;
+mod random_words;
 
 pub use outputs::Outputs;
 pub use probs::apply_probs;
 pub use row::{Applied, AppliedClasses, AppliedRow, Others, apply, calibrate};
-pub use words::Words;
+pub use random_words::RandomWords;

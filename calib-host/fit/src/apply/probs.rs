@@ -5,9 +5,9 @@ use calib_core::table::InterpolatedTable;
 use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, StepTable};
 use rayon::prelude::*;
 
-use super::words::Words;
+use super::random_words::RandomWords;
 use crate::data::{DataError, check_device_scores};
-use crate::stop;
+use crate::cancel;
 
 /// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`calibrate`](super::calibrate) finds, NaN
 /// for a score whose bin is empty. `None` if the artifact is not binary.
@@ -42,26 +42,26 @@ pub fn apply_probs(
     let prob = |outcome: Outcome| outcome.calibrated().map_or(f32::NAN, |calibrated| calibrated.prob);
     if artifact.is_randomized() {
         let prob = |(&score, word): (&f32, _)| prob(calibrator.calibrate_with(checked(score), word));
-        return Ok(Some(scores.iter().zip(Words::new(artifact, seed)).map(prob).collect()));
+        return Ok(Some(scores.iter().zip(RandomWords::new(artifact, seed)).map(prob).collect()));
     }
-    let way = Way::of(artifact.tables());
+    let fast_path = FastPath::of(artifact.tables());
     let mut probs = vec![0.0; scores.len()];
     let parts = scores.par_chunks(1 << 14).zip(probs.par_chunks_mut(1 << 14));
     parts.for_each(|(scores, probs)| {
-        stop::check();
-        match &way {
-            Way::Steps(steps, values) if values.len() <= FEW => count(steps.edges(), values, scores, probs),
-            Way::Steps(steps, values) => {
+        cancel::check_canceled();
+        match &fast_path {
+            FastPath::Steps(steps, values) if values.len() <= FEW => count(steps.edges(), values, scores, probs),
+            FastPath::Steps(steps, values) => {
                 for (&score, place) in scores.iter().zip(probs) {
                     *place = values[usize::from(steps.lookup(checked(score)).0)];
                 }
             }
-            Way::Lines(lines) => {
+            FastPath::Lines(lines) => {
                 for (&score, place) in scores.iter().zip(probs) {
                     *place = lines.lookup(checked(score)).1;
                 }
             }
-            Way::Each => {
+            FastPath::Each => {
                 for (&score, place) in scores.iter().zip(probs) {
                     *place = prob(calibrator.calibrate(checked(score)));
                 }
@@ -72,7 +72,7 @@ pub fn apply_probs(
 }
 
 /// How many scores are calibrated by the first table, where only probabilities are asked for.
-enum Way<'a> {
+enum FastPath<'a> {
     /// With the values, NaN in empty bins.
     Steps(StepTable<'a>, Vec<f32>),
     /// By the table alone: no bin of it has flags.
@@ -81,7 +81,7 @@ enum Way<'a> {
     Each,
 }
 
-impl<'a> Way<'a> {
+impl<'a> FastPath<'a> {
     fn of(tables: &Tables<'a>) -> Self {
         let is_empty = |bin: u16| tables.bin_flags(0, bin).contains(BinFlags::EMPTY);
         match tables.get(0).map(|table| table.form) {
@@ -152,7 +152,7 @@ mod tests {
             let bytes = artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
             let stored = StoredArtifact::from_bytes(&bytes).unwrap();
             let artifact = stored.artifact();
-            let all = calibrate(&artifact, checked[..].into(), Words::new(&artifact, 5)).unwrap();
+            let all = calibrate(&artifact, checked[..].into(), RandomWords::new(&artifact, 5)).unwrap();
             let probs = apply_probs(&stored.artifact(), &scores, 5).unwrap().unwrap();
             for (row, prob) in all.iter().zip(probs) {
                 match row.outcome {

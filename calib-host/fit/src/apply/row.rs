@@ -8,7 +8,7 @@ use calib_core::{
 };
 
 use super::outputs::{Kind, Outputs};
-use super::words::Words;
+use super::random_words::RandomWords;
 use crate::artifact::score_kind;
 use crate::data::{VectorKind, score_of_code};
 use crate::stats::ScoreKind;
@@ -123,7 +123,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 ///
 /// ```
 /// use calib_core::Score;
-/// use calib_fit::apply::{Words, apply};
+/// use calib_fit::apply::{RandomWords, apply};
 /// use calib_fit::{BinaryData, BinaryMethod, Isotonic, StoredArtifact, artifact_bytes, fit_binary};
 ///
 /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
@@ -131,7 +131,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 /// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// let artifact = stored.artifact();
 /// let scores = [Score::try_from(0.55)?];
-/// let mut rows = apply(&artifact, scores[..].into(), Words::new(&artifact, 0));
+/// let mut rows = apply(&artifact, scores[..].into(), RandomWords::new(&artifact, 0));
 /// let row = rows.next().expect("there is one")?;
 /// assert_eq!(row.first.outcome.calibrated().map(|calibrated| calibrated.prob), Some(0.5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -141,7 +141,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 ///
 /// ```
 /// # use calib_core::artifact::Reduction;
-/// # use calib_fit::apply::{Words, apply};
+/// # use calib_fit::apply::{RandomWords, apply};
 /// # use calib_fit::{
 /// #     BinaryMethod, Problems, ReductionOptions, StoredArtifact, Umd, VectorKind, Vectors, artifact_bytes, fit_reduction,
 /// # };
@@ -154,7 +154,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 /// # let fit = fit_reduction(&problems, &ReductionOptions::new(method), 0.1)?;
 /// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// # let artifact = stored.artifact();
-/// let mut rows = apply(&artifact, (&vectors).into(), Words::new(&artifact, 0));
+/// let mut rows = apply(&artifact, (&vectors).into(), RandomWords::new(&artifact, 0));
 /// assert_eq!(rows.next().expect("there are 600")?.first.class, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -163,7 +163,7 @@ fn flags(outcome: &Outcome) -> &'static str {
 pub fn apply<'r>(
     artifact: &Artifact<'r>,
     outputs: Outputs<'r>,
-    words: Words,
+    words: RandomWords,
 ) -> impl Iterator<Item = Result<AppliedRow, Mismatch>> + use<'r> {
     let applier = Applier::new(*artifact);
     let mut space = vec![0.0; applier.predictor.space()];
@@ -183,7 +183,7 @@ pub fn apply<'r>(
 pub fn calibrate(
     artifact: &Artifact<'_>,
     outputs: Outputs<'_>,
-    words: Words,
+    words: RandomWords,
 ) -> Result<Vec<Applied>, Mismatch> {
     let applier = Applier::new(*artifact);
     applier.check(outputs.kind)?;
@@ -212,7 +212,7 @@ impl<'a> Applier<'a> {
     fn check(&self, kind: Kind<'_>) -> Result<(), Mismatch> {
         let Kind::CodeVectors(codes) = kind else { return Ok(()) };
         let takes_any = self.predictor.artifact().header().method.has_no_calibrator();
-        match takes_any || self.predictor.takes_lead() == (codes.kind() == VectorKind::Logits) {
+        match takes_any || self.predictor.takes_top2_margin() == (codes.kind() == VectorKind::Logits) {
             true => Ok(()),
             false => Err(Mismatch::ClassScore),
         }
@@ -258,7 +258,7 @@ impl<'a> Applier<'a> {
         match echo {
             ScoreEcho::F32(score) => score.get(),
             ScoreEcho::Margin(margin) => margin.get(),
-            ScoreEcho::Lead(lead) => self.encoding.scale().unwrap_or_default() * f32::from(lead),
+            ScoreEcho::Top2Margin(top2_margin) => self.encoding.scale().unwrap_or_default() * f32::from(top2_margin),
             ScoreEcho::Code(key) => {
                 let code = QuantizedScore::from_key(self.encoding, key);
                 code.map_or(0.0, |code| score_of_code(self.scores, code))

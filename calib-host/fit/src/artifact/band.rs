@@ -7,7 +7,7 @@ use super::error::CompileError;
 use crate::bands::Band;
 use crate::data::code_of_score;
 use crate::fit::Fit;
-use crate::stats::{ScoreKind, single_at_least, single_at_most};
+use crate::stats::{ScoreKind, f32_ceil, f32_floor};
 
 /// A side: the keys at which it rises, and its values, one more.
 type Side = (Vec<u32>, Vec<f32>);
@@ -27,7 +27,7 @@ impl DeviceBand {
             |scores: &[f64]| scores.iter().map(|&score| key(score, fit)).collect::<Result<Vec<_>, _>>();
         let (mut edges, upper) = (keys(band.lower().scores())?, keys(band.upper().scores())?);
         let mut values = vec![0.0];
-        values.extend(band.lower().values().iter().map(|&value| single_at_most(value)));
+        values.extend(band.lower().values().iter().map(|&value| f32_floor(value)));
         if edges.first() == Some(&lowest) {
             // No score is below the first step.
             edges.remove(0);
@@ -36,7 +36,7 @@ impl DeviceBand {
         let lower = (edges, values);
         // The upper side rises behind the scores of its steps.
         let mut values: Vec<f32> =
-            band.upper().values().iter().map(|&value| single_at_least(value)).collect();
+            band.upper().values().iter().map(|&value| f32_ceil(value)).collect();
         if upper.last() != Some(&highest) {
             values.push(1.0);
         }

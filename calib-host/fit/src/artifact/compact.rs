@@ -47,7 +47,7 @@ impl Fit {
     /// # Errors
     ///
     /// If a table is no step function.
-    pub fn compacted(mut self) -> Result<Self, CompileError> {
+    pub fn into_u16_table(mut self) -> Result<Self, CompileError> {
         for table in self.tables.iter_mut().flatten() {
             let round = |value: &mut f64| *value = CompactTable::prob(CompactTable::nearest(*value)).into();
             let bins = match &mut table.model {
@@ -107,7 +107,7 @@ mod tests {
             let data = BinaryData::new(scores, labels).unwrap().rounded();
             for method in [BinaryMethod::Umd(Umd::new(5)), BinaryMethod::Isotonic(Isotonic::default())] {
                 let exact = fit_binary(&data, &method, 0.1).unwrap();
-                let fit = exact.clone().compacted().unwrap();
+                let fit = exact.clone().into_u16_table().unwrap();
                 let bytes = artifact_bytes(&fit, &ArtifactOptions { intervals: true, ..Default::default() }).unwrap();
                 let stored = StoredArtifact::from_bytes(&bytes).unwrap();
                 let artifact: Artifact<'_> = stored.artifact();

@@ -28,6 +28,6 @@ pub fn score_kind(artifact: &Artifact<'_>) -> ScoreKind {
     let (name, value) = CODES_OF;
     let of_codes = || parameter_of(header.provenance.parameters, name) == Some(value);
     let is_margin =
-        header.encoding.is_margin() || header.flags.contains(HeaderFlags::CLASS_MARGIN) || of_codes();
+        header.encoding.is_margin() || header.flags.contains(HeaderFlags::TOP2_MARGIN) || of_codes();
     if is_margin { ScoreKind::Margin } else { ScoreKind::Probability }
 }

@@ -3,7 +3,7 @@
 //! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint`, `intervals` and `bands`.
 
 mod band;
-mod child;
+mod derived;
 mod code_type;
 mod compact;
 mod cost;
@@ -15,7 +15,7 @@ mod monitor_facts;
 mod monitors;
 mod options;
 mod outside;
-mod over_codes;
+mod quantized;
 mod points;
 mod rule_facts;
 mod rule_words;
@@ -29,7 +29,7 @@ mod tables;
 mod vacuous;
 mod write;
 
-pub use child::Child;
+pub use derived::DerivedArtifact;
 pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};

@@ -393,7 +393,7 @@ mod tests {
         let isotonic = fit_binary(&spread, &BinaryMethod::Isotonic(Isotonic::default()), 0.1).unwrap();
         assert_eq!(refused(&isotonic, Monitoring::default()), MonitorError::NeedsBins(Method::Isotonic));
         let encoding = ScoreEncoding::U8 { scale: 1.0 / 256.0, zero_point: 0 };
-        let codes = fit_binary(&spread, &umd(4), 0.1).unwrap().over_codes(encoding).unwrap();
+        let codes = fit_binary(&spread, &umd(4), 0.1).unwrap().quantized(encoding).unwrap();
         assert_eq!(refused(&codes, Monitoring::default()), MonitorError::Encoding(encoding));
     }
 

@@ -9,7 +9,7 @@ use calib_core::decision::{
     Thresholds,
 };
 
-use super::child::{Child, RULES, kept_if};
+use super::derived::{DerivedArtifact, RULES, copied_if};
 use super::options::ArtifactOptions;
 use super::stored::StoredArtifact;
 use super::write::written;
@@ -120,7 +120,7 @@ impl PointsOnDevice<'_> {
     /// # Errors
     ///
     /// As [`PointsOnDevice::alone`], and if the artifact takes other scores or has tables for other groups.
-    pub fn beside(&self, parent: &StoredArtifact, child: &Child) -> Result<Vec<u8>, RuleError> {
+    pub fn beside(&self, parent: &StoredArtifact, child: &DerivedArtifact) -> Result<Vec<u8>, RuleError> {
         let artifact = parent.artifact();
         let header = artifact.header();
         let of = (header.reduction == Reduction::Binary).then_some(unrounded(header.encoding));
@@ -140,10 +140,10 @@ impl PointsOnDevice<'_> {
             |kind: u16| kind != SectionKind::Groups as u16 && RULES.iter().all(|&rule| rule as u16 != kind);
         let own: Vec<&str> =
             artifact.groups().filter(|_| grouped).map_or(names, |groups| groups.names().collect());
-        Ok(child.of(
+        Ok(child.rewrite(
             parent,
             |header| header,
-            kept_if(keep),
+            copied_if(keep),
             |writer| self.write(writer, &thresholds, &guarantees, &own),
         )?)
     }
@@ -231,7 +231,7 @@ impl SetsOnDevice<'_> {
     /// # Errors
     ///
     /// As [`SetsOnDevice::alone`], and if the artifact takes other scores or has another number of classes.
-    pub fn beside(&self, parent: &StoredArtifact, child: &Child) -> Result<Vec<u8>, RuleError> {
+    pub fn beside(&self, parent: &StoredArtifact, child: &DerivedArtifact) -> Result<Vec<u8>, RuleError> {
         let header = *parent.artifact().header();
         let is_binary = header.reduction == Reduction::Binary;
         let (of, got) = (unrounded(header.encoding), self.encoding);
@@ -247,7 +247,7 @@ impl SetsOnDevice<'_> {
             (grouped || kind != SectionKind::Groups as u16) && RULES.iter().all(|&rule| rule as u16 != kind)
         };
         let add = |writer: &mut ArtifactWriter<'_>| writer.prediction_sets(&self.parts(&quantiles));
-        Ok(child.of(parent, |header| header, kept_if(keep), add)?)
+        Ok(child.rewrite(parent, |header| header, copied_if(keep), add)?)
     }
 
     fn classes(&self) -> Result<u16, RuleError> {

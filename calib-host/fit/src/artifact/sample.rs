@@ -6,7 +6,7 @@ use crate::binary::{Bin, TabulatedModel};
 use crate::data::{RowsDigest, RowsHash, RowsSketch};
 use crate::fit::Fit;
 use crate::intervals::Intervals;
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 use crate::stats::RangeMoments;
 
 use super::monitors::monitor_scores;
@@ -36,7 +36,7 @@ pub const SKETCH_SECTION: u16 = 67;
 ///
 /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-/// let fit = fit.with_spreads([Some(data.spread()?)]);
+/// let fit = fit.with_score_summaries([Some(data.score_summary()?)]);
 /// let options = ArtifactOptions::default().rows(Some(data.rows_digest()?));
 /// let sample = StoredArtifact::from_bytes(&artifact_bytes(&fit, &options)?)?.sample().unwrap();
 /// assert_eq!(sample.rows, data.rows_digest()?.hash);
@@ -120,8 +120,8 @@ impl SampleFacts {
         // What is said of ties is about tables of which something is guaranteed, where there are such.
         let guaranteed = tables().any(|table| table.epsilon.is_some());
         let counted = || tables().filter(|table| table.epsilon.is_some() == guaranteed);
-        let spreads = || counted().filter_map(|table| table.spread);
-        let largest = |share: fn(Spread) -> f64| spreads().map(share).fold(f64::NAN, f64::max) as f32;
+        let score_summaries = || counted().filter_map(|table| table.score_summary);
+        let largest = |share: fn(ScoreSummary) -> f64| score_summaries().map(share).fold(f64::NAN, f64::max) as f32;
         let pure =
             || tables().flat_map(|table| table.model.bins()).filter(|bin| is_pure(bin)).map(|bin| bin.n);
         // Steps of functions rest on no separate points.
@@ -131,8 +131,8 @@ impl SampleFacts {
         let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         Self {
             rows,
-            tied: largest(|spread| spread.tied),
-            heaviest: largest(|spread| spread.heaviest),
+            tied: largest(|score_summary| score_summary.tied),
+            heaviest: largest(|score_summary| score_summary.heaviest),
             pure_bins: narrow((pure().count() + steps()) as u64),
             // Weights are no numbers of points.
             fewest_in_pure: match pure().min() {

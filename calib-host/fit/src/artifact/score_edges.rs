@@ -98,8 +98,8 @@ pub fn score_of_key(artifact: &Artifact<'_>, key: u32) -> f64 {
 /// The encoding of a table's keys. For predicted classes by their top-two margin, it is the encoding of these margins.
 pub fn encoding_of_keys(artifact: &Artifact<'_>) -> ScoreEncoding {
     let header = artifact.header();
-    match header.flags.contains(HeaderFlags::CLASS_MARGIN) {
-        true => header.encoding.of_leads(),
+    match header.flags.contains(HeaderFlags::TOP2_MARGIN) {
+        true => header.encoding.of_top2_margins(),
         false => header.encoding,
     }
 }

@@ -16,7 +16,7 @@ pub(super) type Ranges = (Vec<u32>, Vec<ProbInterval>);
 /// Returns what each table of a fit is written with.
 pub(super) fn of_tables(found: &Intervals, fit: &Fit) -> Result<Vec<Option<Ranges>>, CompileError> {
     let encoding = fit.encoding();
-    let of_keys = if fit.is_by_lead() { encoding.of_leads() } else { encoding };
+    let of_keys = if fit.is_by_top2_margin() { encoding.of_top2_margins() } else { encoding };
     let table = |ranges: &TableIntervals| -> Result<Ranges, CompileError> {
         let key = |&edge: &f64| key_of(edge, fit.scores, of_keys, fit.compact);
         let edges = ranges.edges().iter().map(key).collect::<Result<Vec<_>, _>>()?;

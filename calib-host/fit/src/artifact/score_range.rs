@@ -3,20 +3,20 @@
 use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
 
 use crate::data::score_of_code;
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 use crate::stats::ScoreKind;
 
 /// The least and the greatest score of a table's calibration points as section 17 has them: those of the device that are looked up
 /// as one of these.
-pub(super) fn device_range(spread: &Spread, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
+pub(super) fn device_range(score_summary: &ScoreSummary, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
     match encoding {
-        ScoreEncoding::F32 => [spread.lowest, spread.highest].map(bits),
-        ScoreEncoding::RoundedF32 => rounded(spread),
-        ScoreEncoding::Margin => [spread.lowest, spread.highest].map(margin_key),
+        ScoreEncoding::F32 => [score_summary.lowest, score_summary.highest].map(bits),
+        ScoreEncoding::RoundedF32 => rounded(score_summary),
+        ScoreEncoding::Margin => [score_summary.lowest, score_summary.highest].map(margin_key),
         ScoreEncoding::RoundedMargin => {
-            [margin_key(spread.lowest) & !LOWER_HALF, margin_key(spread.highest) | LOWER_HALF]
+            [margin_key(score_summary.lowest) & !LOWER_HALF, margin_key(score_summary.highest) | LOWER_HALF]
         }
-        encoding => keys(spread, kind, encoding),
+        encoding => keys(score_summary, kind, encoding),
     }
 }
 
@@ -32,9 +32,9 @@ fn bits(score: f64) -> u32 {
 }
 
 /// The least score that the device rounds as the least of the points, and the greatest that it rounds as the greatest.
-fn rounded(spread: &Spread) -> [u32; 2] {
+fn rounded(score_summary: &ScoreSummary) -> [u32; 2] {
     let key = |score: f64| Score::new(score as f32).unwrap_or(Score::ONE).rounded_key();
-    let (least, greatest) = (key(spread.lowest), key(spread.highest));
+    let (least, greatest) = (key(score_summary.lowest), key(score_summary.highest));
     let of_bits = |bits: u32| Score::new(f32::from_bits(bits)).unwrap_or(Score::ONE).rounded_key();
     // How many scores, in their order, are rounded to a key below this one.
     let below = |key: u32| {
@@ -49,11 +49,11 @@ fn rounded(spread: &Spread) -> [u32; 2] {
 }
 
 /// The least and the greatest key whose score lies within the range.
-fn keys(spread: &Spread, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
+fn keys(score_summary: &ScoreSummary, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
     let (lowest, highest) = encoding.code_range().unwrap_or_default();
     let codes = (lowest..=highest).filter_map(|code| QuantizedScore::new(encoding, code).ok());
     let inside = codes
-        .filter(|&code| (spread.lowest..=spread.highest).contains(&f64::from(score_of_code(kind, code))));
+        .filter(|&code| (score_summary.lowest..=score_summary.highest).contains(&f64::from(score_of_code(kind, code))));
     let keys = inside.map(|code| u32::from(code.key()));
     keys.fold(None, |range: Option<[u32; 2]>, key| Some([range.map_or(key, |[least, _]| least), key]))
         .unwrap_or_default()
@@ -75,7 +75,7 @@ mod tests {
 
     /// A fit that knows the spread of its scores.
     fn fitted(data: &BinaryData, method: &BinaryMethod) -> Fit {
-        fit_binary(data, method, 0.1).unwrap().with_spreads([Some(data.spread().unwrap())])
+        fit_binary(data, method, 0.1).unwrap().with_score_summaries([Some(data.score_summary().unwrap())])
     }
 
     fn is_outside(outcome: &Outcome) -> bool {
@@ -97,7 +97,7 @@ mod tests {
         for method in [BinaryMethod::Umd(Umd::new(4)), BinaryMethod::Isotonic(Isotonic::default())] {
             let exact = stored(&fitted(&data, &method));
             let compact = data.clone().rounded();
-            let compact = stored(&fitted(&compact, &method).compacted().unwrap());
+            let compact = stored(&fitted(&compact, &method).into_u16_table().unwrap());
             for stored in [&exact, &compact] {
                 assert!(marked(&stored.artifact(), &scores).iter().all(|outside| !outside));
                 let beyond = [0.0, 0.199, 0.2 - 2e-5, 0.2 + 99.0 / 173.0 + 2e-5, 0.9, 1.0];
@@ -117,7 +117,7 @@ mod tests {
         let score = |at: i32| f64::from(code(at).score().unwrap().get());
         let rows = (40..200).map(|at| (score(at), 1, u64::from(at % 5 < 2))).collect();
         let fit = fitted(&BinaryData::from_counts(rows).unwrap(), &BinaryMethod::Umd(Umd::new(3)));
-        let stored = stored(&fit.over_codes(encoding).unwrap());
+        let stored = stored(&fit.quantized(encoding).unwrap());
         let artifact = stored.artifact();
         let Calibrator::BinaryCode(calibrator) = artifact.calibrator() else { panic!("not over codes") };
         for at in 0..=255 {

@@ -19,7 +19,7 @@ use super::score_range::device_range;
 use super::write::written;
 use crate::binary::{Model, ScalingModel};
 use crate::fit::{Fit, FittedTable};
-use crate::stats::{CLIP, ScoreKind, single_at_least};
+use crate::stats::{CLIP, ScoreKind, f32_ceil};
 
 /// The numbers of a table as the device has them, to be borrowed by its form.
 #[derive(Default)]
@@ -75,10 +75,10 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let empty: Vec<BinFlags> = fit.tables.iter().flatten().flat_map(bin_flags).collect();
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
-    let of_keys = if fit.is_by_lead() { encoding.of_leads() } else { encoding };
-    let range = |table: &FittedTable| table.spread.map(|spread| device_range(&spread, fit.scores, of_keys));
+    let of_keys = if fit.is_by_top2_margin() { encoding.of_top2_margins() } else { encoding };
+    let range = |table: &FittedTable| table.score_summary.map(|score_summary| device_range(&score_summary, fit.scores, of_keys));
     let ranges: Vec<_> = fit.tables.iter().map(|table| table.as_ref().and_then(range)).collect();
-    let has_ranges = fit.tables.iter().flatten().all(|table| table.spread.is_some());
+    let has_ranges = fit.tables.iter().flatten().all(|table| table.score_summary.is_some());
     // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
     let wants_intervals = options.intervals || fit.one_label().is_some();
     let has_intervals = wants_intervals && intervals.iter().flatten().flatten().any(Option::is_some);
@@ -129,7 +129,7 @@ fn tables<'n>(fit: &Fit, numbers: &'n [Option<Numbers>]) -> Result<Vec<Option<Ta
     let table = |(numbers, fitted): (&'n Option<Numbers>, &Option<FittedTable>)| {
         let (Some(numbers), Some(fitted)) = (numbers, fitted) else { return Ok(None) };
         let form = numbers.form(&fitted.model, fit.scores, fit.compact)?;
-        let epsilon = fitted.epsilon.map(|epsilon| single_at_least(epsilon + rounding(&fitted.model)));
+        let epsilon = fitted.epsilon.map(|epsilon| f32_ceil(epsilon + rounding(&fitted.model)));
         Ok(Some(Table { form, epsilon }))
     };
     numbers.iter().zip(&fit.tables).map(table).collect()
@@ -145,7 +145,7 @@ fn header<'f>(
         (fit.weighted, HeaderFlags::WEIGHTED),
         (!fit.unfitted.is_empty(), HeaderFlags::CLASS_UNCALIBRATED),
         (fit.compact, HeaderFlags::COMPACT),
-        (fit.is_by_lead(), HeaderFlags::CLASS_MARGIN),
+        (fit.is_by_top2_margin(), HeaderFlags::TOP2_MARGIN),
         (!fit.groups.is_empty(), HeaderFlags::GROUPED),
         (fit.is_tabulated(), HeaderFlags::STEPS),
     ];
@@ -416,7 +416,7 @@ mod tests {
     proptest! {
         /// Whatever the scores, randomized bins have a table, a guarantee, and the bin of a score and a word that was fitted.
         #[test]
-        fn randomised_bins_take_any_scores(
+        fn randomized_bins_take_any_scores(
             rows in with_atoms(), bins in 1usize..12, seed in any::<u64>(), words in proptest::collection::vec(any::<u32>(), 8),
         ) {
             let (scores, labels): (Vec<f64>, Vec<bool>) = rows.into_iter().unzip();
@@ -443,7 +443,7 @@ mod tests {
 
         /// The same for every class of vectors with classes of probability 0 and 1.
         #[test]
-        fn randomised_classes_take_any_probabilities(
+        fn randomized_classes_take_any_probabilities(
             rows in proptest::collection::vec((0usize..3, 0u8..5, 0i64..3), 60..150), seed in any::<u64>(), bins in 1usize..6,
         ) {
             let row = |&(class, kind, _): &(usize, u8, i64)| {
@@ -476,7 +476,7 @@ mod tests {
     #[test]
     fn epsilon_is_never_rounded_down() {
         for value in [0.1, 0.100_263_616_852_151_99, 1.0 / 3.0, 2.0] {
-            let single = f64::from(single_at_least(value));
+            let single = f64::from(f32_ceil(value));
             assert!(single >= value && single - value < 1e-7);
         }
     }

@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::names::names;
 use crate::stats::{Interval, Seed, Units};
-use crate::stop;
+use crate::cancel;
 
 /// How many groups of units the jackknife leaves out in turn, if there are so many.
 const JACKKNIFE_GROUPS: usize = 200;
@@ -110,7 +110,7 @@ impl Bootstrap {
             .map_init(
                 || (vec![0u32; n], Vec::new()),
                 |(counts, of_rows), mut rng| {
-                    stop::check();
+                    cancel::check_canceled();
                     counts.fill(0);
                     (0..n).for_each(|_| counts[rng.random_range(0..n)] += 1);
                     statistics(units.spread(counts, of_rows))
@@ -132,7 +132,7 @@ impl Bootstrap {
         (0..groups)
             .into_par_iter()
             .map(|left_out| {
-                stop::check();
+                cancel::check_canceled();
                 let counts: Vec<u32> = group.iter().map(|&group| u32::from(group != left_out)).collect();
                 statistics(units.spread(&counts, &mut Vec::new()))
             })

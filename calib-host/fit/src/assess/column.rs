@@ -14,7 +14,7 @@ use super::proper::{BrierSplit, LOSS_UNIT, given, loss};
 use super::roc::TwiceArea;
 use crate::points::Group;
 use crate::stats::{ExactSum, Units};
-use crate::stop;
+use crate::cancel;
 
 /// Chunks that threads share out are of this many rows.
 const CHUNK: usize = 1 << 16;
@@ -113,7 +113,7 @@ impl Column {
     pub(crate) fn new(predictions: &[Prediction], kind: PredictionKind, binning: Binning, p: f64) -> Self {
         // Sorted as integers, predictions that are told apart have one order, and the others do not matter.
         let mut keys: Vec<u128> = predictions.par_iter().map(Prediction::key).collect();
-        stop::check();
+        cancel::check_canceled();
         keys.par_sort_unstable();
         Self::of_sorted(keys.len(), kind, binning, p, |i| (Prediction::from_key(keys[i]), i as u32))
     }
@@ -141,7 +141,7 @@ impl Column {
         let cutter = binning.cutter(n, |i| row(i).0.prob);
         let group = |prediction: &Prediction| (cutter.bin(prediction.prob, prediction.bin), prediction.class);
         let distinct = |mut set: BTreeSet<(u32, u16)>, i: usize| {
-            stop::check_row(i);
+            cancel::check_row(i);
             set.insert(group(&row(i).0));
             set
         };
@@ -159,7 +159,7 @@ impl Column {
             .into_par_iter()
             .with_min_len(CHUNK)
             .map(|i| {
-                stop::check_row(i);
+                cancel::check_row(i);
                 let (prediction, source) = row(i);
                 let Prediction { prob, hit, .. } = prediction;
                 let group =

@@ -12,7 +12,7 @@ use super::mean_change::{BrierChange, Differences, MeanChange, change_of_cluster
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
 use super::proper::LOSS_UNIT;
-use super::told::{Mixed, OrderChange, Told};
+use super::rows_by_prob::{Mixed, OrderChange, RowsByProb};
 use crate::artifact::number_of;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
@@ -150,19 +150,19 @@ pub fn evidence(
     let Some(clusters) = clusters else {
         let mut changed = ChangedRows::default();
         before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
-        let told = Told::of_rows(before, after, &(0..after.len()).collect::<Vec<_>>());
-        return evidence_of_changes(artifact, both, &changed, &told);
+        let rows_by_prob = RowsByProb::of_rows(before, after, &(0..after.len()).collect::<Vec<_>>());
+        return evidence_of_changes(artifact, both, &changed, &rows_by_prob);
     };
     let mut independent = ChangedRows::default();
     let drawn = clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key()));
     drawn.iter().for_each(|&row| independent.add(before[row].prob, &after[row]));
-    let told = Told::of_rows(before, after, &drawn);
+    let rows_by_prob = RowsByProb::of_rows(before, after, &drawn);
     let prob = after.first().map(|row| row.prob).filter(|&prob| after.iter().all(|row| row.prob == prob));
     let mut found = Vec::new();
     let log_loss = || log_loss_rises(&change_of_clusters(logarithmic, before, after, clusters));
     found.extend(worse(&change_of_clusters(squared, before, after, clusters)).or_else(log_loss));
     found.extend(contradicted_guarantee(artifact, &independent));
-    found.extend(coarse(artifact, &told));
+    found.extend(coarse(artifact, &rows_by_prob));
     found.extend(order(both, prob, clusters.effective_rows()));
     found
 }
@@ -197,14 +197,14 @@ pub fn evidence_of_changes(
     artifact: &Artifact<'_>,
     both: &BeforeAfter,
     changed: &ChangedRows,
-    told: &Told,
+    rows_by_prob: &RowsByProb,
 ) -> Vec<Evidence> {
     assert!(changed.n > 0, "rows before and after");
     let mut found = Vec::new();
     let log_loss = || log_loss_rises(&changed.log_loss.change(changed.n, changed.hits));
     found.extend(worse(&changed.change()).or_else(log_loss));
     found.extend(contradicted_guarantee(artifact, changed));
-    found.extend(coarse(artifact, told));
+    found.extend(coarse(artifact, rows_by_prob));
     found.extend(order(both, changed.only_prob(), both.before.n));
     found
 }
@@ -365,7 +365,7 @@ fn log_loss_rises(change: &MeanChange) -> Option<Evidence> {
 }
 
 /// Whether one probability for several scores loses, significantly, what the scores tell.
-fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
+fn coarse(artifact: &Artifact<'_>, rows_by_prob: &RowsByProb) -> Vec<Evidence> {
     /// A loss of area that any table of steps may have.
     const SMALL_AREA: f64 = 0.002;
     /// How far the rates of rows that get one probability may be apart where no epsilon is guaranteed.
@@ -373,7 +373,7 @@ fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
     let header = artifact.header();
     let mut found = Vec::new();
     if header.reduction == Reduction::Binary
-        && let Some(OrderChange { before, after, interval }) = told.order_change()
+        && let Some(OrderChange { before, after, interval }) = rows_by_prob.order_change()
         // Of scores without an order, and of an order that is reversed, other evidence tells.
         && interval.hi < -SMALL_AREA && after > 0.5
     {
@@ -385,7 +385,7 @@ fn coarse(artifact: &Artifact<'_>, told: &Told) -> Vec<Evidence> {
             let epsilon = artifact.tables().get(table(class)).and_then(|table| table.epsilon);
             epsilon.map(f64::from).filter(|&epsilon| epsilon < 1.0).unwrap_or(APART)
         };
-        let (mixed, of) = told.mixed(epsilon);
+        let (mixed, of) = rows_by_prob.mixed(epsilon);
         if let Some(&Mixed { prob, rates, epsilon, .. }) = mixed.first() {
             found.push(Evidence::Mixed { mixed: mixed.len() as u64, of, prob, rates, epsilon });
         }

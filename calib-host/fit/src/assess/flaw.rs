@@ -138,9 +138,9 @@ pub fn flaws(artifact: &Artifact<'_>) -> Vec<Flaw> {
 /// artifact's own rule, the flaws also state what the device withholds.
 pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Flaw> {
     let tables = artifact.tables();
-    let all: Vec<(usize, Vec<Piece>)> = (0..tables.count())
-        .filter_map(|table| Some((table, pieces(artifact, table)?)))
-        .filter(|(_, pieces)| !pieces.is_empty())
+    let all: Vec<(usize, Vec<ProbSpan>)> = (0..tables.count())
+        .filter_map(|table| Some((table, spans(artifact, table)?)))
+        .filter(|(_, spans)| !spans.is_empty())
         .collect();
     let mut found = order(artifact, &all);
     found.extend(
@@ -151,7 +151,7 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
     }
     let reduction = artifact.header().reduction;
     if reduction != Reduction::Normalized {
-        let given: Vec<Piece> = all.into_iter().flat_map(|(_, pieces)| pieces).collect();
+        let given: Vec<ProbSpan> = all.into_iter().flat_map(|(_, spans)| spans).collect();
         found.extend(decisions(rule, &given));
         let has_no_rule = artifact.operating_points().is_none() && artifact.prediction_sets().is_none();
         let highest = range(&given).map(|range| range.1).filter(|highest| *highest < 0.5);
@@ -223,10 +223,10 @@ fn intervals<'a>(rule: &DecisionRule<'a>) -> Vec<RuleInterval<'a>> {
 }
 
 /// What neighboring scores get: the probability of the lowest of them, and of the highest. All between are between.
-type Piece = (f32, f32);
+type ProbSpan = (f32, f32);
 
-/// The pieces of a table in ascending order of score, without bins that hold no calibration point.
-fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
+/// The spans of a table in ascending order of score, without bins that hold no calibration point.
+fn spans(artifact: &Artifact<'_>, table: usize) -> Option<Vec<ProbSpan>> {
     let tables = artifact.tables();
     let flat = |values: &mut dyn Iterator<Item = f32>| {
         let is_empty = |bin: usize| tables.bin_flags(table, bin as u16).contains(BinFlags::EMPTY);
@@ -259,7 +259,7 @@ fn pieces(artifact: &Artifact<'_>, table: usize) -> Option<Vec<Piece>> {
 }
 
 /// The pieces of a function between two scores.
-fn around(prob: &dyn Fn(f32) -> f32, (lo, hi): (f32, f32), turning_point: Option<f32>) -> Vec<Piece> {
+fn around(prob: &dyn Fn(f32) -> f32, (lo, hi): (f32, f32), turning_point: Option<f32>) -> Vec<ProbSpan> {
     let stops: Vec<f32> = [Some(lo), turning_point, Some(hi)].into_iter().flatten().map(prob).collect();
     stops.windows(2).map(|ends| (ends[0], ends[1])).collect()
 }
@@ -297,7 +297,7 @@ fn merged((p0, p1): (f32, f32)) -> f32 {
     p1 / (1.0 - p0 + p1)
 }
 
-fn between_knots(y: &[f32]) -> Vec<Piece> {
+fn between_knots(y: &[f32]) -> Vec<ProbSpan> {
     match *y {
         [only] => vec![(only, only)],
         ref y => y.windows(2).map(|ends| (ends[0], ends[1])).collect(),
@@ -305,7 +305,7 @@ fn between_knots(y: &[f32]) -> Vec<Piece> {
 }
 
 /// What is wrong with the order that tables give scores.
-fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
+fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<ProbSpan>)]) -> Vec<Flaw> {
     let header = artifact.header();
     if !matches!(header.reduction, Reduction::Binary | Reduction::ClassWise | Reduction::Normalized) {
         return Vec::new();
@@ -315,23 +315,23 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
         header.method,
         Method::Isotonic | Method::IsotonicInterpolated | Method::IsotonicCentered | Method::Irp
     );
-    let is_constant = |pieces: &[Piece]| {
-        let first = pieces[0].0;
-        let is_one_bin = pieces.len() == 1 && pieces[0].0 == pieces[0].1 && artifact.header().bins > 0;
-        pieces.iter().all(|piece| *piece == (first, first)) && (merges || !is_one_bin)
+    let is_constant = |spans: &[ProbSpan]| {
+        let first = spans[0].0;
+        let is_one_bin = spans.len() == 1 && spans[0].0 == spans[0].1 && artifact.header().bins > 0;
+        spans.iter().all(|piece| *piece == (first, first)) && (merges || !is_one_bin)
     };
-    let falls = |pieces: &[Piece]| {
-        let probs: Vec<f32> = pieces.iter().flat_map(|&(lo, hi)| [lo, hi]).collect();
+    let falls = |spans: &[ProbSpan]| {
+        let probs: Vec<f32> = spans.iter().flat_map(|&(lo, hi)| [lo, hi]).collect();
         probs.is_sorted_by(|a, b| a >= b) && probs.first() > probs.last()
     };
-    let those = |is: &dyn Fn(&[Piece]) -> bool| -> Vec<usize> {
-        tables.iter().filter(|(_, pieces)| is(pieces)).map(|(table, _)| *table).collect()
+    let those = |is: &dyn Fn(&[ProbSpan]) -> bool| -> Vec<usize> {
+        tables.iter().filter(|(_, spans)| is(spans)).map(|(table, _)| *table).collect()
     };
     let of = |those: &[usize]| (artifact.tables().count() > 1).then(|| table_names(artifact, those));
     let (falling, constant) = (those(&falls), those(&is_constant));
     let falling = (!falling.is_empty()).then(|| Flaw::Falls { of: of(&falling) });
     let only =
-        |value: f32| tables.iter().flat_map(|(_, pieces)| pieces).all(|piece| *piece == (value, value));
+        |value: f32| tables.iter().flat_map(|(_, spans)| spans).all(|piece| *piece == (value, value));
     let one_label = [0u8, 1].into_iter().find(|&label| only(label.into()));
     let constant = (!constant.is_empty()).then(|| match one_label {
         Some(label) => Flaw::OneLabel { label },
@@ -368,16 +368,16 @@ fn dip(artifact: &Artifact<'_>, table: usize) -> Option<Flaw> {
 }
 
 /// The lowest and the highest probability.
-fn range(given: &[Piece]) -> Option<(f32, f32)> {
+fn range(given: &[ProbSpan]) -> Option<(f32, f32)> {
     let probs = || given.iter().flat_map(|&(lo, hi)| [lo, hi]);
     probs().reduce(f32::min).zip(probs().reduce(f32::max))
 }
 
 /// Which decisions of a rule no probability leads to.
-fn decisions(rule: &[RuleInterval<'_>], given: &[Piece]) -> Vec<Flaw> {
+fn decisions(rule: &[RuleInterval<'_>], given: &[ProbSpan]) -> Vec<Flaw> {
     let Some((lowest, highest)) = range(given) else { return Vec::new() };
     let is_reached = |interval: &RuleInterval<'_>| {
-        let holds = |&(a, b): &Piece| {
+        let holds = |&(a, b): &ProbSpan| {
             interval.above.is_none_or(|above| f32::max(a, b) > above) && f32::min(a, b) <= interval.up_to
         };
         given.iter().any(holds)

@@ -8,7 +8,7 @@ use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::subject::Subject;
 use crate::stats::{Interval, Units};
-use crate::stop;
+use crate::cancel;
 
 /// Two assessments of the same rows, and what changed, with intervals from the same resamples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,7 +87,7 @@ pub fn assess_before_after(
     let mut order: Vec<usize> = (0..before.len()).collect();
     let key = |row: usize| (before[row].key(), after[row].key());
     order.par_sort_unstable_by_key(|&row| {
-        stop::check();
+        cancel::check_canceled();
         key(row)
     });
     let units = Units::new(options_after.clusters, &mut order, |a, b| key(a) == key(b));

@@ -12,7 +12,7 @@ use crate::assess::bootstrap::Bootstrap;
 use crate::assess::roc::Roc;
 use crate::assess::vectors::ProbMatrix;
 use crate::stats::{Interval, Units, surface_hull};
-use crate::stop;
+use crate::cancel;
 
 /// Up to so many tuples all are looked at.
 const MOST_TUPLES: u128 = 1 << 27;
@@ -166,7 +166,7 @@ fn all_tuples(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
     let by_ways = first
         .par_iter()
         .map(|&(a, times_a)| {
-            stop::check();
+            cancel::check_canceled();
             let mut by_ways = [0u128; 7];
             for &(b, times_b) in second {
                 let mut with_c = [0u128; 7];
@@ -193,7 +193,7 @@ fn each_tuple(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
     }
     let mut by_ways = BTreeMap::<u64, u64>::new();
     for number in 0..all {
-        stop::check();
+        cancel::check_canceled();
         let mut left = number;
         let tuple: Vec<&[i64]> = by_class
             .iter()
@@ -228,7 +228,7 @@ fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
     let sums: Vec<[f64; 2]> = generators
         .into_par_iter()
         .map(|mut rng| {
-            stop::check();
+            cancel::check_canceled();
             let mut sums = [0.0; 2];
             for _ in 0..CHUNK {
                 let tuple: Vec<&[i64]> =
@@ -283,7 +283,7 @@ fn shares_of_rows(by_class: &[Vec<Vec<i64>>], value: f64, seed: u64) -> Vec<Vec<
     let mut sums: Vec<Vec<(f64, u32)>> = by_class.iter().map(|rows| vec![(0.0, 0); rows.len()]).collect();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     for drawn in 0..DRAWN.max(TUPLES_OF_A_ROW * largest) {
-        stop::check_row(drawn);
+        cancel::check_row(drawn);
         let places: Vec<usize> = by_class.iter().map(|rows| rng.random_range(0..rows.len())).collect();
         let tuple: Vec<&[i64]> =
             by_class.iter().zip(&places).map(|(rows, &place)| &rows[place][..]).collect();

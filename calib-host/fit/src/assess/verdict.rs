@@ -85,10 +85,10 @@ impl Values {
 /// What a verdict rests on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Grounds<'a> {
+pub struct VerdictInput<'a> {
     /// The metrics on the test rows.
     pub metrics: &'a BeforeAfter,
-    /// The change in the Brier score, if scores are compared: [`Grounds::with_bootstrap`] takes the interval of a bootstrap.
+    /// The change in the Brier score, if scores are compared: [`VerdictInput::with_bootstrap`] takes the interval of a bootstrap.
     pub change: Option<BrierChange>,
     /// What the test rows say of the guarantee.
     pub guarantee: GuaranteeTest,
@@ -98,7 +98,7 @@ pub struct Grounds<'a> {
     pub evidence: &'a [Evidence],
 }
 
-impl Grounds<'_> {
+impl VerdictInput<'_> {
     /// With the interval of the bootstrap, if there is one and there are enough events for one.
     #[must_use]
     pub fn with_bootstrap(self) -> Self {
@@ -113,8 +113,8 @@ impl Grounds<'_> {
 
 impl Verdict {
     /// Judges an artifact.
-    pub fn new(artifact: &Artifact<'_>, grounds: &Grounds<'_>) -> Self {
-        let &Grounds { metrics, change, guarantee: ref tested, alpha, evidence } = grounds;
+    pub fn new(artifact: &Artifact<'_>, input: &VerdictInput<'_>) -> Self {
+        let &VerdictInput { metrics, change, guarantee: ref tested, alpha, evidence } = input;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));
         let is_contradicted = evidence.iter().any(|found| {
             matches!(found, Evidence::ContradictedGuarantee { .. } | Evidence::ContradictedIntervals { .. })
@@ -141,7 +141,7 @@ impl Verdict {
         let values = Values::of(artifact);
         let unseen = tested.unseen.filter(|_| guarantee == GuaranteeOnRows::NotRefuted);
         let mut sentences = vec![
-            of_probabilities(probabilities, grounds),
+            of_probabilities(probabilities, input),
             of_guarantee(guarantee, artifact, (metrics.after.n, unseen)),
         ];
         sentences.extend(of_order(metrics, alpha));
@@ -253,11 +253,11 @@ pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
         || artifact.score_intervals().is_some()
 }
 
-fn of_probabilities(judgment: Judgment, grounds: &Grounds<'_>) -> String {
-    let BeforeAfter { before, after, change } = grounds.metrics;
+fn of_probabilities(judgment: Judgment, input: &VerdictInput<'_>) -> String {
+    let BeforeAfter { before, after, change } = input.metrics;
     let change = change.brier.value;
     // With the digits in which they differ.
-    let digits = match grounds.change {
+    let digits = match input.change {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => places(4, &[change, lo, hi]),
         Some(_) => places(4, &[change]),
         None => places(4, &[after.brier.value]),
@@ -266,8 +266,8 @@ fn of_probabilities(judgment: Judgment, grounds: &Grounds<'_>) -> String {
     let change =
         if format!("{change:.digits$}").contains(|c| ('1'..='9').contains(&c)) { change } else { 0.0 };
     let [from, to] = [before, after].map(|side| format!("{:.digits$}", side.brier.value));
-    let level = percent_of_success(grounds.alpha);
-    let by = match grounds.change {
+    let level = percent_of_success(input.alpha);
+    let by = match input.change {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => {
             format!(" (change {change:+.digits$}, {level}% interval [{lo:+.digits$}, {hi:+.digits$}])")
         }
@@ -391,7 +391,7 @@ mod tests {
     ) -> Verdict {
         let change = sign.map(|sign| BrierChange { interval: metrics.change.brier.interval, sign });
         let guarantee = GuaranteeTest { is_refuted: false, is_shown, unseen: Some(0.3), ranges: Vec::new() };
-        Verdict::new(&stored(true).artifact(), &Grounds { metrics, change, guarantee, alpha: 0.05, evidence })
+        Verdict::new(&stored(true).artifact(), &VerdictInput { metrics, change, guarantee, alpha: 0.05, evidence })
     }
 
     fn stored(guaranteed: bool) -> StoredArtifact {
@@ -487,17 +487,17 @@ mod tests {
             let guarantee =
                 GuaranteeTest { is_refuted: false, is_shown: true, unseen: None, ranges: Vec::new() };
             let evidence = &[MIXED];
-            let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence };
-            Verdict::new(&fitted(&method).artifact(), &grounds).sentences.pop().unwrap()
+            let input = VerdictInput { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence };
+            Verdict::new(&fitted(&method).artifact(), &input).sentences.pop().unwrap()
         };
         assert!(advice(BinaryMethod::Umd(Umd::new(4))).contains("the method blend"));
         assert!(!advice(BinaryMethod::Blend(Blend::new(0))).contains("blend"));
 
         let guarantee =
             GuaranteeTest { is_refuted: false, is_shown: false, unseen: None, ranges: Vec::new() };
-        let grounds = Grounds { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
-        assert_eq!(Verdict::new(&stored(false).artifact(), &grounds).guarantee, GuaranteeOnRows::None);
-        let cannot_tell = Verdict::new(&stored(true).artifact(), &grounds);
+        let input = VerdictInput { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
+        assert_eq!(Verdict::new(&stored(false).artifact(), &input).guarantee, GuaranteeOnRows::None);
+        let cannot_tell = Verdict::new(&stored(true).artifact(), &input);
         assert!(
             cannot_tell.sentences[1].starts_with("These 20,000 rows cannot show whether the guarantee holds"),
             "{cannot_tell:?}"

@@ -1,7 +1,7 @@
 //! Isotonic recursive partitioning.
 
 use crate::points::Block;
-use crate::stop;
+use crate::cancel;
 
 /// Isotonic recursive partitioning (Luss et al. 2012; Berta et al. 2024, section 2.4): starts with one block and keeps
 /// splitting the block whose best split gains most, until no split gains or there are `max_bins` blocks. Run to the
@@ -31,7 +31,7 @@ impl Irp {
         // Runs of blocks as (start, end, best split), in ascending order.
         let mut runs = vec![(0, isotonic.len(), best_split(isotonic))];
         while runs.len() < max_bins {
-            stop::check();
+            cancel::check_canceled();
             let gains = runs.iter().enumerate().filter_map(|(i, run)| run.2.map(|split| (i, split)));
             // The largest gain; the lowest block among equals.
             let best = gains.reduce(|best, next| if next.1.gain > best.1.gain { next } else { best });

@@ -142,7 +142,7 @@ impl Isotonic {
         (block.positives as f64 + self.smoothing) / (block.n as f64 + 2.0 * self.smoothing)
     }
 
-    /// Smoothing draws small blocks further towards 1/2 than large ones: where that breaks the order, blocks are pooled.
+    /// Smoothing draws small blocks further toward 1/2 than large ones: where that breaks the order, blocks are pooled.
     fn pool_smoothed(&self, blocks: Vec<Block>) -> Vec<Block> {
         if self.smoothing == 0.0 {
             return blocks;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_between_neighbouring_floats_separates_them() {
+    fn an_edge_between_neighboring_floats_separates_them() {
         let below = 0.3f32;
         let above = below.next_up();
         let edge = midpoint(below.into(), above.into());

@@ -9,7 +9,7 @@ use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points};
 use crate::stats::{clip, ln_complement, logit};
-use crate::stop;
+use crate::cancel;
 
 /// What a scaling function is fitted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,7 +195,7 @@ fn minimize<P: Points + ?Sized, F: Fn(f64) -> [f64; C], const C: usize>(
     let mut here = Point::at(start, rows, bounded)?;
     let mut damping = 0.0;
     for _ in 0..MAX_STEPS {
-        stop::check();
+        cancel::check_canceled();
         let norm = here.norm();
         if norm <= GRADIENT_NORM {
             // On the way to infinity the curvature vanishes with the gradient: Newton's step stays as long as ever, or

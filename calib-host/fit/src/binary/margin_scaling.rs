@@ -6,7 +6,7 @@ use super::targets::Targets;
 use crate::error::ScalingError;
 use crate::points::{Group, totals};
 use crate::stats::sigmoid;
-use crate::stop;
+use crate::cancel;
 
 /// The square of Newton's decrement at which a fit has converged: the next step moves no weight by more than 1e-12 of what a
 /// standard deviation of one point would.
@@ -54,7 +54,7 @@ impl Line {
         let mut loss = line.loss(groups, targets);
         let mut least = f64::INFINITY;
         for _ in 0..MAX_STEPS {
-            stop::check();
+            cancel::check_canceled();
             let moments = line.moments(groups, targets);
             let (step, decrement) = moments.step(has_intercept);
             if !decrement.is_finite() {
@@ -162,7 +162,7 @@ pub(super) fn fit_parabola(groups: &[Group], targets: Targets) -> Result<[f64; 5
     let mut here: f64 = loss_at(&weights);
     let mut least = f64::INFINITY;
     for _ in 0..MAX_STEPS {
-        stop::check();
+        cancel::check_canceled();
         let (mut gradient, mut hessian) = (Vector3::zeros(), Matrix3::zeros());
         for group in groups {
             let row = features(group);

@@ -9,7 +9,7 @@ use super::targets::Targets;
 use crate::error::{FitError, ScalingError};
 use crate::points::{BUCKETS, Group, Points, packed};
 use crate::stats::{ScoreKind, clip, ln_complement, logit, sigmoid};
-use crate::stop;
+use crate::cancel;
 
 /// The norm of the gradient, per point, at which a fit has converged.
 const GRADIENT_NORM: f64 = 1e-10;
@@ -415,7 +415,7 @@ fn newton<const C: usize, const K: usize>(
     let mut weights = start;
     let mut current = slope::<C, K>(points, targets, features, &weights)?;
     for _ in 0..MAX_STEPS {
-        stop::check();
+        cancel::check_canceled();
         let norm = current.gradient.norm();
         if norm <= GRADIENT_NORM {
             return Ok(weights);

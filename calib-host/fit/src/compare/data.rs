@@ -6,7 +6,7 @@ use calib_core::artifact::Reduction;
 use calib_core::predict::Mismatch;
 use calib_core::{Margin, Outcome, Score};
 
-use crate::apply::{Applied, Words, apply, calibrate};
+use crate::apply::{Applied, RandomWords, apply, calibrate};
 use crate::artifact::{CallInput, StoredArtifact};
 use crate::assess::ProperScore;
 use crate::binary::BinaryMethod;
@@ -272,7 +272,7 @@ impl CompareData {
         seed: Seed,
     ) -> Result<Vec<f64>, String> {
         let artifact = stored.artifact();
-        let words = Words::new(&artifact, seed);
+        let words = RandomWords::new(&artifact, seed);
         let unfit = |_: Mismatch| "the artifact does not fit the points".to_owned();
         let prob = |outcome: &Outcome, uncalibrated: f64| match outcome {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
@@ -311,7 +311,7 @@ impl CompareData {
                         let probs = probs.map(|(prob, own)| prob.map_or(own, f64::from));
                         return Ok(vector_loss(score, probs, label));
                     }
-                    // Its own score may be a lead, which is no probability.
+                    // Its own score may be a top-two margin, which is no probability.
                     let (first, own) = (row.first, vector.top_label().score.get());
                     Ok(score.loss(prob(&first.outcome, own.into()), i64::from(first.class) == label))
                 })

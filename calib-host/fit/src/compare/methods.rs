@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::advice::{Advice, Unmet, advise};
 use super::compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, Split};
 use super::data::{Claim, CompareData, Contender};
-use super::judge::{Candidate, HeldOut, Judge};
+use super::cross_validator::{Candidate, HeldOut, CrossValidator};
 use crate::assess::{Bootstrap, EstimateWithInterval, FEWEST_EVENTS, ProperScore};
 use crate::stats::{Units, deal};
 
@@ -91,8 +91,8 @@ pub fn compare_methods(
     };
     let may_guarantee = contenders.iter().filter(|(_, contender)| contender.may_guarantee()).count();
     let candidates = u32::try_from(may_guarantee).unwrap_or(u32::MAX).max(1);
-    let judge = Judge::new(points, held_out, options, candidates, progress);
-    let (mut fits, failed) = judge.candidates(contenders);
+    let validator = CrossValidator::new(points, held_out, options, candidates, progress);
+    let (mut fits, failed) = validator.candidates(contenders);
     let judged = test.unwrap_or(points);
     let as_they_are = judged.losses_as_they_are(options.score);
     let mut uncalibrated = with_intervals(&as_they_are, &mut fits, &judged.units, &options.bootstrap);

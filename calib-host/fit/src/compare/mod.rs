@@ -6,7 +6,7 @@ mod advice;
 mod bins;
 mod compared;
 mod data;
-mod judge;
+mod cross_validator;
 mod methods;
 mod prepared;
 

@@ -56,7 +56,7 @@ impl<'p> Prepared<'p> {
                         && all.divided(division).is_none()
                     {
                         let problems = match division.1 {
-                            true => Problems::of_class_margins(vectors, labels, division.0),
+                            true => Problems::of_top2_margins(vectors, labels, division.0),
                             false => Problems::new(vectors, labels, division.0),
                         };
                         all.problems.push((division, problems.map_err(|cause| cause.to_string())));
@@ -113,14 +113,14 @@ impl<'p> Prepared<'p> {
         }
         let data = ready(self.binary.as_ref())?;
         fit_binary(data, method, alpha)
-            .and_then(|fit| Ok(fit.with_spreads([Some(data.spread()?)])))
+            .and_then(|fit| Ok(fit.with_score_summaries([Some(data.score_summary()?)])))
             .map_err(|cause| cause.to_string())
     }
 
     fn reduced(&self, contender: &Contender, method: &ReductionOptions, alpha: f64) -> Result<Fit, String> {
         let problems = ready(division(contender).and_then(|division| self.divided(division)))?;
         fit_reduction(problems, method, alpha)
-            .map(|fit| fit.with_spreads(problems.spreads()))
+            .map(|fit| fit.with_score_summaries(problems.score_summaries()))
             .map_err(|cause| cause.to_string())
     }
 

@@ -14,10 +14,10 @@ use super::rounding::{rounded, rounded_of};
 use super::rows_digest::RowsDigest;
 use crate::error::FitError;
 use crate::points::{
-    Classes, Collected, Counted, Groups, Packed, Passes, Points, Sorted, Spill, Spread, group, packed,
+    Classes, Collected, Counted, Groups, Packed, Passes, Points, Sorted, Spill, ScoreSummary, group, packed,
 };
 use crate::stats::ScoreKind;
-use crate::stop;
+use crate::cancel;
 
 /// At least one point: scores of class 1 and labels. A row may stand for several points.
 ///
@@ -101,7 +101,7 @@ impl BinaryData {
     pub(super) fn of_counts(kind: ScoreKind, rows: Vec<(f64, u64, u64)>) -> Result<Self, DataError> {
         let mut total = 0u64;
         for (row, &(score, n, positives)) in rows.iter().enumerate() {
-            stop::check_row(row);
+            cancel::check_row(row);
             check_score(kind, score).map_err(|cause| DataError::Score { row, cause })?;
             if positives > n {
                 return Err(DataError::Positives { row, positives, n });
@@ -228,7 +228,7 @@ impl BinaryData {
     /// use calib_fit::BinaryData;
     ///
     /// let data = BinaryData::new(vec![0.25, 0.5, 0.5, 0.75], vec![false, true, false, true])?;
-    /// let spread = data.spread()?;
+    /// let spread = data.score_summary()?;
     /// assert_eq!((spread.lowest, spread.highest, spread.tied), (0.25, 0.75, 0.5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -236,12 +236,12 @@ impl BinaryData {
     /// # Errors
     ///
     /// [`FitError::Spill`] if points that do not fit into memory cannot be read back from their temporary file.
-    pub fn spread(&self) -> Result<Spread, FitError> {
+    pub fn score_summary(&self) -> Result<ScoreSummary, FitError> {
         match &self.form {
-            Form::Packed(points) => Spread::of(&Counted::new(&points[..])?),
-            Form::Sorted(points) => Ok(Spread::of_sorted(points)),
-            Form::Spilled(points) => Spread::of(&Counted::new(&**points)?),
-            Form::Rows(rows) => Spread::of(&group(rows.clone())[..]),
+            Form::Packed(points) => ScoreSummary::of(&Counted::new(&points[..])?),
+            Form::Sorted(points) => Ok(ScoreSummary::of_sorted(points)),
+            Form::Spilled(points) => ScoreSummary::of(&Counted::new(&**points)?),
+            Form::Rows(rows) => ScoreSummary::of(&group(rows.clone())[..]),
         }
     }
 
@@ -484,7 +484,7 @@ mod tests {
         let sorted = data.clone().sorted();
         assert!(matches!(sorted.form(), Form::Sorted(_)));
         assert_eq!((sorted.len(), sorted.kind()), (data.len(), data.kind()));
-        assert_eq!((sorted.rows_digest(), sorted.spread()), (data.rows_digest(), data.spread()));
+        assert_eq!((sorted.rows_digest(), sorted.score_summary()), (data.rows_digest(), data.score_summary()));
         let method = crate::BinaryMethod::Isotonic(crate::Isotonic::default());
         assert_eq!(crate::fit_binary(&sorted, &method, 0.1), crate::fit_binary(&data, &method, 0.1));
         let counts = BinaryData::from_counts(vec![(0.5, 3, 1)]).unwrap();

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::error::DataError;
 use crate::stats::ScoreKind;
-use crate::stop;
+use crate::cancel;
 
 /// The number of rows that a thread rounds at a time.
 const PART_ROWS: usize = 1 << 16;
@@ -33,7 +33,7 @@ pub fn device_scores(kind: ScoreKind, scores: &[f64]) -> Result<Vec<f32>, DataEr
     let mut rounded = vec![0.0; scores.len()];
     let parts = rounded.par_chunks_mut(PART_ROWS).zip(scores.par_chunks(PART_ROWS)).enumerate();
     let first_refused = parts.filter_map(|(part, (rounded, scores))| {
-        stop::check();
+        cancel::check_canceled();
         let mut rows = rounded.iter_mut().zip(scores).enumerate();
         let refused = rows.find_map(|(row, (place, &given))| match score(given) {
             Ok(score) => {

@@ -4,7 +4,7 @@ use super::binary::BinaryData;
 use super::error::DataError;
 use super::rows_digest::RowsDigest;
 use crate::error::FitError;
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 use crate::stats::ScoreKind;
 
 /// At least one point, each with a score of class 1, a probability or a margin, a label and a weight from 0 on, not all 0.
@@ -99,8 +99,8 @@ impl WeightedData {
     /// # Errors
     ///
     /// None: the rows are in memory.
-    pub fn spread(&self) -> Result<Spread, FitError> {
-        self.units.spread()
+    pub fn score_summary(&self) -> Result<ScoreSummary, FitError> {
+        self.units.score_summary()
     }
 
     /// The rows, each as so many points as its weight has units.

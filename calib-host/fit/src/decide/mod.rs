@@ -28,5 +28,5 @@ pub use envelope::{Envelope, LeftOut};
 pub use expected_cost::{CostInterval, Validation, actual_cost, cost_interval, expected_cost};
 pub use roc::{EstimatedRoc, EstimatedRocPoint};
 pub use rule::{Rule, RuleError};
-pub use start_up::{Chosen, choose_actions};
+pub use start_up::{CheapestActions, choose_actions};
 pub use threshold::Threshold;

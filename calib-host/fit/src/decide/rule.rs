@@ -5,7 +5,7 @@ use calib_core::decision::{Action, DecisionParts};
 
 use super::actions::Actions;
 use super::envelope::Envelope;
-use crate::stats::single_at_most;
+use crate::stats::f32_floor;
 
 /// Thresholds in `f32` and the action of every interval: `[0, t1]`, `(t1, t2]`, ..., closed at the upper end.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,8 +112,8 @@ impl Rule {
                 return Err(RuleError::Gap { action, from: reached, to: above });
             }
             if below.is_some() {
-                let floor = single_at_most(above);
-                if rule.thresholds.last() == Some(&floor) || single_at_most(up_to) == floor {
+                let floor = f32_floor(above);
+                if rule.thresholds.last() == Some(&floor) || f32_floor(up_to) == floor {
                     return Err(RuleError::TooNarrow { action, above, up_to });
                 }
                 rule.thresholds.push(floor);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_between_two_neighbours_is_never_taken() {
+    fn an_action_between_two_neighbors_is_never_taken() {
         // The middle one is best from 0.0999999992 to 0.1, where there is no f32.
         let all = actions(&[(0, 105_555_555, 0), (950_000_000, 0, 0), (450_000_000, 55_555_555, 0)]);
         let envelope = Envelope::new(&all, |_| true);

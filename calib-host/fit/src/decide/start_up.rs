@@ -9,7 +9,7 @@ use super::rule::Rule;
 /// The actions that cost least together.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Chosen {
+pub struct CheapestActions {
     /// Bayes' rule for them.
     pub rule: Rule,
     /// The expected cost of all cases, start-up costs included.
@@ -50,10 +50,10 @@ pub struct Chosen {
 /// assert_eq!((chosen.rule.action_at(0.05), chosen.rule.action_at(0.5)), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn choose_actions(actions: &Actions, probs: &ProbDistribution, cases: u64) -> Chosen {
+pub fn choose_actions(actions: &Actions, probs: &ProbDistribution, cases: u64) -> CheapestActions {
     let count = actions.all().len();
     let candidates = (1u64 << count) - 1;
-    let mut best: Option<(Chosen, u32)> = None;
+    let mut best: Option<(CheapestActions, u32)> = None;
     for set in 1..=candidates {
         let rule = Rule::bayes(&Envelope::new(actions, |action| set >> action & 1 == 1));
         // A set with an action that its rule never takes is no better than without it.
@@ -66,7 +66,7 @@ pub fn choose_actions(actions: &Actions, probs: &ProbDistribution, cases: u64) -
             .as_ref()
             .is_none_or(|(best, size)| total < best.total || total == best.total && set.count_ones() < *size);
         if better {
-            best = Some((Chosen { rule, total, start_up, candidates }, set.count_ones()));
+            best = Some((CheapestActions { rule, total, start_up, candidates }, set.count_ones()));
         }
     }
     best.expect("every single action is a set").0

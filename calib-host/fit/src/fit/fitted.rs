@@ -8,7 +8,7 @@ use crate::binary::Facts;
 use crate::binary::{Bin, Gain, Model};
 use crate::error::UnfittedReason;
 use crate::guarantee::{Guarantee, GuaranteeBound, exact_interval, interval_epsilon};
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 use crate::stats::{Interval, ScoreKind, Seed};
 
 /// What was fitted. Its fields are private, so that an artifact guarantees no more than a theorem gave:
@@ -60,7 +60,7 @@ getters! {
         guarantee: Option<Guarantee>,
         /// What the tables' scores are; of a table over codes what the codes stand for.
         scores: ScoreKind,
-        /// Whether it is meant for a table of 16-bit numbers: see [`Fit::compacted`].
+        /// Whether it is meant for a table of 16-bit numbers: see [`Fit::into_u16_table`].
         compact: bool,
         /// Whether the points had real weights. The counts of bins are then shares of the total weight, not numbers of
         /// points, and nothing is guaranteed.
@@ -86,7 +86,7 @@ pub struct FittedTable {
     pub(crate) epsilon: Option<f64>,
     pub(crate) papers_epsilon: Option<f64>,
     pub(crate) intervals: Vec<Interval>,
-    pub(crate) spread: Option<Spread>,
+    pub(crate) score_summary: Option<ScoreSummary>,
 }
 
 getters! {
@@ -95,8 +95,8 @@ getters! {
         n: u64,
         /// The largest deviation of a value at the fit's alpha; `None` if nothing is guaranteed.
         epsilon: Option<f64>,
-        /// Where the scores lie that it was fitted to, and how often they repeat, if that was [looked at](Fit::with_spreads).
-        spread: Option<Spread>,
+        /// Where the scores lie that it was fitted to, and how often they repeat, if that was [looked at](Fit::with_score_summaries).
+        score_summary: Option<ScoreSummary>,
         ;
         /// The function.
         model: Model,
@@ -119,7 +119,7 @@ pub struct Unfitted {
 
 impl Fit {
     /// Tells whether the score of a predicted class is its top-two margin: the largest logit less the second largest.
-    pub fn is_by_lead(&self) -> bool {
+    pub fn is_by_top2_margin(&self) -> bool {
         self.scores == ScoreKind::Margin && self.reduction != Reduction::Binary
     }
 }
@@ -152,7 +152,7 @@ impl FittedTable {
 
     /// A model for which nothing is guaranteed.
     pub(crate) fn bare(model: Model, n: u64) -> Self {
-        Self { model, n, epsilon: None, papers_epsilon: None, intervals: Vec::new(), spread: None }
+        Self { model, n, epsilon: None, papers_epsilon: None, intervals: Vec::new(), score_summary: None }
     }
 
     /// The bins with an exact interval that hold at most two positives or at most two negatives in all.
@@ -231,13 +231,13 @@ impl Fit {
 
     /// Records where the scores of each table's points lie, in the order of the tables: an artifact then tells the device the range
     /// of the scores, at 8 bytes a table and 8 more, and the guarantee how often they repeat.
-    /// [`BinaryData::spread`](crate::data::BinaryData::spread) and
-    /// [`Problems::spreads`](crate::reduction::Problems::spreads) look at them.
+    /// [`BinaryData::score_summary`](crate::data::BinaryData::score_summary) and
+    /// [`Problems::score_summaries`](crate::reduction::Problems::score_summaries) look at them.
     #[must_use]
-    pub fn with_spreads(mut self, spreads: impl IntoIterator<Item = Option<Spread>>) -> Self {
-        for (table, spread) in self.tables.iter_mut().zip(spreads) {
+    pub fn with_score_summaries(mut self, score_summaries: impl IntoIterator<Item = Option<ScoreSummary>>) -> Self {
+        for (table, score_summary) in self.tables.iter_mut().zip(score_summaries) {
             if let Some(table) = table {
-                table.spread = spread;
+                table.score_summary = score_summary;
             }
         }
         self

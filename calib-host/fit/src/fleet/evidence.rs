@@ -24,7 +24,7 @@ pub struct Evidence {
 
 /// What an e-value amounts to, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum EvidenceLevel {
     /// Little or no evidence against the calibrator: an e-value below 3, which is barely worth a mention (Jeffreys 1961).
     Quiet,
     /// Weak evidence: an e-value below 10.
@@ -37,10 +37,10 @@ pub enum Standing {
 
 impl Evidence {
     /// Returns what it amounts to.
-    pub fn standing(&self) -> Standing {
+    pub fn level(&self) -> EvidenceLevel {
         match self.log >= f64::from(self.rarity).ln() {
-            true => Standing::Alarm,
-            false => Standing::of_no_alarm(self.log),
+            true => EvidenceLevel::Alarm,
+            false => EvidenceLevel::of_no_alarm(self.log),
         }
     }
 
@@ -70,14 +70,14 @@ pub fn e_value(log: f64) -> String {
     }
 }
 
-impl Standing {
+impl EvidenceLevel {
     /// What the logarithm of an e-value amounts to if it is not enough for an alert.
     ///
     /// ```
-    /// use calib_fit::fleet::Standing;
+    /// use calib_fit::fleet::EvidenceLevel;
     ///
-    /// let of = |odds: f64| Standing::of_no_alarm(odds.ln());
-    /// assert_eq!([of(2.9), of(3.1), of(10.1)], [Standing::Quiet, Standing::Weak, Standing::Evidence]);
+    /// let of = |odds: f64| EvidenceLevel::of_no_alarm(odds.ln());
+    /// assert_eq!([of(2.9), of(3.1), of(10.1)], [EvidenceLevel::Quiet, EvidenceLevel::Weak, EvidenceLevel::Evidence]);
     /// ```
     pub fn of_no_alarm(log: f64) -> Self {
         match log {
@@ -91,14 +91,14 @@ impl Standing {
 /// What it amounts to, and the e-value unless it is quiet.
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.standing() {
-            Standing::Quiet => Standing::Quiet.fmt(f),
+        match self.level() {
+            EvidenceLevel::Quiet => EvidenceLevel::Quiet.fmt(f),
             standing => write!(f, "{standing}, e-value {}", self.e_value()),
         }
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for EvidenceLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Quiet => "quiet",
@@ -194,22 +194,22 @@ mod tests {
 
     #[test]
     fn standings_are_told_by_odds() {
-        let standing = |odds: f64| Evidence { log: odds.ln(), rarity: 20 }.standing();
+        let standing = |odds: f64| Evidence { log: odds.ln(), rarity: 20 }.level();
         assert_eq!(
             [0.5, 1.01, 2.9, 3.1, 9.9, 10.1, 19.9, 20.1].map(standing),
             [
-                Standing::Quiet,
-                Standing::Quiet,
-                Standing::Quiet,
-                Standing::Weak,
-                Standing::Weak,
-                Standing::Evidence,
-                Standing::Evidence,
-                Standing::Alarm,
+                EvidenceLevel::Quiet,
+                EvidenceLevel::Quiet,
+                EvidenceLevel::Quiet,
+                EvidenceLevel::Weak,
+                EvidenceLevel::Weak,
+                EvidenceLevel::Evidence,
+                EvidenceLevel::Evidence,
+                EvidenceLevel::Alarm,
             ]
         );
-        assert_eq!(Evidence { log: 2.5f64.ln(), rarity: 2 }.standing(), Standing::Alarm);
-        assert_eq!(Evidence { log: 20f64.ln(), rarity: 20 }.standing(), Standing::Alarm);
+        assert_eq!(Evidence { log: 2.5f64.ln(), rarity: 2 }.level(), EvidenceLevel::Alarm);
+        assert_eq!(Evidence { log: 20f64.ln(), rarity: 20 }.level(), EvidenceLevel::Alarm);
     }
 
     /// Over all streams of an urn the expected evidence is 1: the bet is fair.

@@ -19,17 +19,17 @@ mod evidence;
 mod log;
 mod log_error;
 mod recalibrate;
-mod surveyed;
+mod aggregate;
 mod verify;
 
 pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
-pub use evidence::{Evidence, Standing, e_value, guarantee_evidence, shift_evidence};
+pub use evidence::{Evidence, EvidenceLevel, e_value, guarantee_evidence, shift_evidence};
 pub use log::{
     LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LogReset, LoggedAnswer, LoggedCounters,
     LoggedOutcomes, LoggedPredictions, MonitorName,
 };
 pub use log_error::LogError;
 pub use recalibrate::{RecalibrateError, Recalibrated, RecalibratedBin, Recalibration, recalibrated};
-pub use surveyed::{DeviceStanding, FleetBin, FleetTable, survey};
+pub use aggregate::{DeviceEvidence, FleetBin, FleetTable, aggregate};
 pub use verify::{LogVerifier, VerifiedDevice, VerifiedTable};

@@ -10,7 +10,7 @@ use super::log::{
     LoggedOutcomes, LoggedPredictions, MonitorName,
 };
 use super::log_error::LogError;
-use super::surveyed::Comparison;
+use super::aggregate::Comparison;
 
 /// A monitor of more bins is not computed again.
 const MOST_BINS: usize = 256;
@@ -89,7 +89,7 @@ struct TableLog {
     /// When the evidence of a shift, and against the guarantee, first sufficed for certain when it was computed.
     due: [Option<Due>; 2],
     /// The last answers about a shift and about the guarantee.
-    answered: [Option<Answered>; 2],
+    replies: [Option<MonitorReply>; 2],
     answers: u64,
 }
 
@@ -111,7 +111,7 @@ struct Due {
 
 /// What a monitor answered.
 #[derive(Clone, Copy)]
-struct Answered {
+struct MonitorReply {
     alarm_at: Option<u64>,
     /// How many had been counted.
     counted: u64,
@@ -195,8 +195,8 @@ impl<'a> LogVerifier<'a> {
 
 impl VerifiedDevice {
     /// What a right log leaves open: monitors that are evaluated too rarely, and alarms that were due when nobody asked.
-    pub fn doubts(&self) -> Vec<String> {
-        let mut doubts = Vec::new();
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         let name = match self.resets {
             0 => self.device.clone(),
             resets => format!("{}, after reset {resets}", self.device),
@@ -210,7 +210,7 @@ impl VerifiedDevice {
                     (MonitorName::Guarantee, "outcomes", table.after_answer[1]),
                 ] {
                     if after > 0 {
-                        doubts.push(format!(
+                        warnings.push(format!(
                             "{name}: the last {after} {of} of table {} have no answer about {monitor}: whether an alert was \
                              due was not checked",
                             table.table
@@ -220,7 +220,7 @@ impl VerifiedDevice {
             }
         } else if self.looks_every > LOOKS_EVERY {
             let never = if u64::from(self.looks_every) > longest { ", so it never did" } else { "" };
-            doubts.push(format!(
+            warnings.push(format!(
                 "{name}: the log states that the device evaluates its monitors every {} predictions{never}; calib's firmware \
                  does so every {LOOKS_EVERY}. An alert in between was not checked",
                 self.looks_every
@@ -232,14 +232,14 @@ impl VerifiedDevice {
                 (MonitorName::Guarantee, "outcome", table.guarantee_due_at, table.guarantee_alarm_at),
             ] {
                 if let (Some(due), None) = (due, told) {
-                    doubts.push(format!(
+                    warnings.push(format!(
                         "{name}: an alert of {monitor} was due at {of} {due} of table {}, and the log has no answer about it",
                         table.table
                     ));
                 }
             }
         }
-        doubts
+        warnings
     }
 }
 
@@ -279,7 +279,7 @@ impl TableLog {
             change: Box::new(ChangeMonitor::new()),
             change_alarms_at: Vec::new(),
             due: [None; 2],
-            answered: [None; 2],
+            replies: [None; 2],
             answers: 0,
         }
     }
@@ -371,8 +371,8 @@ impl TableLog {
                 }
             }
             MonitorName::Shift | MonitorName::Guarantee => {
-                let before = &mut self.answered[usize::from(monitor == MonitorName::Guarantee)];
-                let said = before.replace(Answered { alarm_at, counted });
+                let before = &mut self.replies[usize::from(monitor == MonitorName::Guarantee)];
+                let said = before.replace(MonitorReply { alarm_at, counted });
                 if let Some(said) = said.filter(|said| !said.may_become(alarm_at)) {
                     return Err(LogError::Changed { monitor, now: alarm_at, before: said.alarm_at });
                 }
@@ -462,11 +462,11 @@ impl TableLog {
     }
 
     fn verified(self) -> VerifiedTable {
-        let said = |which: usize| self.answered[which].and_then(|answered| answered.alarm_at);
+        let said = |which: usize| self.replies[which].and_then(|replies| replies.alarm_at);
         let due = |which: usize| self.due[which].map(|due| due.at);
-        let answered = self.answered.map(|answered| answered.map_or(0, |answered| answered.counted));
+        let replies = self.replies.map(|replies| replies.map_or(0, |replies| replies.counted));
         let after_answer =
-            [self.predictions.len() as u64 - answered[0], self.outcomes.len() as u64 - answered[1]];
+            [self.predictions.len() as u64 - replies[0], self.outcomes.len() as u64 - replies[1]];
         VerifiedTable {
             after_answer,
             table: self.comparison.table,
@@ -482,7 +482,7 @@ impl TableLog {
     }
 }
 
-impl Answered {
+impl MonitorReply {
     /// Whether the next answer can be this: an alarm stays as it is, and a new one is raised after the last answer without.
     fn may_become(&self, alarm_at: Option<u64>) -> bool {
         match (self.alarm_at, alarm_at) {
@@ -720,10 +720,10 @@ mod tests {
             let found = verified(&artifact, &lines).unwrap()[0].tables[0].clone();
             assert_eq!((found.shift_alarm_at, found.guarantee_alarm_at), (None, None));
             // What nobody asked about is said.
-            let doubts = verified(&artifact, &lines).unwrap()[0].doubts();
-            assert_eq!(doubts.len(), 2, "{doubts:?}");
-            assert!(doubts[0].contains("alert of shift was due at prediction"), "{doubts:?}");
-            assert!(doubts[1].contains("alert of guarantee was due at outcome"), "{doubts:?}");
+            let warnings = verified(&artifact, &lines).unwrap()[0].warnings();
+            assert_eq!(warnings.len(), 2, "{warnings:?}");
+            assert!(warnings[0].contains("alert of shift was due at prediction"), "{warnings:?}");
+            assert!(warnings[1].contains("alert of guarantee was due at outcome"), "{warnings:?}");
             for (due, told) in
                 [(found.shift_due_at, told.shift_alarm_at), (found.guarantee_due_at, told.guarantee_alarm_at)]
             {
@@ -752,9 +752,9 @@ mod tests {
         let found = verified(&artifact, &log(4020)).unwrap();
         assert_eq!((found[0].tables[0].shift_due_at, found[0].looks_every), (None, 4020));
         // Anyone who writes the log says how often is looked, so that it is said when that is rarely.
-        let doubts = found[0].doubts();
-        assert!(doubts.len() == 1 && doubts[0].contains("every 4020 predictions; calib's"), "{doubts:?}");
-        let never = verified(&artifact, &log(1_000_000_000)).unwrap()[0].doubts();
+        let warnings = found[0].warnings();
+        assert!(warnings.len() == 1 && warnings[0].contains("every 4020 predictions; calib's"), "{warnings:?}");
+        let never = verified(&artifact, &log(1_000_000_000)).unwrap()[0].warnings();
         assert!(
             never.len() == 1 && never[0].contains("1000000000 predictions, so it never did"),
             "{never:?}"
@@ -763,13 +763,13 @@ mod tests {
         let saved = |lines: &[LogLine]| {
             let lines =
                 [&[begin(&artifact, LOOKS_WHEN_SAVED), predictions(&back), none.clone()], lines].concat();
-            verified(&artifact, &lines).unwrap()[0].doubts()
+            verified(&artifact, &lines).unwrap()[0].warnings()
         };
         assert_eq!(saved(&[]), [""; 0]);
         let silent = saved(&[predictions(&shifted)]);
         assert!(silent.len() == 1 && silent[0].contains("the last 20 predictions of table 0"), "{silent:?}");
         let usual = verified(&artifact, &[begin(&artifact, LOOKS_EVERY), predictions(&back)]).unwrap();
-        assert_eq!(usual[0].doubts(), [""; 0]);
+        assert_eq!(usual[0].warnings(), [""; 0]);
     }
 
     #[test]

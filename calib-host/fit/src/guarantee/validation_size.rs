@@ -12,7 +12,7 @@ const GOOD_UP_TO: f64 = 0.8;
 const NODES: usize = 24;
 
 /// Integrals over a normal distribution end so many standard deviations from its mean.
-const REACH: f64 = 12.0;
+const MAX_STANDARD_DEVIATIONS: f64 = 12.0;
 
 /// The model that is to be validated, as it is expected to be, and the standard errors that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -96,8 +96,8 @@ impl ValidationPlan {
 fn information(mean: f64, sd: f64) -> [f64; 3] {
     let normal = Normal::new(mean, sd).expect("the standard deviation is above 0");
     // The standard deviation of the logistic density bounds the stretches from the other side.
-    let stretches = (REACH * sd).ceil() as usize + 8;
-    integral(mean - REACH * sd, mean + REACH * sd, stretches, |x| {
+    let stretches = (MAX_STANDARD_DEVIATIONS * sd).ceil() as usize + 8;
+    integral(mean - MAX_STANDARD_DEVIATIONS * sd, mean + MAX_STANDARD_DEVIATIONS * sd, stretches, |x| {
         let e = (-x.abs()).exp();
         let weight = e / ((1.0 + e) * (1.0 + e)) * normal.pdf(x);
         [weight, weight * x, weight * x * x]

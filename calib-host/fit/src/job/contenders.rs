@@ -232,13 +232,13 @@ impl ContenderOptions {
 
     /// The scores of the predicted class that are tried.
     fn class_scores(&self, kind: VectorKind, claim: Claim) -> Result<&[ClassScore], OptionsError> {
-        let has_leads = kind == VectorKind::Logits && claim == Claim::TopLabel;
+        let has_top2_margins = kind == VectorKind::Logits && claim == Claim::TopLabel;
         match self.class_scores.as_deref() {
-            Some(scores) if scores.contains(&ClassScore::Margin) && !has_leads => Err(OptionsError::new(
+            Some(scores) if scores.contains(&ClassScore::Margin) && !has_top2_margins => Err(OptionsError::new(
                 "`class_scores=margin` goes with `kind=logits` and `claim=top-label`: it is the top-two margin",
             )),
             Some(scores) => Ok(scores),
-            None if has_leads => Ok(&[ClassScore::Softmax, ClassScore::Margin]),
+            None if has_top2_margins => Ok(&[ClassScore::Softmax, ClassScore::Margin]),
             None => Ok(&[ClassScore::Softmax]),
         }
     }

@@ -7,7 +7,7 @@ use super::error::JobError;
 use crate::artifact::StoredArtifact;
 use crate::assess::{AssessOptions, Flaw, Prediction, RuleInterval, unreached};
 use crate::decide::{
-    Actions, Chosen, CostInterval, CostedAction, Costs, Envelope, EstimatedRoc, EstimatedRocPoint, LeftOut,
+    Actions, CheapestActions, CostInterval, CostedAction, Costs, Envelope, EstimatedRoc, EstimatedRocPoint, LeftOut,
     ProbDistribution, ReportedRule, Rule, ThresholdAccuracy, Validation, actual_cost, choose_actions,
     cost_interval, expected_cost, with_decision,
 };
@@ -62,7 +62,7 @@ pub struct Decided {
     /// How accurate the rule is at each of its thresholds, on labeled rows.
     pub accuracies: Vec<ThresholdAccuracy>,
     /// How it was chosen, if start-up costs had a say.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<CheapestActions>,
     /// The number of decisions over which start-up costs are spread.
     pub cases: Option<u64>,
     /// The ROC curve, as far as probabilities tell.
@@ -154,7 +154,7 @@ fn choose(
     costs: &Costs,
     envelope: &Envelope,
     probs: Option<&ProbDistribution>,
-) -> Result<(Rule, Option<Chosen>), OptionsError> {
+) -> Result<(Rule, Option<CheapestActions>), OptionsError> {
     let actions = &costs.actions;
     match (&costs.stated, probs) {
         (Some(stated), _) => Ok((stated.clone(), None)),

@@ -71,7 +71,7 @@ impl Finding {
                 let could_be_prob = |(score, ..): (f64, u64, u64)| (0.0..=1.0).contains(&score);
                 points.rows()?.all(could_be_prob).then_some(Self::RawScoresInUnitInterval)
             }
-            Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
+            Content::Vectors(vectors, _) => KindGuess::of_no_rows().and(vectors).finding(),
             _ => None,
         }
     }
@@ -122,8 +122,8 @@ impl Finding {
             return None;
         }
         // Only points on a disk could fail to be read.
-        let spread = data.spread().ok().flatten()?;
-        let (lowest, highest) = (spread.lowest, spread.highest);
+        let score_summary = data.score_summary().ok().flatten()?;
+        let (lowest, highest) = (score_summary.lowest, score_summary.highest);
         let power_of_two = f32::from_bits((lowest.abs().max(highest.abs()) as f32).to_bits() & 0x7F80_0000);
         let step = f64::from(power_of_two) * f64::from(f32::EPSILON);
         // Equal margins are no sign, unless not even whole numbers differ there.
@@ -258,14 +258,14 @@ impl fmt::Display for Finding {
 
 /// Whether scores that are said to be of any size look like probabilities, as far as they were looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Looks {
+pub struct KindGuess {
     like_probs: bool,
     in_unit_interval: bool,
 }
 
-impl Looks {
+impl KindGuess {
     /// Of no rows: like anything.
-    pub fn like_anything() -> Self {
+    pub fn of_no_rows() -> Self {
         Self { like_probs: true, in_unit_interval: true }
     }
 

@@ -31,9 +31,9 @@ pub use contenders::{ContenderName, ContenderOptions};
 pub use decide::{DecideRows, Decided, decide, with_rule};
 pub use error::JobError;
 pub use facts::Written;
-pub use finding::{Finding, Looks};
+pub use finding::{Finding, KindGuess};
 pub use fit::{
-    AlarmAction, Chosen, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
+    AlarmAction, AutoChoice, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
     MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
     TableWidth, fit,
 };

@@ -11,7 +11,7 @@ use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, number_of, rule_s
 use crate::data::{BinaryData, VectorKind};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
-use crate::sets::{Conformities, ConformityScore, PredictionSets, SetAim, SetFigures};
+use crate::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim, SetFigures};
 use crate::stats::Share;
 
 /// The failure probability of the interval of a class's coverage.
@@ -73,7 +73,7 @@ impl SetSummary {
     /// That sets leave some classes out more often than is guaranteed for all together; `None` if there is no such class.
     ///
     /// The way out is named as the field of [`SetOptions`].
-    pub fn doubt(&self) -> Option<OptionsError> {
+    pub fn warning(&self) -> Option<OptionsError> {
         let missed = self.missed_classes.iter().map(|&class| (self.coverage[class], class));
         let share = |of: &Share| of.count as f64 / of.n as f64;
         let (least, worst) = missed.min_by(|a, b| share(&a.0).total_cmp(&share(&b.0)))?;
@@ -155,7 +155,7 @@ fn missed(coverage: &[Share], alpha: f64) -> Vec<usize> {
 
 /// The conformities of rows with their labels.
 struct Rows {
-    conformities: Conformities,
+    conformities: ConformityScores,
     labels: Vec<i64>,
     encoding: ScoreEncoding,
 }
@@ -169,7 +169,7 @@ impl Rows {
             }
             Content::Vectors(vectors, labels) => {
                 let score = score.unwrap_or(ConformityScore::Softmax);
-                (Conformities::of_vectors(vectors, score)?, labels, ScoreEncoding::F32)
+                (ConformityScores::of_vectors(vectors, score)?, labels, ScoreEncoding::F32)
             }
             Content::Codes(codes, labels) => {
                 let own = match codes.kind() {
@@ -177,8 +177,8 @@ impl Rows {
                     VectorKind::Probs => ConformityScore::Softmax,
                 };
                 let conformities = match score.unwrap_or(own) {
-                    ConformityScore::Margin => Conformities::of_codes(codes),
-                    ConformityScore::Softmax => Conformities::of_code_probs(codes)?,
+                    ConformityScore::Margin => ConformityScores::of_codes(codes),
+                    ConformityScore::Softmax => ConformityScores::of_code_probs(codes)?,
                 };
                 (conformities, labels, codes.encoding())
             }
@@ -191,9 +191,9 @@ impl Rows {
             let (codes, hits): (Vec<QuantizedScore>, Vec<bool>) =
                 codes(points, encoding)?.into_iter().unzip();
             let labels = hits.into_iter().map(i64::from).collect();
-            return Ok(Self { conformities: Conformities::of_binary_codes(&codes), labels, encoding });
+            return Ok(Self { conformities: ConformityScores::of_binary_codes(&codes), labels, encoding });
         }
-        let (conformities, labels) = Conformities::of_scores(points)?;
+        let (conformities, labels) = ConformityScores::of_scores(points)?;
         let labels = labels.into_iter().map(i64::from).collect();
         Ok(Self { conformities, labels, encoding: points.kind().encoding(false) })
     }

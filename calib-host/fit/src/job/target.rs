@@ -1,6 +1,6 @@
 //! Where thresholds and sets go.
 
-use crate::artifact::{ArtifactOptions, Child, StoredArtifact};
+use crate::artifact::{ArtifactOptions, DerivedArtifact, StoredArtifact};
 
 /// Where a rule goes.
 #[derive(Clone, Debug)]
@@ -25,11 +25,11 @@ impl<'a> Target<'a> {
         &self,
         parameters: String,
         alone: impl FnOnce(&str, &ArtifactOptions) -> Result<Vec<u8>, E>,
-        beside: impl FnOnce(&StoredArtifact, &Child) -> Result<Vec<u8>, E>,
+        beside: impl FnOnce(&StoredArtifact, &DerivedArtifact) -> Result<Vec<u8>, E>,
     ) -> Result<StoredArtifact, E> {
         let bytes = match self {
             Self::Alone(options) => alone(&parameters, options)?,
-            Self::Beside(parent, counter) => beside(parent, &Child { counter: *counter, parameters })?,
+            Self::Beside(parent, counter) => beside(parent, &DerivedArtifact { counter: *counter, parameters })?,
         };
         Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact"))
     }

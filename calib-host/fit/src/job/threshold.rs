@@ -14,7 +14,7 @@ use crate::operating::{
     Aim, Aims, GroupScores, KeyedScores, OperatingPoint, OperatingPoints, PredictiveValues, Sharing,
 };
 use crate::options_error::OptionsError;
-use crate::stats::{Clusters, Interval, Seed, single_at_most};
+use crate::stats::{Clusters, Interval, Seed, f32_floor};
 
 /// What thresholds are to guarantee.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,7 +198,7 @@ fn groups_of(data: &Dataset, kept: Option<&[usize]>, target: &Target<'_>) -> Vec
 /// What the artifact says of predictive values: the least of all groups, not above what is guaranteed.
 fn guarantees(values: &[PredictiveValues], prevalence: Option<f64>) -> Vec<AccuracyGuarantee> {
     let least =
-        |value: fn(&PredictiveValues) -> f64| single_at_most(values.iter().map(value).fold(1.0, f64::min));
+        |value: fn(&PredictiveValues) -> f64| f32_floor(values.iter().map(value).fold(1.0, f64::min));
     let confidence = least(|values| values.confidence);
     let guarantee = |accuracy, level: f32| AccuracyGuarantee {
         accuracy,

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::preconditioner::Preconditioner;
 use super::product::{Number, add_outer};
-use super::rows::{Piece, Rows, add_to};
+use super::rows::{Chunk, Rows, add_to};
 use super::shape::Shape;
 use crate::stats::{Convex, softmax};
 
@@ -130,10 +130,10 @@ impl<'a> LogLoss<'a> {
         }
         let classes = self.rows.classes();
         // The least and the largest lead of a label over the best of the other classes.
-        let of_piece = |piece: Piece<'_>| {
-            let (mut features, mut scaled) = (Vec::new(), vec![0.0; piece.block_len()]);
+        let of_chunk = |chunk: Chunk<'_>| {
+            let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let mut ends = (f64::INFINITY, f64::NEG_INFINITY);
-            for block in piece.blocks() {
+            for block in chunk.blocks() {
                 block.write_features(&mut features);
                 let scaled = &mut scaled[..features.len()];
                 self.shape.scale(classes, parameters, &features, scaled);
@@ -148,7 +148,7 @@ impl<'a> LogLoss<'a> {
         };
         let least_and_most = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
         let (least, most) =
-            self.rows.pieces().map(of_piece).reduce(|| (f64::INFINITY, f64::NEG_INFINITY), least_and_most);
+            self.rows.chunks().map(of_chunk).reduce(|| (f64::INFINITY, f64::NEG_INFINITY), least_and_most);
         least >= 0.0 && most > 0.0
     }
 
@@ -190,9 +190,9 @@ fn softmax_losses(scaled: &mut [f64], labels: &[u16], classes: usize) -> f64 {
 /// The mean products of the features, extended by 1.
 fn moments(rows: &Rows) -> DMatrix<f64> {
     let len = rows.classes() + 1;
-    let sums = rows.sums(len * len, |piece, sums| {
+    let sums = rows.sums(len * len, |chunk, sums| {
         let (mut features, mut extended) = (Vec::new(), Vec::new());
-        for block in piece.blocks() {
+        for block in chunk.blocks() {
             block.write_features(&mut features);
             extended.clear();
             for features in features.chunks_exact(len - 1) {
@@ -232,8 +232,8 @@ fn varying(moments: &DMatrix<f64>) -> Option<DMatrix<f64>> {
 
 impl LogLoss<'_> {
     /// The rows in pieces, with their probabilities at the point last moved to.
-    fn pieces_with_probs(&self) -> impl IndexedParallelIterator<Item = (Piece<'_>, &[f32])> {
-        self.rows.pieces().zip(self.probs.par_chunks(self.rows.piece_rows() * self.rows.classes()))
+    fn chunks_with_probs(&self) -> impl IndexedParallelIterator<Item = (Chunk<'_>, &[f32])> {
+        self.rows.chunks().zip(self.probs.par_chunks(self.rows.piece_rows() * self.rows.classes()))
     }
 
     /// The product of the Hessian of the rows' log-losses, summed, and a direction.
@@ -245,11 +245,11 @@ impl LogLoss<'_> {
         let of_entry = |(at, &entry): (usize, &f64)| if at < weights { factor * entry } else { entry };
         let direction: Vec<T> =
             direction.iter().enumerate().map(|entry| T::nearest(of_entry(entry))).collect();
-        let of_piece = |(piece, probs): (Piece<'_>, &[f32])| {
-            let len = piece.block_len();
+        let of_chunk = |(chunk, probs): (Chunk<'_>, &[f32])| {
+            let len = chunk.block_len();
             let (mut features, mut change) = (Vec::with_capacity(len), vec![T::zero(); len]);
             let (mut of_block, mut product) = (vec![T::zero(); direction.len()], vec![0.0; direction.len()]);
-            for (block, probs) in piece.blocks().zip(probs.chunks(len)) {
+            for (block, probs) in chunk.blocks().zip(probs.chunks(len)) {
                 features.clear();
                 features.extend(block.features.iter().map(|&feature| T::from(feature)));
                 let change = &mut change[..features.len()];
@@ -272,8 +272,8 @@ impl LogLoss<'_> {
             product
         };
         let mut product = vec![0.0; direction.len()];
-        for of_piece in self.pieces_with_probs().map(of_piece).collect::<Vec<_>>() {
-            add_to(&mut product, &of_piece);
+        for of_chunk in self.chunks_with_probs().map(of_chunk).collect::<Vec<_>>() {
+            add_to(&mut product, &of_chunk);
         }
         product[..weights].iter_mut().for_each(|entry| *entry *= factor);
         product
@@ -284,11 +284,11 @@ impl Convex for LogLoss<'_> {
     fn move_to(&mut self, at: &[f64], gradient: &mut [f64]) -> f64 {
         let (shape, rows, classes) = (self.shape, self.rows, self.rows.classes());
         let n = rows.len() as f64;
-        let of_piece = |(piece, probs): (Piece<'_>, &mut [f32])| {
-            let len = piece.block_len();
+        let of_chunk = |(chunk, probs): (Chunk<'_>, &mut [f32])| {
+            let len = chunk.block_len();
             let (mut features, mut scaled) = (Vec::with_capacity(len), vec![0.0; len]);
             let (mut loss, mut gradient) = (0.0, vec![0.0; at.len()]);
-            for (block, probs) in piece.blocks().zip(probs.chunks_mut(len)) {
+            for (block, probs) in chunk.blocks().zip(probs.chunks_mut(len)) {
                 block.write_features(&mut features);
                 let scaled = &mut scaled[..features.len()];
                 shape.scale(classes, at, &features, scaled);
@@ -301,13 +301,13 @@ impl Convex for LogLoss<'_> {
             }
             (loss, gradient)
         };
-        let pieces = rows.pieces().zip(self.probs.par_chunks_mut(rows.piece_rows() * classes));
-        let of_pieces: Vec<(f64, Vec<f64>)> = pieces.map(of_piece).collect();
+        let pieces = rows.chunks().zip(self.probs.par_chunks_mut(rows.piece_rows() * classes));
+        let of_pieces: Vec<(f64, Vec<f64>)> = pieces.map(of_chunk).collect();
         gradient.fill(0.0);
         let mut sum = 0.0;
-        for (loss, of_piece) in of_pieces {
+        for (loss, of_chunk) in of_pieces {
             sum += loss;
-            add_to(gradient, &of_piece);
+            add_to(gradient, &of_chunk);
         }
         gradient.iter_mut().for_each(|entry| *entry /= n);
         self.add_penalties(at.iter().zip(&self.identity).map(|(at, identity)| at - identity), gradient);
@@ -348,8 +348,8 @@ impl Convex for LogLoss<'_> {
     /// masks a class moves far, and moves no prediction.
     fn reach(&self, step: &[f64]) -> f64 {
         let classes = self.rows.classes();
-        let of_piece = |(piece, probs): (Piece<'_>, &[f32])| {
-            let (mut features, mut change) = (Vec::new(), vec![0.0; piece.block_len()]);
+        let of_chunk = |(chunk, probs): (Chunk<'_>, &[f32])| {
+            let (mut features, mut change) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let span = |(change, probs): (&[f64], &[f32])| {
                 let possible = change.iter().zip(probs).filter(|&(_, &prob)| prob > 0.0);
                 let (min, max) = possible
@@ -359,7 +359,7 @@ impl Convex for LogLoss<'_> {
                 max - min
             };
             let mut reach = 0.0;
-            for (block, probs) in piece.blocks().zip(probs.chunks(piece.block_len())) {
+            for (block, probs) in chunk.blocks().zip(probs.chunks(chunk.block_len())) {
                 block.write_features(&mut features);
                 let change = &mut change[..features.len()];
                 self.shape.scale(classes, step, &features, change);
@@ -368,6 +368,6 @@ impl Convex for LogLoss<'_> {
             }
             reach
         };
-        self.pieces_with_probs().map(of_piece).reduce(|| 0.0, f64::max)
+        self.chunks_with_probs().map(of_chunk).reduce(|| 0.0, f64::max)
     }
 }

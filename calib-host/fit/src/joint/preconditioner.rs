@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::product::add_outer;
 use super::rows::{Rows, add_to};
 use super::shape::Shape;
-use crate::stop;
+use crate::cancel;
 
 /// The Hessian or a part of it, factored. It speeds up a minimization, and does not change where that ends.
 pub(crate) enum Preconditioner {
@@ -43,10 +43,10 @@ impl Preconditioner {
     /// The diagonal at some probabilities, for a temperature or a diagonal.
     pub(crate) fn entries(shape: Shape, rows: &Rows, probs: &[f32], penalties: &[f64]) -> Self {
         let (n, classes) = (rows.len() as f64, rows.classes());
-        let pieces = rows.pieces().zip(probs.par_chunks(rows.piece_rows() * classes));
-        let of_pieces = pieces.map(|(piece, probs)| {
+        let pieces = rows.chunks().zip(probs.par_chunks(rows.piece_rows() * classes));
+        let of_pieces = pieces.map(|(chunk, probs)| {
             let (mut features, mut entries) = (Vec::new(), vec![0.0; penalties.len()]);
-            for (block, probs) in piece.blocks().zip(probs.chunks(piece.block_len())) {
+            for (block, probs) in chunk.blocks().zip(probs.chunks(chunk.block_len())) {
                 block.write_features(&mut features);
                 for (features, probs) in features.chunks_exact(classes).zip(probs.chunks_exact(classes)) {
                     let probs = probs.iter().map(|&prob| f64::from(prob));
@@ -67,8 +67,8 @@ impl Preconditioner {
             entries
         });
         let mut entries = penalties.to_vec();
-        for of_piece in of_pieces.collect::<Vec<_>>() {
-            add_to(&mut entries, &of_piece);
+        for of_chunk in of_pieces.collect::<Vec<_>>() {
+            add_to(&mut entries, &of_chunk);
         }
         Self::Entries(entries)
     }
@@ -92,7 +92,7 @@ impl Preconditioner {
             if entry < classes { class * classes + entry } else { classes * classes + class }
         };
         let of_part = |some: &[usize]| {
-            stop::check();
+            cancel::check_canceled();
             let mut sum = vec![0.0; parameters * parameters];
             let mut own = vec![0.0; classes * len * len];
             let mut products = Vec::new();
@@ -149,7 +149,7 @@ impl Preconditioner {
         let (weights, intercepts) = penalties.split_at(classes * classes);
         let by_class = Curved::by_class(rows, probs);
         let factored = by_class.par_iter().enumerate().map(|(class, curved)| {
-            stop::check();
+            cancel::check_canceled();
             let own = weights[class * classes..][..classes].iter().copied().chain([intercepts[class]]);
             let mut block = curved.moments(rows, probs, class) + moments * (curved.rest / rows.len() as f64);
             let ridge = f64::MIN_POSITIVE.sqrt();
@@ -206,9 +206,9 @@ impl Curved {
     fn by_class(rows: &Rows, probs: &[f32]) -> Vec<Self> {
         let (classes, piece_rows) = (rows.classes(), rows.piece_rows());
         let pieces = probs.par_chunks(piece_rows * classes).enumerate();
-        let of_piece = |(piece, probs): (usize, &[f32])| {
+        let of_chunk = |(chunk, probs): (usize, &[f32])| {
             let mut by_class = vec![Self::default(); classes];
-            for (row, probs) in (piece * piece_rows..).zip(probs.chunks_exact(classes)) {
+            for (row, probs) in (chunk * piece_rows..).zip(probs.chunks_exact(classes)) {
                 for (curved, &prob) in by_class.iter_mut().zip(probs) {
                     let curvature = curvature(prob.into());
                     if curvature < LEAST_CURVATURE {
@@ -221,7 +221,7 @@ impl Curved {
             by_class
         };
         let mut all = vec![Self::default(); classes];
-        for by_class in pieces.map(of_piece).collect::<Vec<_>>() {
+        for by_class in pieces.map(of_chunk).collect::<Vec<_>>() {
             for (all, curved) in all.iter_mut().zip(by_class) {
                 all.rows.extend(curved.rows);
                 all.rest += curved.rest;

@@ -1,6 +1,6 @@
 //! Labeled features of whole vectors, in pieces for several processors.
 
-use crate::stop;
+use crate::cancel;
 use rayon::prelude::*;
 
 /// A piece has at least so many rows, which are worth a thread's while.
@@ -27,7 +27,7 @@ pub(crate) struct Rows {
 
 /// Neighboring rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Piece<'r> {
+pub(crate) struct Chunk<'r> {
     /// The features before they are multiplied by the factor.
     pub(crate) features: &'r [f32],
     pub(crate) factor: f64,
@@ -78,9 +78,9 @@ impl Rows {
 
     /// The largest distance of a feature from 0.
     pub(crate) fn largest(&self) -> f64 {
-        let of_piece =
-            |piece: Piece<'_>| piece.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
-        f64::from(self.pieces().map(of_piece).reduce(|| 0.0, f32::max)) * self.factor.abs()
+        let of_chunk =
+            |chunk: Chunk<'_>| chunk.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
+        f64::from(self.chunks().map(of_chunk).reduce(|| 0.0, f32::max)) * self.factor.abs()
     }
 
     /// The number of rows of every piece but the last.
@@ -89,31 +89,31 @@ impl Rows {
     }
 
     /// The pieces in their order.
-    pub(crate) fn pieces(&self) -> impl IndexedParallelIterator<Item = Piece<'_>> {
+    pub(crate) fn chunks(&self) -> impl IndexedParallelIterator<Item = Chunk<'_>> {
         let rows = self.piece_rows();
         let features = self.features.par_chunks(rows * self.classes);
         features.zip(self.labels.par_chunks(rows)).map(|(features, labels)| {
-            stop::check();
-            Piece { features, factor: self.factor, labels, classes: self.classes }
+            cancel::check_canceled();
+            Chunk { features, factor: self.factor, labels, classes: self.classes }
         })
     }
 
     /// Adds what `add` adds to `len` sums for each piece.
-    pub(crate) fn sums(&self, len: usize, add: impl Fn(Piece<'_>, &mut [f64]) + Sync) -> Vec<f64> {
-        let of_piece = |piece| {
+    pub(crate) fn sums(&self, len: usize, add: impl Fn(Chunk<'_>, &mut [f64]) + Sync) -> Vec<f64> {
+        let of_chunk = |chunk| {
             let mut sums = vec![0.0; len];
-            add(piece, &mut sums);
+            add(chunk, &mut sums);
             sums
         };
         let mut all = vec![0.0; len];
-        for sums in self.pieces().map(of_piece).collect::<Vec<_>>() {
+        for sums in self.chunks().map(of_chunk).collect::<Vec<_>>() {
             add_to(&mut all, &sums);
         }
         all
     }
 }
 
-impl<'r> Piece<'r> {
+impl<'r> Chunk<'r> {
     /// The number of features of every block but the last.
     pub(crate) fn block_len(self) -> usize {
         (BLOCK_LEN / self.classes).max(1) * self.classes
@@ -151,11 +151,11 @@ mod tests {
             let features = (0..3 * n).map(|i| (i as f32).sin() * 10f32.powi(i as i32 % 7)).collect();
             let mut rows = Rows::new(features, (0..n).map(|row| (row % 3) as u16).collect(), 3);
             rows.scale(0.5);
-            assert!(rows.pieces().len() <= MOST_PIECES);
+            assert!(rows.chunks().len() <= MOST_PIECES);
             let sums = || {
-                rows.sums(4, |piece, sums| {
+                rows.sums(4, |chunk, sums| {
                     let mut features = Vec::new();
-                    for block in piece.blocks() {
+                    for block in chunk.blocks() {
                         block.write_features(&mut features);
                         for (features, &label) in features.chunks_exact(3).zip(block.labels) {
                             add_to(sums, features);

@@ -4,7 +4,7 @@ use calib_core::vector::{ScalingInput, VectorScaling};
 use rayon::prelude::*;
 
 use super::log_loss::{LogLoss, Odir, Penalties};
-use super::rows::{Piece, Rows};
+use super::rows::{Chunk, Rows};
 use super::shape::Shape;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
@@ -154,7 +154,7 @@ impl VectorScalingMethod {
         Ok(VectorScalingModel { input, weights: parameters, intercepts, classes })
     }
 
-    /// Moves parameters towards the optimum, in a fraction of the time that all rows take.
+    /// Moves parameters toward the optimum, in a fraction of the time that all rows take.
     fn approach(&self, rows: &Rows, penalties: Penalties, parameters: &mut Vec<f64>) {
         if self.shape() != Shape::Temperature
             && penalties.diagonal == 0.0
@@ -217,21 +217,21 @@ impl VectorScalingModel {
     /// The log-loss of rows, summed.
     pub(crate) fn log_loss(&self, rows: &Rows) -> f64 {
         let (shape, parameters) = (self.shape(), self.parameters());
-        let of_piece = |piece: Piece<'_>| -> f64 {
-            let (mut features, mut scaled) = (Vec::new(), vec![0.0; piece.block_len()]);
+        let of_chunk = |chunk: Chunk<'_>| -> f64 {
+            let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let loss = |(row, &label): (&mut [f64], &u16)| {
                 softmax(row);
                 -row[usize::from(label)].max(f64::MIN_POSITIVE).ln()
             };
-            let of_block = |block: Piece<'_>| -> f64 {
+            let of_block = |block: Chunk<'_>| -> f64 {
                 block.write_features(&mut features);
                 let scaled = &mut scaled[..features.len()];
                 shape.scale(self.classes, &parameters, &features, scaled);
                 scaled.chunks_exact_mut(self.classes).zip(block.labels).map(loss).sum()
             };
-            piece.blocks().map(of_block).sum()
+            chunk.blocks().map(of_block).sum()
         };
-        rows.pieces().map(of_piece).collect::<Vec<_>>().iter().sum()
+        rows.chunks().map(of_chunk).collect::<Vec<_>>().iter().sum()
     }
 
     /// The weights and then the intercepts.

@@ -92,7 +92,7 @@ pub struct PointCounts {
 }
 
 /// The thresholds that one group asks for.
-struct Asked {
+struct GroupThresholds {
     sensitivity: Option<(u32, u64)>,
     specificity: Option<(u32, u64)>,
 }
@@ -135,11 +135,11 @@ impl OperatingPoints {
             Sharing::Own => groups.len() as u64,
             Sharing::Common => 1,
         };
-        let mut asked = groups.iter().map(|group| aims.ask(group, among)).collect::<Result<Vec<_>, _>>()?;
+        let mut thresholds = groups.iter().map(|group| aims.ask(group, among)).collect::<Result<Vec<_>, _>>()?;
         if sharing == Sharing::Common {
-            share(&mut asked);
+            share(&mut thresholds);
         }
-        let points: Vec<_> = groups.iter().zip(&asked).map(|(group, asked)| asked.point(group)).collect();
+        let points: Vec<_> = groups.iter().zip(&thresholds).map(|(group, thresholds)| thresholds.point(group)).collect();
         if points.is_empty() { Err(OperatingError::Empty) } else { Ok(Self { aims, sharing, points }) }
     }
 
@@ -191,7 +191,7 @@ impl Aims {
     }
 
     /// What a group asks for, with the failure probability divided among so many.
-    fn ask(&self, group: &GroupScores, among: u64) -> Result<Asked, OperatingError> {
+    fn ask(&self, group: &GroupScores, among: u64) -> Result<GroupThresholds, OperatingError> {
         let scores = &group.scores;
         let rank = |aim: Aim, class: Class, n: u64| {
             let too_few = || OperatingError::TooFew {
@@ -216,21 +216,21 @@ impl Aims {
                 scores.negative_from_above(k).map(|key| (scores.above(key), k))
             }
         };
-        Ok(Asked { sensitivity, specificity })
+        Ok(GroupThresholds { sensitivity, specificity })
     }
 }
 
 /// Gives all groups the lowest threshold of a sensitivity and the highest of a specificity.
-fn share(asked: &mut [Asked]) {
-    let lowest = asked.iter().filter_map(|asked| asked.sensitivity).map(|(key, _)| key).min();
-    let highest = asked.iter().filter_map(|asked| asked.specificity).map(|(key, _)| key).max();
-    for one in asked {
+fn share(thresholds: &mut [GroupThresholds]) {
+    let lowest = thresholds.iter().filter_map(|thresholds| thresholds.sensitivity).map(|(key, _)| key).min();
+    let highest = thresholds.iter().filter_map(|thresholds| thresholds.specificity).map(|(key, _)| key).max();
+    for one in thresholds {
         one.sensitivity = one.sensitivity.zip(lowest).map(|((_, k), key)| (key, k));
         one.specificity = one.specificity.zip(highest).map(|((_, k), key)| (key, k));
     }
 }
 
-impl Asked {
+impl GroupThresholds {
     fn point(&self, group: &GroupScores) -> OperatingPoint {
         let keys = (self.sensitivity.map(|(key, _)| key), self.specificity.map(|(key, _)| key));
         let (lower, upper) = match keys {

@@ -2,7 +2,7 @@
 
 use super::buckets::Buckets;
 use super::error::PassError;
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 
 /// What the first pass counted in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,13 +89,13 @@ impl FirstPass {
     }
 
     /// Returns where the scores lie, and how often they repeat: NaN if that was not counted.
-    pub fn spread(&self) -> Spread {
+    pub fn score_summary(&self) -> ScoreSummary {
         let n = self.len() as f64;
         let ties = || self.rows.iter().map(|row| row.ties);
         let tied: Option<u64> = ties().map(|ties| Some(ties?.tied)).sum();
         let heaviest: Option<u64> = ties().try_fold(0, |most, ties| Some(ties?.heaviest.max(most)));
         let share = |count: Option<u64>| count.map_or(f64::NAN, |count| count as f64 / n);
-        Spread {
+        ScoreSummary {
             lowest: self.rows[0].lowest,
             highest: self.rows[self.rows.len() - 1].highest,
             tied: share(tied),

@@ -8,7 +8,7 @@ use super::first::{Bucket, FirstPass, MAX_ROWS};
 use super::open::check_method;
 use crate::data::{BinaryData, RowGroups};
 use crate::dataset::Dataset;
-use crate::points::Spread;
+use crate::points::ScoreSummary;
 use crate::reduction::{Problems, ReductionOptions};
 use crate::stats::ScoreKind;
 
@@ -167,7 +167,7 @@ impl GroupedPass {
             ScoreKind::Margin => BinaryData::of_margin_counts(rows),
         };
         let points = points.expect("both passes were checked");
-        Ok(Dataset::of_passes(points, Some(RowGroups::new(names)), self.spreads()))
+        Ok(Dataset::of_passes(points, Some(RowGroups::new(names)), self.score_summaries()))
     }
 
     /// Returns of every group, in their order, rows that stand for its points.
@@ -193,8 +193,8 @@ impl GroupedPass {
     }
 
     /// Returns of every group, in their order, where its scores lie, and how often they repeat.
-    pub fn spreads(&self) -> Vec<Option<Spread>> {
-        self.groups.values().map(|first| Some(first.spread())).collect()
+    pub fn score_summaries(&self) -> Vec<Option<ScoreSummary>> {
+        self.groups.values().map(|first| Some(first.score_summary())).collect()
     }
 }
 

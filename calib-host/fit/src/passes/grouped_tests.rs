@@ -46,8 +46,8 @@ fn all_rows(kind: ScoreKind, groups: &[(String, Vec<Row>)]) -> Option<Problems> 
     Problems::by_group(groups.iter().map(of_group).collect())
 }
 
-fn written(fit: Fit, spreads: Vec<Option<crate::points::Spread>>) -> Vec<u8> {
-    bytes(&fit.with_spreads(spreads), None)
+fn written(fit: Fit, score_summaries: Vec<Option<crate::points::ScoreSummary>>) -> Vec<u8> {
+    bytes(&fit.with_score_summaries(score_summaries), None)
 }
 
 /// Rows of up to four groups, the last of which are few.
@@ -78,7 +78,7 @@ proptest! {
             prop_assert_eq!(&fit_reduction(&problems, &options, 0.1), &expected, "{:?}", method);
             let Ok(expected) = expected else { continue };
             let fit = fit_reduction(&problems, &options, 0.1).unwrap();
-            let (fit, expected) = (written(fit, first.spreads()), written(expected, all.spreads()));
+            let (fit, expected) = (written(fit, first.score_summaries()), written(expected, all.score_summaries()));
             prop_assert_eq!(fit, expected, "{:?}", method);
         }
     }

@@ -6,7 +6,7 @@ use crate::binary::{BinaryMethod, Umd};
 use crate::points::{Block, mean_is_below, pool};
 
 /// What a method asks of the order of rows.
-enum Asked<'m> {
+enum OrderNeeds<'m> {
     /// The scores of some ranks.
     Ranks(&'m Umd),
     /// How many rows are below some scores, which ascend.
@@ -15,7 +15,7 @@ enum Asked<'m> {
     Means,
 }
 
-impl<'m> Asked<'m> {
+impl<'m> OrderNeeds<'m> {
     fn by(method: &'m BinaryMethod) -> Result<Self, PassError> {
         let name = method.method();
         Ok(match method {
@@ -45,7 +45,7 @@ impl<'m> Asked<'m> {
 ///
 /// [`PassError::Draws`] and [`PassError::EveryScore`] if they are not, and [`PassError::Fit`] for parameters that no rows suit.
 pub fn check_method(method: &BinaryMethod) -> Result<(), PassError> {
-    Asked::by(method).map(drop)
+    OrderNeeds::by(method).map(drop)
 }
 
 impl FirstPass {
@@ -58,10 +58,10 @@ impl FirstPass {
     pub fn open_buckets(&self, methods: &[BinaryMethod]) -> Result<Vec<f64>, PassError> {
         let mut open = Vec::new();
         for method in methods {
-            let buckets = match Asked::by(method)? {
-                Asked::Ranks(umd) => self.of_ranks(&umd.ranks(self.len())?),
-                Asked::Edges(edges) => self.of_edges(&edges),
-                Asked::Means => self.unsettled(),
+            let buckets = match OrderNeeds::by(method)? {
+                OrderNeeds::Ranks(umd) => self.of_ranks(&umd.ranks(self.len())?),
+                OrderNeeds::Edges(edges) => self.of_edges(&edges),
+                OrderNeeds::Means => self.unsettled(),
             };
             open.extend(buckets.iter().filter(|bucket| !bucket.has_one_score()).map(|bucket| bucket.number));
         }

@@ -110,7 +110,7 @@ proptest! {
     ) {
         let all = data(kind, &rows);
         let first = first_pass(buckets_of(kind), &rows);
-        prop_assert_eq!((first.len(), first.spread()), (rows.len() as u64, all.spread().unwrap()));
+        prop_assert_eq!((first.len(), first.score_summary()), (rows.len() as u64, all.score_summary().unwrap()));
         for method in methods(bins, kind) {
             let open = first.open_buckets(&[method]).unwrap();
             let counted = second_pass(first.buckets(), &open, &rows);
@@ -121,8 +121,8 @@ proptest! {
             };
             prop_assert_eq!(&fit, &expected);
             let (fit, expected) = (
-                fit.with_spreads([Some(first.spread())]),
-                expected.with_spreads([Some(all.spread().unwrap())]),
+                fit.with_score_summaries([Some(first.score_summary())]),
+                expected.with_score_summaries([Some(all.score_summary().unwrap())]),
             );
             prop_assert_eq!(bytes(&fit, None), bytes(&expected, None), "{:?}", method);
         }

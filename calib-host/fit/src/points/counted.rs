@@ -8,7 +8,7 @@ use super::passes::{Passes, mean_of};
 use super::radix::sort_run;
 use super::{Groups, Points, Ranked, Walk};
 use crate::error::FitError;
-use crate::stop;
+use crate::cancel;
 
 /// A run is cut when it has so many points: few enough to be sorted in a cache.
 const RUN_POINTS: u64 = 1 << 18;
@@ -135,7 +135,7 @@ impl<P: Passes> Counted<P> {
         // The runs hold a copy of the points, and sorting takes room.
         drop(self);
         let sorted = |(mut gathered, run): (Gathered, &Run)| {
-            stop::check();
+            cancel::check_canceled();
             gathered.sort();
             gathered.into_points(run)
         };
@@ -169,7 +169,7 @@ fn map_gathered<T: Send>(
 ) {
     let mapped = gathered.into_par_iter().zip(runs).enumerate();
     results.par_extend(mapped.map(|(index, (mut gathered, run))| {
-        stop::check();
+        cancel::check_canceled();
         gathered.sort();
         map(first + index, &mut gathered.groups(run))
     }));
@@ -366,7 +366,7 @@ impl<P: Passes> Points for Counted<P> {
             let mut gathered = self.gather(batch)?;
             gathered.par_iter_mut().for_each(Gathered::sort);
             for (gathered, run) in gathered.iter().zip(batch) {
-                stop::check();
+                cancel::check_canceled();
                 gathered.groups(run).try_for_each(&mut *visit)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::stop;
+use crate::cancel;
 
 /// All calibration points with one score.
 ///
@@ -20,7 +20,7 @@ pub struct Group {
 
 /// Groups points, in ascending order of score. `points` are (score, number of points, number of positives).
 pub(crate) fn group(mut points: Vec<(f64, u64, u64)>) -> Vec<Group> {
-    stop::check();
+    cancel::check_canceled();
     points.par_sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     points
         .chunk_by(|a, b| a.0 == b.0)

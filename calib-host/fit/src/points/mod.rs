@@ -7,19 +7,19 @@ mod blocks;
 mod concordance;
 mod counted;
 mod group;
-mod kept;
+mod builder;
 pub(crate) mod packed;
 mod passes;
 mod radix;
 mod sorted;
 mod spill;
 mod split;
-mod spread;
-mod tape;
+mod score_summary;
+mod spill_vec;
 
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
-use crate::stop;
+use crate::cancel;
 
 pub use blocks::{Block, isotonic_blocks};
 pub(crate) use blocks::{mean_is_below, pool, pool_groups, pool_onto};
@@ -32,8 +32,8 @@ pub(crate) use passes::{Arrays, Classes, Passes};
 pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
 pub(crate) use split::{sample, split, split_groups};
-pub use spread::Spread;
-pub(crate) use tape::{IN_MEMORY, Tape};
+pub use score_summary::ScoreSummary;
+pub(crate) use spill_vec::{IN_MEMORY, SpillVec};
 
 /// Calibration points, at least one.
 ///
@@ -194,8 +194,8 @@ impl Points for [Group] {
         terms: impl Fn(f64, bool) -> [f64; K] + Sync,
     ) -> Result<[f64; K], FitError> {
         let mut sums = Sums::default();
-        for groups in self.chunks(stop::ROWS) {
-            stop::check();
+        for groups in self.chunks(cancel::ROWS) {
+            cancel::check_canceled();
             for group in groups {
                 sums.add(terms(group.score, true), group.positives);
                 sums.add(terms(group.score, false), group.n - group.positives);
@@ -208,7 +208,7 @@ impl Points for [Group] {
         &self,
         map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        stop::check();
+        cancel::check_canceled();
         Ok(vec![map(0, &mut Groups::of(self))])
     }
 

@@ -3,7 +3,7 @@
 use calib_core::Score;
 
 use super::group::Group;
-use crate::stats::single_at_least;
+use crate::stats::f32_ceil;
 
 /// The bit pattern of a score, which is below 2^30 and ordered like the scores, and the label in the lowest bit: packed
 /// points are ordered by score, then label.
@@ -61,7 +61,7 @@ pub(crate) fn first_at_or_above(edge: f64) -> Packed {
     if edge <= 0.0 {
         return 0;
     }
-    let at_or_above = single_at_least(edge);
+    let at_or_above = f32_ceil(edge);
     if at_or_above > 1.0 { pack(Score::ONE, true) + 1 } else { at_or_above.to_bits() << 1 }
 }
 

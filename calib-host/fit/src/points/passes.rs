@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::packed::{self, Packed, pack};
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
-use crate::stop;
+use crate::cancel;
 
 /// Packed points in no order, which can be passed over again and again.
 pub(crate) trait Passes: Sync {
@@ -126,7 +126,7 @@ fn fold_packed<L: Sync, T: Send>(
         let mut sum = new();
         let mut packed = [0; 1 << 12];
         for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
-            stop::check();
+            cancel::check_canceled();
             let packed = &mut packed[..scores.len()];
             pack(packed, scores, labels);
             add(&mut sum, packed);
@@ -185,8 +185,8 @@ impl Passes for [Packed] {
     ) -> Result<T, FitError> {
         let sum_part = |part: &[Packed]| {
             let mut sum = new();
-            for points in part.chunks(stop::ROWS) {
-                stop::check();
+            for points in part.chunks(cancel::ROWS) {
+                cancel::check_canceled();
                 add(&mut sum, points);
             }
             sum

@@ -8,7 +8,7 @@ use super::packed::{self, Packed};
 use super::passes::{Passes, mean_of, merged};
 use super::{Groups, Points, Ranked};
 use crate::error::FitError;
-use crate::stop;
+use crate::cancel;
 
 const IN_MEMORY: &str = "points in memory are read without a fault";
 
@@ -60,7 +60,7 @@ impl Sorted {
     /// Maps the points of each run, in order.
     pub(crate) fn map_points<T: Send>(&self, map: impl Fn(&[Packed]) -> T + Sync) -> Vec<T> {
         let checked = |run: &Vec<Packed>| {
-            stop::check();
+            cancel::check_canceled();
             map(run)
         };
         self.runs.par_iter().map(checked).collect()
@@ -82,7 +82,7 @@ impl Sorted {
 }
 
 fn groups(run: &[Packed]) -> Groups<'_> {
-    stop::check();
+    cancel::check_canceled();
     Groups::OfPoints(packed::sorted_groups(run))
 }
 
@@ -103,7 +103,7 @@ impl Passes for Sorted {
         let part = |runs: &[Vec<Packed>]| {
             let mut sum = new();
             for run in runs {
-                stop::check();
+                cancel::check_canceled();
                 add(&mut sum, run);
             }
             sum

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Points;
 use super::group::Group;
-use super::kept::{Keeper, Kept};
+use super::builder::{PointsBuilder, BuiltPoints};
 use crate::error::FitError;
 use crate::stats::draw_marked;
 
@@ -22,7 +22,7 @@ struct Draws {
 ///
 /// How many points of each score and label go where is drawn, not which: the result depends on the seed and not on the
 /// order of the rows, and a row that stands for several points is the same as those points.
-pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) -> Result<Vec<Kept>, FitError> {
+pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) -> Result<Vec<BuiltPoints>, FitError> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut left, _) = points.totals();
     let mut all_draws: Vec<Draws> = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) ->
         left -= wanted;
         // What the parts before have left of a group is drawn again: a group that they have used up takes draws, too.
         let mut draws = all_draws.clone();
-        let (mut part, mut rest) = (Keeper::of(points), (others == 1).then(|| Keeper::of(points)));
+        let (mut part, mut rest) = (PointsBuilder::of(points), (others == 1).then(|| PointsBuilder::of(points)));
         points.walk(&mut |mut group| {
             let mut taken = Group { n: 0, positives: 0, ..group };
             draws.iter_mut().for_each(|draws| taken = draws.take(&mut group));
@@ -88,8 +88,8 @@ impl Draws {
 pub(crate) fn split_groups(groups: &[Group], parts: usize, seed: u64) -> Vec<Vec<Group>> {
     let split = split(groups, parts, seed).expect("groups are in memory");
     let groups = |part| match part {
-        Kept::Groups(groups) => groups,
-        Kept::Memory(_) | Kept::Disk(_) => unreachable!("parts of groups are groups"),
+        BuiltPoints::Groups(groups) => groups,
+        BuiltPoints::Memory(_) | BuiltPoints::Disk(_) => unreachable!("parts of groups are groups"),
     };
     split.into_iter().map(groups).collect()
 }
@@ -154,7 +154,7 @@ mod tests {
             let mut collector = Collector::new(0);
             collector.extend(points.iter().copied()).unwrap();
             let Some(Collected::Spill(spill)) = collector.finish().unwrap() else { panic!("there is no room") };
-            let groups = |parts: Vec<Kept>| parts.iter().map(|part| part.groups().unwrap()).collect::<Vec<_>>();
+            let groups = |parts: Vec<BuiltPoints>| parts.iter().map(|part| part.groups().unwrap()).collect::<Vec<_>>();
             let memory = split(&Counted::new(&points[..]).unwrap(), parts, seed).unwrap();
             prop_assert_eq!(groups(memory), &expected[..]);
             let disk = split(&Counted::new(&spill).unwrap(), parts, seed).unwrap();

@@ -11,7 +11,7 @@ use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::points::{Points, group};
-use crate::stop;
+use crate::cancel;
 
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
@@ -76,7 +76,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let shared = shared(problems, &methods)?;
     let together = together(problems, &methods, options)?;
     let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
-        stop::check();
+        cancel::check_canceled();
         if let Some(model) = together.as_ref().filter(|_| method.is_none() && problems.table_len(table) > 0) {
             return Ok(Ok(FittedTable::bare(model.clone(), problems.table_len(table) as u64)));
         }

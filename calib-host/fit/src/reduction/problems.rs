@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::data::{
     CodeVectors, DataError, TopLabelData, VectorKind, Vectors, check_labels, clamped_score, rounded_of,
 };
-use crate::points::{Group, Spread, group};
+use crate::points::{Group, ScoreSummary, group};
 use crate::stats::ScoreKind;
 
 /// The binary problems of a reduction, one per table, over `n >= 1` labeled vectors.
@@ -86,7 +86,7 @@ impl Problems {
     /// use calib_fit::{Problems, VectorKind, Vectors};
     ///
     /// let logits = Vectors::new(vec![0.5, 2.0, 1.5, -1.0, -3.0, -1.5], 3, VectorKind::Logits)?;
-    /// let problems = Problems::of_class_margins(&logits, &[1, 2], Reduction::Confidence)?;
+    /// let problems = Problems::of_top2_margins(&logits, &[1, 2], Reduction::Confidence)?;
     /// assert_eq!(problems.points(0), [(0.5, true), (0.5, false)]);
     /// # Ok::<(), calib_fit::data::DataError>(())
     /// ```
@@ -94,12 +94,12 @@ impl Problems {
     /// # Errors
     ///
     /// As [`Problems::new`], and if the vectors are of probabilities or the reduction is about all classes.
-    pub fn of_class_margins(
+    pub fn of_top2_margins(
         vectors: &Vectors,
         labels: &[i64],
         reduction: Reduction,
     ) -> Result<Self, DataError> {
-        check_class_margins(vectors.kind(), reduction)?;
+        check_top2_margins(vectors.kind(), reduction)?;
         let problems = Self::divide(
             (vectors.rows(), vectors.classes()),
             labels,
@@ -114,17 +114,17 @@ impl Problems {
     }
 
     /// The same for logits in integer codes: the top-two margin is an exact difference of codes, times their scale. What is fitted to them
-    /// becomes a calibrator of codes by [`Fit::over_codes`](crate::fit::Fit::over_codes).
+    /// becomes a calibrator of codes by [`Fit::quantized`](crate::fit::Fit::quantized).
     ///
     /// # Errors
     ///
-    /// As [`Problems::of_class_margins`].
+    /// As [`Problems::of_top2_margins`].
     pub fn of_code_margins(
         codes: &CodeVectors,
         labels: &[i64],
         reduction: Reduction,
     ) -> Result<Self, DataError> {
-        check_class_margins(codes.kind(), reduction)?;
+        check_top2_margins(codes.kind(), reduction)?;
         let problems = Self::divide(
             (codes.rows(), codes.classes()),
             labels,
@@ -139,7 +139,7 @@ impl Problems {
     }
 
     /// The problems of vectors of integer codes: a class is predicted by its code, and has the score that the code stands
-    /// for. What is fitted to them becomes a calibrator of codes by [`Fit::over_codes`](crate::fit::Fit::over_codes).
+    /// for. What is fitted to them becomes a calibrator of codes by [`Fit::quantized`](crate::fit::Fit::quantized).
     ///
     /// # Errors
     ///
@@ -343,8 +343,8 @@ impl Problems {
     }
 
     /// Looks at where the scores of each problem lie, and how often they repeat; `None` for a problem without points.
-    pub fn spreads(&self) -> Vec<Option<Spread>> {
-        self.tables.par_iter().map(Table::spread).collect()
+    pub fn score_summaries(&self) -> Vec<Option<ScoreSummary>> {
+        self.tables.par_iter().map(Table::score_summary).collect()
     }
 }
 
@@ -367,7 +367,7 @@ impl From<&TopLabelData> for Problems {
 }
 
 /// Checks that there are top-two margins under the reduction, and logits of which they can be.
-fn check_class_margins(kind: VectorKind, reduction: Reduction) -> Result<(), DataError> {
+fn check_top2_margins(kind: VectorKind, reduction: Reduction) -> Result<(), DataError> {
     if !matches!(reduction, Reduction::Confidence | Reduction::TopLabel) {
         Err(DataError::MarginReduction(reduction))
     } else if kind == VectorKind::Probs {
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn leads_of_logits_and_of_codes_are_those_of_the_predicted_class() {
+    fn top2_margins_of_logits_and_of_codes_are_those_of_the_predicted_class() {
         let encoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
         let codes = [-120i64, 100, 90, 5, 5, 5, 127, -128, 0, -3, -4, 60];
         let logits = codes.map(|code| 0.25 * (code - 10) as f32).to_vec();
@@ -466,23 +466,23 @@ mod tests {
         let codes = CodeVectors::of_logits(&codes, 3, encoding).unwrap();
         let logits = Vectors::new(logits, 3, VectorKind::Logits).unwrap();
         for reduction in [Reduction::TopLabel, Reduction::Confidence] {
-            let problems = Problems::of_class_margins(&logits, &labels, reduction).unwrap();
+            let problems = Problems::of_top2_margins(&logits, &labels, reduction).unwrap();
             assert_eq!(Problems::of_code_margins(&codes, &labels, reduction).unwrap(), problems);
             assert_eq!(problems.scores(), ScoreKind::Margin);
         }
-        let confidence = Problems::of_class_margins(&logits, &labels, Reduction::Confidence).unwrap();
+        let confidence = Problems::of_top2_margins(&logits, &labels, Reduction::Confidence).unwrap();
         assert_eq!(confidence.points(0), [(2.5, true), (0.0, false), (31.75, true), (15.75, false)]);
-        let by_class = Problems::of_class_margins(&logits, &labels, Reduction::TopLabel).unwrap();
+        let by_class = Problems::of_top2_margins(&logits, &labels, Reduction::TopLabel).unwrap();
         assert_eq!(by_class.points(0), [(0.0, false), (31.75, true)]);
         for reduction in [Reduction::ClassWise, Reduction::Normalized, Reduction::TopKLabel { k: 2 }] {
             let refused = Err(DataError::MarginReduction(reduction));
-            assert_eq!(Problems::of_class_margins(&logits, &labels, reduction), refused);
+            assert_eq!(Problems::of_top2_margins(&logits, &labels, reduction), refused);
             assert_eq!(Problems::of_code_margins(&codes, &labels, reduction), refused);
         }
         let softmax = Problems::of_codes(&codes, &labels, Reduction::TopLabel);
         assert_eq!(softmax, Err(DataError::SoftmaxOfCodes));
         let (probs, labels) = six();
-        let of_probs = Problems::of_class_margins(&probs, &labels, Reduction::TopLabel);
+        let of_probs = Problems::of_top2_margins(&probs, &labels, Reduction::TopLabel);
         assert_eq!(of_probs, Err(DataError::MarginOfProbs));
     }
 

@@ -2,7 +2,7 @@
 
 use calib_core::Score;
 
-use crate::points::{Counted, Group, Packed, Spread, group, packed, totals};
+use crate::points::{Counted, Group, Packed, ScoreSummary, group, packed, totals};
 
 /// Scores, each with whether its class is right: in 4 bytes a point as long as every score is a probability that an `f32` holds, or
 /// counted by score where they came so.
@@ -103,10 +103,10 @@ impl Table {
     }
 
     /// Where the scores lie, and how often they repeat; `None` without points.
-    pub(super) fn spread(&self) -> Option<Spread> {
+    pub(super) fn score_summary(&self) -> Option<ScoreSummary> {
         match self.counted() {
-            Some(points) => Some(Spread::of(&points).expect("the points are in memory")),
-            None => Spread::of_groups(&self.groups()),
+            Some(points) => Some(ScoreSummary::of(&points).expect("the points are in memory")),
+            None => ScoreSummary::of_groups(&self.groups()),
         }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             prop_assert_eq!(all.map(|score| score / 2.0).points(), points.iter().map(|p| (p.0 / 2.0, p.1)).collect::<Vec<_>>());
             // Counted by score they are the same points.
             let mut counted = Table::Grouped(all.groups());
-            prop_assert_eq!((counted.len(), counted.groups(), counted.spread()), (all.len(), all.groups(), all.spread()));
+            prop_assert_eq!((counted.len(), counted.groups(), counted.score_summary()), (all.len(), all.groups(), all.score_summary()));
             let sorted = |mut points: Vec<(f64, bool)>| { points.sort_by(|a, b| a.partial_cmp(b).unwrap()); points };
             prop_assert_eq!(counted.points(), sorted(points));
             let halves = |table: &Table| table.map(|score| (score * 4.0).floor()).groups();
@@ -162,7 +162,7 @@ mod tests {
             table.push(f64::from(i % 1000) / 1024.0, i % 7 == 0);
         }
         assert_eq!(table.counted().unwrap().groups().unwrap(), table.groups());
-        assert_eq!(table.spread(), Spread::of_groups(&table.groups()));
+        assert_eq!(table.score_summary(), ScoreSummary::of_groups(&table.groups()));
         let Table::Packed(points) = &mut table else { panic!("every score is an f32") };
         points.pop();
         assert!(table.counted().is_none());

@@ -28,7 +28,7 @@ names!(ConformityScore, "class score":
 /// A key is the bits of a probability, the key of a code, the [key of a margin](Margin::key) of floats, or the
 /// [key of a difference](Conformity::code_key) of two codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conformities {
+pub struct ConformityScores {
     score: ConformityScore,
     classes: usize,
     /// Row-major.
@@ -36,16 +36,16 @@ pub struct Conformities {
     predicted: Vec<u16>,
 }
 
-impl Conformities {
+impl ConformityScores {
     /// Computes the conformities of floats. The softmax and the differences are f32, as on the device.
     ///
     /// ```
     /// use calib_core::Margin;
-    /// use calib_fit::sets::{Conformities, ConformityScore};
+    /// use calib_fit::sets::{ConformityScores, ConformityScore};
     /// use calib_fit::{VectorKind, Vectors};
     ///
     /// let logits = Vectors::new(vec![0.0, 2.0, 1.5], 3, VectorKind::Logits)?;
-    /// let margins = Conformities::of_vectors(&logits, ConformityScore::Margin)?;
+    /// let margins = ConformityScores::of_vectors(&logits, ConformityScore::Margin)?;
     /// let key = |margin| Margin::new(margin).unwrap().key();
     /// assert_eq!(margins.rows().next(), Some(&[key(-2.0), key(0.5), key(-0.5)][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -101,10 +101,10 @@ impl Conformities {
     ///
     /// ```
     /// use calib_core::{QuantizedScore, ScoreEncoding};
-    /// use calib_fit::sets::Conformities;
+    /// use calib_fit::sets::ConformityScores;
     ///
     /// let code = QuantizedScore::new(ScoreEncoding::I8 { scale: 1.0, zero_point: 0 }, -28)?;
-    /// assert_eq!(Conformities::of_binary_codes(&[code]).rows().next(), Some(&[155, 100][..]));
+    /// assert_eq!(ConformityScores::of_binary_codes(&[code]).rows().next(), Some(&[155, 100][..]));
     /// # Ok::<(), calib_core::score::CodeError>(())
     /// ```
     pub fn of_binary_codes(codes: &[QuantizedScore]) -> Self {
@@ -220,7 +220,7 @@ mod tests {
     fn codes_are_subtracted_exactly() {
         let encoding = ScoreEncoding::I8 { scale: 0.5, zero_point: 7 };
         let codes = CodeVectors::of_logits(&[-128, 127, 127, 5, 5, -128], 3, encoding).unwrap();
-        let found = Conformities::of_codes(&codes);
+        let found = ConformityScores::of_codes(&codes);
         let key = Conformity::code_key;
         let rows: Vec<_> = found.rows().collect();
         assert_eq!(rows, [[key(-255), key(0), key(0)], [key(0), key(0), key(-133)]]);
@@ -233,20 +233,20 @@ mod tests {
         let labels = vec![true, false, true];
         let probs = BinaryData::new(vec![0.25, -0.0, 0.5], labels.clone()).unwrap();
         for data in [probs.clone(), probs.on_device()] {
-            let (found, given) = Conformities::of_scores(&data).unwrap();
+            let (found, given) = ConformityScores::of_scores(&data).unwrap();
             let bits = f32::to_bits;
             let rows: Vec<_> = found.rows().collect();
             assert_eq!(rows, [[bits(0.75), bits(0.25)], [bits(1.0), 0], [bits(0.5), bits(0.5)]]);
             assert_eq!((found.predicted(), given), (&[0, 0, 0][..], vec![1, 0, 1]));
         }
         let margins = BinaryData::of_margins(vec![2.0, -0.0, -3e38], labels).unwrap();
-        let (found, _) = Conformities::of_scores(&margins).unwrap();
+        let (found, _) = ConformityScores::of_scores(&margins).unwrap();
         let key = |value: f32| Margin::new(value).unwrap().key();
         let rows: Vec<_> = found.rows().collect();
         assert_eq!(rows, [[key(-2.0), key(2.0)], [key(0.0), key(0.0)], [key(3e38), key(-3e38)]]);
         assert_eq!((found.predicted(), found.score()), (&[1, 0, 0][..], ConformityScore::Margin));
         let counts = BinaryData::from_counts(vec![(0.5, 2, 1)]).unwrap();
-        assert!(Conformities::of_scores(&counts).is_err());
+        assert!(ConformityScores::of_scores(&counts).is_err());
     }
 
     proptest! {
@@ -257,7 +257,7 @@ mod tests {
         ) {
             let classes = logits.len();
             let vectors = Vectors::new(logits.clone(), classes, VectorKind::Logits).unwrap();
-            let found = Conformities::of_vectors(&vectors, ConformityScore::Margin).unwrap();
+            let found = ConformityScores::of_vectors(&vectors, ConformityScore::Margin).unwrap();
             let row = found.rows().next().unwrap();
             for class in 0..classes {
                 let others = logits.iter().enumerate().filter(|(other, _)| *other != class).map(|(_, &z)| z);
@@ -266,7 +266,7 @@ mod tests {
             }
             let top = calib_core::Logits::new(&logits).unwrap().top_label_margin();
             prop_assert_eq!((found.predicted()[0], row[usize::from(top.class)]), (top.class, top.margin.key()));
-            let softmax = Conformities::of_vectors(&vectors, ConformityScore::Softmax).unwrap();
+            let softmax = ConformityScores::of_vectors(&vectors, ConformityScore::Softmax).unwrap();
             let mut probs = vec![0.0; classes];
             calib_core::Logits::new(&logits).unwrap().write_softmax(&mut probs).unwrap();
             prop_assert_eq!(softmax.rows().next().unwrap(), probs.iter().map(|p| p.to_bits()).collect::<Vec<_>>());

@@ -1,6 +1,6 @@
 //! How prediction sets do on rows whose classes are known.
 
-use super::conformity::Conformities;
+use super::conformity::ConformityScores;
 use super::fit::{PredictionSets, SetError};
 use crate::data::check_labels;
 use crate::stats::{Interval, Share, clopper_pearson};
@@ -30,11 +30,11 @@ impl SetFigures {
     /// divided by their number.
     ///
     /// ```
-    /// use calib_fit::sets::{Conformities, ConformityScore, PredictionSets, SetAim, SetFigures};
+    /// use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim, SetFigures};
     /// use calib_fit::{VectorKind, Vectors};
     ///
     /// let probs = Vectors::new([[0.75, 0.25], [0.5, 0.5]].repeat(20).concat(), 2, VectorKind::Probs)?;
-    /// let rows = Conformities::of_vectors(&probs, ConformityScore::Softmax)?;
+    /// let rows = ConformityScores::of_vectors(&probs, ConformityScore::Softmax)?;
     /// let aim = SetAim { alpha: 0.1, by_class: false, confidence: None };
     /// let sets = PredictionSets::fit(&rows, &[0; 40], aim)?;
     /// let figures = SetFigures::of(&sets, &rows, &[0; 40], false, 0.05)?;
@@ -52,7 +52,7 @@ impl SetFigures {
     /// If alpha is not in `(0, 1)`.
     pub fn of(
         sets: &PredictionSets,
-        rows: &Conformities,
+        rows: &ConformityScores,
         labels: &[i64],
         never_empty: bool,
         alpha: f64,

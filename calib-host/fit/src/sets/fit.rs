@@ -2,7 +2,7 @@
 
 use calib_core::decision::{Conformity, PredictionSets as StoredSets};
 
-use super::conformity::{Conformities, ConformityScore};
+use super::conformity::{ConformityScores, ConformityScore};
 use crate::accessors::getters;
 use crate::data::{DataError, check_labels};
 use crate::operating::Aim;
@@ -90,13 +90,13 @@ impl PredictionSets {
     /// which is an answer and no error. Nothing inside the scores may have been fitted to these rows.
     ///
     /// ```
-    /// use calib_fit::sets::{Conformities, ConformityScore, PredictionSets, SetAim};
+    /// use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim};
     /// use calib_fit::{VectorKind, Vectors};
     ///
     /// // The probability of the true class 0 is 0.60 to 0.69.
     /// let row = |i: u8| [0.6 + f32::from(i) / 100.0, 0.4 - f32::from(i) / 100.0];
     /// let probs = Vectors::new((0..10).flat_map(row).collect(), 2, VectorKind::Probs)?;
-    /// let rows = Conformities::of_vectors(&probs, ConformityScore::Softmax)?;
+    /// let rows = ConformityScores::of_vectors(&probs, ConformityScore::Softmax)?;
     /// let aim = SetAim { alpha: 0.2, by_class: false, confidence: None };
     /// let sets = PredictionSets::fit(&rows, &[0; 10], aim)?;
     /// // The second smallest of ten: .2 (10 + 1) is 2.2.
@@ -108,7 +108,7 @@ impl PredictionSets {
     /// # Errors
     ///
     /// Labels that are no classes or not as many as rows, or an alpha or a confidence that is not in `(0, 1)`.
-    pub fn fit(rows: &Conformities, labels: &[i64], aim: SetAim) -> Result<Self, SetError> {
+    pub fn fit(rows: &ConformityScores, labels: &[i64], aim: SetAim) -> Result<Self, SetError> {
         aim.check()?;
         let classes = rows.classes();
         let labels = check_labels(labels, rows.len(), classes)?;

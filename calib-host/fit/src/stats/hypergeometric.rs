@@ -47,13 +47,13 @@ fn inverse(mut u: f64, all: u64, few: u64, drawn: u64) -> Option<u64> {
     let (terms, top) = if few <= drawn { (few, all - drawn) } else { (drawn, many) };
     let mut prob: f64 = (0..terms).map(|i| (top - i) as f64 / (all - i) as f64).product();
     // What two roundings of every factor may add up to.
-    let doubt = if all <= MULTIPLIED_OUT { 1e-15 * (all + 1000) as f64 } else { 0.0 };
+    let uncertainty = if all <= MULTIPLIED_OUT { 1e-15 * (all + 1000) as f64 } else { 0.0 };
     let mut count = 0;
     loop {
         if count >= drawn.min(few) {
             return Some(count);
         }
-        if (u - prob).abs() <= doubt {
+        if (u - prob).abs() <= uncertainty {
             return None;
         }
         if u <= prob {

@@ -6,7 +6,7 @@ use calib_core::ProbInterval;
 use serde::Serialize;
 
 use super::shown::{places_between, write};
-use super::single::{single_at_least, single_at_most};
+use super::f32_rounding::{f32_ceil, f32_floor};
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -56,8 +56,8 @@ impl Interval {
 
     /// An interval of probabilities with ends in `f32` that are not inside of this one.
     pub(crate) fn outwards(self) -> ProbInterval {
-        let lo = single_at_most(self.lo).clamp(0.0, 1.0);
-        ProbInterval { lo, hi: single_at_least(self.hi).clamp(lo, 1.0) }
+        let lo = f32_floor(self.lo).clamp(0.0, 1.0);
+        ProbInterval { lo, hi: f32_ceil(self.hi).clamp(lo, 1.0) }
     }
 
     /// The same, which holds the value.

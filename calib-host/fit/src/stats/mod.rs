@@ -20,7 +20,7 @@ mod score_kind;
 mod seed;
 mod share;
 mod shown;
-mod single;
+mod f32_rounding;
 mod surface_hull;
 
 pub(crate) use binomial::{at_most, at_most_is_rare};
@@ -45,7 +45,7 @@ pub use seed::Seed;
 pub use share::Share;
 pub(crate) use shown::write;
 pub use shown::{places, places_between, shown, shown_bound, thousands};
-pub use single::{single_at_least, single_at_most};
+pub use f32_rounding::{f32_ceil, f32_floor};
 #[cfg(test)]
 pub(crate) use surface_hull::cells;
 pub(crate) use surface_hull::{Rows, surface_hull};

@@ -1,6 +1,6 @@
 //! A truncated Newton method for smooth convex functions of many parameters.
 
-use crate::stop;
+use crate::cancel;
 
 /// A smooth convex function.
 pub(crate) trait Convex {
@@ -35,13 +35,13 @@ pub(crate) enum End {
 pub(crate) const GRADIENT_NORM: f64 = 1e-10;
 
 /// How far the next step may reach then.
-const REACH: f64 = 1e-4;
+const STEP_LIMIT: f64 = 1e-4;
 
 /// The same two where a minimization only finds a start for another.
-const NEAR_NORM: f64 = 1e-3;
-const NEAR_REACH: f64 = 0.1;
+const APPROACH_NORM: f64 = 1e-3;
+const APPROACH_STEP_LIMIT: f64 = 0.1;
 
-/// How many steps beyond a vanishing gradient tell a minimum at infinity: each of Newton's steps towards it goes one
+/// How many steps beyond a vanishing gradient tell a minimum at infinity: each of Newton's steps toward it goes one
 /// unit of logits further, and the gradient falls to 1/e.
 const BEYOND: usize = 8;
 
@@ -52,12 +52,12 @@ const MAX_PRODUCTS: usize = 1000;
 
 /// Minimizes a function from `at` on, in place.
 pub(crate) fn minimize(function: &mut impl Convex, at: &mut [f64]) -> End {
-    descend(function, at, GRADIENT_NORM, REACH)
+    descend(function, at, GRADIENT_NORM, STEP_LIMIT)
 }
 
 /// The same to fewer digits, for a point from which another minimization starts.
 pub(crate) fn approach(function: &mut impl Convex, at: &mut [f64]) -> End {
-    descend(function, at, NEAR_NORM, NEAR_REACH)
+    descend(function, at, APPROACH_NORM, APPROACH_STEP_LIMIT)
 }
 
 fn descend(function: &mut impl Convex, at: &mut [f64], gradient_norm: f64, most_reach: f64) -> End {
@@ -65,7 +65,7 @@ fn descend(function: &mut impl Convex, at: &mut [f64], gradient_norm: f64, most_
     let mut beyond = 0;
     let mut current = function.move_to(at, &mut gradient);
     for _ in 0..MAX_STEPS {
-        stop::check();
+        cancel::check_canceled();
         let norm = norm(&gradient);
         function.prepare(norm);
         let step = newton_step(function, &gradient);
@@ -106,7 +106,7 @@ fn newton_step(function: &impl Convex, gradient: &[f64]) -> Vec<f64> {
     let mut direction = divided.clone();
     let mut size = dot(&residual, &divided);
     for _ in 0..(10 * len).clamp(50, MAX_PRODUCTS) {
-        stop::check();
+        cancel::check_canceled();
         if norm(&residual) <= wanted {
             break;
         }

@@ -13,6 +13,6 @@ mod png;
 
 pub use chart::{Axis, Chart, LegendEntry, Mark, STYLE, key};
 pub use plot::Plot;
-pub(crate) use plot::{Words, finish};
+pub(crate) use plot::{PlotText, finish};
 #[cfg(feature = "png")]
 pub use png::PngError;

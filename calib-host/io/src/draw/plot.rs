@@ -29,7 +29,7 @@ pub struct Plot {
 }
 
 /// The text parts of a plot.
-pub(crate) struct Words<'a> {
+pub(crate) struct PlotText<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
     pub(crate) caption: String,
@@ -38,11 +38,11 @@ pub(crate) struct Words<'a> {
 
 pub(crate) fn finish(
     chart: &Chart,
-    words: Words<'_>,
+    words: PlotText<'_>,
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 ) -> Plot {
-    let Words { id, title, caption, legend } = words;
+    let PlotText { id, title, caption, legend } = words;
     Plot {
         svg: chart.svg(id, title, &caption),
         file: chart.file(title, &caption, &legend),

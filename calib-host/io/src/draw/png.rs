@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_colour_is_left_open() {
+    fn no_color_is_left_open() {
         let style = light_style();
         assert!(!style.contains("var(") && !style.contains('@'), "{style}");
         assert!(style.contains(".chart .after{stroke:#0550ae;fill:#0550ae;"), "{style}");

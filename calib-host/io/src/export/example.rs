@@ -16,7 +16,7 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
         ScoreEncoding::I16 { .. } => "int16_t",
         _ => "float",
     };
-    let is_lead = header.flags.contains(HeaderFlags::CLASS_MARGIN);
+    let is_top2_margin = header.flags.contains(HeaderFlags::TOP2_MARGIN);
     let (word, draw) = match artifact.is_randomized() {
         true => (", uint32_t random_word", "random_word, "),
         false => ("", ""),
@@ -24,7 +24,7 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
     let (parameters, variables, call) = match header.reduction {
         _ if artifact.tables().count() == 0 => return without_tables(artifact, name, number),
         Reduction::Confidence | Reduction::TopLabel => {
-            let scores = if is_lead { "logits" } else { "scores" };
+            let scores = if is_top2_margin { "logits" } else { "scores" };
             let call = format!("{name}_top_label({scores}, {draw}&predicted, &result)");
             (format!("const {number} *{scores}"), Some("uint32_t predicted;"), call)
         }

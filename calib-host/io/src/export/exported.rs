@@ -187,7 +187,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
         ScoreEncoding::F32 => String::new(),
         encoding => format!(", of scores in {encoding}"),
     };
-    let encoding = match header.flags.contains(HeaderFlags::CLASS_MARGIN) {
+    let encoding = match header.flags.contains(HeaderFlags::TOP2_MARGIN) {
         true => format!("{encoding}: the largest logit minus the second largest"),
         false => encoding,
     };

@@ -44,9 +44,9 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     // Writing to a string does not fail.
     let _ = writeln!(text, "#[rustfmt::skip]");
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());
-    let is_lead = artifact.header().flags.contains(HeaderFlags::CLASS_MARGIN);
-    // A lead is a difference of codes.
-    let lowest = artifact.header().encoding.code_range().map(|(lowest, _)| if is_lead { 0 } else { lowest });
+    let is_top2_margin = artifact.header().flags.contains(HeaderFlags::TOP2_MARGIN);
+    // A top-two margin is a difference of codes.
+    let lowest = artifact.header().encoding.code_range().map(|(lowest, _)| if is_top2_margin { 0 } else { lowest });
     for table in tables {
         match table {
             None => text.push_str("    None,\n"),

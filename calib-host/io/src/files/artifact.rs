@@ -7,7 +7,7 @@ use calib_core::artifact::{PREFIX_LEN, SIGNATURE_SECTION_LEN};
 use calib_fit::artifact::{StoredArtifact, identity};
 
 use super::error::FileError;
-use super::place::Place;
+use super::location::Location;
 use super::problem::Problem;
 use super::read::read_limited;
 
@@ -28,7 +28,7 @@ const MAX_LEN_BYTES: u64 = 64 << 20;
 ///
 /// If it cannot be read, is too large to be an artifact, or is not one.
 pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
-    let fail = |problem| FileError::input(Place::file(path), problem);
+    let fail = |problem| FileError::input(Location::file(path), problem);
     let bytes = read_limited(path, MAX_LEN_BYTES).map_err(|error| match error {
         FileError::Input { .. } => fail(Problem::ArtifactTooLarge { max: MAX_LEN_BYTES }),
         error => error,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::place::Place;
+use super::location::Location;
 use super::problem::Problem;
 
 /// Why a file, or what it holds, is of no use.
@@ -22,7 +22,7 @@ pub enum FileError {
     #[error("{place}: {problem}")]
     Input {
         /// Where.
-        place: Box<Place>,
+        place: Box<Location>,
         /// What.
         problem: Problem,
     },
@@ -47,7 +47,7 @@ pub enum FileError {
 
 impl FileError {
     /// Says that something is wrong at a place.
-    pub fn input(place: Place, problem: Problem) -> Self {
+    pub fn input(place: Location, problem: Problem) -> Self {
         Self::Input { place: Box::new(place), problem }
     }
 

@@ -16,7 +16,7 @@ use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 
 use super::error::FileError;
 use super::output::{OutputError, PUBLIC, Prepared, SECRET};
-use super::place::Place;
+use super::location::Location;
 use super::problem::Problem;
 use super::read::read_limited;
 
@@ -100,7 +100,7 @@ impl PrivateKey {
             Err(_) => {
                 let encrypted = pem.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----");
                 let problem = if encrypted { Problem::EncryptedKey } else { Problem::Key { private: true } };
-                Err(FileError::input(Place::file(path), problem))
+                Err(FileError::input(Location::file(path), problem))
             }
         }
     }
@@ -172,7 +172,7 @@ impl PublicKey {
         let trusted = key.and_then(|key| TrustedKey::new(key.as_bytes()).ok());
         match key.zip(trusted) {
             Some((key, trusted)) => Ok(Self { key, trusted }),
-            None => Err(FileError::input(Place::file(path), Problem::Key { private: false })),
+            None => Err(FileError::input(Location::file(path), Problem::Key { private: false })),
         }
     }
 
@@ -229,7 +229,7 @@ fn mode(_: &fs::Metadata) -> u32 {
 }
 
 fn read_pem(path: &Path, private: bool) -> Result<String, FileError> {
-    let no_key = || FileError::input(Place::file(path), Problem::Key { private });
+    let no_key = || FileError::input(Location::file(path), Problem::Key { private });
     let bytes = read_limited(path, MAX_KEY_LEN).map_err(|error| match error {
         FileError::Input { .. } => no_key(),
         error => error,
@@ -239,7 +239,7 @@ fn read_pem(path: &Path, private: bool) -> Result<String, FileError> {
         false => VerifyingKey::from_public_key_der(&bytes).is_ok(),
     };
     if is_der {
-        return Err(FileError::input(Place::file(path), Problem::DerKey { private }));
+        return Err(FileError::input(Location::file(path), Problem::DerKey { private }));
     }
     let text = String::from_utf8(bytes).map_err(|_| no_key())?;
     // RFC 7468 allows text before the first line of the key.

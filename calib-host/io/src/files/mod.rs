@@ -13,7 +13,7 @@ mod format;
 mod keys;
 mod missing;
 mod output;
-mod place;
+mod location;
 mod problem;
 mod progress;
 mod read;
@@ -30,7 +30,7 @@ pub(crate) use missing::{is_missing_code, may_be_missing};
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
 };
-pub use place::{Place, Row};
+pub use location::{Location, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
 pub(crate) use read::{read_limited, read_to_limit};

@@ -6,7 +6,7 @@ use calib_core::{ParseError, ScoreEncoding};
 use super::costs_error::CostsError;
 use super::format::Format;
 use super::missing::is_missing;
-use super::place::Place;
+use super::location::Location;
 use super::unsupported::UnsupportedFormat;
 
 /// What is wrong at a place.
@@ -325,7 +325,7 @@ pub enum Problem {
         /// The number here.
         got: usize,
         /// The other file or column.
-        other: Box<Place>,
+        other: Box<Location>,
         /// The number there.
         expected: usize,
     },

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::FileError;
-use super::place::Place;
+use super::location::Location;
 use super::problem::Problem;
 
 /// So many bytes are read at a time.
@@ -22,7 +22,7 @@ pub(crate) fn read_limited(path: &Path, max: u64) -> Result<Vec<u8>, FileError> 
     let mut bytes = Vec::new();
     read_to_limit(file, max, &mut bytes, |_| ()).map_err(read_error)?;
     match bytes.len() as u64 > max {
-        true => Err(FileError::input(Place::file(path), Problem::FileTooLarge { max })),
+        true => Err(FileError::input(Location::file(path), Problem::FileTooLarge { max })),
         false => Ok(bytes),
     }
 }

@@ -11,11 +11,11 @@ use super::chunk_reader::Input;
 use super::chunks::Chunks;
 use super::column::{Column, check_same_len};
 use super::hash::sha256;
-use super::projection::{ColumnUse, Projection};
+use super::projection::{ColumnType, Projection};
 use super::sniff::options::TableOptions;
 use super::source::Source;
 use super::table::Table;
-use crate::files::{FileError, Place, Watch};
+use crate::files::{FileError, Location, Watch};
 
 /// So many points are kept in memory; the more of them, the others too, go to a temporary file.
 const IN_MEMORY_POINTS: usize = 1 << 25;
@@ -28,9 +28,9 @@ pub struct BinaryInput {
     /// The SHA-256 of the files, one after the other.
     pub sha256: [u8; 32],
     /// The file of scores.
-    pub scores: Place,
+    pub scores: Location,
     /// The column of labels.
-    pub labels: Place,
+    pub labels: Location,
 }
 
 /// Where scores and labels are.
@@ -119,7 +119,7 @@ impl<'a> BinaryFiles<'a> {
         let paths: Vec<&Path> = std::iter::once(self.scores).chain(self.labels).collect();
         Source::check_paths(&paths)?;
         let (score, label) =
-            ((self.score_column, ColumnUse::Numbers), (self.label_column, ColumnUse::Labels));
+            ((self.score_column, ColumnType::Numbers), (self.label_column, ColumnType::Labels));
         let of_scores = if self.labels.is_some() { &[score][..] } else { &[score, label] };
         let (scores, labels) = match options.leaves_out() {
             true => {
@@ -199,7 +199,7 @@ struct Waiting<S> {
     labels: Vec<bool>,
     /// How many there were of each, and where.
     seen: [usize; 2],
-    places: [Option<Place>; 2],
+    places: [Option<Location>; 2],
     /// Whether no more will come.
     over: [bool; 2],
 }
@@ -316,12 +316,12 @@ impl<S: ScoreNumber> BinaryChunks<'_, S> {
     }
 
     /// The file of scores.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Location {
         self.scores.place()
     }
 
     /// The column of labels, once some were read.
-    fn label_place(&self) -> Place {
+    fn label_place(&self) -> Location {
         self.waiting.places[1].clone().unwrap_or_else(|| self.scores.place())
     }
 }

@@ -17,7 +17,7 @@ use super::text::CHUNK_LEN_BYTES;
 use super::{csv, json_lines, npy, npz};
 #[cfg(feature = "arrow")]
 use super::{ipc, parquet};
-use crate::files::{FileError, Format, Place, Problem, Unit, Watch};
+use crate::files::{FileError, Format, Location, Problem, Unit, Watch};
 
 /// Reads a file as tables of some rows each.
 pub(super) trait ChunkReader: Send {
@@ -92,8 +92,8 @@ impl Input {
         }
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place::file(self.path())
+    pub(super) fn place(&self) -> Location {
+        Location::file(self.path())
     }
 
     /// The format of the content, unpacked.
@@ -193,7 +193,7 @@ impl ChunkReader for Once {
 /// A reader whose panic is an error of the file.
 struct Guarded {
     reader: Box<dyn ChunkReader>,
-    place: Place,
+    place: Location,
     format: Format,
 }
 

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::chunk_reader::{ChunkReader, Input, Once};
-use super::projection::{ColumnUse, Projection};
+use super::projection::{ColumnType, Projection};
 use super::sniff::options::TableOptions;
 use super::source::Source;
 use super::table::{Reading, Table};
-use crate::files::{FileError, Place, Progress, Unit, Watch};
+use crate::files::{FileError, Location, Progress, Unit, Watch};
 
 /// A text of up to this many bytes is read again, all at once, to find out which of its faults to report.
 const LONGEST_READ_AGAIN: u64 = 64 << 20;
@@ -19,12 +19,12 @@ const LONGEST_READ_AGAIN: u64 = 64 << 20;
 /// ```
 /// use std::sync::Arc;
 /// use calib_fit::ScoreKind;
-/// use calib_io::input::{Chunks, ColumnUse};
+/// use calib_io::input::{Chunks, ColumnType};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("held_out.csv");
 /// std::fs::write(&path, "score,label\n0.25,0\n0.875,1\n")?;
-/// let mut chunks = Chunks::open(&path, &[("score", ColumnUse::Numbers)], &Arc::default(), &|_| ())?;
+/// let mut chunks = Chunks::open(&path, &[("score", ColumnType::Numbers)], &Arc::default(), &|_| ())?;
 /// for _ in 0..2 {
 ///     let mut sum = 0.0;
 ///     while let Some(table) = chunks.read_next()? {
@@ -51,7 +51,7 @@ impl<'w> Chunks<'w> {
     /// If the file cannot be read, or its start is damaged.
     pub fn open(
         path: &Path,
-        columns: &[(&str, ColumnUse)],
+        columns: &[(&str, ColumnType)],
         options: &Arc<TableOptions>,
         watch: Watch<'w>,
     ) -> Result<Self, FileError> {
@@ -70,10 +70,10 @@ impl<'w> Chunks<'w> {
     /// Reads these columns of a file that is in memory, with the options that it has.
     ///
     /// ```
-    /// use calib_io::input::{Chunks, ColumnUse, Source};
+    /// use calib_io::input::{Chunks, ColumnType, Source};
     ///
     /// let csv = Source::from_bytes("scores.csv", b"score,label\n0.25,0\n".to_vec())?;
-    /// let mut chunks = Chunks::of_source(&csv, &[("score", ColumnUse::Numbers)])?;
+    /// let mut chunks = Chunks::of_source(&csv, &[("score", ColumnType::Numbers)])?;
     /// assert_eq!(chunks.read_next()?.unwrap().numbers("score")?.values, [0.25]);
     /// # Ok::<(), calib_io::files::FileError>(())
     /// ```
@@ -81,7 +81,7 @@ impl<'w> Chunks<'w> {
     /// # Errors
     ///
     /// As [`Chunks::open`].
-    pub fn of_source(source: &Source, columns: &[(&str, ColumnUse)]) -> Result<Self, FileError> {
+    pub fn of_source(source: &Source, columns: &[(&str, ColumnType)]) -> Result<Self, FileError> {
         let options = source.options();
         Self::of(Input::Memory(source.clone()), Projection::of(columns, options), options, &|_| ())
     }
@@ -137,7 +137,7 @@ impl<'w> Chunks<'w> {
     }
 
     /// The file.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Location {
         self.input.place()
     }
 

@@ -7,7 +7,7 @@ use super::column::Column;
 use super::matrix::{array, class_columns, entry};
 use super::source::Source;
 use super::table::Table;
-use crate::files::{Fault, FileError, Format, Place, Problem};
+use crate::files::{Fault, FileError, Format, Location, Problem};
 
 /// Checks that every value is a code of the encoding.
 ///
@@ -107,10 +107,10 @@ pub fn code_vectors(
     let columns: Vec<Column<i64>> = names.iter().map(|name| table.codes(name)).collect::<Result<_, _>>()?;
     let row = |row: usize| columns.iter().map(move |column| column.values[row]);
     let codes: Vec<i64> = (0..columns[0].len()).flat_map(row).collect();
-    let place = Place::file(source.path());
+    let place = Location::file(source.path());
     checked(&codes, columns.len(), (encoding, kind), &place, |row, class| match class {
         Some(class) => columns[class].at(row),
-        None => Place { column: None, ..columns[0].at(row) },
+        None => Location { column: None, ..columns[0].at(row) },
     })
 }
 
@@ -118,8 +118,8 @@ fn checked(
     codes: &[i64],
     classes: usize,
     (encoding, kind): (ScoreEncoding, VectorKind),
-    place: &Place,
-    at: impl Fn(usize, Option<usize>) -> Place,
+    place: &Location,
+    at: impl Fn(usize, Option<usize>) -> Location,
 ) -> Result<CodeVectors, FileError> {
     let vectors = match kind {
         VectorKind::Probs => CodeVectors::new(codes, classes, encoding),

@@ -8,14 +8,14 @@ use calib_fit::data::{BinaryData, ScoreKind};
 
 use super::rows::Rows;
 use super::values::are_scores;
-use crate::files::{FileError, Place, Problem, is_missing_code, score_problem};
+use crate::files::{FileError, Location, Problem, is_missing_code, score_problem};
 
 /// A column of numbers or labels, each with its place.
 #[derive(Clone, Debug)]
 pub struct Column<T> {
     /// The values, in row order.
     pub values: Vec<T>,
-    pub(super) place: Place,
+    pub(super) place: Location,
     /// Where the rows are.
     pub(super) rows: Rows,
     /// Whether these are all rows of the file.
@@ -24,7 +24,7 @@ pub struct Column<T> {
 
 impl<T> Column<T> {
     /// The place of a row.
-    pub fn at(&self, row: usize) -> Place {
+    pub fn at(&self, row: usize) -> Location {
         self.place.clone().row(self.rows.at(row))
     }
 
@@ -34,7 +34,7 @@ impl<T> Column<T> {
     }
 
     /// The column as a whole.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Location {
         &self.place
     }
 
@@ -233,7 +233,7 @@ pub fn binary_data(
 ///
 /// If it has not.
 pub fn check_rows<T>(labels: &Column<T>, expected: usize, other: &Path) -> Result<(), FileError> {
-    check_len(Place::file(&labels.place.file), labels.len(), Place::file(other), expected)
+    check_len(Location::file(&labels.place.file), labels.len(), Location::file(other), expected)
 }
 
 /// As [`check_rows`]; two arrays of one archive are distinguished by their names.
@@ -243,19 +243,19 @@ pub(super) fn check_same_rows<T>(scores: &Column<f64>, labels: &Column<T>) -> Re
 
 /// Checks that there are as many labels as scores; two arrays of one archive are distinguished by their names.
 pub(super) fn check_same_len(
-    labels: &Place,
+    labels: &Location,
     label_count: usize,
-    scores: &Place,
+    scores: &Location,
     score_count: usize,
 ) -> Result<(), FileError> {
     let [labels, scores] = match scores.file == labels.file {
-        true => [labels, scores].map(Place::clone),
-        false => [labels, scores].map(|place| Place::file(&place.file)),
+        true => [labels, scores].map(Location::clone),
+        false => [labels, scores].map(|place| Location::file(&place.file)),
     };
     check_len(labels, label_count, scores, score_count)
 }
 
-fn check_len(place: Place, got: usize, other: Place, expected: usize) -> Result<(), FileError> {
+fn check_len(place: Location, got: usize, other: Location, expected: usize) -> Result<(), FileError> {
     if got == expected {
         return Ok(());
     }

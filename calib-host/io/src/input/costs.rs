@@ -11,7 +11,7 @@ use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::files::{CostsError, FileError, Place, Problem, Row, read_limited};
+use crate::files::{CostsError, FileError, Location, Problem, Row, read_limited};
 
 /// Far more than any number of actions takes.
 const MAX_LEN_BYTES: u64 = 1 << 20;
@@ -104,9 +104,9 @@ struct Text<'a> {
 /// If it cannot be read, or says something else; with the line.
 pub fn read_costs(path: &Path) -> Result<Costs, FileError> {
     let bytes = read_limited(path, MAX_LEN_BYTES)?;
-    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Place::file(path), Problem::NotUtf8))?;
+    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;
     if text.trim().is_empty() {
-        return Err(FileError::input(Place::file(path), Problem::EmptyFile));
+        return Err(FileError::input(Location::file(path), Problem::EmptyFile));
     }
     Text { path, text: &text }.parse()
 }
@@ -190,13 +190,13 @@ impl Text<'_> {
         };
         match span {
             Some(span) => self.error(span, CostsError::Actions(cause)),
-            None => FileError::input(Place::file(self.path), Problem::Costs(CostsError::Actions(cause))),
+            None => FileError::input(Location::file(self.path), Problem::Costs(CostsError::Actions(cause))),
         }
     }
 
     fn error(&self, span: Range<usize>, problem: CostsError) -> FileError {
         let line = Row::Line(self.line(span.start));
-        FileError::input(Place::file(self.path).row(line), Problem::Costs(problem))
+        FileError::input(Location::file(self.path).row(line), Problem::Costs(problem))
     }
 
     /// The line of a byte, from 1 on.

@@ -6,7 +6,7 @@ use calib_fit::fleet::DeviceCounters;
 
 use super::sniff::dialect::BYTE_ORDER_MARK;
 use super::source::Source;
-use crate::files::{FileError, Place, Problem, Row};
+use crate::files::{FileError, Location, Problem, Row};
 
 /// The most bytes that a file of counters has: far more than those of 65 535 tables.
 pub const MAX_COUNTERS_BYTES: u64 = 64 << 20;
@@ -35,7 +35,7 @@ pub fn read_counters(path: &Path) -> Result<Vec<DeviceCounters>, FileError> {
 ///
 /// If it is something else; with the line.
 pub fn counters_of(source: &Source) -> Result<Vec<DeviceCounters>, FileError> {
-    let place = Place::file(source.path());
+    let place = Location::file(source.path());
     let bytes = source.bytes().strip_prefix(BYTE_ORDER_MARK).unwrap_or(source.bytes());
     if bytes.len() as u64 > MAX_COUNTERS_BYTES {
         return Err(FileError::input(place, Problem::TooLarge { max: MAX_COUNTERS_BYTES }));
@@ -50,7 +50,7 @@ pub fn counters_of(source: &Source) -> Result<Vec<DeviceCounters>, FileError> {
                 let said = cause.to_string();
                 // The place says the line.
                 let end = said.rfind(" at line ").unwrap_or(said.len());
-                let place = Place { row: Some(Row::Line(cause.line() as u64)), ..place.clone() };
+                let place = Location { row: Some(Row::Line(cause.line() as u64)), ..place.clone() };
                 FileError::input(
                     place,
                     Problem::Format(format!("not the counters of a device: {}", &said[..end])),

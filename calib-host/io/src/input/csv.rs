@@ -18,11 +18,11 @@ use super::sniff::options::{TableNote, TableOptions};
 use super::sniff::points::{ColumnPoints, Points};
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks, line_feeds};
-use crate::files::{FileError, Format, Place, Problem, Row};
+use crate::files::{FileError, Format, Location, Problem, Row};
 
 /// What the start of a file says, and what is read.
 struct Schema {
-    place: Place,
+    place: Location,
     dialect: Dialect,
     /// The header in the plain dialect; for a file without a header a line of numbers.
     header: Vec<u8>,
@@ -108,7 +108,7 @@ fn open_chunks(
     };
     let mut reader = ReaderBuilder::new().from_reader(&header[..]);
     let names = reader.headers().expect("they were read before or are numbers");
-    let columns = names.iter().map(|name| (name.to_owned(), projection.use_of(name))).collect();
+    let columns = names.iter().map(|name| (name.to_owned(), projection.type_of(name))).collect();
     for note in dialect.notes(&place.file).into_iter().chain(first_line.note(&place.file)) {
         reading.options.note(&note);
     }
@@ -121,7 +121,7 @@ fn open_chunks(
 }
 
 /// Refuses a header of more names than any table has.
-fn check_columns(place: &Place, header: &[u8], dialect: Dialect) -> Result<(), FileError> {
+fn check_columns(place: &Location, header: &[u8], dialect: Dialect) -> Result<(), FileError> {
     match memchr::memchr_iter(dialect.separator, header).count() < MAX_COLUMNS {
         true => Ok(()),
         false => Err(FileError::input(place.clone(), Problem::TooManyColumns { max: MAX_COLUMNS })),
@@ -300,7 +300,7 @@ fn line(position: &::csv::Position, bytes: &[u8]) -> u64 {
     position.line() + breaks.filter(|&&byte| byte == b'\n').count() as u64
 }
 
-fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error, line_of: impl Fn(u64) -> u64) -> FileError {
+fn place_error(file: &Location, bytes: &[u8], cause: &::csv::Error, line_of: impl Fn(u64) -> u64) -> FileError {
     let line = cause.position().map(|position| Row::Line(line_of(line(position, bytes))));
     let place = line.map_or_else(|| file.clone(), |line| file.clone().row(line));
     let problem = match cause.kind() {
@@ -314,7 +314,7 @@ fn place_error(file: &Place, bytes: &[u8], cause: &::csv::Error, line_of: impl F
 }
 
 /// What is wrong with a field in quotes, on the line on which it opens; the bytes begin on `first_line`.
-fn quote_error(file: &Place, bytes: &[u8], fault: QuoteFault, first_line: u64) -> FileError {
+fn quote_error(file: &Location, bytes: &[u8], fault: QuoteFault, first_line: u64) -> FileError {
     let line = |at: usize| first_line + line_feeds(&bytes[..at]);
     let problem = match fault.goes_on {
         None => Problem::OpenQuote,
@@ -328,7 +328,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::input::ColumnUse;
+    use crate::input::ColumnType;
     use crate::input::source::Source;
     use crate::input::text::tests::{columns, joined};
 
@@ -376,7 +376,7 @@ mod tests {
             let whole = Table::read_projected(&source, &whole_projection);
             // As a part: how many gaps there are is told of all rows.
             let whole = whole.map(|table| table.read_as(Reading::default()));
-            let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
+            let uses = if as_text { [ColumnType::Text; 2] } else { [ColumnType::Numbers, ColumnType::Labels] };
             let named = [("a", uses[0]), ("b", uses[1])];
             let projection = if all { Projection::All } else { Projection::of(&named, source.options()) };
             let opened = open_chunks(&Input::Memory(source), &projection, Reading::default(), chunk_len);

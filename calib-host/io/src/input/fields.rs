@@ -3,15 +3,15 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::cell::{TableCell, is_lost, word};
-use super::projection::ColumnUse;
+use super::projection::ColumnType;
 use super::rows::Rows;
 use super::sniff::points::{ColumnPoints, Points};
 use super::table::Table;
 use super::values::Values;
-use crate::files::Place;
+use crate::files::Location;
 
 /// The name of a column, and what it is wanted for.
-pub(super) type HeaderColumn = (String, Option<ColumnUse>);
+pub(super) type HeaderColumn = (String, Option<ColumnType>);
 
 /// Where the fields of a text are in it.
 pub(super) struct Fields<'p> {
@@ -23,7 +23,7 @@ pub(super) struct Fields<'p> {
 struct Column {
     /// Its number in the header.
     number: usize,
-    used: ColumnUse,
+    used: ColumnType,
     /// Where each field starts and ends.
     spans: Vec<[u32; 2]>,
 }
@@ -76,7 +76,7 @@ impl<'p> Fields<'p> {
     pub(super) fn table(
         &self,
         header: &[HeaderColumn],
-        file: Place,
+        file: Location,
         first_line: u64,
         points: &Mutex<Points>,
     ) -> Table {
@@ -87,15 +87,15 @@ impl<'p> Fields<'p> {
         }
         for column in &self.columns {
             let fields = || column.spans.iter().map(|&[start, end]| &self.text[start as usize..end as usize]);
-            if column.used == ColumnUse::Numbers {
+            if column.used == ColumnType::Numbers {
                 let mut seen = ColumnPoints::default();
                 seen.see(fields().enumerate().map(|(row, field)| (rows.at(row), field)));
                 points.lock().unwrap_or_else(PoisonError::into_inner).add(&header[column.number].0, seen);
             }
             let values = match column.used {
-                ColumnUse::Numbers => fields().map(number).collect::<Option<_>>().map(Values::F64),
-                ColumnUse::Labels => fields().map(label).collect::<Option<_>>().map(Values::I64),
-                ColumnUse::Text => None,
+                ColumnType::Numbers => fields().map(number).collect::<Option<_>>().map(Values::F64),
+                ColumnType::Labels => fields().map(label).collect::<Option<_>>().map(Values::I64),
+                ColumnType::Text => None,
             };
             match values {
                 Some(values) => table.extend(column.number, values),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use calib_fit::fleet::LogLine;
 
-use crate::files::{FileError, Place, Problem, Row};
+use crate::files::{FileError, Location, Problem, Row};
 
 /// Far more than a day's predictions in one line.
 const MAX_LINE_BYTES: u64 = 16 << 20;
@@ -18,7 +18,7 @@ const MAX_LINE_BYTES: u64 = 16 << 20;
 /// If the file cannot be read, holds nothing, or a line is none of a log; and those of `take`.
 pub fn read_fleet_log<E: From<FileError>>(
     path: &Path,
-    mut take: impl FnMut(Place, LogLine) -> Result<(), E>,
+    mut take: impl FnMut(Location, LogLine) -> Result<(), E>,
 ) -> Result<(), E> {
     let read_error = |source| FileError::Read { path: path.into(), source };
     let mut file = BufReader::new(File::open(path).map_err(read_error)?);
@@ -29,7 +29,7 @@ pub fn read_fleet_log<E: From<FileError>>(
         if read == 0 {
             break;
         }
-        let place = Place::file(path).row(Row::Line(number));
+        let place = Location::file(path).row(Row::Line(number));
         if read as u64 > MAX_LINE_BYTES {
             return Err(FileError::input(place, Problem::RowTooLong { max: MAX_LINE_BYTES }).into());
         }
@@ -45,7 +45,7 @@ pub fn read_fleet_log<E: From<FileError>>(
         lines += 1;
     }
     match lines {
-        0 => Err(FileError::input(Place::file(path), Problem::EmptyFile).into()),
+        0 => Err(FileError::input(Location::file(path), Problem::EmptyFile).into()),
         _ => Ok(()),
     }
 }

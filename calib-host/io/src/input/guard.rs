@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{FileError, Format, Location, Problem};
 
 thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
@@ -16,7 +16,7 @@ thread_local! {
 /// The crates that read formats check most of what they read, and assert the rest: random damage to a Parquet file finds an
 /// assertion in one of some thousand files.
 pub(super) fn guarded<T>(
-    place: &Place,
+    place: &Location,
     format: Format,
     read: impl FnOnce() -> Result<T, FileError>,
 ) -> Result<T, FileError> {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_panics_says_that_the_file_is_damaged() {
-        let place = Place::file(Path::new("scores.npy"));
+        let place = Location::file(Path::new("scores.npy"));
         let error = guarded(&place, Format::Npy, || -> Result<(), _> { panic!("index 7") }).unwrap_err();
         assert_eq!(error.to_string(), "scores.npy: not a NumPy array: it is damaged (index 7)");
         let ours = || Err::<(), _>(FileError::input(place.clone(), Problem::Empty));

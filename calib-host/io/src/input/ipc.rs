@@ -18,7 +18,7 @@ use super::record_batch::{add_columns, append, columns};
 use super::rows::Rows;
 use super::source::Source;
 use super::table::Table;
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{FileError, Format, Location, Problem};
 
 /// What an Arrow file begins and ends with.
 const MAGIC: &[u8] = b"ARROW1";
@@ -29,7 +29,7 @@ const CONTINUATION: [u8; 4] = [0xFF; 4];
 pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
     let format = source.format();
     let bytes = source.bytes();
-    let fail = |problem| FileError::input(Place::file(source.path()), problem);
+    let fail = |problem| FileError::input(Location::file(source.path()), problem);
     let table = match format {
         Format::ArrowFile => check_file(bytes).and_then(|()| {
             fill(source, projection, FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)
@@ -44,7 +44,7 @@ pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, F
 }
 
 fn fill(source: &Source, projection: &Projection, reader: impl RecordBatchReader) -> Result<Table, Broken> {
-    let mut table = Table::at(Place::file(source.path()), Rows::From(0));
+    let mut table = Table::at(Location::file(source.path()), Rows::From(0));
     let filled = add_columns(&mut table, reader.schema().fields(), projection);
     for batch in reader {
         let batch = batch.and_then(|batch| batch.project(&filled)).map_err(damaged)?;

@@ -12,16 +12,16 @@ use super::cell::TableCell;
 use super::chunk_reader::{ChunkReader, Input};
 use super::fields::number;
 use super::limit::{MAX_CELLS, MAX_UNPACKED_BYTES};
-use super::projection::{ColumnUse, Projection};
+use super::projection::{ColumnType, Projection};
 use super::rows::Rows;
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks};
 use super::values::Values;
-use crate::files::{FileError, Format, Place, Problem, Row};
+use crate::files::{FileError, Format, Location, Problem, Row};
 
 /// What is read, and what the columns are called.
 struct Schema {
-    place: Place,
+    place: Location,
     projection: Projection,
     /// The columns of the first chunk. If a later chunk lacks one of these, the column is missing in its rows.
     columns: Vec<String>,
@@ -86,7 +86,7 @@ impl Schema {
         let Projection::Named { columns: read, .. } = &self.projection else { return None };
         let table = self.careful(lines, 1, &Projection::NONE).ok()?;
         let columns: Vec<String> = table.column_names().map(str::to_owned).collect();
-        let is_there = |(name, _): &(String, ColumnUse)| columns.iter().any(|column| column.trim() == name);
+        let is_there = |(name, _): &(String, ColumnType)| columns.iter().any(|column| column.trim() == name);
         read.iter().all(is_there).then_some(columns)
     }
 
@@ -102,7 +102,7 @@ impl Schema {
         for line in text.split_terminator('\n') {
             let object: Object<'_> = serde_json::from_str(line).ok()?;
             for (name, value) in &object.0 {
-                let is_read = |(wanted, _): &(String, ColumnUse)| wanted == name.trim();
+                let is_read = |(wanted, _): &(String, ColumnType)| wanted == name.trim();
                 let Some(place) = read.iter().position(is_read) else { continue };
                 let is_it = *name == read[place].0 && columns[place].len() == rows;
                 if !is_it || !push_number(&mut columns[place], value.get()) {
@@ -188,11 +188,11 @@ impl Schema {
 }
 
 /// No values, of the type of what a column is wanted for; `None` if that is its text.
-fn none(used: ColumnUse) -> Option<Values> {
+fn none(used: ColumnType) -> Option<Values> {
     match used {
-        ColumnUse::Numbers => Some(Values::F64(Vec::new())),
-        ColumnUse::Labels => Some(Values::I64(Vec::new())),
-        ColumnUse::Text => None,
+        ColumnType::Numbers => Some(Values::F64(Vec::new())),
+        ColumnType::Labels => Some(Values::I64(Vec::new())),
+        ColumnType::Text => None,
     }
 }
 
@@ -339,7 +339,7 @@ mod tests {
             let whole = Table::read_only(&source, &["a", "b"]);
             // As a part: how many gaps there are is told of all rows.
             let whole = whole.map(|table| table.read_as(Reading::default()));
-            let uses = if as_text { [ColumnUse::Text; 2] } else { [ColumnUse::Numbers, ColumnUse::Labels] };
+            let uses = if as_text { [ColumnType::Text; 2] } else { [ColumnType::Numbers, ColumnType::Labels] };
             let projection = Projection::of(&[("a", uses[0]), ("b", uses[1])], source.options());
             let input = Input::Memory(source);
             let mut chunks = open_chunks(&input, &projection, Reading::default(), chunk_len).unwrap();

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::cell::{Span, TableCell};
-use crate::files::{FileError, Format, Place, Problem, read_to_limit};
+use crate::files::{FileError, Format, Location, Problem, read_to_limit};
 
 /// The most that a compressed file is unpacked to. A hostile one of a few kilobytes claims any amount.
 ///
@@ -34,7 +34,7 @@ pub(super) enum Unpack {
 
 impl Unpack {
     /// The error of a file that should be of this format.
-    pub(super) fn of(self, format: Format, place: Place) -> FileError {
+    pub(super) fn of(self, format: Format, place: Location) -> FileError {
         match self {
             Self::TooLarge => FileError::input(place, Problem::TooLarge { max: MAX_UNPACKED_BYTES }),
             // Nothing is wrong with the file.

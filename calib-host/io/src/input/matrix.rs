@@ -17,7 +17,7 @@ use super::sniff::column_aliases::{self, NotFound};
 use super::sniff::options::{TableNote, TableOptions};
 use super::source::Source;
 use super::table::{Reading, Table};
-use crate::files::{Fault, FileError, Format, Place, Problem, Row};
+use crate::files::{Fault, FileError, Format, Location, Problem, Row};
 
 /// Reads a matrix of logits or probabilities: a NumPy array of two dimensions, or one in an NPZ archive. There it is the only one
 /// of two dimensions, or has the name `logits` or `probs`, as `kind` specifies. Of a table [`vectors_named`] takes the columns.
@@ -84,8 +84,8 @@ fn of_table(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vec
         let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
         let place = match (row, class) {
             (Some(row), Some(class)) => columns[class].at(row),
-            (Some(row), None) => Place { column: None, ..columns[0].at(row) },
-            (None, _) => Place::file(source.path()),
+            (Some(row), None) => Location { column: None, ..columns[0].at(row) },
+            (None, _) => Location::file(source.path()),
         };
         FileError::input(place, problem)
     })
@@ -109,7 +109,7 @@ pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<S
     if !source.options().guess {
         return Err(FileError::NoClassColumns);
     }
-    let place = Place::file(source.path());
+    let place = Location::file(source.path());
     let table = Table::read_projected(source, &Projection::NONE)?;
     match column_aliases::classes(table.column_names()) {
         Ok(names) => {
@@ -130,7 +130,7 @@ pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<S
 pub(super) fn checked(
     array: NpyArray,
     kind: VectorKind,
-    place: &Place,
+    place: &Location,
     first_row: usize,
 ) -> Result<Vectors, FileError> {
     let (values, classes) = array.matrix()?;
@@ -148,8 +148,8 @@ pub(super) fn array(
     source: &Source,
     kind: VectorKind,
     name: Option<&str>,
-) -> Result<(NpyArray, Place), FileError> {
-    let place = Place::file(source.path());
+) -> Result<(NpyArray, Location), FileError> {
+    let place = Location::file(source.path());
     let (array, place) = guarded(&place, source.format(), || match source.format() {
         Format::Npz => in_archive(source, kind, name),
         _ => Ok((npy::parse(place.clone(), source.bytes())?, place.clone())),
@@ -159,13 +159,13 @@ pub(super) fn array(
 
 /// Whether each row of a matrix that is alone in its file has an entry that is NaN; `None` of anything else.
 pub(super) fn incomplete_rows(source: &Source) -> Option<Vec<bool>> {
-    let place = Place::file(source.path());
+    let place = Location::file(source.path());
     let array = guarded(&place, Format::Npy, || npy::parse(place.clone(), source.bytes())).ok()?;
     array.incomplete_rows()
 }
 
 /// The place of a row of a matrix, or of an entry of it.
-pub(super) fn entry(matrix: &Place, row: usize, class: Option<usize>) -> Place {
+pub(super) fn entry(matrix: &Location, row: usize, class: Option<usize>) -> Location {
     let place = matrix.clone().row(Row::Index(row));
     match (class, &place.column) {
         (None, _) => place,
@@ -237,13 +237,13 @@ fn begins_a_matrix(input: &Input, column: &str, options: &Arc<TableOptions>) -> 
     })
 }
 
-fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Place), FileError> {
+fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Location), FileError> {
     let mut npz = Npz::open(source)?;
     let names: Vec<String> = npz.names().map(str::to_owned).collect();
     let of_name = |name: &str| names.iter().position(|there| there == name);
     let index = match name {
         Some(name) => of_name(name).ok_or_else(|| {
-            FileError::input(Place::file(source.path()).column(name), Problem::MissingColumn(names.clone()))
+            FileError::input(Location::file(source.path()).column(name), Problem::MissingColumn(names.clone()))
         })?,
         None => {
             let conventional = match kind {
@@ -274,7 +274,7 @@ fn only_matrix(npz: &mut Npz<'_>, names: &[String], source: &Source) -> Result<u
         [index] => Ok(index),
         _ => {
             let there = matrices.into_iter().map(|index| names[index].clone()).collect();
-            Err(FileError::input(Place::file(source.path()), Problem::WhichMatrix(there)))
+            Err(FileError::input(Location::file(source.path()), Problem::WhichMatrix(there)))
         }
     }
 }

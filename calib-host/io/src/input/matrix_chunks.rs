@@ -11,11 +11,11 @@ use super::matrix::{checked, vectors_named};
 use super::npy;
 use super::sniff::options::TableOptions;
 use super::source::Source;
-use crate::files::{FileError, Format, Place, Progress, Unit, Watch};
+use crate::files::{FileError, Format, Location, Progress, Unit, Watch};
 
 /// The rows of a matrix: a NumPy array that is stored row by row in chunks, anything else as a whole.
 pub struct MatrixChunks<'w> {
-    place: Place,
+    place: Location,
     kind: VectorKind,
     rows: Rows,
     watch: Watch<'w>,
@@ -83,7 +83,7 @@ impl<'w> MatrixChunks<'w> {
     }
 
     /// The file.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Location {
         &self.place
     }
 }

@@ -86,7 +86,7 @@ pub use limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES};
 pub use matrix::{columns_of_classes, holds_classes, is_matrix, vectors, vectors_named};
 pub use matrix_chunks::MatrixChunks;
 pub use passes::{read_first_pass, read_first_pass_by_group, read_second_pass, read_second_pass_by_group};
-pub use projection::ColumnUse;
+pub use projection::ColumnType;
 pub use shown::Shown;
 pub use similar_names::{similar_names, stand_in};
 pub use sniff::column_aliases::likely_column;

@@ -13,7 +13,7 @@ use super::limit::CHUNK_ROWS;
 use super::sniff::options::TableNote;
 use super::table::{Reading, Table};
 use super::values::Values;
-use crate::files::{FileError, Format, Place, Problem, Unit};
+use crate::files::{FileError, Format, Location, Problem, Unit};
 
 /// The longest header of version 1, with what is before it.
 pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
@@ -21,7 +21,7 @@ pub(super) const MAX_HEADER_LEN_BYTES: u64 = 10 + u16::MAX as u64;
 /// An array of numbers or texts, row-major.
 #[derive(Clone, Debug)]
 pub(super) struct NpyArray {
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) dtype: String,
     pub(super) shape: Vec<u64>,
     pub(super) elements: Elements,
@@ -142,7 +142,7 @@ impl ChunkReader for TableChunks {
 /// # Errors
 ///
 /// If it is not an array, of another type, empty, or shorter or longer than its header says.
-pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, FileError> {
+pub(super) fn parse(place: Location, bytes: &[u8]) -> Result<NpyArray, FileError> {
     let layout = Layout::parse(place, bytes, bytes.len() as u64)?;
     let mut elements = layout.elements(&bytes[layout.header_len..])?;
     if let (Order::Fortran, &[rows, columns], Elements::Numbers(values)) =
@@ -155,7 +155,7 @@ pub(super) fn parse(place: Place, bytes: &[u8]) -> Result<NpyArray, FileError> {
 
 /// What an array's header says.
 pub(super) struct Layout {
-    pub(super) place: Place,
+    pub(super) place: Location,
     /// The name of the type of the elements.
     pub(super) dtype: String,
     pub(super) element_len: usize,
@@ -166,7 +166,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Checks the header in the first bytes of a file of `len_bytes`.
-    pub(super) fn parse(place: Place, start: &[u8], len_bytes: u64) -> Result<Self, FileError> {
+    pub(super) fn parse(place: Location, start: &[u8], len_bytes: u64) -> Result<Self, FileError> {
         let fail = |problem| FileError::input(place.clone(), problem);
         if start.is_empty() {
             return Err(fail(Problem::EmptyFile));

@@ -12,11 +12,11 @@ use super::projection::Projection;
 use super::rows::Rows;
 use super::source::Source;
 use super::table::{Reading, Table};
-use crate::files::{FileError, Format, Place, Problem};
+use crate::files::{FileError, Format, Location, Problem};
 
 /// An archive of arrays, of which none is unpacked yet.
 pub(super) struct Npz<'s> {
-    file: Place,
+    file: Location,
     archive: ZipArchive<Cursor<&'s [u8]>>,
     /// The arrays' names, without `.npy`, and their numbers in the archive.
     arrays: Vec<(String, usize)>,
@@ -28,7 +28,7 @@ pub(super) struct Npz<'s> {
 pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
     let mut npz = Npz::open(source)?;
     let mut table =
-        Table::at(Place::file(source.path()), Rows::From(0)).read_as(Reading::new(source.options()));
+        Table::at(Location::file(source.path()), Rows::From(0)).read_as(Reading::new(source.options()));
     let names: Vec<String> = npz.names().map(str::to_owned).collect();
     if let [_] = names[..] {
         npz.array(0)?.fill_lone(&mut table)?;
@@ -54,7 +54,7 @@ pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, F
 
 impl<'s> Npz<'s> {
     pub(super) fn open(source: &'s Source) -> Result<Self, FileError> {
-        let file = Place::file(source.path());
+        let file = Location::file(source.path());
         let fail = |why: String| FileError::input(file.clone(), Problem::NotA(Format::Npz, why));
         if !source.bytes().starts_with(b"PK") {
             return Err(fail("it does not start like one".into()));
@@ -107,7 +107,7 @@ impl<'s> Npz<'s> {
     }
 
     /// An array's place: its name is the column's, unless there is only one.
-    pub(super) fn place(&self, index: usize) -> Place {
+    pub(super) fn place(&self, index: usize) -> Location {
         match &self.arrays[..] {
             [_] => self.file.clone(),
             arrays => self.file.clone().column(&arrays[index].0),

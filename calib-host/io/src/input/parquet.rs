@@ -17,7 +17,7 @@ use super::record_batch::{add_columns, append, columns};
 use super::rows::Rows;
 use super::table::{Reading, Table};
 use super::thrift;
-use crate::files::{FileError, Format, Place, Problem, Unit};
+use crate::files::{FileError, Format, Location, Problem, Unit};
 
 const MAGIC: &[u8] = b"PAR1";
 
@@ -29,7 +29,7 @@ const PAGE_HEADER_LEN_BYTES: [u64; 2] = [1 << 12, 1 << 24];
 
 /// A file as tables of some rows each, with the columns that are read; the other columns are not even unpacked.
 pub(super) struct Chunks {
-    place: Place,
+    place: Location,
     projection: Projection,
     reading: Reading,
     /// `None` if no column is read.
@@ -89,20 +89,20 @@ impl ChunkReader for Chunks {
     }
 }
 
-fn damaged(place: &Place, cause: &dyn std::fmt::Display) -> FileError {
+fn damaged(place: &Location, cause: &dyn std::fmt::Display) -> FileError {
     FileError::input(place.clone(), Problem::NotA(Format::Parquet, format!("it is damaged ({cause})")))
 }
 
 /// A file whose metadata were read.
 struct Opened<R> {
-    place: Place,
+    place: Location,
     input: R,
     metadata: ArrowReaderMetadata,
     rows: u64,
 }
 
 impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
-    fn new(place: Place, input: R) -> Result<Self, FileError> {
+    fn new(place: Location, input: R) -> Result<Self, FileError> {
         let not = |why: &str| FileError::input(place.clone(), Problem::NotA(Format::Parquet, why.into()));
         let magic = |at| input.get_bytes(at, MAGIC.len());
         if !magic(0).is_ok_and(|start| start == MAGIC) {

@@ -6,7 +6,7 @@ use calib_fit::passes::{Bucket, BucketTies, Buckets, FirstPass, GroupedPass, Pas
 use super::column::Column;
 use super::source::Source;
 use super::table::Table;
-use crate::files::{FileError, Place, Problem};
+use crate::files::{FileError, Location, Problem};
 
 /// The column of buckets of probabilities, and that of buckets of margins.
 const BUCKETS: [&str; 2] = ["bucket", "margin_bucket"];
@@ -31,7 +31,7 @@ pub fn read_first_pass(source: &Source) -> Result<FirstPass, FileError> {
     FirstPass::new(buckets, rows).map_err(|cause| match cause {
         PassError::Twice(_) => {
             let said = format!("{cause}; counts by group have a column of groups: name it");
-            FileError::input(Place::file(source.path()), Problem::Format(said))
+            FileError::input(Location::file(source.path()), Problem::Format(said))
         }
         cause => wrong(source, cause),
     })
@@ -129,14 +129,14 @@ fn groups(table: &Table, column: Option<&str>) -> Result<Vec<String>, FileError>
 }
 
 fn wrong(source: &Source, cause: PassError) -> FileError {
-    FileError::input(Place::file(source.path()), Problem::Format(cause.to_string()))
+    FileError::input(Location::file(source.path()), Problem::Format(cause.to_string()))
 }
 
 fn counted_table(source: &Source, names: &[&str]) -> Result<Table, FileError> {
     let table = Table::read_only(source, names)?;
     if table.is_lone_array() {
         let problem = "this is an array, and counts of a database are a table with named columns";
-        return Err(FileError::input(Place::file(source.path()), Problem::Format(problem.into())));
+        return Err(FileError::input(Location::file(source.path()), Problem::Format(problem.into())));
     }
     Ok(table)
 }
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn scores_are_those_of_the_device() {
         let pass = first("0,6553,65536,3,1,0.1,0.1,3,3\n0,13107,65536,2,1,0.2,0.2000001,0,1\n").unwrap();
-        assert_eq!((pass.len(), pass.spread().lowest), (5, f64::from(0.1f32)));
-        assert_eq!((pass.spread().tied, pass.spread().heaviest), (0.6, 0.6));
+        assert_eq!((pass.len(), pass.score_summary().lowest), (5, f64::from(0.1f32)));
+        assert_eq!((pass.score_summary().tied, pass.score_summary().heaviest), (0.6, 0.6));
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
         let source = Source::from_bytes("pass1.csv", text.into()).unwrap();
         let pass = read_first_pass_by_group(&source, "sex").unwrap();
         assert_eq!(pass.names().collect::<Vec<_>>(), ["7", "a, \"b\"", "true"]);
-        assert_eq!(pass.spreads()[0].unwrap().lowest, f64::from(0.1f32));
+        assert_eq!(pass.score_summaries()[0].unwrap().lowest, f64::from(0.1f32));
         let refused = read_first_pass(&source).unwrap_err().to_string();
         assert!(refused.ends_with("counts by group have a column of groups: name it"), "{refused}");
         let text = "score,n,positives,sex\n0.1,3,1,f\n0.1,2,0,\n";

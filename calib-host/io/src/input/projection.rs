@@ -5,7 +5,7 @@ use super::sniff::options::TableOptions;
 
 /// What a column is read for: text becomes numbers where it is parsed, on all cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnUse {
+pub enum ColumnType {
     /// For [`Table::numbers`](crate::input::Table::numbers) and [`device_scores`](crate::input::Table::device_scores).
     Numbers,
     /// For [`Table::labels`](crate::input::Table::labels) and [`binary_labels`](crate::input::Table::binary_labels).
@@ -20,7 +20,7 @@ pub(super) enum Projection {
     /// All columns, for anything.
     All,
     /// The columns of these names; with `guess` also columns that may be one of them.
-    Named { columns: Vec<(String, ColumnUse)>, guess: bool },
+    Named { columns: Vec<(String, ColumnType)>, guess: bool },
 }
 
 impl Projection {
@@ -28,9 +28,9 @@ impl Projection {
     pub(super) const NONE: Self = Self::Named { columns: Vec::new(), guess: false };
 
     /// These columns of a table that is read with these options. Labels are read as text if one of them is named as class 1.
-    pub(super) fn of(columns: &[(&str, ColumnUse)], options: &TableOptions) -> Self {
+    pub(super) fn of(columns: &[(&str, ColumnType)], options: &TableOptions) -> Self {
         let used = |used| match (used, &options.positive_label) {
-            (ColumnUse::Labels, Some(_)) => ColumnUse::Text,
+            (ColumnType::Labels, Some(_)) => ColumnType::Text,
             (used, _) => used,
         };
         let columns = columns.iter().map(|&(name, of)| (name.to_owned(), used(of))).collect();
@@ -39,20 +39,20 @@ impl Projection {
 
     /// The columns of these names, for anything.
     pub(super) fn texts(names: &[&str], options: &TableOptions) -> Self {
-        let columns: Vec<_> = names.iter().map(|name| (*name, ColumnUse::Text)).collect();
+        let columns: Vec<_> = names.iter().map(|name| (*name, ColumnType::Text)).collect();
         Self::of(&columns, options)
     }
 
     /// What a column is read for, if it is read. A column that has or may have two uses is read as text.
-    pub(super) fn use_of(&self, name: &str) -> Option<ColumnUse> {
-        let Self::Named { columns, guess } = self else { return Some(ColumnUse::Text) };
+    pub(super) fn type_of(&self, name: &str) -> Option<ColumnType> {
+        let Self::Named { columns, guess } = self else { return Some(ColumnType::Text) };
         let is_read = |wanted: &str| wanted == name.trim() || *guess && may_be(wanted, name);
         let mut uses = columns.iter().filter(|(wanted, _)| is_read(wanted)).map(|&(_, used)| used);
-        uses.next().map(|used| if uses.all(|other| other == used) { used } else { ColumnUse::Text })
+        uses.next().map(|used| if uses.all(|other| other == used) { used } else { ColumnType::Text })
     }
 
     /// Whether a column of this name is read.
     pub(super) fn includes(&self, name: &str) -> bool {
-        self.use_of(name).is_some()
+        self.type_of(name).is_some()
     }
 }

@@ -14,7 +14,7 @@ use super::limit::{MAX_READ_BYTES, MAX_UNPACKED_BYTES, unpack};
 use super::sniff::detect::{check_text, other_kind};
 use super::sniff::dialect;
 use super::sniff::options::TableOptions;
-use crate::files::{FileError, Format, Place, Problem, Progress, Row, Unit, Watch, read_to_limit};
+use crate::files::{FileError, Format, Location, Problem, Progress, Row, Unit, Watch, read_to_limit};
 
 /// The most bytes read of a device.
 const MAX_DEVICE_BYTES: u64 = 64 << 20;
@@ -130,7 +130,7 @@ impl Source {
     /// If they are compressed and cannot be unpacked.
     pub fn from_bytes(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, FileError> {
         let path = path.into();
-        let fail = |problem| FileError::input(Place::file(&path), problem);
+        let fail = |problem| FileError::input(Location::file(&path), problem);
         if let Some(problem) = other_kind(&path, &bytes) {
             return Err(fail(problem));
         }
@@ -140,7 +140,7 @@ impl Source {
             if !bytes.starts_with(b"\x1f\x8b") {
                 return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
             }
-            let place = Place::file(&path);
+            let place = Location::file(&path);
             let content = guarded(&place, Format::Gzip, || {
                 let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
                 unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
@@ -160,7 +160,7 @@ impl Source {
         let content = unpacked.as_ref().unwrap_or(&bytes);
         check_text(content, format).map_err(fail)?;
         if format == Format::Csv {
-            let damaged = |line| FileError::input(Place::file(&path).row(Row::Line(line)), Problem::NotUtf16);
+            let damaged = |line| FileError::input(Location::file(&path).row(Row::Line(line)), Problem::NotUtf16);
             if let Some(text) = dialect::decoded(content).map_err(damaged)? {
                 unpacked = Some(text);
             }
@@ -196,7 +196,7 @@ impl Source {
 }
 
 fn too_large(path: &Path, max: u64) -> FileError {
-    FileError::input(Place::file(path), Problem::FileTooLarge { max })
+    FileError::input(Location::file(path), Problem::FileTooLarge { max })
 }
 
 /// Whether a file is what another program writes into.

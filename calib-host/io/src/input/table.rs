@@ -16,7 +16,7 @@ use super::sniff::labels::labels_of_two;
 use super::sniff::options::{TableNote, TableOptions};
 use super::sniff::points::{ColumnPoints, Points};
 use super::values::Values;
-use crate::files::{FileError, Place, Problem};
+use crate::files::{FileError, Location, Problem};
 
 /// A table: columns with names, of numbers, labels or text.
 ///
@@ -25,7 +25,7 @@ use crate::files::{FileError, Place, Problem};
 /// whole floats for labels. The columns of all other tables are taken by their names, and by their values only.
 #[derive(Clone, Debug)]
 pub struct Table {
-    file: Place,
+    file: Location,
     pub(super) columns: Vec<NamedColumn>,
     /// What the spans of the cells point into.
     text: String,
@@ -323,12 +323,12 @@ impl Table {
         Ok(self.column_of(values, place))
     }
 
-    fn column_of<T>(&self, values: Vec<T>, place: Place) -> Column<T> {
+    fn column_of<T>(&self, values: Vec<T>, place: Location) -> Column<T> {
         Column { values, place, rows: self.rows.clone(), is_whole: self.reading.is_whole }
     }
 
     /// A column and its place; that of an array that is alone, whatever the name.
-    fn content(&self, name: &str) -> Result<(Place, &ColumnContent), FileError> {
+    fn content(&self, name: &str) -> Result<(Location, &ColumnContent), FileError> {
         Ok(match &self.columns[..] {
             [column] if self.is_lone_array() => (self.file.clone(), &column.content),
             _ => {
@@ -515,7 +515,7 @@ fn is_text(cell: TableCell<Span>) -> bool {
 /// What the readers of the formats fill a table with.
 impl Table {
     /// A table of these rows of a file.
-    pub(super) fn at(file: Place, rows: Rows) -> Self {
+    pub(super) fn at(file: Location, rows: Rows) -> Self {
         let reading = Reading::default();
         Self { file, columns: Vec::new(), text: String::new(), rows, lone_dtype: None, reading }
     }

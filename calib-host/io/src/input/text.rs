@@ -10,7 +10,7 @@ use super::guard::guarded;
 use super::limit::{MAX_READ_BYTES, MAX_ROW_BYTES};
 use super::sniff::options::TableOptions;
 use super::table::{Reading, Table};
-use crate::files::{FileError, Format, Place, Problem, Row, Unit};
+use crate::files::{FileError, Format, Location, Problem, Row, Unit};
 
 /// The length of a chunk: its fields stay in a cache. Under a fuzzer a short text has several chunks.
 pub(super) const CHUNK_LEN_BYTES: usize = if cfg!(fuzzing) { 48 } else { 1 << 18 };
@@ -53,7 +53,7 @@ type RecordEnd = Box<dyn Fn(&[u8]) -> usize + Send + Sync>;
 
 /// Cuts a file into chunks between records.
 pub(super) struct Splitter {
-    place: Place,
+    place: Location,
     file: Box<dyn ReadSeek>,
     chunk_len: usize,
     record_end: RecordEnd,
@@ -211,7 +211,7 @@ pub(super) mod tests {
     use super::*;
 
     /// What columns hold, row by row with the places, or why they do not.
-    pub(in crate::input) type Read = Result<Vec<(Place, u64)>, String>;
+    pub(in crate::input) type Read = Result<Vec<(Location, u64)>, String>;
 
     /// The numbers of column `a` and the classes of column `b`.
     pub(in crate::input) fn columns(table: &Table) -> [Read; 2] {

@@ -3,7 +3,7 @@
 use calib_core::ScoreEncoding;
 use calib_fit::FitError;
 use calib_fit::data::{BinaryData, DataError, RowsDigest, ScoreKind, WeightedData};
-use calib_fit::points::Spread;
+use calib_fit::points::ScoreSummary;
 
 use super::column::{Column, check_same_rows};
 use crate::files::{Fault, FileError, Problem};
@@ -43,11 +43,11 @@ impl Sample {
     ///
     /// # Errors
     ///
-    /// As [`BinaryData::spread`].
-    pub fn spread(&self) -> Result<Spread, FitError> {
+    /// As [`BinaryData::score_summary`].
+    pub fn score_summary(&self) -> Result<ScoreSummary, FitError> {
         match self {
-            Self::Points(data) => data.spread(),
-            Self::Weighted(data) => data.spread(),
+            Self::Points(data) => data.score_summary(),
+            Self::Weighted(data) => data.score_summary(),
         }
     }
 }

@@ -29,5 +29,5 @@ mod writer;
 
 pub use block::{Block, NewColumn, ScoreNumbers, Values};
 pub use format::{TableFormat, UnknownFormat};
-pub use stream::{Piece, send_stream, write_stream};
+pub use stream::{RowChunk, send_stream, write_stream};
 pub use writer::{Part, TableWriter, write_table};

@@ -16,7 +16,7 @@ use crate::files::OutputError;
 const PART_ROWS: usize = 1 << 14;
 
 /// What is read at a time.
-pub trait Piece: Sync + Send {
+pub trait RowChunk: Sync + Send {
     /// The number of rows.
     fn rows(&self) -> usize;
 }
@@ -30,7 +30,7 @@ type Sent = Vec<Part>;
 /// # Errors
 ///
 /// The first error of reading or making, in the order of the rows, or of writing; no file is left then.
-pub fn write_stream<P: Piece, E: From<OutputError> + Send>(
+pub fn write_stream<P: RowChunk, E: From<OutputError> + Send>(
     (path, overwrite, format): (&Path, bool, TableFormat),
     read: impl FnMut() -> Result<Option<P>, E> + Send,
     make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
@@ -43,7 +43,7 @@ pub fn write_stream<P: Piece, E: From<OutputError> + Send>(
 /// # Errors
 ///
 /// As [`write_stream`]; nothing is sent on then.
-pub fn send_stream<P: Piece, E: From<OutputError> + Send>(
+pub fn send_stream<P: RowChunk, E: From<OutputError> + Send>(
     (name, out, format): (&Path, &mut dyn Write, TableFormat),
     read: impl FnMut() -> Result<Option<P>, E> + Send,
     make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
@@ -55,7 +55,7 @@ pub fn send_stream<P: Piece, E: From<OutputError> + Send>(
 type WriteRows<'w> = &'w mut dyn FnMut(&mut TableWriter<'_, '_>) -> io::Result<()>;
 
 /// Reads, makes and writes at a time, into the table that is begun and ended around the writing.
-fn stream<P: Piece, E: From<OutputError> + Send>(
+fn stream<P: RowChunk, E: From<OutputError> + Send>(
     mut read: impl FnMut() -> Result<Option<P>, E> + Send,
     make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
     table: impl FnOnce(WriteRows<'_>) -> Result<(), OutputError>,
@@ -76,7 +76,7 @@ fn stream<P: Piece, E: From<OutputError> + Send>(
 }
 
 /// Sends the parts of all pieces until there is no one to take them.
-fn make_all<P: Piece, E: Send>(
+fn make_all<P: RowChunk, E: Send>(
     read: &mut (impl FnMut() -> Result<Option<P>, E> + Send),
     make: &(impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync),
     sender: SyncSender<Sent>,
@@ -108,7 +108,7 @@ fn make_all<P: Piece, E: Send>(
 }
 
 /// Makes and sends the parts of some pieces; false if nobody takes them.
-fn send_all<P: Piece, E: Send>(
+fn send_all<P: RowChunk, E: Send>(
     pieces: &[P],
     make: &(impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync),
     sender: &SyncSender<Sent>,
@@ -164,7 +164,7 @@ mod tests {
     /// So many of the rows, or a fault after them.
     struct Rows(Vec<Row>);
 
-    impl Piece for Rows {
+    impl RowChunk for Rows {
         fn rows(&self) -> usize {
             self.0.len()
         }

@@ -5,7 +5,7 @@ use calib_fit::stats::percent_of_success;
 
 use super::figures::Side;
 use super::words::number;
-use crate::draw::{Axis, Chart, LegendEntry, Plot, Words, finish};
+use crate::draw::{Axis, Chart, LegendEntry, Plot, PlotText, finish};
 
 /// The CORP reliability curve with its band, and the smooth curve; `None` if there are no probabilities on this side.
 pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option<Plot> {
@@ -48,7 +48,7 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
     };
     let columns = vec!["from", "to", "rows", "events", "observed frequency"];
     let rows = corp.curve.iter().map(row).collect();
-    Some(finish(&chart, Words { id: &id, title: &title, caption, legend }, columns, rows))
+    Some(finish(&chart, PlotText { id: &id, title: &title, caption, legend }, columns, rows))
 }
 
 /// The decision curves before and after, of treating all and of treating none.
@@ -89,7 +89,7 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
         "Net benefit per row: true positives minus false positives weighted by the odds of the threshold (Vickers and Elkin \
          2006). Higher is better, over the thresholds at which you would act.{band}"
     );
-    let words = Words { id: "decision-curve", title: "Decision curve", caption, legend };
+    let words = PlotText { id: "decision-curve", title: "Decision curve", caption, legend };
     let mut columns = vec!["threshold"];
     columns.extend(before.map(|_| "before"));
     columns.extend(["after", "interval", "treat all"]);
@@ -131,7 +131,7 @@ pub(super) fn outcomes(found: &ClinicalValidation) -> Plot {
         }
     }
     chart.line("frame", [(0.0, 0.0), (1.0, 0.0)]);
-    let words = Words {
+    let words = PlotText {
         id: "outcomes",
         title: "Probabilities by outcome",
         caption: "The percentage of the rows of each label in 40 bars of equal width, after calibration: the less the two \

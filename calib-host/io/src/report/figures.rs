@@ -13,7 +13,7 @@ use super::classes::ClassWiseSummary;
 use super::guarantee::Curve;
 use super::plots::{self, BARS, Occupancy, Theory, ValidityKind};
 use super::words::number;
-use crate::draw::{Axis, LegendEntry, Plot, Words};
+use crate::draw::{Axis, LegendEntry, Plot, PlotText};
 
 /// Before and after, in words and marks.
 const BOTH: [LegendEntry; 2] = [("before", "before: the classifier's score"), ("after", "after calibration")];
@@ -47,7 +47,7 @@ pub(super) fn reliability(side: Side, metrics: &BeforeAfter, options: &AssessOpt
         number(ece.debiased.unwrap_or(f64::NAN))
     );
     let (id, title) = (format!("reliability-{class}"), format!("Reliability {class} calibration"));
-    plots::reliability(Words { id: &id, title: &title, caption, legend }, &[(class, &assessment.bins)])
+    plots::reliability(PlotText { id: &id, title: &title, caption, legend }, &[(class, &assessment.bins)])
 }
 
 /// Both reliability diagrams in one, with bands of the bins' exact intervals.
@@ -60,7 +60,7 @@ pub(super) fn before_and_after(metrics: &BeforeAfter, options: &AssessOptions<'_
         errors(&metrics.before, &metrics.after)
     );
     let (before, after) = (plain(&metrics.before), plain(&metrics.after));
-    let words = Words {
+    let words = PlotText {
         id: "before-and-after",
         title: "Before and after calibration",
         caption,
@@ -109,7 +109,7 @@ fn errors(before: &Assessment, after: &Assessment) -> String {
 fn both_sides(id: &str, title: &str, caption: String, before: &Assessment, after: &Assessment) -> Plot {
     let mut legend = BOTH.to_vec();
     legend.push(("bar", "fraction of the probabilities after calibration"));
-    let words = Words { id, title, caption, legend };
+    let words = PlotText { id, title, caption, legend };
     plots::reliability(words, &[("before", &plain(before)), ("after", &plain(after))])
 }
 
@@ -170,7 +170,7 @@ impl Validities {
             }
         });
         let theory: Theory<'_> = theory.as_ref().map(|theory| theory as _);
-        let words = Words { id, title, caption: format!("{what} {noise}{groups}"), legend };
+        let words = PlotText { id, title, caption: format!("{what} {noise}{groups}"), legend };
         plots::validity(words, (self.before.as_ref(), &self.after), kind, theory)
     }
 }
@@ -193,13 +193,13 @@ pub(super) fn roc(test: &CalibratedRows) -> Option<Plot> {
         after.auc(),
         before.hull_auc()
     );
-    Some(plots::roc(Words { id: "roc", title: "ROC curve", caption, legend }, &before, &after))
+    Some(plots::roc(PlotText { id: "roc", title: "ROC curve", caption, legend }, &before, &after))
 }
 
 /// The distributions of scores and of calibrated probabilities; of the latter alone where scores are margins.
 pub(super) fn distribution(test: &CalibratedRows) -> Plot {
     if test.margins.is_some() {
-        let words = Words {
+        let words = PlotText {
             id: "distribution",
             title: "Distribution of probabilities",
             caption: format!(
@@ -210,7 +210,7 @@ pub(super) fn distribution(test: &CalibratedRows) -> Plot {
         let end = Axis::probs("", largest(&test.after)).hi;
         return plots::distribution_after(words, end, &bars(&test.after, end));
     }
-    let words = Words {
+    let words = PlotText {
         id: "distribution",
         title: "Distribution of scores and probabilities",
         caption: format!(
@@ -234,7 +234,7 @@ pub(super) fn of_margins(test: &CalibratedRows) -> Option<[Plot; 2]> {
     let bar = |margin: f64| (margin - ends.0) / (ends.1 - ends.0) * BARS as f64;
     // A cast saturates: what is below counts in the first bar.
     points.iter().for_each(|point| counts[(bar(point.0) as usize).min(BARS - 1)] += 1);
-    let words = |id, title, caption: &str, legend| Words { id, title, caption: caption.into(), legend };
+    let words = |id, title, caption: &str, legend| PlotText { id, title, caption: caption.into(), legend };
     let histogram = words(
         "margins",
         "Distribution of margins",
@@ -304,7 +304,7 @@ pub(super) fn band(artifact: &Artifact<'_>, test: &CalibratedRows) -> Option<Plo
         ("after", "the calibrated probability"),
         ("before", "event rates of the test rows"),
     ];
-    let words = Words { id: "band", title: "The band around the calibration curve", caption, legend };
+    let words = PlotText { id: "band", title: "The band around the calibration curve", caption, legend };
     Some(plots::band(words, axis, &steps, &points))
 }
 
@@ -334,7 +334,7 @@ pub(super) fn occupancy(occupancy: &[Occupancy]) -> Option<Plot> {
         }
         _ => String::new(),
     };
-    let words = Words {
+    let words = PlotText {
         id: "occupancy",
         title: "Rows per bin of the calibrator",
         caption: format!(

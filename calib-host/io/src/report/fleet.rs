@@ -1,14 +1,14 @@
 //! A page about a fleet: what the counters of all devices say.
 
 use calib_fit::artifact::{StoredArtifact, number_of, points, table_label};
-use calib_fit::fleet::{DeviceStanding, Evidence, FleetBin, FleetTable, Standing};
+use calib_fit::fleet::{DeviceEvidence, Evidence, FleetBin, FleetTable, EvidenceLevel};
 use calib_fit::stats::percent_of_success;
 use minijinja::{Value, context};
 
 use super::data::Origin;
 use super::page::{Page, PageError};
 use super::words::number;
-use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
+use crate::draw::{Axis, Chart, Mark, Plot, PlotText, finish};
 
 /// At most so many tables are drawn.
 const DRAWN_TABLES: usize = 12;
@@ -61,7 +61,7 @@ impl FleetReport<'_> {
             identity: &artifact.identity().to_string(),
             verdict: context! {
                 title => self.title(),
-                is_bad => self.worst() == Standing::Alarm,
+                is_bad => self.worst() == EvidenceLevel::Alarm,
                 sentences => self.tables.iter().flat_map(|table| self.verdict(table)).collect::<Vec<_>>(),
             },
             plots: &plots,
@@ -75,28 +75,28 @@ impl FleetReport<'_> {
     }
 
     /// The strongest that any table's counters say.
-    fn worst(&self) -> Standing {
+    fn worst(&self) -> EvidenceLevel {
         let guarantees = self.tables.iter().filter_map(|table| table.guarantee);
         let all = self.tables.iter().map(|table| table.shift).chain(guarantees);
-        all.map(|evidence| evidence.standing()).max().unwrap_or(Standing::Quiet)
+        all.map(|evidence| evidence.level()).max().unwrap_or(EvidenceLevel::Quiet)
     }
 
     fn title(&self) -> &'static str {
-        let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
+        let is_alarm = |evidence: Evidence| evidence.level() == EvidenceLevel::Alarm;
         match self.worst() {
             // Of outcomes the alarm is about the probabilities; of scores it is not.
-            Standing::Alarm if !self.tables.iter().filter_map(|table| table.guarantee).any(is_alarm) => {
+            EvidenceLevel::Alarm if !self.tables.iter().filter_map(|table| table.guarantee).any(is_alarm) => {
                 "Alert: the scores are not like the reference scores. Only outcomes show whether the probabilities are still \
                  calibrated"
             }
-            Standing::Alarm => "Alert: do not rely on the calibrator",
-            Standing::Evidence => "There is evidence against the calibrator, but not enough for an alert",
-            Standing::Quiet
+            EvidenceLevel::Alarm => "Alert: do not rely on the calibrator",
+            EvidenceLevel::Evidence => "There is evidence against the calibrator, but not enough for an alert",
+            EvidenceLevel::Quiet
                 if self.tables.iter().all(|table| table.predictions.iter().all(|&count| count == 0)) =>
             {
                 "Nothing to evaluate: no prediction is known"
             }
-            Standing::Quiet | Standing::Weak => "Quiet: little or no evidence against the calibrator",
+            EvidenceLevel::Quiet | EvidenceLevel::Weak => "Quiet: little or no evidence against the calibrator",
         }
     }
 
@@ -111,15 +111,15 @@ impl FleetReport<'_> {
         let of = self.name(table).map_or(String::new(), |name| format!("{name}: "));
         let predictions: u64 = table.predictions.iter().sum();
         let labeled: u64 = table.bins.iter().map(|bin| bin.labeled).sum();
-        let said = match table.shift.standing() {
-            Standing::Alarm => "alert. They are not distributed like the reference scores",
-            Standing::Evidence => {
+        let said = match table.shift.level() {
+            EvidenceLevel::Alarm => "alert. They are not distributed like the reference scores",
+            EvidenceLevel::Evidence => {
                 "evidence, no alert. There is some evidence that they are not distributed like the reference scores"
             }
-            Standing::Weak => {
+            EvidenceLevel::Weak => {
                 "weak evidence, no alert. There is weak evidence that they are not distributed like the reference scores"
             }
-            Standing::Quiet => {
+            EvidenceLevel::Quiet => {
                 "quiet. There is little or no evidence that they are not distributed like the reference scores"
             }
         };
@@ -133,15 +133,15 @@ impl FleetReport<'_> {
                 "nothing to evaluate, as none is known: whether the guarantee still holds is unknown.".into()
             }
             Some(guarantee) => {
-                let said = match guarantee.standing() {
-                    Standing::Alarm => "alert. They are not as frequent as guaranteed",
-                    Standing::Evidence => {
+                let said = match guarantee.level() {
+                    EvidenceLevel::Alarm => "alert. They are not as frequent as guaranteed",
+                    EvidenceLevel::Evidence => {
                         "evidence, no alert. There is some evidence that they are not as frequent as guaranteed"
                     }
-                    Standing::Weak => {
+                    EvidenceLevel::Weak => {
                         "weak evidence, no alert. There is weak evidence that they are not as frequent as guaranteed"
                     }
-                    Standing::Quiet => {
+                    EvidenceLevel::Quiet => {
                         "quiet. There is little or no evidence that they are not as frequent as guaranteed"
                     }
                 };
@@ -166,13 +166,13 @@ impl FleetReport<'_> {
 
     /// The row of each device, those with the largest e-values first.
     fn devices(&self, table: &FleetTable) -> Value {
-        let evidence = |device: &DeviceStanding| {
+        let evidence = |device: &DeviceEvidence| {
             let part = |evidence: Evidence| evidence.log / f64::from(evidence.rarity).ln();
             part(device.shift).max(device.judged().map_or(f64::NEG_INFINITY, part))
         };
-        let mut devices: Vec<&DeviceStanding> = table.devices.iter().collect();
+        let mut devices: Vec<&DeviceEvidence> = table.devices.iter().collect();
         devices.sort_by(|a, b| evidence(b).total_cmp(&evidence(a)));
-        let row = |device: &&DeviceStanding| {
+        let row = |device: &&DeviceEvidence| {
             let said = |evidence: Evidence| evidence.to_string();
             [
                 device.device.clone(),
@@ -241,7 +241,7 @@ impl FleetReport<'_> {
             ]
         });
         let rows = rows.collect();
-        let words = Words {
+        let words = PlotText {
             id: &format!("outcomes-{}", table.table),
             title,
             caption: format!(
@@ -291,7 +291,7 @@ impl FleetReport<'_> {
             vec![at.to_string(), format!("{expected:.2}%"), count.to_string(), format!("{found:.2}%")]
         });
         let rows = rows.collect();
-        let words = Words {
+        let words = PlotText {
             id: &format!("scores-{}", table.table),
             title,
             caption: "How predictions are distributed over the monitor's bins, and how the reference scores were. For these, \
@@ -328,8 +328,8 @@ fn share(bin: &FleetBin) -> f64 {
 
 /// The e-value, and what an alert needs.
 fn levels(evidence: Evidence) -> String {
-    match evidence.standing() {
-        Standing::Quiet => format!("alert at e-value {}", evidence.rarity),
+    match evidence.level() {
+        EvidenceLevel::Quiet => format!("alert at e-value {}", evidence.rarity),
         _ => format!("e-value {}, alert at {}", evidence.e_value(), evidence.rarity),
     }
 }

@@ -28,7 +28,7 @@ use crate::draw::Plot;
 /// ```
 /// use calib_core::{Outcome, Score};
 /// use calib_io::report::{Figure, Origin, ReportData, plot, report};
-/// use calib_fit::apply::{Words, calibrate};
+/// use calib_fit::apply::{RandomWords, calibrate};
 /// use calib_fit::assess::{AssessOptions, CalibratedRows, ExtremeProbs, Prediction, PredictionKind};
 /// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
@@ -41,7 +41,7 @@ use crate::draw::Plot;
 ///     let scores: Vec<_> = (0..200).map(|i| Score::new(i as f32 / 200.0).unwrap()).collect();
 ///     let of = |prob: f32, bin, i| Prediction { class: 1, prob: prob.into(), bin, hit: label(i) };
 ///     let binary = artifact.artifact();
-///     let applied = calibrate(&binary, scores[..].into(), Words::new(&binary, 0)).unwrap();
+///     let applied = calibrate(&binary, scores[..].into(), RandomWords::new(&binary, 0)).unwrap();
 ///     let after = (0..).zip(&applied).map(|(i, row)| match row.outcome {
 ///         Outcome::Calibrated(calibrated) => of(calibrated.prob, calibrated.bin.into(), i),
 ///         Outcome::Uncalibrated(_) => unreachable!("the table has all scores"),
@@ -56,7 +56,7 @@ use crate::draw::Plot;
 ///     calibration: &calibration,
 ///     test: &test,
 ///     class_probs: None,
-///     doubts: &[],
+///     warnings: &[],
 ///     rule: None,
 ///     operating: &[],
 ///     extremes: ExtremeProbs::LeaveOut,
@@ -140,7 +140,7 @@ pub fn report(
         guarantee: with_rule(guarantee.statement, &rule_sentences(artifact)),
         guaranteed: is_guaranteed(artifact),
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
-        doubtful: !evidence.is_empty() || !data.doubts.is_empty() || flaws.iter().any(Flaw::is_grave),
+        doubtful: !evidence.is_empty() || !data.warnings.is_empty() || flaws.iter().any(Flaw::is_grave),
         evidence,
         flaws,
         uncalibrated: test.uncalibrated,

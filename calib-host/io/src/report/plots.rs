@@ -7,7 +7,7 @@ use calib_fit::stats::places;
 use serde::Serialize;
 
 use super::words::number;
-use crate::draw::{Axis, Chart, Mark, Plot, Words, finish};
+use crate::draw::{Axis, Chart, Mark, Plot, PlotText, finish};
 
 /// ROC curves are drawn with at most so many points.
 const DRAWN_POINTS: usize = 400;
@@ -27,7 +27,7 @@ fn largest(series: &[(&'static str, &[ReliabilityBin])]) -> f64 {
 }
 
 /// A reliability diagram of one or two sets of bins, with the intervals of the bins as bands.
-pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
+pub(super) fn bands(words: PlotText<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
     let largest = largest(series);
     let mut chart = Chart::new(
         Axis::probs("mean predicted probability", largest),
@@ -51,9 +51,9 @@ pub(super) fn bands(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin]
     table(&chart, words, series)
 }
 
-/// A reliability diagram of one or two sets of bins, each with the style of its marks, `before` or `after`. The grey bars are
+/// A reliability diagram of one or two sets of bins, each with the style of its marks, `before` or `after`. The gray bars are
 /// the shares of predictions of the last one.
-pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
+pub(super) fn reliability(words: PlotText<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
     let largest = largest(series);
     let y = Axis::probs("observed frequency", largest);
     let end = y.hi;
@@ -77,7 +77,7 @@ pub(super) fn reliability(words: Words<'_>, series: &[(&'static str, &[Reliabili
 }
 
 /// A reliability diagram with its bins in a table.
-fn table(chart: &Chart, words: Words<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
+fn table(chart: &Chart, words: PlotText<'_>, series: &[(&'static str, &[ReliabilityBin])]) -> Plot {
     let top_label = series.last().is_some_and(|last| last.1.iter().any(|bin| bin.top_label.is_some()));
     let mut columns =
         vec!["", "bin", "predictions", "events", "mean probability", "observed frequency", "interval"];
@@ -116,7 +116,7 @@ pub(super) enum ValidityKind {
 
 /// The validity curves before and after, with what is guaranteed of it.
 pub(super) fn validity(
-    words: Words<'_>,
+    words: PlotText<'_>,
     (before, after): (Option<&Validity>, &Validity),
     kind: ValidityKind,
     theory: Theory<'_>,
@@ -172,7 +172,7 @@ fn axis_end(before: Option<&Validity>, after: &Validity) -> f64 {
 }
 
 /// The ROC curves before and after, with the convex hull of the one before.
-pub(super) fn roc(words: Words<'_>, before: &Roc, after: &Roc) -> Plot {
+pub(super) fn roc(words: PlotText<'_>, before: &Roc, after: &Roc) -> Plot {
     let mut chart = Chart::new(Axis::unit("false positive rate"), Axis::unit("true positive rate"));
     chart.diagonal();
     let rates = |roc: &Roc, point: &RocPoint| {
@@ -203,7 +203,7 @@ fn thinned(points: &[RocPoint]) -> impl Iterator<Item = &RocPoint> {
 pub(super) const BARS: usize = 40;
 
 /// The distributions of scores and of calibrated probabilities, as shares in bars of equal width up to the end of an axis.
-pub(super) fn distribution(words: Words<'_>, axis: Axis, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
+pub(super) fn distribution(words: PlotText<'_>, axis: Axis, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
     let shares = |counts: &[u64; BARS]| {
         let n: u64 = counts.iter().sum();
         counts.map(|count| 100.0 * count as f64 / n as f64)
@@ -229,17 +229,17 @@ pub(super) fn distribution(words: Words<'_>, axis: Axis, before: &[u64; BARS], a
 }
 
 /// The distribution of calibrated probabilities, where scores are on another scale.
-pub(super) fn distribution_after(words: Words<'_>, end: f64, after: &[u64; BARS]) -> Plot {
+pub(super) fn distribution_after(words: PlotText<'_>, end: f64, after: &[u64; BARS]) -> Plot {
     histogram(words, "probability", (0.0, end), ("after", after))
 }
 
 /// The distribution of margins between two, those beyond in the outer bars.
-pub(super) fn margins(words: Words<'_>, ends: (f64, f64), before: &[u64; BARS]) -> Plot {
+pub(super) fn margins(words: PlotText<'_>, ends: (f64, f64), before: &[u64; BARS]) -> Plot {
     histogram(words, "margin", ends, ("before", before))
 }
 
 fn histogram(
-    words: Words<'_>,
+    words: PlotText<'_>,
     label: &'static str,
     (lo, hi): (f64, f64),
     (class, counts): (&str, &[u64; BARS]),
@@ -260,7 +260,7 @@ fn histogram(
 }
 
 /// The calibrated probability of every margin, in ascending order of margin.
-pub(super) fn map(words: Words<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)]) -> Plot {
+pub(super) fn map(words: PlotText<'_>, (lo, hi): (f64, f64), points: &[(f64, f64)]) -> Plot {
     let largest = points.iter().map(|point| point.1).fold(0.0, f64::max);
     let mut chart = Chart::new(Axis::new("margin", lo, hi), Axis::probs("calibrated probability", largest));
     let inside = |point: &&(f64, f64)| (lo..=hi).contains(&point.0);
@@ -281,7 +281,7 @@ pub(super) fn band_at(steps: &[([Option<f64>; 2], ProbInterval)], score: f64) ->
 
 /// A band over the score, with the calibrated probability and the event rates of rows in ascending order of score: score, probability, label.
 pub(super) fn band(
-    words: Words<'_>,
+    words: PlotText<'_>,
     axis: Axis,
     steps: &[([Option<f64>; 2], ProbInterval)],
     points: &[(f64, f64, bool)],
@@ -340,7 +340,7 @@ pub struct Occupancy {
 pub(super) const LISTED_BINS: usize = 400;
 
 /// How the rows of both data sets are shared out among the bins of an artifact.
-pub(super) fn occupancy(words: Words<'_>, bins: &[Occupancy]) -> Plot {
+pub(super) fn occupancy(words: PlotText<'_>, bins: &[Occupancy]) -> Plot {
     let (calibration, test) =
         bins.iter().fold((0, 0), |(calibration, test), bin| (calibration + bin.calibration, test + bin.test));
     let percent = |count: u64, all: u64| 100.0 * count as f64 / all.max(1) as f64;

@@ -36,7 +36,7 @@ pub struct ReportRequest {
     /// What is decided by the probabilities.
     pub rule: Option<ReportedRule>,
     /// What is doubtful about how the rows were read, in sentences.
-    pub doubts: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl Default for ReportRequest {
@@ -50,7 +50,7 @@ impl Default for ReportRequest {
             drawn_classes: 12,
             same_rows: false,
             rule: None,
-            doubts: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }
@@ -131,7 +131,7 @@ pub fn report_of(
         calibration: calibration.predictions(&artifact)?,
         test: rows,
         class_probs: test.class_probs.as_ref(),
-        doubts: &how.doubts,
+        warnings: &how.warnings,
         rule: how.rule.as_ref(),
         operating: &test.operating(&artifact, how.alpha),
         extremes: how.extremes,

@@ -6,7 +6,7 @@ use calib_fit::assess::ClassProbRows;
 use serde::Serialize;
 
 use super::words::number;
-use crate::draw::{Axis, Chart, Plot, Words, finish};
+use crate::draw::{Axis, Chart, Plot, PlotText, finish};
 
 /// The side of the triangle is divided into so many parts.
 const PARTS: f64 = 12.0;
@@ -92,7 +92,7 @@ pub(super) fn simplex(rows: &ClassProbRows) -> Plot {
         .iter()
         .map(|mean| vec![mean.n.to_string(), three(mean.before), three(mean.after), three(mean.frequencies)]);
     let table = table.collect();
-    let words = Words {
+    let words = PlotText {
         id: "simplex",
         title: "Recalibration diagram",
         caption: format!(

@@ -13,7 +13,7 @@ pub struct ReportData<'a> {
     /// The same with all classes, where the artifact gives every class a probability.
     pub class_probs: Option<&'a ClassProbRows>,
     /// What is doubtful about how the rows were read, in sentences: they stand first among the warnings.
-    pub doubts: &'a [String],
+    pub warnings: &'a [String],
     /// What is decided by the probabilities.
     pub rule: Option<&'a ReportedRule>,
     /// How accurate the artifact's operating points are on the test rows; empty if it has none.

@@ -36,8 +36,8 @@ pub(super) fn warnings(
     occupancy: &[Occupancy],
 ) -> Vec<String> {
     let header = artifact.header();
-    let ReportData { calibration, test, doubts, .. } = *data;
-    let mut warnings = doubts.to_vec();
+    let ReportData { calibration, test, warnings, .. } = *data;
+    let mut warnings = warnings.to_vec();
     let overlap = || same_rows(calibration, test).then(Overlap::exact);
     warnings.extend(origin.test_is_calibration.or_else(overlap).map(Overlap::warning));
     warnings.extend(evidence.iter().map(ToString::to_string));

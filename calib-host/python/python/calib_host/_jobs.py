@@ -58,14 +58,14 @@ class Made(dict[str, Any]):
     artifact: bytes = b""
 
     @classmethod
-    def _of(cls, made: tuple[Any, str], doubts: list[str] | None = None) -> Any:
+    def _of(cls, made: tuple[Any, str], messages: list[str] | None = None) -> Any:
         artifact, facts = made
         found = cls(json.loads(facts))
         found.artifact = b"" if artifact is None else artifact.to_bytes()
-        if doubts is not None:
-            found["warnings"] = doubts
-            for doubt in doubts:
-                warnings.warn(doubt, CalibrationWarning, stacklevel=3)
+        if messages is not None:
+            found["warnings"] = messages
+            for message in messages:
+                warnings.warn(message, CalibrationWarning, stacklevel=3)
         return found
 
     @property
@@ -139,7 +139,7 @@ def threshold(
         refer_raises=refer_raises,
         seed=seed,
     )
-    return Thresholds._of(made, data.doubts())
+    return Thresholds._of(made, data.warnings())
 
 
 def sets(
@@ -170,7 +170,7 @@ def sets(
     4
     """
     data = _dataset(scores, y, kind, calibrator=calibrator, codes=score_encoding)
-    artifact, facts, doubt = _native.sets(
+    artifact, facts, message = _native.sets(
         data,
         None if calibrator is None else calibrator._artifact,
         counter=counter,
@@ -181,7 +181,7 @@ def sets(
         never_empty=never_empty,
         class_score=class_score,
     )
-    return PredictionSets._of((artifact, facts), data.doubts() + ([] if doubt is None else [doubt]))
+    return PredictionSets._of((artifact, facts), data.warnings() + ([] if message is None else [message]))
 
 
 def adjust(

@@ -89,10 +89,10 @@ def compare(
             seed=seed,
             same_rows=same_rows,
         )
-    doubts = [doubt for data in (rows, others) if data is not None for doubt in data.doubts()]
-    for doubt in doubts:
-        warnings.warn(doubt, CalibrationWarning, stacklevel=2)
-    return Comparison({**json.loads(found), "warnings": doubts})
+    messages = [message for data in (rows, others) if data is not None for message in data.warnings()]
+    for message in messages:
+        warnings.warn(message, CalibrationWarning, stacklevel=2)
+    return Comparison({**json.loads(found), "warnings": messages})
 
 
 class Report(dict[str, Any]):

@@ -10,7 +10,7 @@ const START: usize = 0x000;
 const VALUE_READY: usize = 0x100;
 const CONFIG: usize = 0x504;
 const VALUE: usize = 0x508;
-/// Removes the bias towards ones or zeros.
+/// Removes the bias toward ones or zeros.
 const DIGITAL_ERROR_CORRECTION: u32 = 1;
 
 /// Random words from thermal noise.

@@ -34,7 +34,7 @@ void board_start(void)
     *at(TIMER, 0x508) = 3;
     *at(TIMER, 0x510) = 0;
     *at(TIMER, 0x000) = 1;
-    /* Random bytes, with the bias towards ones or zeros removed. */
+    /* Random bytes, with the bias toward ones or zeros removed. */
     *at(RNG, 0x504) = 1;
     *at(RNG, 0x000) = 1;
 }

@@ -6,7 +6,7 @@ use calib_core::{ClassifierId, Logits, QuantizedScore, ScoreEncoding};
 use calib_firmware::{Classifier, Features, Output, Scratch, Task};
 
 use super::Codes;
-use crate::{Gives, MAX_CLASSES};
+use crate::{OutputKind, MAX_CLASSES};
 
 /// A network that was compiled, with names and scales.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Network<const FEATURES: usize, const OUTPUTS: usize> {
     id: ClassifierId,
     input: Codes,
     output: Codes,
-    gives: Gives,
+    output_kind: OutputKind,
     run: fn(&[i8; FEATURES]) -> [f32; OUTPUTS],
 }
 
@@ -28,14 +28,14 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Network<FEATURES, OUTPUTS> {
         id: ClassifierId,
         input: Codes,
         output: Codes,
-        gives: Gives,
+        output_kind: OutputKind,
         run: fn(&[i8; FEATURES]) -> [f32; OUTPUTS],
     ) -> Self {
         const {
             assert!(FEATURES > 0 && FEATURES <= MAX_VALUES, "a request holds 1 to 128 features");
             assert!(OUTPUTS > 0 && OUTPUTS <= MAX_CLASSES, "a network has 1 to 85 outputs");
         }
-        Self { name, id, input, output, gives, run }
+        Self { name, id, input, output, output_kind, run }
     }
 
     /// How many codes come out.
@@ -44,8 +44,8 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Network<FEATURES, OUTPUTS> {
     }
 
     /// What they stand for.
-    pub const fn gives(&self) -> Gives {
-        self.gives
+    pub const fn output_kind(&self) -> OutputKind {
+        self.output_kind
     }
 
     /// What its codes stand for.
@@ -99,9 +99,9 @@ impl<const FEATURES: usize, const OUTPUTS: usize> Classifier for Network<FEATURE
             CodeVectorError::Code(_, cause) => Refusal::Code(cause),
             _ => Refusal::Kind { classes: OUTPUTS as u16 },
         })?;
-        match self.gives {
-            Gives::Probs => Ok(Output::Codes(codes)),
-            Gives::Logits => {
+        match self.output_kind {
+            OutputKind::Probs => Ok(Output::Codes(codes)),
+            OutputKind::Logits => {
                 let logits = Logits::new(floats).map_err(Refusal::Logits)?;
                 Ok(Output::QuantizedLogits { codes, logits })
             }
@@ -137,7 +137,7 @@ mod tests {
     fn logits_come_as_codes_and_as_what_they_stand_for() {
         const OUT: Codes = Codes { scale: 0.1, zero_point: -7 };
         let run = |codes: &[i8; 3]| codes.map(|code| OUT.dequantize(code));
-        let network = Network::new("n", ID, IN, OUT, Gives::Logits, run);
+        let network = Network::new("n", ID, IN, OUT, OutputKind::Logits, run);
         assert_eq!((network.task(), network.feature_count()), (Task::TopLabel { classes: 3 }, 3));
         let mut scratch = [f32::NAN; MAX_VALUES];
         let output = network.classify(features(&[-128.0, 100.4, 99.0]), &mut scratch).unwrap();
@@ -153,12 +153,12 @@ mod tests {
     fn probabilities_and_margins_come_as_codes_alone() {
         let run = |codes: &[i8; 2]| codes.map(|code| PROBS.dequantize(code));
         let mut scratch = [0.0; MAX_VALUES];
-        let output = Network::new("n", ID, IN, PROBS, Gives::Probs, run)
+        let output = Network::new("n", ID, IN, PROBS, OutputKind::Probs, run)
             .classify(features(&[-100.0, 99.0]), &mut scratch)
             .unwrap();
         assert!(matches!(output, Output::Codes(codes) if codes.top_label().score().code() == 99));
 
-        let network = Network::new("n", ID, IN, IN, Gives::Logits, |codes: &[i8; 1]| codes.map(f32::from));
+        let network = Network::new("n", ID, IN, IN, OutputKind::Logits, |codes: &[i8; 1]| codes.map(f32::from));
         let output = network.classify(features(&[-5.0]), &mut scratch).unwrap();
         assert!(Task::Binary.gives(&output) && matches!(output, Output::Code(score) if score.code() == -5));
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn the_most_classes_fit() {
         let run = |codes: &[i8; 85]| codes.map(f32::from);
-        let network = Network::new("n", ID, IN, IN, Gives::Logits, run);
+        let network = Network::new("n", ID, IN, IN, OutputKind::Logits, run);
         let values: [f32; 85] = core::array::from_fn(|class| class as f32);
         let mut scratch = [0.0; MAX_VALUES];
         let output = network.classify(features(&values), &mut scratch).unwrap();

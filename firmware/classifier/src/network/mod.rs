@@ -7,7 +7,7 @@
 //! ```
 //! use calib_core::ClassifierId;
 //! use calib_firmware::{Classifier, Features, Output};
-//! use calib_classifier::Gives;
+//! use calib_classifier::OutputKind;
 //! use calib_classifier::network::{Codes, Network};
 //!
 //! /// Stands for the layers: the codes of two features are the logits of two classes.
@@ -16,13 +16,13 @@
 //! }
 //!
 //! let codes = Codes { scale: 0.5, zero_point: -10 };
-//! let network = Network::new("two", ClassifierId([7; 8]), codes, Codes { scale: 0.25, zero_point: 0 }, Gives::Logits, run);
+//! let network = Network::new("two", ClassifierId([7; 8]), codes, Codes { scale: 0.25, zero_point: 0 }, OutputKind::Logits, run);
 //! let features = Features::new(&[4.0, 7.0], 2).unwrap();
 //! assert_eq!(network.codes(features), [-2, 4]);
 //!
 //! let mut scratch = [0.0; 128];
 //! let Ok(Output::QuantizedLogits { codes, logits }) = network.classify(features, &mut scratch) else { panic!() };
-//! assert_eq!((codes.top_label_margin().lead(), logits.top_label().class), (6, 1));
+//! assert_eq!((codes.top_label_margin().top2_margin(), logits.top_label().class), (6, 1));
 //! ```
 //!
 //! # What this module does not do

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::error::Side;
 use super::graph::{Graph, Tensor};
 use super::{Fault, NetworkError, operators};
-use crate::{Gives, MAX_CLASSES};
+use crate::{OutputKind, MAX_CLASSES};
 
 /// A quantized network that a device runs, as far as its file tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Network {
     /// How many codes come out: one is class 1's margin, several are a class each.
     pub outputs: usize,
     /// What they are.
-    pub gives: Gives,
+    pub output_kind: OutputKind,
     /// The file.
     pub bytes: Vec<u8>,
 }
@@ -78,7 +78,7 @@ impl Network {
             input: taken,
             output: given,
             outputs,
-            gives: if has_softmax { Gives::Probs } else { Gives::Logits },
+            output_kind: if has_softmax { OutputKind::Probs } else { OutputKind::Logits },
             bytes,
         })
     }

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::Network;
-use crate::Gives;
+use crate::OutputKind;
 
-/// The source of a `static CLASSIFIER`, for `include!` where `ClassifierId` and the names of [`network`](crate::network) and [`Gives`] are in scope.
+/// The source of a `static CLASSIFIER`, for `include!` where `ClassifierId` and the names of [`network`](crate::network) and [`OutputKind`] are in scope.
 ///
 /// `copy` is a copy of the network's file, by its whole path: microflow's macro reads it while this source is compiled, from the
 /// compiler's folder, and cargo does not see that it does. The identity stands in the source, so another network is another
 /// source.
 pub fn source(network: &Network, copy: &Path) -> String {
-    let Network { name, id, input, output, outputs, gives, .. } = network;
+    let Network { name, id, input, output, outputs, output_kind, .. } = network;
     format!(
         "#[microflow::model({copy:?})]\n\
          struct Layers;\n\n\
@@ -27,7 +27,7 @@ pub fn source(network: &Network, copy: &Path) -> String {
          \x20   ClassifierId({id:?}),\n\
          \x20   {input},\n\
          \x20   {output},\n\
-         \x20   Gives::{gives},\n\
+         \x20   OutputKind::{output_kind},\n\
          \x20   run,\n\
          );\n",
         features = network.features(),
@@ -35,9 +35,9 @@ pub fn source(network: &Network, copy: &Path) -> String {
         id = id.0,
         input = codes(*input),
         output = codes(*output),
-        gives = match gives {
-            Gives::Logits => "Logits",
-            Gives::Probs => "Probs",
+        output_kind = match output_kind {
+            OutputKind::Logits => "Logits",
+            OutputKind::Probs => "Probs",
         },
     )
 }

@@ -162,7 +162,7 @@ fn margins_are_calibrated_and_the_calibrators_rule_decides() {
 }
 
 #[test]
-fn a_randomised_calibrator_of_margins_is_given_a_word() {
+fn a_randomized_calibrator_of_margins_is_given_a_word() {
     let slot = randomized_margin_artifact();
     let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, State::High, State::High]);
     for (body, prob, word) in [
@@ -186,20 +186,20 @@ fn a_randomised_calibrator_of_margins_is_given_a_word() {
 }
 
 #[test]
-fn logits_are_calibrated_by_their_lead_if_the_calibrator_takes_it() {
+fn logits_are_calibrated_by_their_top2_margin_if_the_calibrator_takes_it() {
     let slot = top_label_margin_artifact();
     let states = [State::Low, State::High, State::Low, State::High, State::Low];
     let mut device = device(&TERNARY, slot.as_bytes(), &states);
-    for (body, class, lead, prob) in [
+    for (body, class, top2_margin, prob) in [
         (RequestBody::predict(Scores::Logits(values(&[3.0, 1.5, -9.0]))), 0, 1.5, Some(0.25)),
         (RequestBody::predict(Scores::Logits(values(&[3.0, 1.0, 0.5]))), 0, 2.0, Some(0.75)),
-        // Ties go to the lowest class, with a lead of 0.
+        // Ties go to the lowest class, with a top-two margin of 0.
         (RequestBody::predict(Scores::Logits(values(&[5.0, 5.0, 5.0]))), 0, 0.0, Some(0.25)),
         (RequestBody::predict(Scores::Logits(values(&[-3.0, -2.0, f32::MAX]))), 2, f32::MAX, None),
         (RequestBody::predict(Scores::Features(values(&[0.5, 4.5]))), 1, 4.0, Some(0.125)),
     ] {
         let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
-        let score = ScoreEcho::Margin(Margin::new(lead).unwrap());
+        let score = ScoreEcho::Margin(Margin::new(top2_margin).unwrap());
         assert_eq!((prediction.class, prediction.score), (class, score));
         match prob {
             Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
@@ -213,19 +213,19 @@ fn logits_are_calibrated_by_their_lead_if_the_calibrator_takes_it() {
 }
 
 #[test]
-fn codes_of_logits_are_calibrated_by_their_lead_if_the_calibrator_takes_it() {
+fn codes_of_logits_are_calibrated_by_their_top2_margin_if_the_calibrator_takes_it() {
     let slot = top_label_code_margin_artifact();
     let mut device =
         device(&LeadOfCodes, slot.as_bytes(), &[State::Low, State::High, State::Low, State::High]);
     let of_keys = |keys: &[u16]| RequestBody::predict(Scores::Codes(keys.iter().copied().collect()));
-    for (body, class, lead, prob) in [
+    for (body, class, top2_margin, prob) in [
         (of_keys(&[100, 93, 0]), 0, 7, Some(0.25)),
         (of_keys(&[100, 92, 0]), 0, 8, Some(0.75)),
         (of_keys(&[0, 255, 0]), 1, 255, Some(0.125)),
         (RequestBody::predict(Scores::Features(values(&[-100.0, -50.0, 5.0]))), 2, 55, None),
     ] {
         let ReplyBody::Answer(prediction) = ask(&mut device, body) else { panic!("refused") };
-        assert_eq!((prediction.class, prediction.score), (class, ScoreEcho::Lead(lead)));
+        assert_eq!((prediction.class, prediction.score), (class, ScoreEcho::Top2Margin(top2_margin)));
         match prob {
             Some(prob) => assert_eq!(calibrated(prediction.outcome), prob),
             None => assert_eq!(prediction.outcome, Outcome::Uncalibrated(Uncalibrated::Class)),
@@ -299,11 +299,11 @@ fn margins_and_probabilities_are_never_taken_for_each_other() {
 }
 
 #[test]
-fn a_code_and_its_lead_are_never_taken_for_each_other() {
+fn a_code_and_its_top2_margin_are_never_taken_for_each_other() {
     let features = || RequestBody::predict(Scores::Features(values(&[1.0, 2.0, 3.0])));
-    let (by_code, by_lead) = (top_label_code_artifact(), top_label_code_margin_artifact());
+    let (by_code, by_top2_margin) = (top_label_code_artifact(), top_label_code_margin_artifact());
     refuses(&LeadOfCodes, by_code.as_bytes(), &[(features(), Refusal::ClassScore)]);
-    refuses(&Quantized, by_lead.as_bytes(), &[(features(), Refusal::ClassScore)]);
+    refuses(&Quantized, by_top2_margin.as_bytes(), &[(features(), Refusal::ClassScore)]);
     let floats = Refusal::Encoding(ScoreEncoding::F32);
     refuses(&LeadOfCodes, top_label_artifact(None).as_bytes(), &[(features(), floats)]);
 }

@@ -1,7 +1,7 @@
 //! The device: what it is asked, and what it answers.
 
 #[cfg(test)]
-mod acting;
+mod monitor_action;
 #[cfg(test)]
 mod counting;
 #[cfg(test)]
@@ -61,7 +61,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
     pub fn with_parts(parts: (C, Alarm<P>, M, E, W), slot: Slot<'a>) -> Self {
         let (classifier, alarm, meter, entropy, mut watch) = parts;
         log::start(classifier.name(), slot.status());
-        watch.begin(slot.artifact(), slot.passed_over().is_some());
+        watch.begin(slot.artifact(), slot.fallback_from().is_some());
         Self {
             classifier,
             slot,
@@ -150,7 +150,7 @@ impl<'a, C: Classifier, P: OutputPin, M: Meter, E: Entropy, W: Watch> Device<'a,
             alarm_rule: self.alarm.rule(),
             stack_high_water_bytes: self.meter.stack_high_water_bytes(),
             calibrator: self.slot.status(),
-            passed_over: self.slot.passed_over(),
+            fallback_from: self.slot.fallback_from(),
             questions: self.questions,
         }
     }
@@ -195,7 +195,7 @@ mod tests {
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
         let held = status.calibrator.map(|held| (held.identity, held.counter));
         assert_eq!((status.protocol, held), (PROTOCOL_VERSION, Ok((Identity([1; 8]), 0))));
-        assert_eq!((status.passed_over, status.questions), (None, Questions::All));
+        assert_eq!((status.fallback_from, status.questions), (None, Questions::All));
         device.alarm.free().done();
     }
 

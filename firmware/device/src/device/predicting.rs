@@ -213,7 +213,7 @@ fn refuses_what_is_no_question_for_it_and_raises_the_alarm() {
 }
 
 #[test]
-fn a_randomised_calibrator_is_given_a_word_which_the_reply_tells() {
+fn a_randomized_calibrator_is_given_a_word_which_the_reply_tells() {
     let slot = randomized_artifact();
     let mut device = device(&BINARY, slot.as_bytes(), &[State::Low, State::High, State::Low, State::High]);
     // The dice show 0x1000_0000 more every time; the edge's word is 0x1800_0000.

@@ -235,7 +235,7 @@ fn sets_of_codes_take_the_codes_of_all_classes() {
 }
 
 #[test]
-fn sets_of_quantised_logits_are_of_codes_or_of_what_they_stand_for() {
+fn sets_of_quantized_logits_are_of_codes_or_of_what_they_stand_for() {
     let keys = [10, 200, 190];
     let floats = keys.map(|key| QuantizedScore::from_key(LOGITS, key).unwrap().dequantized());
     let codes = CodeVector::new(LOGITS, &keys).unwrap();

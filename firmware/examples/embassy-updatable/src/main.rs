@@ -9,7 +9,7 @@ use calib_core::journal::JournalLayout;
 use calib_core::wire::Refusal;
 use calib_core::{Admission, Anybody, ArtifactBuffer, ClassifierId, Erased, Score, SlotLayout};
 use calib_firmware::{
-    Alarm, AlarmRule, Classifier, Entropy, Features, KeptMonitors, Task, Meter, Output as Said, Scratch,
+    Alarm, AlarmRule, Classifier, Entropy, Features, PersistentMonitors, Task, Meter, Output as Said, Scratch,
     Updater, serve_async,
 };
 use embassy_embedded_hal::flash::partition::BlockingPartition;
@@ -111,7 +111,7 @@ async fn serve(mut line: BufferedUart, alarm: Output<'static>, flash: Chip) {
     let admission = Admission::new(Anybody, Fever.id());
     let mut updater = Updater::open(slots, SLOTS, admission, Fever.task(), staged)
         .unwrap_or_else(|_| panic!("the slots do not fit the flash"));
-    let monitors = KeptMonitors::<_, 15, 1>::open(counters, COUNTERS, SAVE_EVERY)
+    let monitors = PersistentMonitors::<_, 15, 1>::open(counters, COUNTERS, SAVE_EVERY)
         .unwrap_or_else(|_| panic!("the counters do not fit the flash"));
     let Ok(alarm) = Alarm::new(alarm, AlarmRule::AtLeast(0.5));
     let parts = (Fever, alarm, Clock, Ring(RoscRng), monitors);

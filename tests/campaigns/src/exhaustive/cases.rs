@@ -51,7 +51,7 @@ fn uniform(bins: usize) -> Vec<f32> {
     (1..bins).map(|i| (i as f32 - 0.03) / bins as f32).collect()
 }
 
-/// Edges that halve towards 0, down to subnormal numbers.
+/// Edges that halve toward 0, down to subnormal numbers.
 fn skewed() -> Vec<f32> {
     (0..63).rev().map(|i| 2f64.powi(-(i * 147 / 62) - 1) as f32).collect()
 }

@@ -152,12 +152,12 @@ impl Device {
         if begun.labeled.iter().sum::<u32>() > self.told[self.in_force] {
             return Err(format!("{:?} outcomes are known, and {:?} were told", begun.labeled, self.told));
         }
-        if is_other && begun.kept == CALIB_KEPT && begun.predictions == [0; CALIB_COUNTED_BINS] {
+        if is_other && begun.persistence == CALIB_PERSISTENCE_SAVED && begun.predictions == [0; CALIB_COUNTED_BINS] {
             // All that was there is erased.
             self.told = [0; 2];
         }
         // What a device cannot know of before: the one save that was left has turned, or several cuts took it.
-        let is_lost = begun.kept == CALIB_KEPT_LOST || self.cuts > 2;
+        let is_lost = begun.persistence == CALIB_PERSISTENCE_LOST || self.cuts > 2;
         if self.is_alarmed && !is_lost && begun.shift.raised == CALIB_NOT_RAISED {
             return Err("an alarm is gone".into());
         }
@@ -209,7 +209,7 @@ impl Device {
                     let is_on = on.reset()?;
                     self.is_alarmed = false;
                     let Some(found) = on.read().filter(|_| is_on) else { break };
-                    if found.kept == CALIB_KEPT {
+                    if found.persistence == CALIB_PERSISTENCE_SAVED {
                         self.told = [0; 2];
                     }
                     // Their outcomes come too late, also after a restart.
@@ -222,7 +222,7 @@ impl Device {
                 }
                 7 => {
                     let Some(found) = on.read() else { break };
-                    self.is_alarmed |= found.shift.raised != CALIB_NOT_RAISED && found.kept == CALIB_KEPT;
+                    self.is_alarmed |= found.shift.raised != CALIB_NOT_RAISED && found.persistence == CALIB_PERSISTENCE_SAVED;
                 }
                 _ => {}
             }
@@ -253,7 +253,7 @@ impl Device {
         }
         let [was, now] = [&before, &after].map(|counters| counters.labeled.iter().sum::<u32>());
         // What could not be saved is not told, until it is.
-        let is_right = match before.kept == CALIB_KEPT_FAILED || after.kept == CALIB_KEPT_FAILED {
+        let is_right = match before.persistence == CALIB_PERSISTENCE_FAILED || after.persistence == CALIB_PERSISTENCE_FAILED {
             true => now >= was && now <= self.told[self.in_force],
             false => now == was + u32::from(is_new),
         };
@@ -297,7 +297,7 @@ impl On {
             let counters = counters.as_mut_ptr();
             [
                 calib_open(calibrator, bytes.as_ptr(), bytes.len(), null()),
-                calib_monitors_open_kept(monitors, counters, CALIB_COUNTERS_WORDS, &raw const journal),
+                calib_monitors_open_persistent(monitors, counters, CALIB_COUNTERS_WORDS, &raw const journal),
                 calib_monitors_begin(monitors, calibrator),
             ]
         };

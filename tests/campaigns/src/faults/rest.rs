@@ -87,7 +87,7 @@ fn one(
         Some(1) => report.newest += 1,
         Some(0) => {
             rig.flash.restart();
-            if !rig.run(|store, _| store.is_passed_over()) {
+            if !rig.run(|store, _| store.is_fallback()) {
                 return Err("the older one is in force without a word".into());
             }
             report.told += 1;

@@ -35,7 +35,7 @@ pub trait Store {
     fn survey(&mut self) -> [bool; 2];
 
     /// Whether a calibrator that may be newer than the one in force was passed over.
-    fn is_passed_over(&mut self) -> bool;
+    fn is_fallback(&mut self) -> bool;
 
     /// The flash.
     fn flash(&mut self) -> &mut Flash;
@@ -59,8 +59,8 @@ impl<const WRITE: usize, const SECTOR: usize> Store for SlotStore<Chip<WRITE, SE
         self.survey().map(|slot| slot.is_ok())
     }
 
-    fn is_passed_over(&mut self) -> bool {
-        self.passed_over().is_some()
+    fn is_fallback(&mut self) -> bool {
+        self.fallback_from().is_some()
     }
 
     fn flash(&mut self) -> &mut Flash {

@@ -12,7 +12,7 @@ use calib_core::wire::{Counters, ReplyBody, RequestBody, ScoreEcho};
 use calib_core::{
     Artifact, BinFlags, Calibrated, Erased, Identity, Outcome, Score, ScoreEncoding, StepTable,
 };
-use calib_firmware::{KeptMonitors, Watch};
+use calib_firmware::{PersistentMonitors, Watch};
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -67,7 +67,7 @@ impl NorFlash for Ram {
 /// A device, whose calibrator stays.
 pub(crate) struct Device {
     every: u32,
-    monitors: Option<KeptMonitors<Ram, BINS, 1>>,
+    monitors: Option<PersistentMonitors<Ram, BINS, 1>>,
 }
 
 impl Device {
@@ -79,7 +79,7 @@ impl Device {
     }
 
     fn start(&mut self, flash: Ram) {
-        let mut monitors = KeptMonitors::open(flash, LAYOUT, self.every).expect("it fits");
+        let mut monitors = PersistentMonitors::open(flash, LAYOUT, self.every).expect("it fits");
         monitors.begin(Some(artifact()), false);
         self.monitors = Some(monitors);
     }
@@ -90,7 +90,7 @@ impl Device {
         self.start(flash);
     }
 
-    fn monitors(&mut self) -> KeptMonitors<Ram, BINS, 1> {
+    fn monitors(&mut self) -> PersistentMonitors<Ram, BINS, 1> {
         self.monitors.take().expect("it is on")
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use calib_core::monitor::{LogEvidence, Reference, ShiftMonitor};
-use calib_core::wire::Kept;
+use calib_core::wire::Persistence;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::lives::device::{BINS, Device, GAPS, uniform};
@@ -72,7 +72,7 @@ impl Operator {
         if self.told[0] != counters.shift.evidence {
             self.told = [counters.shift.evidence, self.told[0]];
         }
-        matches!(counters.kept, Kept::But(1..)) && self.told[0] < self.told[1]
+        matches!(counters.persistence, Persistence::SavedExcept(1..)) && self.told[0] < self.told[1]
     }
 
     /// He works out what the evidence would be, and drops predictions before the save that would keep them if it fell since the last one.
@@ -80,7 +80,7 @@ impl Operator {
         let counters = device.counters();
         let reference = Reference::new(&GAPS).expect("there are gaps");
         let saved = counters.shift.evidence;
-        let Kept::But(unsaved) = counters.kept else { return false };
+        let Persistence::SavedExcept(unsaved) = counters.persistence else { return false };
         if unsaved == 0 {
             let counts = core::array::from_fn(|bin| counters.predictions[bin]);
             self.seen = ShiftMonitor::resumed(counts, None);

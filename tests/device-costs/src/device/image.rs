@@ -67,7 +67,7 @@ pub(crate) struct Measured {
 }
 
 /// Builds the image for a board's core and runs it.
-pub(crate) fn measure(board: Board, opt_level: OptLevel, wanted: peers::Wanted) -> Result<Measured> {
+pub(crate) fn measure(board: Board, opt_level: OptLevel, wanted: peers::Peers) -> Result<Measured> {
     let firmware = root().join("firmware");
     let target_dir = opt_level.target_dir();
     let (object, no_peers) = match peers::compile(board, wanted, &target_dir.join("peers"))? {

@@ -20,7 +20,7 @@ pub(crate) use stack::Stack;
 
 /// Measures on every core, prints the table, and writes the baseline if asked to.
 pub(crate) fn device(write_baseline: bool) -> Result<()> {
-    let all = measure_all(peers::Wanted::Yes)?;
+    let all = measure_all(peers::Peers::Yes)?;
     report::print(&all);
     constant::check(&all)?;
     if write_baseline { baseline::write(&all) } else { baseline::check(&all) }
@@ -29,7 +29,7 @@ pub(crate) fn device(write_baseline: bool) -> Result<()> {
 /// Measures without printing, and fails if a count depends on the score or has grown over the baseline, or a stack is over its
 /// budget.
 pub(crate) fn check() -> Result<()> {
-    let measured = measure_all(peers::Wanted::No)?;
+    let measured = measure_all(peers::Peers::No)?;
     stack::check(&measured)?;
     stack::check_bounds(&measured)?;
     constant::check(&measured)?;
@@ -38,11 +38,11 @@ pub(crate) fn check() -> Result<()> {
 
 /// The stack that was measured of every function of calib-core on every Cortex-M, next to its static bound.
 pub(crate) fn stack() -> Result<Vec<Stack>> {
-    stack::bounds(&measure_all(peers::Wanted::No)?)
+    stack::bounds(&measure_all(peers::Peers::No)?)
 }
 
 /// Measures on every core, both levels at the same time: the linker, which optimizes most, works on one processor.
-fn measure_all(wanted: peers::Wanted) -> Result<Vec<Measured>> {
+fn measure_all(wanted: peers::Peers) -> Result<Vec<Measured>> {
     let at = |opt_level: OptLevel| -> Result<Vec<Measured>> {
         let one = |board: Board| {
             eprintln!("measuring {} at opt-level {}", board.core(), opt_level.name());

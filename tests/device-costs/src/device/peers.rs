@@ -11,14 +11,14 @@ use xtask::{output, root, run};
 
 /// Whether the C functions are of interest.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Peers {
     Yes,
     No,
 }
 
 /// Compiles them with everything they call, in a folder of their own; says why not if there is no compiler.
-pub(super) fn compile(board: Board, wanted: Wanted, folder: &Path) -> Result<Result<PathBuf, String>> {
-    if wanted == Wanted::No {
+pub(super) fn compile(board: Board, wanted: Peers, folder: &Path) -> Result<Result<PathBuf, String>> {
+    if wanted == Peers::No {
         return Ok(Err("not asked for".into()));
     }
     let (tools, flags) = board.c_compiler();

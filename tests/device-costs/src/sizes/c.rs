@@ -19,7 +19,7 @@ const PROGRAMS: [Program; 7] = [
     Program { shown: "the first and counting", of: &[&SCORES, &COUNTING] },
     Program { shown: "a device: classifier, slots, serial line", of: &[&DEVICE] },
     Program { shown: "which counts", of: &[&DEVICE, &COUNTED] },
-    Program { shown: "and keeps its counters in flash", of: &[&DEVICE, &KEPT] },
+    Program { shown: "and keeps its counters in flash", of: &[&DEVICE, &PERSISTENT] },
 ];
 const SCORES: [&str; 3] = ["calib_open", "calib_info", "calib_apply_score"];
 const EVERY_KIND: [&str; 9] = [
@@ -39,7 +39,7 @@ const COUNTING: [&str; 4] =
     ["calib_monitors_open", "calib_monitors_begin", "calib_monitors_tell", "calib_monitors_read"];
 /// A device counts by itself with what these opened.
 const COUNTED: [&str; 1] = ["calib_monitors_open"];
-const KEPT: [&str; 1] = ["calib_monitors_open_kept"];
+const PERSISTENT: [&str; 1] = ["calib_monitors_open_persistent"];
 const DEVICE: [&str; 3] = ["calib_device_open", "calib_device_take", "calib_device_classify"];
 
 struct Program {
@@ -76,7 +76,7 @@ pub(super) fn print_programs() -> Result<()> {
 /// Compares the table of the library's README with what was measured, row by row, or writes it with `UPDATE_README=1`.
 fn compare_readme(measured: &[[u64; 2]]) -> Result<()> {
     /// Another version of the linker's library moves a few bytes.
-    const NEAR: f64 = 0.02;
+    const TOLERANCE: f64 = 0.02;
     let path = root().join("firmware/c/README.md");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let head = "| | Cortex-M0 | Cortex-M4F |\n|---|---|---|\n";
@@ -97,7 +97,7 @@ fn compare_readme(measured: &[[u64; 2]]) -> Result<()> {
             |cell: &str| cell.replace(',', "").parse::<u64>().with_context(|| format!("{cell} is no number"));
         let stated = [bytes(zero)?, bytes(four)?];
         let is_near =
-            |(&stated, &measured): (&u64, &u64)| (stated as f64 / measured as f64 - 1.0).abs() <= NEAR;
+            |(&stated, &measured): (&u64, &u64)| (stated as f64 / measured as f64 - 1.0).abs() <= TOLERANCE;
         if !stated.iter().zip(measured).all(is_near) {
             stale.push(format!("{name}: {stated:?} in the README, {measured:?} measured"));
         }

@@ -14,7 +14,7 @@ use calib_core::decision::{
     SetParts, Threshold, Thresholds,
 };
 use calib_core::monitor::LogEvidence;
-use calib_core::slot::{PassedOver, Receipt, SlotContent, SlotFault};
+use calib_core::slot::{UnusableSlot, Receipt, SlotContent, SlotFault};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
     MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
@@ -25,7 +25,7 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, ActionOnAlarm, Answer, Beside, CalibratorStatus, Counters, CountersRefusal, Kept, KnownOutcomes,
+    self, ActionOnAlarm, Answer, Beside, CalibratorStatus, Counters, CountersRefusal, Persistence, KnownOutcomes,
     Measurement, Missing, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised, Ranked, Refusal,
     Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots, UpdateStatus, Watched,
 };
@@ -299,7 +299,7 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
     .into()
 }
 
-/// One artifact of margins in every form, and by the lead of the predicted one of three classes: of floats and of codes.
+/// One artifact of margins in every form, and by the top-two margin of the predicted one of three classes: of floats and of codes.
 fn margins() -> Vec<(&'static str, Vec<u8>)> {
     let steps = MarginTable::new(&[-2.5, 0.0, 3.0], &[0.1, 0.3, 0.6, 0.9]).unwrap();
     let randomized =
@@ -311,7 +311,7 @@ fn margins() -> Vec<(&'static str, Vec<u8>)> {
     let platt = MarginFunction::new(MarginScaling::Platt { a: 1.5, b: -0.5 }).unwrap();
     let compact = CompactTable::new(&[1 << 15], &[1 << 13, 1 << 15], ScoreEncoding::RoundedMargin).unwrap();
     let logits = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
-    let leads = CodeTable::new(&[1, 40], &[0.1, 0.5, 0.9], logits).unwrap();
+    let top2_margins = CodeTable::new(&[1, 40], &[0.1, 0.5, 0.9], logits).unwrap();
     let (binary, float) = (Reduction::Binary, ScoreEncoding::Margin);
     [
         ("margin_steps", Method::Umd, binary, float, TableForm::MarginSteps(steps)),
@@ -326,14 +326,14 @@ fn margins() -> Vec<(&'static str, Vec<u8>)> {
         ("margin_venn_abers", Method::VennAbers, binary, float, TableForm::MarginVennAbers(venn_abers)),
         ("margin_platt", Method::Platt, binary, float, TableForm::MarginScaling(platt)),
         ("margin_compact", Method::Umd, binary, ScoreEncoding::RoundedMargin, TableForm::Compact(compact)),
-        ("lead_of_logits", Method::Umd, Reduction::Confidence, float, TableForm::MarginSteps(steps)),
-        ("lead_of_codes", Method::Umd, Reduction::TopLabel, logits, TableForm::Codes(leads)),
+        ("top2_margin_of_logits", Method::Umd, Reduction::Confidence, float, TableForm::MarginSteps(steps)),
+        ("top2_margin_of_codes", Method::Umd, Reduction::TopLabel, logits, TableForm::Codes(top2_margins)),
     ]
     .map(|(name, method, reduction, encoding, form)| {
         let mut header = header(method, reduction);
         header.encoding = encoding;
         if reduction != binary {
-            (header.classes, header.flags) = (3, HeaderFlags::CLASS_MARGIN);
+            (header.classes, header.flags) = (3, HeaderFlags::TOP2_MARGIN);
         }
         if matches!(form, TableForm::Compact(_)) {
             header.flags = HeaderFlags::COMPACT;
@@ -497,7 +497,7 @@ fn counters() -> Counters {
         change: watched(7, Some(Raised::By(1))),
         guarantee: Some(watched(-50_260_000, None)),
         is_full: true,
-        kept: Kept::But(64),
+        persistence: Persistence::SavedExcept(64),
         takes_outcomes: true,
         action: Some(ActionOnAlarm { action: MonitorAction::Alarm, is_done: true }),
     }
@@ -529,7 +529,7 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
             alarm_rule: AlarmRule::AtLeast(0.5),
             stack_high_water_bytes: 2048,
             calibrator,
-            passed_over: Some(PassedOver { slot: 1, fault: SlotFault::Altered }),
+            fallback_from: Some(UnusableSlot { slot: 1, fault: SlotFault::Altered }),
             questions: Questions::NoTrials,
         })
     };
@@ -559,7 +559,7 @@ fn replies() -> Vec<(&'static str, ReplyBody)> {
         ("reply_decided", ReplyBody::Answer(decided)),
         ("reply_code", predicted(ScoreEcho::Code(200), Outcome::Calibrated(calibrated), None)),
         ("reply_margin", predicted(ScoreEcho::Margin(Margin::new(-2.5).unwrap()), outcome, None)),
-        ("reply_lead", predicted(ScoreEcho::Lead(40), outcome, None)),
+        ("reply_top2_margin", predicted(ScoreEcho::Top2Margin(40), outcome, None)),
         ("reply_uncalibrated", prediction(Outcome::Uncalibrated(Uncalibrated::Class))),
         ("reply_status", status(Ok(calibrator))),
         ("reply_damaged", status(Err(Missing::Artifact(crc)))),

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use calib_host::artifact::rule_sentences;
 use calib_host::io::files::read_artifact;
-use calib_host::sets::{Conformities, ConformityScore, PredictionSets};
+use calib_host::sets::{ConformityScores, ConformityScore, PredictionSets};
 use calib_host::{VectorKind, Vectors};
 use calib_tests::Emulator;
 use calib_tests::classifier::{CodedRows, NetworkCase};
@@ -75,10 +75,10 @@ fn judge(test: &CodedRows, sets: &PredictionSets, device: &mut Emulator) -> Resu
 }
 
 /// How well every class conforms to every row.
-fn conformities(rows: &CodedRows) -> Result<Conformities> {
+fn conformities(rows: &CodedRows) -> Result<ConformityScores> {
     let logits = rows.floats();
     let classes = logits[0].len();
-    Ok(Conformities::of_vectors(
+    Ok(ConformityScores::of_vectors(
         &Vectors::new(logits.concat(), classes, VectorKind::Logits)?,
         ConformityScore::Margin,
     )?)

@@ -129,12 +129,12 @@ fn auc(rows: &Parity, labels: &[u16], score: fn(&Answer) -> Option<f32>) -> Stri
     Roc::new(points).map_or(String::new(), |roc| format!("{:.4}", roc.auc()))
 }
 
-/// What a calibrator took: a probability, a margin, or a lead in codes.
+/// What a calibrator took: a probability, a margin, or a top-two margin in codes.
 fn raw_score(answer: &Answer) -> Option<f32> {
     match answer.score {
         ScoreEcho::F32(score) => Some(score.get()),
         ScoreEcho::Margin(margin) => Some(margin.get()),
-        ScoreEcho::Lead(lead) => Some(lead.into()),
+        ScoreEcho::Top2Margin(top2_margin) => Some(top2_margin.into()),
         ScoreEcho::Code(_) => None,
     }
 }
@@ -142,7 +142,7 @@ fn raw_score(answer: &Answer) -> Option<f32> {
 fn raw_prob(answer: &Answer) -> Option<f32> {
     match answer.score {
         ScoreEcho::F32(score) => Some(score.get()),
-        ScoreEcho::Margin(_) | ScoreEcho::Code(_) | ScoreEcho::Lead(_) => None,
+        ScoreEcho::Margin(_) | ScoreEcho::Code(_) | ScoreEcho::Top2Margin(_) => None,
     }
 }
 

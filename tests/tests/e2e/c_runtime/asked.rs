@@ -14,7 +14,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What is asked: the scores go to the function of this kind.
-pub(crate) struct Asked {
+pub(crate) struct KindedQuestion {
     kind: u32,
     question: Question,
 }
@@ -30,7 +30,7 @@ const ALL_LOGITS: u32 = 8;
 const TOP_K_LOGITS: u32 = 10;
 
 /// Questions about every edge of every table, and about random scores up to so many.
-pub(crate) fn questions(artifact: &Artifact<'_>, count: usize) -> Vec<Asked> {
+pub(crate) fn questions(artifact: &Artifact<'_>, count: usize) -> Vec<KindedQuestion> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(41);
     let groups = artifact.groups().map_or(0, |groups| groups.count());
     let edges: Vec<f32> = (0..artifact.tables().count())
@@ -56,7 +56,7 @@ pub(crate) fn questions(artifact: &Artifact<'_>, count: usize) -> Vec<Asked> {
             };
             let word = artifact.is_randomized().then(|| rng.next_u32());
             let group = (groups > 0).then(|| (place % groups) as u8);
-            Asked { kind, question: Question { group, word, scores } }
+            KindedQuestion { kind, question: Question { group, word, scores } }
         })
         .collect()
 }
@@ -171,7 +171,7 @@ fn scores(
 }
 
 /// The file that `parity.c` reads.
-pub(crate) fn file(bytes: &[u8], artifact: &Artifact<'_>, asked: &[Asked]) -> Vec<u8> {
+pub(crate) fn file(bytes: &[u8], artifact: &Artifact<'_>, asked: &[KindedQuestion]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut put = |word: u32| file.extend(word.to_le_bytes());
     put(bytes.len() as u32);
@@ -182,7 +182,7 @@ pub(crate) fn file(bytes: &[u8], artifact: &Artifact<'_>, asked: &[Asked]) -> Ve
     }
     put(asked.len() as u32);
     let (lowest, _) = artifact.header().encoding.code_range().unwrap_or_default();
-    for Asked { kind, question: Question { group, word, scores } } in asked {
+    for KindedQuestion { kind, question: Question { group, word, scores } } in asked {
         let code = |key: u16| (i32::from(key) + lowest).cast_unsigned();
         let values: Vec<u32> = match scores {
             Scores::Score(value) | Scores::Margin(value) => vec![value.to_bits()],
@@ -202,11 +202,11 @@ pub(crate) fn file(bytes: &[u8], artifact: &Artifact<'_>, asked: &[Asked]) -> Ve
 }
 
 /// Demands what calib-core says.
-pub(crate) fn compare(name: &str, artifact: &Artifact<'_>, asked: &[Asked], got: &[u32]) {
+pub(crate) fn compare(name: &str, artifact: &Artifact<'_>, asked: &[KindedQuestion], got: &[u32]) {
     let info = info(artifact);
     assert_eq!(got[..info.len()], info, "{name}: what the artifact is");
     let mut rest = &got[info.len()..];
-    for Asked { kind, question } in asked {
+    for KindedQuestion { kind, question } in asked {
         let answer = answer(artifact, question);
         let (found, more) = rest.split_at(answer.len().min(rest.len()));
         assert_eq!(found, answer, "{name}: kind {kind}, {question:?}");

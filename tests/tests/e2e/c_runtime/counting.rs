@@ -6,7 +6,7 @@ use std::fs;
 use calib_core::artifact::{HeaderFlags, Method, MonitorParts, Reduction, Table, TableForm};
 use calib_core::predict::{Query, Ranked};
 use calib_core::wire::{
-    Counters, CountersRefusal, Kept, PredictionOutcome, Raised, Refusal, ReplyBody, RequestBody, Watched,
+    Counters, CountersRefusal, Persistence, PredictionOutcome, Raised, Refusal, ReplyBody, RequestBody, Watched,
 };
 use calib_core::{
     Anybody, Artifact, ClassifierId, Logits, Margin, MarginTable, Outcome, Score, ScoreEncoding, StepTable,
@@ -211,7 +211,7 @@ impl<const BINS: usize, const TABLES: usize> Both<'_, BINS, TABLES> {
             let predictions = counters.predictions.get(bin).copied().unwrap_or(0);
             words.extend([predictions, known.labeled, known.positives]);
         }
-        assert_eq!(counters.kept, Kept::No);
+        assert_eq!(counters.persistence, Persistence::MemoryOnly);
         let bins = [counters.predictions.len() as u32, counters.outcomes.len() as u32];
         words.extend([counters.table.into(), counters.tables.into(), bins[0], bins[1], 0]);
         words.push(counters.is_full.into());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use calib_core::artifact::crc32c;
 use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::{
-    Chunk, Counters, CountersRefusal, FrameReader, Kept, MAX_CHUNK, MAX_FRAME, PredictionOutcome, Refusal,
+    Chunk, Counters, CountersRefusal, FrameReader, Persistence, MAX_CHUNK, MAX_FRAME, PredictionOutcome, Refusal,
     Reply, ReplyBody, Request, RequestBody, Scores, UpdateRefusal, UpdateStatus, encode,
 };
 use calib_core::{Calibrator, Score};
@@ -129,7 +129,7 @@ fn it_counts_and_begins_anew_with_another_calibrator() {
         + 1;
     let (predictions, _, counters) = counted(&replies[at]);
     // It saves after 1, 3, 7 and from then on 8 more each, and tells what is saved.
-    assert!(predictions == 47 && counters.kept == Kept::But(3), "{counters:?}");
+    assert!(predictions == 47 && counters.persistence == Persistence::SavedExcept(3), "{counters:?}");
     assert!(counters.shift.raised.is_some() && counters.takes_outcomes);
     for again in [1, 2] {
         let (predictions, labeled, _) = counted(&replies[at + again]);

@@ -20,9 +20,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::harness::random_inputs;
-use crate::update::acting::acts_until_it_counts_anew;
+use crate::update::monitor_action::acts_until_it_counts_anew;
 use crate::update::device::updates;
-use crate::update::setting::{ID, calibrator, json, monitored, patience, run, words};
+use crate::update::setting::{ID, calibrator, json, monitored, retry_policy, run, words};
 
 const RULE: AlarmRule = AlarmRule::AtLeast(0.5);
 
@@ -172,7 +172,7 @@ fn what_it_counts_is_shown_by_the_commands() {
         panic!("not binary")
     };
     let bin = binary.calibrate(Score::new(tree(row)).unwrap()).calibrated().unwrap().bin;
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     for _ in 0..60 {
         link.ask(&RequestBody::predict(Scores::Features(row.into_iter().collect()))).unwrap();
         // Nobody knows where this score comes from.

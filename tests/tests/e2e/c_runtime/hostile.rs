@@ -12,7 +12,7 @@ use calib_host::io::files::PrivateKey;
 use calib_tests::SEES_THE_LIBRARY;
 
 use super::{artifacts, device, in_c};
-use crate::update::acting::acting;
+use crate::update::monitor_action::with_monitor_action;
 use crate::update::setting::{ID, calibrator, monitored, owner};
 
 /// Writes files that the programs read.
@@ -49,7 +49,7 @@ fn callers_who_err_get_error_codes_under_sanitizers() {
     let wide = write("wide", &monitored(40, 2, Some(ID)));
     let large = write("large", &calibrator(600, 0, Some(ID)));
     let [first, second] = [8, 10].map(|bins| write(&bins.to_string(), &monitored(bins, 0, Some(ID))));
-    let acting = write("acting", &acting(MonitorAction::Alarm));
+    let acting = write("acting", &with_monitor_action(MonitorAction::Alarm));
     for (source, paths) in [
         ("hostile.c", &[plain.clone(), wide.clone(), large][..]),
         ("hostile_monitors.c", &[plain, wide, first, second, acting][..]),
@@ -141,7 +141,7 @@ fn callbacks_of_a_device_that_fail_leave_it_in_order() {
     let frames = [
         ("randomized", device::push(named("randomized").as_bytes())),
         ("plain", device::push(calibrator(7, 0, Some(ID)).as_bytes())),
-        ("acting", device::push(acting(MonitorAction::Uncalibrated).as_bytes())),
+        ("acting", device::push(with_monitor_action(MonitorAction::Uncalibrated).as_bytes())),
         ("classify", vec![classify]),
     ]
     .map(|(name, requests)| written(folder.path(), name, &device::frames(&requests)));

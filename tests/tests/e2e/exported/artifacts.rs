@@ -98,14 +98,14 @@ pub(crate) fn all() -> Vec<Exportable> {
     // A fifth of the scores are 0, which an edge divides.
     let zeros = fit_binary(&data(0.3), &BinaryMethod::UmdRandomized(Umd::new(10), 7), 0.1).unwrap();
     all.push(exportable("randomized_at_0", &zeros, false));
-    let rounded = fit_binary(&fine.clone().rounded(), &umd(15), 0.1).unwrap().compacted().unwrap();
+    let rounded = fit_binary(&fine.clone().rounded(), &umd(15), 0.1).unwrap().into_u16_table().unwrap();
     all.push(exportable("rounded", &rounded, false));
     for (name, encoding, step) in
         [("u8", U8, 1.0 / 255.0), ("i8", I8, 1.0 / 256.0), ("u16", U16, 1.0 / 65_536.0)]
     {
-        let codes = || fit_binary(&data(step), &umd(10), 0.1).unwrap().over_codes(encoding).unwrap();
+        let codes = || fit_binary(&data(step), &umd(10), 0.1).unwrap().quantized(encoding).unwrap();
         all.push(exportable(name, &codes(), false));
-        all.push(exportable(&format!("{name}_compact"), &codes().compacted().unwrap(), false));
+        all.push(exportable(&format!("{name}_compact"), &codes().into_u16_table().unwrap(), false));
         if name != "u16" {
             all.push(exportable(&format!("{name}_direct"), &codes(), true));
         }
@@ -149,7 +149,7 @@ fn with_intervals(fine: &BinaryData, vectors: &Vectors, labels: &[i64]) -> Vec<E
     let few = Isotonic { max_bins: Some(12), ..Isotonic::default() };
     let fit = |data: &BinaryData, method| fit_binary(data, &method, 0.1).unwrap();
     let coarse = data(1.0 / 255.0);
-    let codes = |method| fit(&coarse, method).over_codes(U8).unwrap();
+    let codes = |method| fit(&coarse, method).quantized(U8).unwrap();
     let randomized = fit(&data(0.05), BinaryMethod::UmdRandomized(Umd::new(10), 7));
     let empty = fit(fine, BinaryMethod::FixedWidth(FixedWidth { bins: 20 }));
     let mut all = vec![
@@ -158,7 +158,7 @@ fn with_intervals(fine: &BinaryData, vectors: &Vectors, labels: &[i64]) -> Vec<E
         of_bins("randomized_intervals", &randomized, false),
         of_bins("u8_intervals", &codes(umd(10)), false),
         of_bins("u8_direct_intervals", &codes(umd(10)), true),
-        of_bins("compact_intervals", &fit(&fine.clone().rounded(), umd(10)).compacted().unwrap(), false),
+        of_bins("compact_intervals", &fit(&fine.clone().rounded(), umd(10)).into_u16_table().unwrap(), false),
     ];
     let ranges = |data: &BinaryData| intervals::fit(data, 0.1).unwrap();
     let beta = BinaryMethod::Scaling(ScalingMethod::Beta);
@@ -173,7 +173,7 @@ fn with_intervals(fine: &BinaryData, vectors: &Vectors, labels: &[i64]) -> Vec<E
     }
     let rounded = fine.clone().rounded();
     let isotonic = BinaryMethod::Isotonic(few);
-    all.push(beside("rounded_ranges", &fit(&rounded, isotonic).compacted().unwrap(), ranges(&rounded)));
+    all.push(beside("rounded_ranges", &fit(&rounded, isotonic).into_u16_table().unwrap(), ranges(&rounded)));
     all.push(beside("u8_ranges", &codes(beta), ranges(&coarse)));
     let (scores, of_margin): (Vec<f64>, Vec<bool>) =
         (0..900).map(|i| (f64::from(i) / 75.0 - 6.0, (i * 7919) % 900 < i)).unzip();

@@ -86,11 +86,11 @@ pub(crate) fn codes() -> Vec<[u8; CLASSES]> {
     (0..400).map(|_| [0; CLASSES].map(|_: u8| rng.random_range(0..=255u32) as u8 & 0xFC)).collect()
 }
 
-/// The codes that are asked of every table, or leads of codes: one beyond on either side, and in 16 bits not all.
+/// The codes that are asked of every table, or top-two margins of codes: one beyond on either side, and in 16 bits not all.
 pub(crate) fn code_steps(header: &Header<'_>) -> Option<(i32, i32, i32)> {
     let (lowest, highest) = header.encoding.code_range()?;
-    let is_lead = header.flags.contains(HeaderFlags::CLASS_MARGIN);
-    let (lowest, highest) = if is_lead { (0, highest - lowest) } else { (lowest, highest) };
+    let is_top2_margin = header.flags.contains(HeaderFlags::TOP2_MARGIN);
+    let (lowest, highest) = if is_top2_margin { (0, highest - lowest) } else { (lowest, highest) };
     Some((lowest, highest, if highest - lowest > 255 { 7 } else { 1 }))
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn answers(artifact: &Artifact<'_>) -> Vec<u32> {
             }
         }
     }
-    match artifact.header().flags.contains(HeaderFlags::CLASS_MARGIN) {
+    match artifact.header().flags.contains(HeaderFlags::TOP2_MARGIN) {
         true => of_logits(artifact, &mut out, with_interval),
         false => of_vectors(artifact, &mut out, with_interval),
     }

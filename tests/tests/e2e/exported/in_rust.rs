@@ -99,7 +99,7 @@ fn module(name: &str, artifact: &Artifact<'_>) -> String {
         }
         true => "calib_core::Score::new(f32::from_bits(word)).unwrap()".to_owned(),
         // The key of a table, whatever it stands for.
-        false if is_lead(artifact) => format!(
+        false if is_top2_margin(artifact) => format!(
             "calib_core::QuantizedScore::from_key(calib_core::ScoreEncoding::{encoding}, word as u16).unwrap()"
         ),
         false => format!(
@@ -218,15 +218,15 @@ fn calibrated(artifact: &Artifact<'_>, table: usize, bits: u32, word: u32) -> Ca
     found.unwrap()
 }
 
-fn is_lead(artifact: &Artifact<'_>) -> bool {
-    artifact.header().flags.contains(calib_core::artifact::HeaderFlags::CLASS_MARGIN)
+fn is_top2_margin(artifact: &Artifact<'_>) -> bool {
+    artifact.header().flags.contains(calib_core::artifact::HeaderFlags::TOP2_MARGIN)
 }
 
 fn look_up(artifact: &Artifact<'_>, form: &TableForm<'_>, bits: u32, word: u32) -> (u16, f32) {
     let score = || calib_core::Score::new(f32::from_bits(bits)).unwrap();
     let margin = || calib_core::Margin::new(f32::from_bits(bits)).unwrap();
     let encoding = artifact.header().encoding;
-    let code = || match is_lead(artifact) {
+    let code = || match is_top2_margin(artifact) {
         true => calib_core::QuantizedScore::from_key(encoding, bits as u16).unwrap(),
         false => calib_core::QuantizedScore::new(encoding, bits as i32).unwrap(),
     };

@@ -1,4 +1,4 @@
-//! Artifacts over margins, over codes of 16 bits with a sign, and of predicted classes by their lead.
+//! Artifacts over margins, over codes of 16 bits with a sign, and of predicted classes by their top-two margin.
 
 use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
@@ -63,10 +63,10 @@ pub(crate) fn all() -> Vec<Exportable> {
     let edges_16 = [1, 300, 32_767, 32_768, 65_535];
     let codes = TableForm::Codes(CodeTable::new(&edges_16, &VALUES[..6], I16).unwrap());
     all.push(one("i16", &header(Method::Isotonic, Reduction::Binary, I16), codes));
-    let leads = TableForm::Codes(CodeTable::new(&[1, 3, 100, 255], &VALUES[..5], I8).unwrap());
+    let top2_margins = TableForm::Codes(CodeTable::new(&[1, 3, 100, 255], &VALUES[..5], I8).unwrap());
     let confidence =
-        Header { flags: HeaderFlags::CLASS_MARGIN, ..header(Method::Umd, Reduction::Confidence, I8) };
-    all.push(one("confidence_lead", &confidence, leads));
+        Header { flags: HeaderFlags::TOP2_MARGIN, ..header(Method::Umd, Reduction::Confidence, I8) };
+    all.push(one("confidence_top2_margin", &confidence, top2_margins));
     for (name, encoding, form) in [
         (
             "top_label_margin",
@@ -75,7 +75,7 @@ pub(crate) fn all() -> Vec<Exportable> {
         ),
         ("top_label_lead", I8, TableForm::Codes(CodeTable::new(&[2, 40], &VALUES[..3], I8).unwrap())),
     ] {
-        let flags = HeaderFlags::CLASS_MARGIN.with(HeaderFlags::CLASS_UNCALIBRATED);
+        let flags = HeaderFlags::TOP2_MARGIN.with(HeaderFlags::CLASS_UNCALIBRATED);
         let header = Header { flags, ..header(Method::Umd, Reduction::TopLabel, encoding) };
         let mut tables = [Some(Table { form, epsilon: None }); CLASSES];
         tables[CLASSES - 1] = None;

@@ -14,7 +14,7 @@ use calib_tests::{Board, Break, BrittleLine, TtyDevice, calib, terminals};
 use serialport::SerialPort;
 use tempfile::TempDir;
 
-use super::setting::{ID, calibrator, json, patience, run, virt, words};
+use super::setting::{ID, calibrator, json, retry_policy, run, virt, words};
 
 /// A folder with `cal.bin`.
 fn folder(bins: usize) -> TempDir {
@@ -69,7 +69,7 @@ fn a_push_over_a_line_that_breaks_goes_on_where_it_stopped() {
         assert!(words(&cut).contains(told), "{how:?}: {}", words(&cut));
         drop(line);
 
-        let mut link = device.link(patience()).unwrap();
+        let mut link = device.link(retry_policy()).unwrap();
         let ReplyBody::Slots(slots) = link.ask(&RequestBody::Slots).unwrap() else { panic!("no slots") };
         let Some(UpdateStatus::Receiving { received, .. }) = slots.update else { panic!("{slots:?}") };
         assert!(received > 0 && slots.in_force.is_none(), "{how:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use calib_core::wire::{ReplyBody, RequestBody, Scores, Values};
 use calib_host::artifact::Monitoring;
-use calib_host::io::device::serial::Patience;
+use calib_host::io::device::serial::RetryPolicy;
 use calib_host::{ArtifactOptions, StoredArtifact};
 use calib_tests::{Board, TtyDevice, calib};
 use serde_json::Value;
@@ -55,7 +55,7 @@ pub(super) fn run(folder: &Path, args: &[&str], device: &TtyDevice) -> Output {
 /// Lets the device predict: its classifier gives the sigmoid of what is sent.
 pub(super) fn predict(device: &TtyDevice, logits: &[f32]) {
     // A request that is sent again is counted again.
-    let once = Patience { reply: Duration::from_secs(60), tries: 1 };
+    let once = RetryPolicy { reply: Duration::from_secs(60), tries: 1 };
     let mut link = device.link(once).unwrap();
     for &logit in logits {
         let features: Values = [logit, 0.0].into_iter().collect();

@@ -13,7 +13,7 @@ use calib_host::io::files::PrivateKey;
 use calib_tests::{Board, TtyDevice, changes, kills};
 use serialport::TTYPort;
 
-use super::setting::{self, ID, NEXT_ID, calibrator, firmware, next_firmware, owner, patience, signed, virt};
+use super::setting::{self, ID, NEXT_ID, calibrator, firmware, next_firmware, owner, retry_policy, signed, virt};
 
 /// What the device is asked for a probability of.
 const SCORE: RequestBody = RequestBody::predict(Scores::Score(0.7));
@@ -59,7 +59,7 @@ pub(crate) fn updates(board: Board, elf: &Path) {
         _ => (SlotFault::Blank, Uncalibrated::NoArtifact),
     };
     assert_eq!(device.slots().unwrap().slots, [Err(unused); 2]);
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     assert_eq!(prob(link.ask(&SCORE).unwrap()), Err(uncalibrated));
 
     let [first, second] = [calibrator(7, 2, Some(ID)), calibrator(40, 2, Some(ID))];
@@ -72,7 +72,7 @@ pub(crate) fn updates(board: Board, elf: &Path) {
     goes_on(&device, link, &third);
     if board == Board::Virt {
         device.switch_on().unwrap();
-        let mut link = device.link(patience()).unwrap();
+        let mut link = device.link(retry_policy()).unwrap();
         assert_eq!(in_force(&mut link), Some(third.artifact().identity()), "flash keeps it without power");
     }
 }
@@ -122,7 +122,7 @@ fn goes_on(device: &TtyDevice, mut link: Link<TTYPort>, artifact: &StoredArtifac
     send(&mut link, 0, &bytes[..256]);
     drop(link);
     let mut first_stage = None;
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     push(&mut link, artifact, |stage| {
         first_stage.get_or_insert(stage);
     })
@@ -161,12 +161,12 @@ fn a_changed_program_is_calibrated_by_its_own_or_says_that_it_is_not() {
     let [first, second] = [ID, NEXT_ID].map(calibrators);
     let mut device = TtyDevice::new(Board::Virt, old).unwrap();
     device.switch_on().unwrap();
-    push(&mut device.link(patience()).unwrap(), &first[0], |_| ()).unwrap();
+    push(&mut device.link(retry_policy()).unwrap(), &first[0], |_| ()).unwrap();
 
     // The new program with the old calibrator.
     device.replace_program(&new).unwrap();
     device.switch_on().unwrap();
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     let ReplyBody::Answer(bare) = link.ask(&SCORE).unwrap() else { panic!("refused") };
     assert_eq!(bare.outcome, Outcome::Uncalibrated(Uncalibrated::OtherClassifier));
     assert!(bare.alarm);
@@ -180,7 +180,7 @@ fn a_changed_program_is_calibrated_by_its_own_or_says_that_it_is_not() {
     // The old program again: its calibrator is where it was.
     device.replace_program(old).unwrap();
     device.switch_on().unwrap();
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     assert_eq!(prob(link.ask(&SCORE).unwrap()), Ok(expected(&first[0])));
     drop((link, device));
 
@@ -199,7 +199,7 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
 
     let plain = calibrator(9, 1, Some(ID));
     let signed_with = |key: &PrivateKey| StoredArtifact::from_bytes(&key.sign(&plain).unwrap()).unwrap();
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     for artifact in [&plain, &signed_with(&stranger)] {
         assert!(matches!(push(&mut link, artifact, |_| ()), Err(DeviceError::Key { .. })));
     }
@@ -229,5 +229,5 @@ fn a_device_with_a_key_takes_only_what_is_signed_with_it() {
         status.calibrator.map(|held| (held.identity, held.counter)),
         Ok((plain.artifact().identity(), 1))
     );
-    assert_eq!((status.passed_over, status.questions), (None, Questions::NoTrials));
+    assert_eq!((status.fallback_from, status.questions), (None, Questions::NoTrials));
 }

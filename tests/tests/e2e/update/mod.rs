@@ -1,11 +1,11 @@
 //! Calibrators replaced on emulated boards with two slots: over a terminal, by the command, and through a debug probe.
 
-pub(crate) mod acting;
+pub(crate) mod monitor_action;
 mod commands;
 mod counters;
 pub(crate) mod device;
 mod hardware;
-mod kept;
+mod persistent;
 mod logged;
 mod monitor;
 mod probe;

@@ -10,7 +10,7 @@ use calib_host::io::device::serial::push;
 use calib_tests::{Board, TtyDevice, calib, terminals};
 use serde_json::Value;
 
-use super::setting::{ID, calibrator, firmware, patience, prob};
+use super::setting::{ID, calibrator, firmware, retry_policy, prob};
 
 fn elf() -> &'static PathBuf {
     static ELF: OnceLock<PathBuf> = OnceLock::new();
@@ -32,7 +32,7 @@ impl Watched {
         let mut device = TtyDevice::new(Board::Mps2An386, elf()).unwrap();
         device.switch_on().unwrap();
         device.slots().unwrap();
-        push(&mut device.link(patience()).unwrap(), &calibrator(10, 0, Some(ID)), |_| ()).unwrap();
+        push(&mut device.link(retry_policy()).unwrap(), &calibrator(10, 0, Some(ID)), |_| ()).unwrap();
         let mut monitor = Command::new(calib())
             .args(["monitor", "--port", device.port().unwrap(), "--log-port", device.log_port().unwrap()])
             .arg("--elf")

@@ -8,7 +8,7 @@ use std::time::Duration;
 use calib_classifier::linear::{AlarmRule, LinearModel, LinearParameters};
 use calib_core::ClassifierId;
 use calib_host::artifact::Monitoring;
-use calib_host::io::device::serial::Patience;
+use calib_host::io::device::serial::RetryPolicy;
 use calib_host::io::files::PrivateKey;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
@@ -19,8 +19,8 @@ pub(crate) const ID: ClassifierId = ClassifierId(*b"updates!");
 /// The classifier of the program that a bootloader puts in place of the other.
 pub(crate) const NEXT_ID: ClassifierId = ClassifierId(*b"updates2");
 
-pub(crate) fn patience() -> Patience {
-    Patience { reply: Duration::from_secs(2), tries: 15 }
+pub(crate) fn retry_policy() -> RetryPolicy {
+    RetryPolicy { reply: Duration::from_secs(2), tries: 15 }
 }
 
 /// The firmware of a board that takes calibrators from anybody.

@@ -41,7 +41,7 @@ const FIT: [&str; 27] = [
     "accessors",
     "names",
     "options_error",
-    "stop",
+    "cancel",
     "stats",
     "error",
     "points",

@@ -10,7 +10,7 @@ use calib_fit::decide::{Actions, Envelope, Rule};
 use calib_fit::error::{ScalingError, UnfittedReason};
 use calib_fit::fit::Unfitted;
 use calib_fit::job::{FitOptions, Fitted, FittedModel, ScoresOf, fit};
-use calib_io::files::{Place, check_output};
+use calib_io::files::{Location, check_output};
 use calib_io::input::{Costs, holds_classes, read_costs};
 use clap::Args;
 
@@ -20,8 +20,8 @@ use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::headings::{DATA, DEVICE, OUTPUT, ROWS};
 use crate::options::{
-    ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, PointOptions, ReductionOption,
-    SCORE_COLUMN, ScoreSource, WrittenOptions, artifact_of,
+    ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, WeightArgs, ReductionOption,
+    SCORE_COLUMN, ScoreSource, ArtifactArgs, artifact_of,
 };
 use crate::out::shown_path;
 use crate::read::{Labeled, ScoresAre, device_scores};
@@ -82,11 +82,11 @@ pub(crate) struct FitCommand {
     #[arg(long, value_name = "NAME", help_heading = ROWS, hide_short_help = true)]
     group_column: Option<String>,
     #[command(flatten)]
-    points: PointOptions,
+    points: WeightArgs,
     #[command(flatten)]
     codes: EncodingOptions,
     #[command(flatten)]
-    written: WrittenOptions,
+    written: ArtifactArgs,
     /// Scores or raw scores that the monitors compare with, instead of those of the calibration.
     ///
     /// Pass scores from where the device will be used, one of each patient, without labels. --monitor-bins sets the
@@ -228,7 +228,7 @@ impl FitCommand {
         self.cluster_column.source(self.clusters.as_ref())
     }
 
-    fn report(&self, fitted: &Fitted, rows: &Place, cx: &Context) -> Result<(), Error> {
+    fn report(&self, fitted: &Fitted, rows: &Location, cx: &Context) -> Result<(), Error> {
         let warnings = Warnings::of_findings(&fitted.findings, rows);
         warnings.print(cx)?;
         let output = self.output();

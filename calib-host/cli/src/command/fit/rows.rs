@@ -5,7 +5,7 @@ use std::path::Path;
 use calib_core::ScoreEncoding;
 use calib_fit::Dataset;
 use calib_fit::job::{MethodChoice, NotFitted, ScoresOf};
-use calib_io::files::Place;
+use calib_io::files::Location;
 use calib_io::input::{self, Source, read_second_pass, read_second_pass_by_group};
 
 use super::{FitCommand, usage};
@@ -43,7 +43,7 @@ impl FitCommand {
 
     /// Why no calibrator was fitted to rows.
     pub(super) fn refused(&self, rows: &Labeled, cause: NotFitted) -> Error {
-        let reference = self.monitor_scores.as_deref().map_or_else(|| rows.scores.clone(), Place::file);
+        let reference = self.monitor_scores.as_deref().map_or_else(|| rows.scores.clone(), Location::file);
         Error::not_fitted(cause, [&rows.scores, &rows.labels, &reference])
     }
 
@@ -58,13 +58,13 @@ impl FitCommand {
         let second = second.map(|path| Source::read(path, &cx.reading())).transpose()?;
         // Where it is said that both do not stand for the same rows.
         let place =
-            || second.as_ref().map_or_else(|| opened.place.clone(), |source| Place::file(source.path()));
+            || second.as_ref().map_or_else(|| opened.place.clone(), |source| Location::file(source.path()));
         let kind = opened.counted.buckets().kind();
         let data = match &opened.counted {
             Counted::Together { first, open, .. } => {
                 let counted = second.as_ref().map(|source| read_second_pass(source, kind)).transpose()?;
                 let points = first.points(open, counted.unwrap_or_default());
-                points.map(|points| Dataset::of_passes(points, None, [Some(first.spread())]))
+                points.map(|points| Dataset::of_passes(points, None, [Some(first.score_summary())]))
             }
             Counted::ByGroup { first, open, .. } => {
                 let column = column.expect("what is counted by group has a column of groups");

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use calib_core::slot::PassedOver;
+use calib_core::slot::UnusableSlot;
 use calib_core::wire::{Counters, CountersRefusal, ReplyBody, RequestBody};
 use calib_io::device::serial::{DeviceError, stored_counters};
 use clap::Args;
@@ -83,8 +83,8 @@ impl PortStatus {
             self.write_counters(tables, cx)?;
             cx.warn(&counter_warnings(tables))?;
         }
-        match status.passed_over {
-            Some(PassedOver { slot, fault }) => Err(DeviceError::FellBack { slot, fault }.into()),
+        match status.fallback_from {
+            Some(UnusableSlot { slot, fault }) => Err(DeviceError::FellBack { slot, fault }.into()),
             None => Ok(()),
         }
     }

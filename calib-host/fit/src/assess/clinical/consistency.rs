@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::distinct::Distinct;
 use crate::assess::Bootstrap;
 use crate::points::{Group, isotonic_blocks};
-use crate::stop;
+use crate::cancel;
 
 /// Labels are drawn for at most so many probabilities: above that number neighbors are pooled, for the band alone.
 const DRAWN: usize = 1 << 12;
@@ -36,7 +36,7 @@ pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) 
     let wanted = groups.len().min(PLACES);
     let places: Vec<usize> = (0..wanted).map(|i| i * (groups.len() - 1) / (wanted - 1).max(1)).collect();
     let draw = |mut rng: Xoshiro256PlusPlus| -> Vec<f64> {
-        stop::check();
+        cancel::check_canceled();
         let drawn: Vec<Group> = groups
             .iter()
             .map(|group| Group { positives: positives(group.n, group.score, &mut rng), ..*group })

@@ -84,7 +84,7 @@ fn slope(logits: &Logits<'_>, drop: f64) -> Result<(EstimateWithInterval, f64), 
 /// Whether no negative is above a positive, or none below: then the likelihood grows with the size of the slope for ever
 /// (Albert and Anderson 1984).
 fn are_separated(logits: &Logits<'_>) -> bool {
-    match logits.condensed.ends.0 {
+    match logits.quadrature.ends.0 {
         [Some(positives), Some(negatives)] => negatives.1 <= positives.0 || positives.1 <= negatives.0,
         _ => true,
     }

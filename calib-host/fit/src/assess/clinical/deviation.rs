@@ -30,7 +30,7 @@ impl CurveDeviation {
     ) -> Self {
         let sizes = Sizes { distinct, new };
         let Tally { sum, largest, counts } = sizes.tally();
-        let places = [0.5, 0.9].map(|level| Place::new(n, level));
+        let places = [0.5, 0.9].map(|level| QuantilePosition::new(n, level));
         let ranks = places.map(|place| [place.below, (place.below + 1).min(n - 1)]);
         let found = sizes.at_ranks(&ranks.concat(), &counts);
         Self {
@@ -45,12 +45,12 @@ impl CurveDeviation {
 /// Where a quantile is, by R's type 7: of `n` numbers in ascending order linear between that at `floor((n - 1) level)`, from 0
 /// on, and the next.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct QuantilePosition {
     pub(super) below: u64,
     share: f64,
 }
 
-impl Place {
+impl QuantilePosition {
     pub(super) fn new(n: u64, level: f64) -> Self {
         let place = (n - 1) as f64 * level;
         Self { below: place.floor() as u64, share: place - place.floor() }

@@ -5,8 +5,8 @@ use std::io;
 use rayon::prelude::*;
 
 use crate::assess::Prediction;
-use crate::points::{Group, Groups, Sorted, Tape};
-use crate::stop;
+use crate::points::{Group, Groups, Sorted, SpillVec};
+use crate::cancel;
 
 /// A part of groups has so many of them; parts of points are the runs that these are sorted in.
 const PART: usize = 1 << 14;
@@ -19,15 +19,15 @@ const PARTS_A_CORE: usize = 8;
 ///
 /// They are passed over part by part, and kept as little as possible: points in memory are grouped again in every pass.
 pub(in crate::assess) struct Distinct<'p> {
-    kept: Kept<'p>,
+    storage: Storage<'p>,
     /// What is below each part, and in the end all.
     below: Vec<Below>,
 }
 
-enum Kept<'p> {
+enum Storage<'p> {
     Groups(Vec<Group>),
     Points(&'p Sorted),
-    Tape(Tape<2>),
+    Spilled(SpillVec<2>),
 }
 
 /// The numbers of probabilities, of rows and of events.
@@ -65,21 +65,21 @@ impl<'p> Distinct<'p> {
 
     /// Takes groups in ascending order.
     pub(in crate::assess) fn of_groups(groups: Vec<Group>) -> Self {
-        Self::of(Kept::Groups(groups))
+        Self::of(Storage::Groups(groups))
     }
 
     /// Takes points in ascending order.
     pub(in crate::assess) fn of_points(points: &'p Sorted) -> Self {
-        Self::of(Kept::Points(points))
+        Self::of(Storage::Points(points))
     }
 
     /// Takes what [`record`] made of groups in ascending order.
-    pub(in crate::assess) fn of_tape(tape: Tape<2>) -> Self {
-        Self::of(Kept::Tape(tape))
+    pub(in crate::assess) fn of_spilled(spilled: SpillVec<2>) -> Self {
+        Self::of(Storage::Spilled(spilled))
     }
 
-    fn of(kept: Kept<'p>) -> Self {
-        let mut distinct = Self { kept, below: Vec::new() };
+    fn of(storage: Storage<'p>) -> Self {
+        let mut distinct = Self { storage, below: Vec::new() };
         let parts = distinct.map(|groups| {
             groups.fold(Below::default(), |below, Group { n, positives, .. }| {
                 below.then(Below { probs: 1, n, positives })
@@ -147,24 +147,24 @@ impl<'p> Distinct<'p> {
     }
 
     fn parts(&self) -> usize {
-        match &self.kept {
-            Kept::Groups(groups) => groups.len().div_ceil(PART),
-            Kept::Points(points) => points.runs(),
-            Kept::Tape(tape) => tape.len().div_ceil(PART),
+        match &self.storage {
+            Storage::Groups(groups) => groups.len().div_ceil(PART),
+            Storage::Points(points) => points.runs(),
+            Storage::Spilled(spilled) => spilled.len().div_ceil(PART),
         }
     }
 
     /// Goes over one part.
     fn part<T>(&self, number: usize, over: impl FnOnce(&mut Groups<'_>) -> T) -> T {
-        stop::check();
+        cancel::check_canceled();
         let ends = |len: usize| number * PART..len.min((number + 1) * PART);
-        match &self.kept {
-            Kept::Groups(groups) => over(&mut Groups::of(&groups[ends(groups.len())])),
-            Kept::Points(points) => over(&mut points.run(number)),
-            Kept::Tape(tape) => {
-                let (range, mut buffer) = (ends(tape.len()), Vec::new());
+        match &self.storage {
+            Storage::Groups(groups) => over(&mut Groups::of(&groups[ends(groups.len())])),
+            Storage::Points(points) => over(&mut points.run(number)),
+            Storage::Spilled(spilled) => {
+                let (range, mut buffer) = (ends(spilled.len()), Vec::new());
                 let groups: Vec<Group> =
-                    tape.read(range.start, range.len(), &mut buffer).iter().map(group).collect();
+                    spilled.read(range.start, range.len(), &mut buffer).iter().map(group).collect();
                 over(&mut Groups::of(&groups))
             }
         }
@@ -217,13 +217,13 @@ impl<'p> Distinct<'p> {
     }
 }
 
-/// Writes groups in ascending order to a tape that keeps up to so many of them in memory.
+/// Writes groups in ascending order to a vector that keeps up to so many of them in memory.
 ///
 /// # Panics
 ///
 /// If a group stands for 2^32 rows or more.
-pub(in crate::assess) fn record(groups: &[Group], tape: &mut Tape<2>) -> io::Result<()> {
-    tape.extend(groups.iter().map(|&Group { score, n, positives }| {
+pub(in crate::assess) fn record(groups: &[Group], spilled: &mut SpillVec<2>) -> io::Result<()> {
+    spilled.extend(groups.iter().map(|&Group { score, n, positives }| {
         assert!(u32::try_from(n).is_ok(), "more than 2^32 predictions");
         [score.to_bits(), n << u32::BITS | positives]
     }))
@@ -255,13 +255,13 @@ mod tests {
             let mut groups = Vec::new();
             of_points.for_each(|group| groups.push(group));
             prop_assert!(groups.is_sorted_by(|a, b| a.score < b.score));
-            let mut tape = Tape::new(7);
-            record(&groups, &mut tape).unwrap();
+            let mut spilled = SpillVec::new(7);
+            record(&groups, &mut spilled).unwrap();
             let rank_of: Vec<usize> =
                 groups.iter().enumerate().flat_map(|(place, group)| vec![place; group.n as usize]).collect();
             let places: Vec<usize> = (0..groups.len()).step_by(groups.len() / 90 + 1).flat_map(|place| [place, place]).collect();
             let ranks: Vec<u64> = (0..rank_of.len() as u64).step_by(rank_of.len() / 90 + 1).collect();
-            for distinct in [&of_points, &Distinct::of_groups(groups.clone()), &Distinct::of_tape(tape)] {
+            for distinct in [&of_points, &Distinct::of_groups(groups.clone()), &Distinct::of_spilled(spilled)] {
                 prop_assert_eq!((distinct.len(), distinct.rows()), (groups.len(), rows.len() as u64));
                 let expected: Vec<Group> = places.iter().map(|&place| groups[place]).collect();
                 prop_assert_eq!(distinct.at_places(&places), expected);

@@ -3,20 +3,20 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::condensed::{Condensed, NODES};
+use super::quadrature::{Quadrature, NODES};
 use super::logit_row::LogitRow;
 use super::logits::Logits;
 use crate::stats::Interval;
-use crate::stop;
+use crate::cancel;
 
 /// Threads share out chunks of so many points; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
 
 /// Within a bin of condensed rows the regression's own logit moves by no more: sums over them are then those over all rows, except
 /// for 10^-14.
-const GENTLE: f64 = 1.0 / 16.0;
+const MAX_LOGIT_SPAN: f64 = 1.0 / 16.0;
 
-/// Bins in which no maximum was found, or one that is not as gentle, are cut into so many.
+/// Bins in which no maximum was found, or one where a bin spans more, are cut into so many.
 const NARROWER: f64 = 64.0;
 
 /// A maximum is reached where the next step would raise the log-likelihood by half of this: the estimates are then off by
@@ -24,7 +24,7 @@ const NARROWER: f64 = 64.0;
 const DECREMENT: f64 = 1e-20;
 
 /// How far the next step may move a logit there. A maximum at infinity is approached by a logit a step.
-const REACH: f64 = 1e-3;
+const MAX_LOGIT_STEP: f64 = 1e-3;
 
 const MAX_STEPS: usize = 200;
 
@@ -32,7 +32,7 @@ const MAX_STEPS: usize = 200;
 const NUISANCE_DECREMENT: f64 = 1e-10;
 
 /// How close Newton's step makes the others' maximum known without another one.
-const NEAR: f64 = 1e-2;
+const NEAR_MAXIMUM_DECREMENT: f64 = 1e-2;
 
 /// Where the likelihood of the labels, with `W` predictors a row, is largest.
 pub(super) struct Estimate<const W: usize> {
@@ -60,7 +60,7 @@ struct Logistic<'r, const W: usize> {
 }
 
 /// What is found, with all coefficients that it rests on: of the maximum, and of both ends.
-type Found<const W: usize> = (Estimate<W>, Vec<Option<[f64; W]>>);
+type Solution<const W: usize> = (Estimate<W>, Vec<Option<[f64; W]>>);
 
 /// The log-likelihood at some coefficients, with its derivatives.
 #[derive(Clone, Copy, Debug)]
@@ -86,10 +86,10 @@ pub(super) fn estimate<const W: usize>(
     predictors: impl Fn(f64) -> [f64; W] + Sync,
     question: &Question<'_, W>,
 ) -> Option<Estimate<W>> {
-    let (mut found, mut is_enough) = estimate_of(&logits.condensed, &predictors, question);
+    let (mut found, mut is_enough) = estimate_of(&logits.quadrature, &predictors, question);
     if !is_enough {
         // Where there is no maximum even in narrow bins, all rows have none.
-        (found, is_enough) = estimate_of(&logits.condense(NARROWER), &predictors, question);
+        (found, is_enough) = estimate_of(&logits.quadrature_of(NARROWER), &predictors, question);
     }
     let found = found?;
     if is_enough {
@@ -105,43 +105,43 @@ pub(super) fn estimate<const W: usize>(
         Likelihood::sum(rows)
     };
     let from_there = Question { start: found.coefficients, ..*question };
-    let sizes = sizes(&rows(&logits.condensed, &predictors));
+    let sizes = sizes(&rows(&logits.quadrature, &predictors));
     Logistic { at: &of_all, sizes }.answer(&from_there).map(|found| found.0)
 }
 
 /// Fits to condensed rows; also whether all rows would have given the same.
 fn estimate_of<const W: usize>(
-    condensed: &Condensed,
+    quadrature: &Quadrature,
     predictors: &impl Fn(f64) -> [f64; W],
     question: &Question<'_, W>,
 ) -> (Option<Estimate<W>>, bool) {
-    let rows = rows(condensed, predictors);
+    let rows = rows(quadrature, predictors);
     let at = |coefficients: &[f64; W]| {
         let sum = |rows: &[Row<W>]| {
-            stop::check();
+            cancel::check_canceled();
             rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row))
         };
         Likelihood::sum(rows.par_chunks(CHUNK).map(sum).collect())
     };
     let found = Logistic { at: &at, sizes: sizes(&rows) }.answer(question);
     // Whether the logit with these coefficients moves little within every bin.
-    let is_gentle = |coefficients: &Option<[f64; W]>| {
+    let is_resolved = |coefficients: &Option<[f64; W]>| {
         coefficients.is_some_and(|coefficients| {
-            condensed.bins.iter().all(|&start| {
+            quadrature.bins.iter().all(|&start| {
                 let logits = rows[start..start + NODES].iter().map(|(row, ..)| logit(row, &coefficients));
                 let (lo, hi) =
                     logits.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), z| (lo.min(z), hi.max(z)));
-                hi - lo <= GENTLE
+                hi - lo <= MAX_LOGIT_SPAN
             })
         })
     };
     let is_enough =
-        condensed.bins.is_empty() || found.as_ref().is_some_and(|(_, at)| at.iter().all(is_gentle));
+        quadrature.bins.is_empty() || found.as_ref().is_some_and(|(_, at)| at.iter().all(is_resolved));
     (found.map(|found| found.0), is_enough)
 }
 
-fn rows<const W: usize>(condensed: &Condensed, predictors: &impl Fn(f64) -> [f64; W]) -> Vec<Row<W>> {
-    condensed.points.iter().map(|point| (predictors(point.logit), point.n, point.positives)).collect()
+fn rows<const W: usize>(quadrature: &Quadrature, predictors: &impl Fn(f64) -> [f64; W]) -> Vec<Row<W>> {
+    quadrature.points.iter().map(|point| (predictors(point.logit), point.n, point.positives)).collect()
 }
 
 fn sizes<const W: usize>(rows: &[Row<W>]) -> [f64; W] {
@@ -149,7 +149,7 @@ fn sizes<const W: usize>(rows: &[Row<W>]) -> [f64; W] {
 }
 
 impl<const W: usize> Logistic<'_, W> {
-    fn answer(&self, &Question { start, free, drop }: &Question<'_, W>) -> Option<Found<W>> {
+    fn answer(&self, &Question { start, free, drop }: &Question<'_, W>) -> Option<Solution<W>> {
         let mut places = free.to_vec();
         places.sort_unstable();
         let maximum = self.climb(start, &places, DECREMENT)?;
@@ -172,8 +172,8 @@ impl<const W: usize> Logistic<'_, W> {
         for _ in 0..MAX_STEPS {
             let Newton { step, decrement, .. } = here.newton(free)?;
             if decrement <= until {
-                let reach: f64 = step.iter().zip(&self.sizes).map(|(step, size)| step.abs() * size).sum();
-                let is_finite = reach <= REACH || until > DECREMENT;
+                let logit_step: f64 = step.iter().zip(&self.sizes).map(|(step, size)| step.abs() * size).sum();
+                let is_finite = logit_step <= MAX_LOGIT_STEP || until > DECREMENT;
                 return is_finite.then_some(Maximum { coefficients: at, likelihood: here });
             }
             let mut length = 1.0;
@@ -222,7 +222,7 @@ impl<const W: usize> Logistic<'_, W> {
         maximum.likelihood.follow(&mut at, place, others, distance)?;
         for _ in 0..MAX_STEPS {
             let mut there = self.at(&at);
-            if there.newton(others)?.decrement > NEAR {
+            if there.newton(others)?.decrement > NEAR_MAXIMUM_DECREMENT {
                 let climbed = self.climb(at, others, NUISANCE_DECREMENT)?;
                 (at, there) = (climbed.coefficients, climbed.likelihood);
             }

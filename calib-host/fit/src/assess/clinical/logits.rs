@@ -1,7 +1,7 @@
 //! Logits of probabilities.
 
-use super::condensed::{Condensed, Grid};
-use super::deviation::Place;
+use super::quadrature::{Quadrature, Grid};
+use super::deviation::QuantilePosition;
 use super::distinct::Distinct;
 use super::extremes::{ExtremeProbs, Extremes};
 use super::logit_row::ToLogit;
@@ -22,7 +22,7 @@ pub(super) struct Logits<'d> {
     /// The distinct ones of their quantiles: the knots to begin with, then fewer and fewer; none if there are no rows.
     pub(super) knots: Vec<Vec<f64>>,
     /// The same rows in short.
-    pub(super) condensed: Condensed,
+    pub(super) quadrature: Quadrature,
 }
 
 impl<'d> Logits<'d> {
@@ -36,7 +36,7 @@ impl<'d> Logits<'d> {
             positives: distinct.positives(),
             probs: distinct.len() - usize::from(zeros) - usize::from(ones),
             knots: Vec::new(),
-            condensed: Condensed::default(),
+            quadrature: Quadrature::default(),
         };
         if zeros {
             all.n -= extremes.zeros;
@@ -49,19 +49,19 @@ impl<'d> Logits<'d> {
         if all.n > 0 {
             let below = if zeros { extremes.zeros } else { 0 };
             all.knots = LEVELS.iter().map(|levels| all.quantiles(levels, below)).collect();
-            all.condensed = all.condense(1.0);
+            all.quadrature = all.quadrature_of(1.0);
         }
         all
     }
 
     /// The rows in short, in bins that are so many times narrower than usual.
-    pub(super) fn condense(&self, narrower: f64) -> Condensed {
+    pub(super) fn quadrature_of(&self, narrower: f64) -> Quadrature {
         let nine_tenths = &self.knots[0];
         let spread = nine_tenths[nine_tenths.len() - 1] - nine_tenths[0];
         let mut cuts = self.knots.concat();
         cuts.sort_by(f64::total_cmp);
         cuts.dedup();
-        Condensed::new(self.distinct, self.to_logit(), self.probs, &Grid::new(spread, narrower, &cuts))
+        Quadrature::new(self.distinct, self.to_logit(), self.probs, &Grid::new(spread, narrower, &cuts))
     }
 
     /// What makes logits of groups.
@@ -74,7 +74,7 @@ impl<'d> Logits<'d> {
         let logit =
             |group: &Group| self.to_logit().row(*group).expect("those without one are not among them").logit;
         let quantile = |&level: &f64| {
-            let place = Place::new(self.n, level);
+            let place = QuantilePosition::new(self.n, level);
             let ranks = [place.below, (place.below + 1).min(self.n - 1)].map(|rank| below + rank);
             let found = self.distinct.at_ranks(&ranks);
             place.value(logit(&found[0]), logit(&found[1]))

@@ -8,7 +8,7 @@
 //! Everything is computed from the distinct probabilities and their counts.
 
 mod accuracy;
-mod condensed;
+mod quadrature;
 mod consistency;
 mod corp;
 mod cox;

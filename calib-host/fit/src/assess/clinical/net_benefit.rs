@@ -8,7 +8,7 @@ use super::consistency::positives;
 use crate::assess::{Bootstrap, Prediction};
 use crate::points::Group;
 use crate::stats::{Clusters, Interval, Units};
-use crate::stop;
+use crate::cancel;
 
 /// The thresholds of a curve are so many steps of a hundredth, from 0 on.
 const STEPS: u32 = 100;
@@ -127,7 +127,7 @@ pub(super) fn net_benefit_intervals(
     }
     let n = predictions.len() as u64;
     let draw = |mut rng: Xoshiro256PlusPlus| {
-        stop::check();
+        cancel::check_canceled();
         benefits(&redrawn(cells, n, &mut rng))
     };
     let draws: Vec<Vec<f64>> = bootstrap.generators().into_par_iter().map(draw).collect();

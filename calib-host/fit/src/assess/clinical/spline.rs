@@ -49,7 +49,7 @@ impl SplineRecalibration {
     /// With as many knots as give a finite estimate.
     fn with_knots(logits: &Logits<'_>) -> Result<Self, Undefined> {
         for (fewer, knots) in logits.knots.iter().enumerate() {
-            let spline = match Spline::new(knots, logits.condensed.logits()) {
+            let spline = match Spline::new(knots, logits.quadrature.logits()) {
                 // Of fewer knots there is nothing else to say.
                 Err(_) if fewer > 0 => continue,
                 spline => spline?,

@@ -13,7 +13,7 @@ use crate::binary::{BinaryMethod, Model, ScalingMethod, ScalingModel};
 use crate::data::{BinaryData, RowGroups};
 use crate::fit::fit_binary;
 use crate::stats::{Clusters, Seed, logit};
-use crate::stop;
+use crate::cancel;
 
 /// A bin within which labels are dealt out has at least so many rows, if there are as many.
 const BIN_ROWS: usize = 20;
@@ -120,7 +120,7 @@ pub fn test_equal_calibration(
     let of_stretch = |(stretch, mut rng): (&&[Range<usize>], Xoshiro256PlusPlus)| {
         let mut counts = Counts::new(deals, count);
         for run in *stretch {
-            stop::check();
+            cancel::check_canceled();
             counts.deal(&rows[run.clone()], slope, &mut rng);
         }
         counts.squares()

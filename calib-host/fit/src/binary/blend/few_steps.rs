@@ -5,7 +5,7 @@ use crate::binary::isotonic::Isotonic;
 use crate::binary::steps::BinnedModel;
 use crate::error::FitError;
 use crate::points::{Block, Points};
-use crate::stop;
+use crate::cancel;
 
 /// With more blocks than this, the search begins at these many.
 const MOST_BLOCKS: usize = 1024;
@@ -35,7 +35,7 @@ fn merged(blocks: &[Block], price: f64) -> Vec<Block> {
     // For each number of first blocks, the least sum and where the last merged block begins.
     let mut best = vec![(0.0, 0)];
     for end in 1..=blocks.len() {
-        stop::check();
+        cancel::check_canceled();
         let mut block = blocks[end - 1];
         let mut least = (f64::INFINITY, 0);
         for start in (0..end).rev() {

@@ -13,12 +13,12 @@ use calib_core::table::MarginTable;
 use calib_core::{Artifact, BinFlags, Margin, ProbInterval, Score, StepTable};
 
 use super::counters::{DeviceCounters, TableCounters};
-use super::evidence::Standing;
-use super::surveyed::{FleetTable, survey};
-use crate::artifact::{COUNTING_DEVICES, Child, SAMPLE_SECTION, SKETCH_SECTION, StoredArtifact, values};
+use super::evidence::EvidenceLevel;
+use super::aggregate::{FleetTable, aggregate};
+use crate::artifact::{COUNTING_DEVICES, DerivedArtifact, SAMPLE_SECTION, SKETCH_SECTION, StoredArtifact, values};
 use crate::binary::Bin;
 use crate::fit::{check_alpha, parameter_of, stated_alpha};
-use crate::stats::{Interval, clopper_pearson, single_at_least};
+use crate::stats::{Interval, clopper_pearson, f32_ceil};
 
 pub use error::RecalibrateError;
 
@@ -117,28 +117,28 @@ pub fn recalibrated(
 ) -> Result<Recalibrated, RecalibrateError> {
     check_alpha(how.alpha)?;
     let artifact = &before.artifact();
-    let surveyed = survey(artifact, devices, how.alpha)?;
+    let aggregated = aggregate(artifact, devices, how.alpha)?;
     check_calibrator(before)?;
     check_full(devices)?;
     let used = match earlier {
         [] => None,
         earlier => {
             check_earlier(devices, earlier)?;
-            Some(survey(artifact, earlier, how.alpha)?)
+            Some(aggregate(artifact, earlier, how.alpha)?)
         }
     };
     let outcomes = |table: usize| {
-        let now = surveyed.iter().find(|found| found.table == table)?;
+        let now = aggregated.iter().find(|found| found.table == table)?;
         let then = used.as_ref().and_then(|used| used.iter().find(|found| found.table == table));
         Some(since(now, then))
     };
     let found = Outcomes::of(artifact, stated_alpha(how.alpha), outcomes)?;
     let alarmed = |evidence: fn(&FleetTable) -> Option<super::Evidence>| -> Vec<usize> {
-        let is_alarm = |table: &&FleetTable| evidence(table).is_some_and(|e| e.standing() == Standing::Alarm);
-        surveyed.iter().filter(is_alarm).map(|table| table.table).collect()
+        let is_alarm = |table: &&FleetTable| evidence(table).is_some_and(|e| e.level() == EvidenceLevel::Alarm);
+        aggregated.iter().filter(is_alarm).map(|table| table.table).collect()
     };
     let shifted = alarmed(|table| Some(table.shift));
-    let child = Child {
+    let child = DerivedArtifact {
         counter: how.counter,
         parameters: Outcomes::parameters(artifact.header(), devices.len(), how),
     };
@@ -286,7 +286,7 @@ impl<'a> Outcomes<'a> {
     fn written(
         &self,
         before: &StoredArtifact,
-        child: &Child,
+        child: &DerivedArtifact,
         how: &Recalibration,
         without_monitors: bool,
     ) -> Result<Vec<u8>, RecalibrateError> {
@@ -323,7 +323,7 @@ impl<'a> Outcomes<'a> {
             },
             ..*old
         };
-        Ok(child.of(
+        Ok(child.rewrite(
             before,
             |_| header,
             |writer, (kind, mandatory, payload)| {
@@ -406,7 +406,7 @@ impl<'a> NewTable<'a> {
         };
         let intervals: Vec<Option<ProbInterval>> = bins.iter().zip(&values).map(known).collect();
         let reach = |(interval, &value): (&Option<ProbInterval>, &f32)| {
-            let away = |end: f32| single_at_least((f64::from(end) - f64::from(value)).abs());
+            let away = |end: f32| f32_ceil((f64::from(end) - f64::from(value)).abs());
             interval.map(|interval| away(interval.lo).max(away(interval.hi)))
         };
         let epsilon = intervals.iter().zip(&values).filter_map(reach).reduce(f32::max);
@@ -436,7 +436,7 @@ fn kept_parameters(before: &str, alpha: f64) -> String {
 
 /// The marks that are not of the fit before: of edges that do not depend on the outcomes, ties are no matter.
 fn kept_flags(before: HeaderFlags) -> HeaderFlags {
-    let all = [HeaderFlags::CLASS_UNCALIBRATED, HeaderFlags::CLASS_MARGIN, HeaderFlags::GROUPED];
+    let all = [HeaderFlags::CLASS_UNCALIBRATED, HeaderFlags::TOP2_MARGIN, HeaderFlags::GROUPED];
     let kept = all.into_iter().filter(|&flag| before.contains(flag));
     kept.fold(HeaderFlags::NONE, HeaderFlags::with)
 }

@@ -16,10 +16,10 @@ use super::sets::judged_sets;
 use crate::artifact::StoredArtifact;
 use crate::assess::{
     AssessOptions as Metrics, BeforeAfter, Binning, BrierChange, CalibratedRows, ClassProbRows,
-    ClinicalOptions, ClinicalSummary, Evidence, Grounds, GroupComparison, GroupOptions, GuaranteeTest,
+    ClinicalOptions, ClinicalSummary, Evidence, VerdictInput, GroupComparison, GroupOptions, GuaranteeTest,
     OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, Verdict, assess as metrics_of,
-    assess_before_after, assess_top_k, assess_vectors, compare_groups, evidence_of_changes, is_surveyed,
-    roc_surface, survey, survey_before_after, validate,
+    assess_before_after, assess_top_k, assess_vectors, compare_groups, evidence_of_changes, can_stream,
+    roc_surface, assess_streaming, assess_before_after_streaming, validate,
 };
 use crate::data::{BinaryData, Overlap, Repeats, RowGroups, RowsDigest, ScoreKind};
 use crate::dataset::{Content, Dataset};
@@ -190,7 +190,7 @@ pub fn assess_matrix(
 /// Whether binary points that are assessed so, maybe after an artifact, need nothing but their scores, so that there may be more than
 /// fit into memory.
 pub fn reads_points(artifact: Option<&Artifact<'_>>, options: &AssessOptions) -> bool {
-    artifact.is_none_or(is_of_points) && options.top_k.is_none() && is_surveyed(&options.metrics(None))
+    artifact.is_none_or(is_of_points) && options.top_k.is_none() && can_stream(&options.metrics(None))
 }
 
 /// Whether an artifact was fitted to rows with this digest, all or some: by the hash and the sketch that it keeps, or else by the SHA-256 of
@@ -219,7 +219,7 @@ fn no_ranks() -> AssessError {
 
 /// Whether nothing is asked of binary points that takes their rows.
 fn is_counted_only(data: &Dataset, options: &AssessOptions) -> bool {
-    data.clusters().is_none() && data.groups().is_none() && is_surveyed(&options.metrics(None))
+    data.clusters().is_none() && data.groups().is_none() && can_stream(&options.metrics(None))
 }
 
 /// Assesses a data set as it is.
@@ -235,7 +235,7 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
             refuse("`binning` by-bin needs an artifact, or predictions with bins")
         }
         Content::Points(points) if is_counted_only(data, options) => {
-            let found = survey(points, &options.metrics(None), &options.clinical())?;
+            let found = assess_streaming(points, &options.metrics(None), &options.clinical())?;
             let figures = AssessedFigures::Predictions(AssessedPredictions {
                 assessment: found.assessment,
                 clinical: Some(found.clinical),
@@ -284,11 +284,11 @@ fn of_changed_points(
     options: &AssessOptions,
     mut findings: Vec<Finding>,
 ) -> Result<Assessed, AssessError> {
-    let ChangedPoints { before, after, changed, told, uncalibrated } = found;
+    let ChangedPoints { before, after, changed, rows_by_prob, uncalibrated } = found;
     findings.extend(repeats_of_points(before)?);
     let (both, [of_before, of_after]) =
-        survey_before_after([before, after], &options.metrics(None), &options.clinical())?;
-    let evidence = evidence_of_changes(artifact, &both, changed, told);
+        assess_before_after_streaming([before, after], &options.metrics(None), &options.clinical())?;
+    let evidence = evidence_of_changes(artifact, &both, changed, rows_by_prob);
     findings.extend(evidence.iter().copied().map(Finding::Evidence));
     let change = changed.brier_change(options.alpha);
     let guarantee = changed.guarantee(artifact);
@@ -412,7 +412,7 @@ fn verdict(
 ) -> Verdict {
     Verdict::new(
         artifact,
-        &Grounds { metrics, change, guarantee, alpha: options.alpha, evidence }.with_bootstrap(),
+        &VerdictInput { metrics, change, guarantee, alpha: options.alpha, evidence }.with_bootstrap(),
     )
 }
 
@@ -460,7 +460,7 @@ impl Assessed {
     }
 
     /// Returns what is doubtful about the rows.
-    pub fn doubts(&self) -> impl Iterator<Item = &Finding> {
+    pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_doubt())
     }
 }

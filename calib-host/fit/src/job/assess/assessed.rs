@@ -253,7 +253,7 @@ impl Serialize for Assessed {
         let is_said = matches!(self.figures, Some(AssessedFigures::Vectors(_)));
         Json {
             figures: &self.figures,
-            warnings: occupied.map(|_| self.doubts().map(ToString::to_string).collect()),
+            warnings: occupied.map(|_| self.warnings().map(ToString::to_string).collect()),
             prediction_sets: self.sets.as_ref().filter(|_| occupied.is_some() || self.figures.is_none()),
             binning: occupied.filter(|_| !is_said).map(|occupied| Bins::new(self.binning, occupied)),
             clusters: self.clusters.filter(|_| occupied.is_some()).map(|(_, clusters)| clusters),

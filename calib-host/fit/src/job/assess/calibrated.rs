@@ -6,7 +6,7 @@ use calib_core::{Artifact, Calibrator, Outcome, TopLabel};
 use super::device_scores::{DeviceScores, binary_encoding, of_kind};
 use super::error::AssessError;
 use super::mismatch::{codes_of_classes, got_vectors, mismatch};
-use crate::apply::{Applied, AppliedRow, Others, Outputs, Words, apply};
+use crate::apply::{Applied, AppliedRow, Others, Outputs, RandomWords, apply};
 use crate::assess::{
     CalibratedRows, ClassProbRows, KeyedRow, OperatingAccuracy, Prediction, PredictionKind, ProbMatrix,
     operating_accuracies,
@@ -226,7 +226,7 @@ fn of_outputs(artifact: &Artifact<'_>, outputs: Outputs<'_>, seed: u64) -> Optio
     if artifact.header().method.has_no_calibrator() {
         return None;
     }
-    apply(artifact, outputs, Words::new(artifact, seed)).collect::<Result<_, _>>().ok()
+    apply(artifact, outputs, RandomWords::new(artifact, seed)).collect::<Result<_, _>>().ok()
 }
 
 /// The rows with the softmax for a score: a top-two margin is no probability that the calibrated one could be compared with.

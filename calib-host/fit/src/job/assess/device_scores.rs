@@ -5,7 +5,7 @@ use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncod
 
 use super::error::AssessError;
 use super::mismatch::{Mismatch, mismatch};
-use crate::apply::{Applied, Outputs, Words, calibrate};
+use crate::apply::{Applied, Outputs, RandomWords, calibrate};
 use crate::artifact::score_kind;
 use crate::assess::KeyedRow;
 use crate::data::{DataError, RowGroups, ScoreKind, code_of_score};
@@ -91,7 +91,7 @@ impl DeviceScores {
         }
         let checked = CheckedScores { scores: self, groups: of_rows };
         let first = checked.outputs().part(0..checked.len().min(1));
-        match calibrate(artifact, first, Words::new(artifact, 0)) {
+        match calibrate(artifact, first, RandomWords::new(artifact, 0)) {
             Err(_) => Err(mismatch(artifact, TO_BE_CALIBRATED).into()),
             Ok(_) => Ok(checked),
         }
@@ -199,7 +199,7 @@ impl CheckedScores {
         if artifact.header().method.has_no_calibrator() {
             return Err(other());
         }
-        calibrate(artifact, self.outputs(), Words::new(artifact, seed)).map_err(|_| other())
+        calibrate(artifact, self.outputs(), RandomWords::new(artifact, seed)).map_err(|_| other())
     }
 }
 

@@ -3,9 +3,9 @@
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Score};
 
-use crate::apply::{Words, calibrate};
+use crate::apply::{RandomWords, calibrate};
 use crate::artifact::score_kind;
-use crate::assess::{ChangedRows, Prediction, Told};
+use crate::assess::{ChangedRows, Prediction, RowsByProb};
 use crate::data::{BinaryData, ExactCollector, ScoreKind};
 use crate::error::FitError;
 use crate::points::Group;
@@ -18,7 +18,7 @@ pub(super) struct ChangedPoints {
     pub(super) before: BinaryData,
     pub(super) after: BinaryData,
     pub(super) changed: ChangedRows,
-    pub(super) told: Told,
+    pub(super) rows_by_prob: RowsByProb,
     pub(super) uncalibrated: u64,
 }
 
@@ -28,7 +28,7 @@ struct Part {
     /// The score before, the probability after, the points and those with label 1.
     groups: Vec<(f64, f64, u64, u64)>,
     changed: ChangedRows,
-    told: Told,
+    rows_by_prob: RowsByProb,
     uncalibrated: u64,
 }
 
@@ -46,20 +46,20 @@ pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
 impl ChangedPoints {
     /// Calibrates points with an artifact that [`is_of_points`]; `None` if it calibrates none of them.
     pub(super) fn new(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
-        let (mut changed, mut told, mut uncalibrated) = (ChangedRows::default(), Told::default(), 0);
+        let (mut changed, mut rows_by_prob, mut uncalibrated) = (ChangedRows::default(), RowsByProb::default(), 0);
         let (mut before, mut after) = (Points::new(points), Points::new(points));
         points.map_groups_in_order(
             |groups| Part::new(artifact, groups.collect()),
             |part: Part| {
                 changed = std::mem::take(&mut changed).and(part.changed);
-                told = std::mem::take(&mut told).and(part.told);
+                rows_by_prob = std::mem::take(&mut rows_by_prob).and(part.rows_by_prob);
                 uncalibrated += part.uncalibrated;
                 before.extend(part.groups.iter().map(|&(score, _, n, positives)| (score, n, positives)))?;
                 after.extend(part.groups.iter().map(|&(_, prob, n, positives)| (prob, n, positives)))
             },
         )?;
         let (before, after) = (before.finish()?, after.finish()?);
-        Ok(before.zip(after).map(|(before, after)| Self { before, after, changed, told, uncalibrated }))
+        Ok(before.zip(after).map(|(before, after)| Self { before, after, changed, rows_by_prob, uncalibrated }))
     }
 }
 
@@ -67,7 +67,7 @@ impl Part {
     fn new(artifact: &Artifact<'_>, groups: Vec<Group>) -> Self {
         let score = |group: &Group| Score::try_from(group.score).expect("a probability");
         let scores: Vec<Score> = groups.iter().map(score).collect();
-        let applied = calibrate(artifact, scores[..].into(), Words::new(artifact, 0));
+        let applied = calibrate(artifact, scores[..].into(), RandomWords::new(artifact, 0));
         let mut part = Self::default();
         for (row, Group { n, positives, .. }) in applied.expect("the artifact is for such").iter().zip(groups)
         {
@@ -80,7 +80,7 @@ impl Part {
             let labels = [(of(false), n - positives), (of(true), positives)];
             let labels = labels.into_iter().filter(|(_, rows)| *rows > 0);
             labels.clone().for_each(|(after, rows)| part.changed.add_times(before, &after, rows));
-            part.told.pass(before, labels);
+            part.rows_by_prob.pass(before, labels);
             part.groups.push((before, prob, n, positives));
         }
         part

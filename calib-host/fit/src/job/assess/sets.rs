@@ -8,7 +8,7 @@ use super::device_scores::DeviceScores;
 use super::error::AssessError;
 use super::mismatch::mismatch;
 use crate::dataset::{Content, Dataset};
-use crate::sets::{Conformities, ConformityScore, PredictionSets, SetFigures};
+use crate::sets::{ConformityScores, ConformityScore, PredictionSets, SetFigures};
 
 /// Judges the sets of an artifact; `None` if it has none.
 pub(super) fn judged_sets(
@@ -30,15 +30,15 @@ pub(super) fn judged_sets(
             let scores =
                 DeviceScores::new(points.kind(), data.encoding(), rows.into_iter().map(|row| row.0))?;
             match scores {
-                DeviceScores::Codes(codes) => (Conformities::of_binary_codes(&codes), labels),
-                _ => (Conformities::of_scores(points)?.0, labels),
+                DeviceScores::Codes(codes) => (ConformityScores::of_binary_codes(&codes), labels),
+                _ => (ConformityScores::of_scores(points)?.0, labels),
             }
         }
-        Content::Vectors(vectors, labels) => (Conformities::of_vectors(vectors, sets.score)?, labels.clone()),
+        Content::Vectors(vectors, labels) => (ConformityScores::of_vectors(vectors, sets.score)?, labels.clone()),
         Content::Codes(codes, labels) => {
             let rows = match sets.score {
-                ConformityScore::Margin => Conformities::of_codes(codes),
-                ConformityScore::Softmax => Conformities::of_code_probs(codes)?,
+                ConformityScore::Margin => ConformityScores::of_codes(codes),
+                ConformityScore::Softmax => ConformityScores::of_code_probs(codes)?,
             };
             (rows, labels.clone())
         }

@@ -12,12 +12,12 @@ use crate::options_error::OptionsError;
 
 /// What was chosen because nobody named it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct AutoChoice {
     /// What, and why.
     why: OptionsError,
 }
 
-impl Chosen {
+impl AutoChoice {
     pub(super) fn new(why: impl Into<String>) -> Self {
         Self { why: OptionsError::new(why) }
     }
@@ -28,7 +28,7 @@ impl Chosen {
     }
 }
 
-impl std::fmt::Display for Chosen {
+impl std::fmt::Display for AutoChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.why.fmt(f)
     }
@@ -63,7 +63,7 @@ impl WhyBins {
 }
 
 /// Fits a [`Blend`], or if there is a reason bins that [suit](Umd::suitable_bins) so many points.
-pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit, Chosen), NotFitted> {
+pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit, AutoChoice), NotFitted> {
     let (alpha, bound) = (options.divided_alpha(), options.bound);
     let why = match WhyBins::of(options, options.is_compact()) {
         Some(why) => why,
@@ -79,15 +79,15 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
     } else {
         String::new()
     };
-    let chosen = Chosen::new(format!("chosen: umd with {}{left}: {}", of_bins(&fit), why.text()));
+    let chosen = AutoChoice::new(format!("chosen: umd with {}{left}: {}", of_bins(&fit), why.text()));
     Ok((fit, chosen))
 }
 
 /// Why a blend was fitted, and of one score what gives bins in its place.
-pub(super) fn why_blend(names_bins: bool) -> Chosen {
+pub(super) fn why_blend(names_bins: bool) -> AutoChoice {
     let bins =
         if names_bins { "; `epsilon=0.1` gives bins whose probability is guaranteed within 0.1" } else { "" };
-    Chosen::new(format!("chosen: blend, on average nearer to known curves than any single method{bins}"))
+    AutoChoice::new(format!("chosen: blend, on average nearer to known curves than any single method{bins}"))
 }
 
 /// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores tie at an edge, bins have other numbers of
@@ -97,7 +97,7 @@ pub(super) fn fit_within(
     data: &BinaryData,
     epsilon: f64,
     options: &FitOptions,
-) -> Result<(Fit, Chosen), NotFitted> {
+) -> Result<(Fit, AutoChoice), NotFitted> {
     let (n, alpha, bound) = (data.len(), options.divided_alpha(), options.bound);
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(FitError::Alpha(alpha).into());
@@ -114,7 +114,7 @@ pub(super) fn fit_within(
         match kept(&fit, bins, stated, bound) {
             Some(kept) if kept <= epsilon => {
                 let why = why(bins, epsilon, &fit, Some(bins) == most);
-                return Ok((fit, Chosen::new(why)));
+                return Ok((fit, AutoChoice::new(why)));
             }
             kept => least = kept.into_iter().chain(least).reduce(f64::min),
         }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     /// The bins that monitors count in.
-    fn bins(data: &BinaryData) -> (Fit, Chosen) {
+    fn bins(data: &BinaryData) -> (Fit, AutoChoice) {
         fit_chosen(data, &FitOptions::default().monitors(MonitorOptions::default())).unwrap()
     }
 

@@ -3,15 +3,15 @@
 use crate::data::ScoreKind;
 use crate::dataset::{Content, Dataset};
 use crate::error::FitError;
-use crate::job::finding::{Finding, Looks};
+use crate::job::finding::{Finding, KindGuess};
 
 /// What the data of a fit say against how they were read.
 pub(super) fn findings_of(data: &Dataset) -> Result<Vec<Finding>, FitError> {
     let kind = match data.content() {
-        Content::Vectors(vectors, _) => Looks::like_anything().and(vectors).finding(),
+        Content::Vectors(vectors, _) => KindGuess::of_no_rows().and(vectors).finding(),
         _ if data.score_kind() == Some(ScoreKind::Margin) && !data.is_of_passes() => {
-            let spread = data.spread()?.filter(|spread| 0.0 <= spread.lowest && spread.highest <= 1.0);
-            spread.map(|_| Finding::RawScoresInUnitInterval)
+            let score_summary = data.score_summary()?.filter(|score_summary| 0.0 <= score_summary.lowest && score_summary.highest <= 1.0);
+            score_summary.map(|_| Finding::RawScoresInUnitInterval)
         }
         _ => None,
     };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calib_core::artifact::Reduction;
 use sha2::{Digest, Sha256};
 
-use super::auto::{Chosen, WhyBins, fit_chosen, fit_within, why_blend};
+use super::auto::{AutoChoice, WhyBins, fit_chosen, fit_within, why_blend};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
@@ -37,7 +37,7 @@ pub struct Fitted {
     /// The function that it holds.
     pub model: FittedModel,
     /// What was chosen because nobody named it, and why.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<AutoChoice>,
     /// What speaks against the fit or its data, the weightiest first.
     pub findings: Vec<Finding>,
 }
@@ -107,7 +107,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         Some(rows) => fit.of_clusters(rows, options.seed),
         None => fit,
     };
-    let fit = if options.is_compact() { fit.compacted()? } else { fit };
+    let fit = if options.is_compact() { fit.into_u16_table()? } else { fit };
     let fit = options.stated(fit);
     let fit = fit.of_classifiers(data.classifiers());
     let (intervals, outside) = beside.unzip();
@@ -143,7 +143,7 @@ struct Job<'a> {
 /// Tables, and what goes with them.
 struct OfTables {
     fit: Fit,
-    chosen: Option<Chosen>,
+    chosen: Option<AutoChoice>,
     monitors: Option<Monitoring>,
     evidence: Option<Finding>,
     /// Intervals of ranges of the score, and what they say against the values.
@@ -168,7 +168,7 @@ impl Job<'_> {
                 };
                 let method = how.method_for_score(points.len())?;
                 let fit = options.in_form(fit_weighted(&points, &method, options.divided_alpha())?);
-                let fit = fit.with_spreads([Some(points.spread()?)]);
+                let fit = fit.with_score_summaries([Some(points.score_summary()?)]);
                 OfTables { fit, chosen: None, monitors, evidence: None, beside: None, band: None }
             }
             (Content::Points(points), Some(groups)) => {
@@ -182,7 +182,7 @@ impl Job<'_> {
             }
             (Content::Vectors(vectors, labels), _) => self.several_tables(
                 match options.class_score {
-                    ClassScore::Margin => Problems::of_class_margins(vectors, labels, self.reduction())?,
+                    ClassScore::Margin => Problems::of_top2_margins(vectors, labels, self.reduction())?,
                     ClassScore::Softmax => Problems::new(vectors, labels, self.reduction())?,
                 },
                 rounds,
@@ -196,7 +196,7 @@ impl Job<'_> {
             )?,
         };
         let fit = match encoding {
-            Some(encoding) => made.fit.over_codes(encoding)?,
+            Some(encoding) => made.fit.quantized(encoding)?,
             None => made.fit,
         };
         Ok(OfTables { fit, ..made })
@@ -227,10 +227,10 @@ impl Job<'_> {
             MethodChoice::Joint(_) => unreachable!("fitted before"),
         };
         let fit = options.in_form(fit);
-        let (spread, evidence) = match sample.spreads() {
-            Some(spreads) => (spreads[0], None),
-            None if rounds => (Some(points.spread()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
-            None => (sample.spread()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
+        let (score_summary, evidence) = match sample.score_summaries() {
+            Some(score_summaries) => (score_summaries[0], None),
+            None if rounds => (Some(points.score_summary()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
+            None => (sample.score_summary()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
         };
         let has_ranges = options.wants_ranges(&fit, sample);
         let beside = self.beside(
@@ -245,7 +245,7 @@ impl Job<'_> {
         } else {
             None
         };
-        Ok(OfTables { fit: fit.with_spreads([spread]), chosen, monitors, evidence, beside, band })
+        Ok(OfTables { fit: fit.with_score_summaries([score_summary]), chosen, monitors, evidence, beside, band })
     }
 
     fn several_tables(&self, problems: Problems, rounds: bool) -> Result<OfTables, NotFitted> {
@@ -270,13 +270,13 @@ impl Job<'_> {
             }
         };
         let fit = options.in_form(fit_reduction(&problems, &how, options.divided_alpha())?);
-        let spreads = sample.spreads().map_or_else(|| problems.spreads(), <[_]>::to_vec);
+        let score_summaries = sample.score_summaries().map_or_else(|| problems.score_summaries(), <[_]>::to_vec);
         let beside = self.beside(
             (&fit, options.wants_ranges(&fit, sample)),
             || fit_problems(&problems, &fit, options.alpha),
             |table, model, ranges| values_outside(&problems.groups(table)[..], model, fit.scores(), ranges),
         )?;
-        Ok(OfTables { fit: fit.with_spreads(spreads), chosen, monitors, evidence: None, beside, band: None })
+        Ok(OfTables { fit: fit.with_score_summaries(score_summaries), chosen, monitors, evidence: None, beside, band: None })
     }
 
     /// A band that is to be stored, or why there is none. If it was asked for, there is one or an error.
@@ -343,17 +343,17 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
 }
 
 /// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.
-fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> Chosen {
+fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> AutoChoice {
     let of_what = reduction
         .map_or(String::new(), |reduction| format!("{reduction} (is the predicted class right?) by "));
     // Chosen without a look at the rows, so that alpha is not shared.
     match why_bins {
-        Some(why) => Chosen::new(format!(
+        Some(why) => AutoChoice::new(format!(
             "chosen: {of_what}umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022): {}",
             why.text()
         )),
         None if reduction.is_some() => {
-            Chosen::new(format!("chosen: {of_what}blend; every class: `reduction=class-wise`"))
+            AutoChoice::new(format!("chosen: {of_what}blend; every class: `reduction=class-wise`"))
         }
         None => why_blend(false),
     }
@@ -372,7 +372,7 @@ fn no_bins_for_weights(method: &MethodChoice) -> OptionsError {
     })
 }
 
-impl Chosen {
+impl AutoChoice {
     /// The same, of scores by so many classifiers, of which nothing is guaranteed: what was chosen for its guarantee says so.
     fn of_classifiers(self, classifiers: u32) -> Self {
         if classifiers <= 1 {

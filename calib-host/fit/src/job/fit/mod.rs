@@ -9,7 +9,7 @@ mod method;
 mod method_name;
 mod options;
 
-pub use auto::Chosen;
+pub use auto::AutoChoice;
 pub use error::NotFitted;
 pub use fitted::{Fitted, FittedModel, fit};
 pub use method::{NamedMethod, ScoresOf, Smoothing};

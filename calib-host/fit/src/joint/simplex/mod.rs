@@ -9,7 +9,7 @@ mod method;
 mod model;
 mod order;
 mod projection;
-mod reach;
+mod reachable;
 mod regions;
 mod split_search;
 mod split_tree;

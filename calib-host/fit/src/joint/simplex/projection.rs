@@ -9,7 +9,7 @@ use super::model::{CanonicalModel, Partition};
 use crate::data::VectorData;
 use crate::error::CanonicalError;
 use crate::stats::Seed;
-use crate::stop;
+use crate::cancel;
 
 /// Projection-based histogram binning (Gupta and Ramdas 2022, Algorithm 10): cells of the same number of points, cut off
 /// one after the other by hyperplanes.
@@ -48,7 +48,7 @@ impl ProjectionBinning {
         let mut thresholds = Vec::with_capacity(bins - 1);
         let mut ties_merged = false;
         for direction in directions.chunks_exact(classes) {
-            stop::check();
+            cancel::check_canceled();
             // Ties took more than their share.
             if left.len() < rank {
                 break;

@@ -4,10 +4,10 @@ use super::grid::Grid;
 use super::growth::Growth;
 use super::model::SimplexCell;
 use super::order::Bounds;
-use super::reach::Reach;
+use super::reachable::Reachable;
 use super::split_search::{Candidate, SteppedPoints, first_gain_of_the_paper, gain};
 use super::values::RegionValues;
-use crate::stop;
+use crate::cancel;
 
 /// What regions are made of and judged by.
 pub(crate) struct Rules<'a> {
@@ -56,7 +56,7 @@ struct Part {
     points: Vec<usize>,
     /// The child of every split, in their order, that the points would be in.
     sides: Vec<u8>,
-    reach: Reach,
+    reachable: Reachable,
 }
 
 impl<'a> Regions<'a> {
@@ -86,7 +86,7 @@ impl<'a> Regions<'a> {
                 if best.as_ref().is_some_and(|best| candidate.gain <= best.candidate.gain) {
                     break;
                 }
-                stop::check();
+                cancel::check_canceled();
                 if !candidate.blocked_by.is_empty() {
                     continue;
                 }
@@ -200,12 +200,12 @@ impl Region {
 
 impl Part {
     fn new(points: &SteppedPoints<'_>, inside: Vec<usize>, sides: Vec<u8>) -> Self {
-        let reach = Reach::new(points, &inside);
-        Self { points: inside, sides, reach }
+        let reachable = Reachable::new(points, &inside);
+        Self { points: inside, sides, reachable }
     }
 
     fn children(&self, points: &SteppedPoints<'_>, gamma: &[i32]) -> impl Iterator<Item = usize> + use<> {
-        self.reach.children(points, &self.points, gamma)
+        self.reachable.children(points, &self.points, gamma)
     }
 
     /// Its points by their sides of one more split.

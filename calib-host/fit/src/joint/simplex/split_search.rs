@@ -3,7 +3,7 @@
 use calib_core::vector::SplitTree;
 
 use crate::stats::CountTree;
-use crate::stop;
+use crate::cancel;
 
 /// Points of the simplex in the steps of [`SplitTree`], with their classes.
 pub(crate) struct SteppedPoints<'a> {
@@ -111,7 +111,7 @@ impl SteppedPoints<'_> {
         let width = self.classes * self.classes;
         let mut counts = vec![0; width * gammas.len()];
         for child in 0..self.classes - 1 {
-            stop::check();
+            cancel::check_canceled();
             self.sweep(child, points, gammas, &mut counts);
         }
         let totals = self.class_counts(points);
@@ -132,7 +132,7 @@ impl SteppedPoints<'_> {
         let mut counts = vec![0; width * gammas.len()];
         let mut columns = vec![[0i32; BLOCK]; self.classes];
         for block in points.chunks(BLOCK) {
-            stop::check();
+            cancel::check_canceled();
             for (place, &point) in block.iter().enumerate() {
                 columns.iter_mut().zip(self.row(point)).for_each(|(column, &steps)| column[place] = steps);
             }

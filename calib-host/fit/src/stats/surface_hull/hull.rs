@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::stop;
+use crate::cancel;
 
 /// A convex polyhedron with triangular facets.
 pub(super) struct Hull {
@@ -51,7 +51,7 @@ impl Hull {
         let mut surface = Surface::default();
         surface.add(points, first.into(), 4..points.len());
         while let Some(facet) = surface.unfinished.pop() {
-            stop::check();
+            cancel::check_canceled();
             let Some(Facet { outside, .. }) = surface.facets.get(&facet) else { continue };
             let height = |&point: &usize| surface.facets[&facet].height(points[point]);
             let farthest = outside.iter().copied().max_by_key(height).expect("a point is outside");

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::hull::Hull;
 use crate::stats::CountTree;
-use crate::stop;
+use crate::cancel;
 
 /// Up to so many lines all are looked at. The time grows with their square.
 const MOST_LINES: usize = 512;
@@ -117,7 +117,7 @@ fn around_crossings(rows: &Rows, pivot: usize) -> (Vec<[i64; 3]>, bool) {
     };
     let mut points = Vec::new();
     for i in 0..outer.len() {
-        stop::check();
+        cancel::check_canceled();
         let mut last = [-1; 3];
         for (j, &not_below) in not_below.iter().enumerate() {
             let mut point = [0; 3];

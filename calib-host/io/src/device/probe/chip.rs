@@ -14,7 +14,7 @@ use probe_rs::{MemoryInterface, Permissions, Session, Target};
 
 use super::access::{AccessError, FlashAccess, ProbeState, Sector, choose};
 use super::flow::Segment;
-use crate::files::{FileError, Place, Problem};
+use crate::files::{FileError, Location, Problem};
 
 /// A chip that a probe is attached to.
 pub struct Chip {
@@ -125,7 +125,7 @@ pub fn log_addr(elf: &Path) -> Result<u64, FileError> {
     let bytes = fs::read(elf).map_err(|source| FileError::Read { path: elf.into(), source })?;
     find_rtt_control_block_in_raw_file(&bytes).ok().flatten().ok_or_else(|| {
         let problem = Problem::Format("this program has no log over RTT".into());
-        FileError::input(Place::file(elf), problem)
+        FileError::input(Location::file(elf), problem)
     })
 }
 
@@ -219,7 +219,7 @@ pub fn elf_segments(chip: &mut Chip, path: &Path) -> Result<Vec<Segment>, FileEr
     let format = ElfLoader(ElfOptions::default());
     loader.load_image(&mut chip.session, &mut Cursor::new(bytes), format, None).map_err(|cause| {
         let problem = Problem::Format(format!("not a program for the chip: {}", chain(&cause)));
-        FileError::input(Place::file(path), problem)
+        FileError::input(Location::file(path), problem)
     })?;
     Ok(loader.data().map(|(addr, bytes)| Segment { addr, bytes: bytes.to_vec() }).collect())
 }

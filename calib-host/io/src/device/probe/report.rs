@@ -198,7 +198,7 @@ mod tests {
                 alarm_rule: AlarmRule::AtLeast(0.5),
                 stack_high_water_bytes: 900,
                 calibrator: held.ok_or(Missing::Slots(missing)),
-                passed_over: None,
+                fallback_from: None,
                 questions: Questions::All,
             },
         }

@@ -104,7 +104,7 @@ mod tests {
     use calib_core::decision::AlarmRule;
     use calib_core::monitor::LogEvidence;
     use calib_core::wire::{
-        CalibratorStatus, Kept, Missing, PROTOCOL_VERSION, Questions, Refusal, Request, Status, Watched,
+        CalibratorStatus, Persistence, Missing, PROTOCOL_VERSION, Questions, Refusal, Request, Status, Watched,
     };
     use calib_core::{Identity, ScoreEncoding};
 
@@ -123,7 +123,7 @@ mod tests {
             change: quiet,
             guarantee: None,
             is_full: false,
-            kept: Kept::No,
+            persistence: Persistence::MemoryOnly,
             takes_outcomes: true,
             action: None,
         }
@@ -193,7 +193,7 @@ mod tests {
                 alarm_rule: AlarmRule::AtLeast(0.5),
                 stack_high_water_bytes: 0,
                 calibrator,
-                passed_over: None,
+                fallback_from: None,
                 questions: Questions::All,
             };
             let mut link = Fake::link(move |request| {

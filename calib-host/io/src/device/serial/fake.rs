@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use calib_core::wire::{self, FrameReader, MAX_FRAME, Reply, ReplyBody, Request};
 
-use super::link::{Link, Patience, Transport};
+use super::link::{Link, RetryPolicy, Transport};
 
 /// A device at the other end of a line, which answers every request with the bytes that a function makes of it: a frame,
 /// or none if it stays silent.
@@ -22,7 +22,7 @@ impl<F: FnMut(&Request) -> Vec<u8>> Fake<F> {
     /// A link to such a device, which is asked three times and waited for a moment.
     pub(super) fn link(answer: F) -> Link<Self> {
         let device = Self { answer, reader: FrameReader::new(), to_host: VecDeque::new(), asked: 0 };
-        Link::new(device, Patience { reply: Duration::from_millis(30), tries: 3 })
+        Link::new(device, RetryPolicy { reply: Duration::from_millis(30), tries: 3 })
     }
 }
 

@@ -21,14 +21,14 @@ pub trait Transport: Read + Write {
 
 /// How long to wait, and how often to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// How long to wait for a reply before the question is asked again.
     pub reply: Duration,
     /// How often to ask.
     pub tries: u32,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         // Erasing a sector takes the slowest flash 4 s.
         Self { reply: Duration::from_secs(5), tries: 3 }
@@ -42,7 +42,7 @@ impl Default for Patience {
 /// use std::time::Duration;
 ///
 /// use calib_core::wire::RequestBody;
-/// use calib_io::device::serial::{DeviceError, Link, Patience, Transport};
+/// use calib_io::device::serial::{DeviceError, Link, RetryPolicy, Transport};
 ///
 /// /// A line that nobody is on.
 /// struct Nobody;
@@ -69,13 +69,13 @@ impl Default for Patience {
 ///     }
 /// }
 ///
-/// let mut link = Link::new(Nobody, Patience { reply: Duration::from_millis(1), tries: 3 });
+/// let mut link = Link::new(Nobody, RetryPolicy { reply: Duration::from_millis(1), tries: 3 });
 /// assert!(matches!(link.ask(&RequestBody::Status), Err(DeviceError::Silent { tries: 3, .. })));
 /// ```
 #[derive(Debug)]
 pub struct Link<T> {
     line: T,
-    patience: Patience,
+    retry: RetryPolicy,
     reader: FrameReader,
     next_id: u32,
     damaged: u64,
@@ -89,11 +89,11 @@ pub struct Link<T> {
 
 impl<T: Transport> Link<T> {
     /// Takes the line.
-    pub fn new(line: T, patience: Patience) -> Self {
+    pub fn new(line: T, retry: RetryPolicy) -> Self {
         // Replies to what an earlier program asked have other numbers.
         let start = std::process::id().rotate_left(16);
         let (sent, came) = (Vec::new(), Vec::new());
-        Self { line, patience, reader: FrameReader::new(), next_id: start, damaged: 0, sent, came, echoed: 0 }
+        Self { line, retry, reader: FrameReader::new(), next_id: start, damaged: 0, sent, came, echoed: 0 }
     }
 
     /// How many damaged frames came.
@@ -115,7 +115,7 @@ impl<T: Transport> Link<T> {
     ///
     /// If the line fails, the device stays silent, or it refuses.
     pub fn ask(&mut self, body: &RequestBody) -> Result<ReplyBody, DeviceError> {
-        for _ in 0..self.patience.tries {
+        for _ in 0..self.retry.tries {
             let id = self.send(body)?;
             match self.receive(Some(id))?.map(|reply| reply.body) {
                 Some(ReplyBody::Refused(refusal)) => return Err(refused(refusal)),
@@ -123,7 +123,7 @@ impl<T: Transport> Link<T> {
                 None => {}
             }
         }
-        let Patience { reply: patience, tries } = self.patience;
+        let RetryPolicy { reply: patience, tries } = self.retry;
         if self.echoed > 0 {
             return Err(DeviceError::Echo);
         }
@@ -168,7 +168,7 @@ impl<T: Transport> Link<T> {
     ///
     /// If the line fails, or the reply to this request is one that only another version of the protocol has.
     pub fn receive(&mut self, id: Option<u32>) -> Result<Option<Reply>, DeviceError> {
-        let deadline = Instant::now() + self.patience.reply;
+        let deadline = Instant::now() + self.retry.reply;
         let mut byte = [0];
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -250,9 +250,9 @@ const LENT: Duration = Duration::from_secs(1);
 /// A port that is in use is asked for again, for a second.
 ///
 /// ```no_run
-/// use calib_io::device::serial::{Link, Patience, open_port};
+/// use calib_io::device::serial::{Link, RetryPolicy, open_port};
 ///
-/// let link = Link::new(open_port("/dev/ttyACM0", 115_200)?, Patience::default());
+/// let link = Link::new(open_port("/dev/ttyACM0", 115_200)?, RetryPolicy::default());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use defmt_decoder::{DecodeError, Locations, StreamDecoder, Table};
 
-use crate::files::{FileError, Place, Problem};
+use crate::files::{FileError, Location, Problem};
 
 /// What a program's log is decoded with.
 pub struct LogTable {
@@ -42,7 +42,7 @@ impl LogTable {
     /// If the file cannot be read, or its program has no such log.
     pub fn read(elf: &Path) -> Result<Self, FileError> {
         let bytes = fs::read(elf).map_err(|source| FileError::Read { path: elf.into(), source })?;
-        let bad = |what: String| FileError::input(Place::file(elf), Problem::Format(what));
+        let bad = |what: String| FileError::input(Location::file(elf), Problem::Format(what));
         let table =
             Table::parse(&bytes).map_err(|cause| bad(format!("not a program with a log: {cause}")))?;
         let table = table.ok_or_else(|| bad("this program logs nothing through defmt".into()))?;

@@ -15,7 +15,7 @@ pub use counters::stored_counters;
 pub use error::DeviceError;
 #[cfg(feature = "serial")]
 pub use link::open_port;
-pub use link::{Link, Patience, Transport};
+pub use link::{Link, RetryPolicy, Transport};
 #[cfg(feature = "serial")]
 pub use log::{LogDecoder, LogLine, LogTable};
 pub use push::{Stage, push};

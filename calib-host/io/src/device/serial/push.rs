@@ -30,10 +30,10 @@ pub enum Stage {
 /// Sends an artifact to a device and lets it install it; goes on where an earlier push of the same stopped.
 ///
 /// ```no_run
-/// use calib_io::device::serial::{Link, Patience, open_port, push};
+/// use calib_io::device::serial::{Link, RetryPolicy, open_port, push};
 /// use calib_io::files::read_artifact;
 ///
-/// let mut link = Link::new(open_port("/dev/ttyACM0", 115_200)?, Patience::default());
+/// let mut link = Link::new(open_port("/dev/ttyACM0", 115_200)?, RetryPolicy::default());
 /// let receipt = push(&mut link, &read_artifact("cal.bin".as_ref())?, |stage| eprintln!("{stage:?}"))?;
 /// println!("in force: {receipt:?}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

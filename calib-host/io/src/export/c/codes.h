@@ -1,6 +1,6 @@
 
-{% if is_lead %}
-/* The probability for a lead, a difference of codes, by the table of this index. */
+{% if is_top2_margin %}
+/* The probability for a top-two margin, a difference of codes, by the table of this index. */
 {% else %}
 /* The probability for a score's code, by the table of this index. */
 {% endif %}

@@ -15,7 +15,7 @@
 {% else %}
 {% include "floats.h" %}
 {% endif %}
-{% if reduction and not is_code and not is_lead %}
+{% if reduction and not is_code and not is_top2_margin %}
 {% include "vectors.h" %}
 {% endif %}
 {% if reduction %}

@@ -51,9 +51,9 @@ pub(super) fn header(
     let artifact = &stored.artifact();
     let (header, lookup) = (artifact.header(), Lookup::of(artifact, tables));
     let (lowest, highest) = header.encoding.code_range().unwrap_or_default();
-    let is_lead = header.flags.contains(HeaderFlags::CLASS_MARGIN);
-    // A lead is a difference of codes.
-    let (lowest, highest) = if is_lead { (0, highest - lowest) } else { (lowest, highest) };
+    let is_top2_margin = header.flags.contains(HeaderFlags::TOP2_MARGIN);
+    // A top-two margin is a difference of codes.
+    let (lowest, highest) = if is_top2_margin { (0, highest - lowest) } else { (lowest, highest) };
     // As `Probs::new` has it.
     let tolerance = (f32::from(header.classes) / 512.0).clamp(0.004, 0.1);
     let mut environment = Environment::new();
@@ -83,12 +83,12 @@ pub(super) fn header(
         is_randomized => lookup.kind == Kind::Randomized,
         is_code => lookup.is_code(),
         is_margin => lookup.is_margin(),
-        is_lead,
+        is_top2_margin,
         key => lookup.key(),
         score_type => lookup.score_type(),
         lowest,
         highest,
-        reduction => if is_lead { Some("top_label_margin.h") } else { of_reduction(header.reduction) },
+        reduction => if is_top2_margin { Some("top_label_margin.h") } else { of_reduction(header.reduction) },
         is_by_label => matches!(header.reduction, Reduction::TopLabel | Reduction::TopKLabel { .. }),
         tolerance => format!("{tolerance:e}f"),
         has_tables => !tables.is_empty(),

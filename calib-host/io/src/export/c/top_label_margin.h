@@ -1,17 +1,17 @@
 
-/* The predicted class of {{ NAME }}_CLASSES, the first of the largest {% if is_code %}codes{% else %}logits{% endif %}, and the probability that it is right. Its score is its lead: the
+/* The predicted class of {{ NAME }}_CLASSES, the first of the largest {% if is_code %}codes{% else %}logits{% endif %}, and the probability that it is right. Its score is its top-two margin: the
    largest less the second largest. */
 static inline int {{ name }}_top_label(const {{ score_type }} *logits, {% if is_randomized %}uint32_t draw, {% endif %}uint32_t *predicted, struct {{ name }}_result *result)
 {
     uint32_t class_, first = 0, second = 1;
 {% if not is_code %}
-    union {{ name }}_word lead;
+    union {{ name }}_word top2_margin;
 {% endif %}
 
 {% if not is_code %}
     for (class_ = 0; class_ < {{ NAME }}_CLASSES; class_++) {
-        lead.number = logits[class_];
-        if ((lead.bits & 0x7f800000u) == 0x7f800000u)
+        top2_margin.number = logits[class_];
+        if ((top2_margin.bits & 0x7f800000u) == 0x7f800000u)
             return {{ NAME }}_BAD_SCORE;
     }
 {% endif %}
@@ -27,10 +27,10 @@ static inline int {{ name }}_top_label(const {{ score_type }} *logits, {% if is_
 {% if is_code %}
     return {{ name }}_calibrate({% if is_by_label %}first{% else %}0{% endif %}, {{ NAME }}_AS(int32_t, logits[first]) - {{ NAME }}_AS(int32_t, logits[second]), result);
 {% else %}
-    lead.number = logits[first] - logits[second];
+    top2_margin.number = logits[first] - logits[second];
     /* Above the largest float. */
-    if (lead.bits == 0x7f800000u)
-        lead.bits = 0x7f7fffffu;
-    return {{ name }}_calibrate({% if is_by_label %}first{% else %}0{% endif %}, lead.number, {% if is_randomized %}draw, {% endif %}result);
+    if (top2_margin.bits == 0x7f800000u)
+        top2_margin.bits = 0x7f7fffffu;
+    return {{ name }}_calibrate({% if is_by_label %}first{% else %}0{% endif %}, top2_margin.number, {% if is_randomized %}draw, {% endif %}result);
 {% endif %}
 }

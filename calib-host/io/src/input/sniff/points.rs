@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::files::{FileError, Place, Problem, Row};
+use crate::files::{FileError, Location, Problem, Row};
 use crate::input::sniff::options::{TableNote, TableOptions};
 
 /// A whole number of this size beside `1.910` has as many digits as a group of thousands.
@@ -113,7 +113,7 @@ impl Points {
     /// The first number of the column that may have thousands.
     pub(in crate::input) fn check(
         &self,
-        file: &Place,
+        file: &Location,
         column: &str,
         options: &TableOptions,
     ) -> Result<(), FileError> {
@@ -148,7 +148,7 @@ impl Points {
     /// # Errors
     ///
     /// As [`Points::check`].
-    pub(in crate::input) fn check_all(&self, file: &Place, options: &TableOptions) -> Result<(), FileError> {
+    pub(in crate::input) fn check_all(&self, file: &Location, options: &TableOptions) -> Result<(), FileError> {
         self.columns.keys().try_for_each(|column| self.check(file, column, options))
     }
 }
@@ -172,7 +172,7 @@ mod tests {
         let counted = notes.clone();
         let tell = Some(Tell::new(move |_| *counted.lock().unwrap() += 1));
         let options = TableOptions { tell, ..TableOptions::default() };
-        let is_refused = points.check_all(&Place::file(Path::new("t.csv")), &options).is_err();
+        let is_refused = points.check_all(&Location::file(Path::new("t.csv")), &options).is_err();
         let notes = *notes.lock().unwrap();
         (is_refused, notes)
     }

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::TableForm;
 use calib_fit::artifact::StoredArtifact;
-use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, FleetTable, Standing, TableCounters, survey};
+use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, FleetTable, EvidenceLevel, TableCounters, aggregate};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
@@ -71,13 +71,13 @@ fn fleet(change: Change, life: u32) -> Seen {
     let stored = calibrator(N, BINS, false, &mut random);
     let devices: Vec<DeviceCounters> =
         (0..DEVICES).map(|name| device(&stored, name, change, &mut random)).collect();
-    let tables = survey(&stored.artifact(), &devices, 0.05).expect("the counters are the calibrator's");
+    let tables = aggregate(&stored.artifact(), &devices, 0.05).expect("the counters are the calibrator's");
     let [FleetTable { shift, guarantee, devices, bins, .. }] = &tables[..] else { panic!("one table") };
-    let is_alarm = |standing: Standing| standing == Standing::Alarm;
+    let is_alarm = |standing: EvidenceLevel| standing == EvidenceLevel::Alarm;
     Seen {
-        shift: is_alarm(shift.standing()),
-        guarantee: guarantee.is_some_and(|guarantee| is_alarm(guarantee.standing())),
-        alone: devices.iter().filter(|device| is_alarm(device.shift.standing())).count(),
+        shift: is_alarm(shift.level()),
+        guarantee: guarantee.is_some_and(|guarantee| is_alarm(guarantee.level())),
+        alone: devices.iter().filter(|device| is_alarm(device.shift.level())).count(),
         labeled: bins.iter().map(|bin| bin.labeled).sum(),
     }
 }

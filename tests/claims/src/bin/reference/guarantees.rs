@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use calib_core::ScoreEncoding;
 use calib_host::adjust::{Adjustment, CalibrationPrevalence, Shift, adjusted};
 use calib_host::operating::{Aim, Aims, GroupScores, KeyedScores, OperatingError, OperatingPoints, Sharing};
-use calib_host::sets::{Conformities, PredictionSets, SetAim};
+use calib_host::sets::{ConformityScores, PredictionSets, SetAim};
 use calib_host::stats::clopper_pearson;
 use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
@@ -80,14 +80,14 @@ impl Scores {
 
 /// What is known of a guarantee after many sets.
 #[derive(Default)]
-struct Kept {
+struct GuaranteeTally {
     stated: u64,
     broken: u64,
     /// The sum of the exact probabilities of a breach for continuous scores.
     exact: f64,
 }
 
-impl Kept {
+impl GuaranteeTally {
     fn count(&mut self, is_broken: bool, exact: f64) {
         self.stated += 1;
         self.broken += u64::from(is_broken);
@@ -158,7 +158,7 @@ fn exact(k: Option<u64>, m: u64, level: f64) -> f64 {
 
 /// Sensitivity and specificity, alone and both at once, and what follows for the class that did not choose the threshold.
 fn one_threshold(scores: Scores, n: usize) -> Result<()> {
-    let [mut sensitive, mut specific, mut both, mut other, mut values] = [(); 5].map(|()| Kept::default());
+    let [mut sensitive, mut specific, mut both, mut other, mut values] = [(); 5].map(|()| GuaranteeTally::default());
     let aim = |level| Some(Aim { level, confidence: CONFIDENCE });
     let level = if n < 100 { 0.75 } else { 0.9 };
     let mut confidence = 0.0;
@@ -207,7 +207,7 @@ fn groups(scores: Scores) -> Result<()> {
     let second = Scores { powers: [2.0, 1.0], ..scores };
     for (sharing, name) in [(Sharing::Own, "of their own"), (Sharing::Common, "for all")] {
         for n in [200, 1000] {
-            let (mut kept, level) = (Kept::default(), 0.9);
+            let (mut kept, level) = (GuaranteeTally::default(), 0.9);
             let aims = Aims { sensitivity: Some(Aim { level, confidence: CONFIDENCE }), specificity: None };
             for set in 0..SETS {
                 let mut rng = rng(set, n + 1);
@@ -231,10 +231,10 @@ fn groups(scores: Scores) -> Result<()> {
 fn sets(scores: Scores, n: usize) -> Result<()> {
     let aim = |by_class, confidence| SetAim { alpha: ALPHA, by_class, confidence };
     let [mut marginal, mut zero, mut one] = [(); 3].map(|()| Mean::default());
-    let [mut training, mut both] = [(); 2].map(|()| Kept::default());
+    let [mut training, mut both] = [(); 2].map(|()| GuaranteeTally::default());
     for set in 0..SETS {
         let (values, labels) = scores.sample(n, &mut rng(set, n));
-        let (rows, labels) = Conformities::of_scores(&BinaryData::new(values, labels)?.on_device())?;
+        let (rows, labels) = ConformityScores::of_scores(&BinaryData::new(values, labels)?.on_device())?;
         let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
         let fit = |aim| PredictionSets::fit(&rows, &labels, aim);
         let covered = |sets: &PredictionSets, class: usize| match sets.threshold(class).key {
@@ -303,7 +303,7 @@ fn label_shift() -> Result<()> {
     for truth in &truths {
         for n in [500, 5000] {
             for to in [0.02, 0.3, 0.8] {
-                let [mut known, mut counted] = [(); 2].map(|()| Kept::default());
+                let [mut known, mut counted] = [(); 2].map(|()| GuaranteeTally::default());
                 let (_, from) = truth.bins(std::iter::empty())[0];
                 for set in 0..SETS / 10 {
                     let data = truth.draw(n, &mut rng(set, n));

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use calib_core::artifact::Reduction;
-use calib_host::apply::Words;
+use calib_host::apply::RandomWords;
 use calib_host::assess::{AssessOptions, Binning, Prediction, PredictionKind, assess};
 use calib_host::binary::Boundary;
 use calib_host::reduction::{Problems, fit_reduction};
@@ -192,7 +192,7 @@ fn on_device(parts: &Parts<'_>, reduction: Reduction, boundary: Boundary) -> Res
     let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default())?)
         .map_err(|error| anyhow::anyhow!("{error}"))?;
     let artifact = stored.artifact();
-    apply(&artifact, test.into(), Words::new(&artifact, 0))
+    apply(&artifact, test.into(), RandomWords::new(&artifact, 0))
         .map(|row| {
             let row = row.context("the artifact is for these vectors")?;
             let row = row.classes().context("not a probability for every class")?;

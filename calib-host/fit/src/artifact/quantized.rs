@@ -26,15 +26,15 @@ impl Fit {
     /// # Panics
     ///
     /// If [there are none of codes](calib_core::artifact::Reduction::takes_codes) under the fit's reduction.
-    pub fn over_codes(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+    pub fn quantized(mut self, encoding: ScoreEncoding) -> Result<Self, CompileError> {
         assert!(self.reduction.takes_codes(), "there is no {} calibrator of codes", self.reduction);
-        let by_lead = self.is_by_lead();
+        let by_top2_margin = self.is_by_top2_margin();
         for table in self.tables.iter_mut().flatten() {
-            let of_keys = if by_lead { encoding.of_leads() } else { encoding };
-            let model = table.over_codes(self.scores, of_keys)?;
+            let of_keys = if by_top2_margin { encoding.of_top2_margins() } else { encoding };
+            let model = table.quantized(self.scores, of_keys)?;
             *table = model.in_encoding(encoding);
         }
-        if self.scores == ScoreKind::Margin && !by_lead {
+        if self.scores == ScoreKind::Margin && !by_top2_margin {
             let (name, value) = CODES_OF;
             self.parameters = format!("{} {name}={value}", self.parameters).trim_start().into();
         }
@@ -43,7 +43,7 @@ impl Fit {
 }
 
 impl FittedTable {
-    fn over_codes(&self, kind: ScoreKind, encoding: ScoreEncoding) -> Result<Self, CompileError> {
+    fn quantized(&self, kind: ScoreKind, encoding: ScoreEncoding) -> Result<Self, CompileError> {
         let scores: Vec<f32> = keys(encoding)?.map(|code| score_of_code(kind, code)).collect();
         if scores.iter().any(|score| !score.is_finite()) {
             return Err(CodesError::Infinite.into());
@@ -51,7 +51,7 @@ impl FittedTable {
         let steps = match &self.model {
             Model::Steps(steps) => steps,
             Model::Scaling(_) | Model::Interpolated(_) | Model::Tabulated(_) => {
-                return self.function_over_codes(kind, encoding, &scores);
+                return self.quantized_function(kind, encoding, &scores);
             }
             Model::Randomized(_) => return Err(CodesError::Method("umd-randomized").into()),
             Model::VennAbers(_) => return Err(CodesError::Method("venn-abers").into()),
@@ -75,7 +75,7 @@ impl FittedTable {
         self
     }
 
-    fn function_over_codes(
+    fn quantized_function(
         &self,
         kind: ScoreKind,
         encoding: ScoreEncoding,

@@ -15,20 +15,20 @@ use super::prediction::PredictionKind;
 use super::roc::HullFromBelow;
 use crate::data::{BinaryData, Form};
 use crate::error::FitError;
-use crate::points::{Counted, Group, IN_MEMORY, Points, Sorted, Tape, group};
+use crate::points::{Counted, Group, IN_MEMORY, Points, Sorted, SpillVec, group};
 
-/// What a survey finds.
+/// The result of a streaming assessment.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Survey {
+pub struct StreamingAssessment {
     /// The metrics.
     pub assessment: Assessment,
     /// The clinical validation.
     pub clinical: ClinicalValidation,
 }
 
-/// Whether [`survey`] does what these options ask for: it knows neither resampling nor clusters, and bins of equal width only.
-pub fn is_surveyed(options: &AssessOptions<'_>) -> bool {
+/// Whether [`assess_streaming`] does what these options ask for: it knows neither resampling nor clusters, and bins of equal width only.
+pub fn can_stream(options: &AssessOptions<'_>) -> bool {
     options.bootstrap.is_none()
         && options.clusters.is_none()
         && matches!(options.binning, Binning::EqualWidth(_))
@@ -39,12 +39,12 @@ pub fn is_surveyed(options: &AssessOptions<'_>) -> bool {
 ///
 /// ```
 /// use calib_fit::BinaryData;
-/// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess, survey};
+/// use calib_fit::assess::{AssessOptions, Prediction, PredictionKind, assess, assess_streaming};
 ///
 /// // 0.8 is predicted 100 times, and the event occurs 60 times.
 /// let options = AssessOptions::default();
 /// let data = BinaryData::new(vec![0.8; 100], (0..100).map(|row| row < 60).collect())?;
-/// let found = survey(&data, &options, &Default::default())?;
+/// let found = assess_streaming(&data, &options, &Default::default())?;
 /// let said = |row| Prediction { class: 1, prob: 0.8, bin: 0, hit: row < 60 };
 /// let rows: Vec<Prediction> = (0..100).map(said).collect();
 /// assert_eq!(found.assessment.brier, assess(&rows, PredictionKind::Binary, &options).brier);
@@ -57,67 +57,67 @@ pub fn is_surveyed(options: &AssessOptions<'_>) -> bool {
 ///
 /// # Panics
 ///
-/// If [`is_surveyed`] says no, or 2^32 rows have the same probability.
-pub fn survey(
+/// If [`can_stream`] says no, or 2^32 rows have the same probability.
+pub fn assess_streaming(
     data: &BinaryData,
     options: &AssessOptions<'_>,
     clinical: &ClinicalOptions<'_>,
-) -> Result<Survey, FitError> {
-    Ok(surveyed(data, options, clinical, IN_MEMORY)?.0)
+) -> Result<StreamingAssessment, FitError> {
+    Ok(assess_distinct_of(data, options, clinical, IN_MEMORY)?.0)
 }
 
-/// Surveys the same rows before and after calibration, as
+/// Assesses the same rows before and after calibration, as
 /// [`assess_before_after`](crate::assess::assess_before_after) assesses them; also validates both.
 ///
 /// # Errors
 ///
-/// As [`survey`].
+/// As [`assess_streaming`].
 ///
 /// # Panics
 ///
-/// As [`survey`], or if there are not as many rows before as after.
-pub fn survey_before_after(
+/// As [`assess_streaming`], or if there are not as many rows before as after.
+pub fn assess_before_after_streaming(
     [before, after]: [&BinaryData; 2],
     options: &AssessOptions<'_>,
     clinical: &ClinicalOptions<'_>,
 ) -> Result<(BeforeAfter, [ClinicalValidation; 2]), FitError> {
     assert_eq!(before.len(), after.len(), "every row is there before and after");
-    let (before, figures_before) = surveyed(before, options, clinical, IN_MEMORY)?;
-    let (after, figures_after) = surveyed(after, options, clinical, IN_MEMORY)?;
+    let (before, figures_before) = assess_distinct_of(before, options, clinical, IN_MEMORY)?;
+    let (after, figures_after) = assess_distinct_of(after, options, clinical, IN_MEMORY)?;
     let change = change(PredictionKind::Binary, figures_before, figures_after, &mut std::iter::empty());
     let both = BeforeAfter { before: before.assessment, after: after.assessment, change };
     Ok((both, [before.clinical, after.clinical]))
 }
 
 /// Keeps up to so many probabilities of points on a disk in memory.
-fn surveyed(
+fn assess_distinct_of(
     data: &BinaryData,
     options: &AssessOptions<'_>,
     clinical: &ClinicalOptions<'_>,
     in_memory: usize,
-) -> Result<(Survey, Figures<f64>), FitError> {
-    assert!(is_surveyed(options), "these options need the rows");
-    let of = |distinct: Distinct<'_>| surveyed_distinct(&distinct, options, clinical);
+) -> Result<(StreamingAssessment, Figures<f64>), FitError> {
+    assert!(can_stream(options), "these options need the rows");
+    let of = |distinct: Distinct<'_>| assess_distinct(&distinct, options, clinical);
     Ok(match data.form() {
         Form::Packed(points) => of(Distinct::of_points(&Sorted::new(points.clone()))),
         Form::Sorted(points) => of(Distinct::of_points(points)),
         Form::Spilled(points) => {
-            let mut tape = Tape::new(in_memory);
+            let mut spilled = SpillVec::new(in_memory);
             Counted::new(&**points)?.map_runs_in_order(
                 |groups| groups.collect::<Vec<_>>(),
-                |groups| Ok(record(&groups, &mut tape)?),
+                |groups| Ok(record(&groups, &mut spilled)?),
             )?;
-            of(Distinct::of_tape(tape))
+            of(Distinct::of_spilled(spilled))
         }
         Form::Rows(rows) => of(Distinct::of_groups(group(rows.clone()))),
     })
 }
 
-fn surveyed_distinct(
+fn assess_distinct(
     distinct: &Distinct<'_>,
     options: &AssessOptions<'_>,
     clinical: &ClinicalOptions<'_>,
-) -> (Survey, Figures<f64>) {
+) -> (StreamingAssessment, Figures<f64>) {
     // Bins of equal width depend on no row.
     let cutter = options.binning.cutter(1, |_| 0.0);
     let mut whole = (Tallied::default(), Validated::new(clinical.thresholds));
@@ -152,7 +152,7 @@ fn surveyed_distinct(
         Gathered { frame: &frame, tally: &tally, n, effective: n, effective_of_bins, clipped, roc };
     let assessment = gathered.assessment(options, &mut std::iter::empty());
     let clinical = validate_distinct((distinct, validated), options, clinical, None);
-    (Survey { assessment, clinical }, frame.figures(&tally))
+    (StreamingAssessment { assessment, clinical }, frame.figures(&tally))
 }
 
 /// Counts and sums over probabilities in ascending order.
@@ -257,7 +257,7 @@ mod tests {
             );
             for (threads, in_memory) in [(1, 0), (4, 7), (4, usize::MAX)] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let found = pool.install(|| surveyed(&data(&rows), &options, &clinical, in_memory)).unwrap().0;
+                let found = pool.install(|| assess_distinct_of(&data(&rows), &options, &clinical, in_memory)).unwrap().0;
                 prop_assert_eq!(&text(&found.assessment, &found.clinical), &plain);
             }
         }
@@ -269,7 +269,7 @@ mod tests {
             let plain = assess_before_after(
                 &predictions(&rows), &predictions(&after), PredictionKind::Binary, &options, &options,
             );
-            let (found, _) = survey_before_after([&data(&rows), &data(&after)], &options, &Default::default()).unwrap();
+            let (found, _) = assess_before_after_streaming([&data(&rows), &data(&after)], &options, &Default::default()).unwrap();
             prop_assert_eq!(format!("{found:#?}"), format!("{plain:#?}"));
         }
     }
@@ -288,7 +288,7 @@ mod tests {
             &assess(&predictions, PredictionKind::Binary, &options),
             &validate(&predictions, &options, &clinical),
         );
-        let found = survey(&data(&rows), &options, &clinical).unwrap();
+        let found = assess_streaming(&data(&rows), &options, &clinical).unwrap();
         assert_eq!(text(&found.assessment, &found.clinical), plain);
     }
 }

@@ -13,7 +13,7 @@ type Counts = (Column<f64>, Column<f64>);
 /// How many points a row is.
 #[derive(Args)]
 #[command(next_help_heading = ROWS)]
-pub(crate) struct PointOptions {
+pub(crate) struct WeightArgs {
     /// Column of weights, beside the scores.
     ///
     /// Weights need not be whole numbers. Only their ratios count, down to a billionth of the largest for a million
@@ -31,7 +31,7 @@ pub(crate) struct PointOptions {
     positives_column: Option<String>,
 }
 
-impl PointOptions {
+impl WeightArgs {
     /// The columns to read besides scores and labels.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         [&self.weight_column, &self.count_column, &self.positives_column]

@@ -29,7 +29,7 @@ pub(super) enum HeldOut<'a> {
 const WORDS: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// All that a method is judged by.
-pub(super) struct Judge<'a> {
+pub(super) struct CrossValidator<'a> {
     points: &'a CompareData,
     held_out: HeldOut<'a>,
     options: &'a CompareOptions,
@@ -51,7 +51,7 @@ impl Counted<'_> {
     }
 }
 
-impl<'a> Judge<'a> {
+impl<'a> CrossValidator<'a> {
     /// Judges methods on what is held out; `candidates` share alpha.
     pub(super) fn new(
         points: &'a CompareData,
@@ -65,7 +65,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-impl Judge<'_> {
+impl CrossValidator<'_> {
     /// The methods that can be fitted with their losses, and the others, each in the order given.
     pub(super) fn candidates(
         &self,

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Rows that come piece by piece take theirs from one of these.
 ///
 /// ```
-/// use calib_fit::apply::{Words, calibrate};
+/// use calib_fit::apply::{RandomWords, calibrate};
 /// use calib_fit::{BinaryMethod, BinaryData, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # use calib_core::Score;
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
@@ -18,18 +18,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// # let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
 /// # let scores = [Score::ZERO, Score::ONE, Score::ZERO];
 /// let artifact = stored.artifact();
-/// let mut words = Words::new(&artifact, 7);
+/// let mut words = RandomWords::new(&artifact, 7);
 /// let whole = calibrate(&artifact, scores[..].into(), words.clone())?;
 /// words.skip_rows(1);
 /// assert_eq!(calibrate(&artifact, scores[1..].into(), words)?, whole[1..]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Words {
+pub struct RandomWords {
     drawn_from: Option<Xoshiro256PlusPlus>,
 }
 
-impl Words {
+impl RandomWords {
     /// Those of all rows.
     pub fn new(artifact: &Artifact<'_>, seed: u64) -> Self {
         let generator = || {
@@ -50,7 +50,7 @@ impl Words {
 }
 
 /// Without an end: a word, or none, for every row.
-impl Iterator for Words {
+impl Iterator for RandomWords {
     type Item = Option<u32>;
 
     fn next(&mut self) -> Option<Option<u32>> {

@@ -6,7 +6,7 @@ use calib_core::journal::{Damage, Journal, JournalLayout, JournalLayoutError};
 use calib_core::monitor::TableMonitors;
 use calib_core::predict::Ranked;
 use calib_core::slot::MonitorRoom;
-use calib_core::wire::{Counters, CountersRefusal, Kept, Refusal, ReplyBody, RequestBody};
+use calib_core::wire::{Counters, CountersRefusal, Persistence, Refusal, ReplyBody, RequestBody};
 use embedded_storage::nor_flash::NorFlash;
 
 use crate::monitors::reply;
@@ -29,7 +29,7 @@ const MOST_RESERVED: u32 = 1 << 16;
 /// # What is looked at, and told
 ///
 /// *Only what is saved.* A save comes first; then the evidence is worked out, an alarm raised, and the request answered. Asked for counters,
-/// the device tells those of the last save, and how many predictions came since ([`Kept`]); asking saves nothing and wears nothing.
+/// the device tells those of the last save, and how many predictions came since ([`Persistence`]); asking saves nothing and wears nothing.
 ///
 /// What is lost with the power takes counters back to those of the last save. An alarm that is raised in between would be one more chance
 /// of a false one with every start: of devices that are switched off every 60 predictions three in four had one, where 1 in 20 is the bound.
@@ -59,12 +59,12 @@ const MOST_RESERVED: u32 = 1 << 16;
 ///
 /// # Numbers of predictions
 ///
-/// [`KeptMonitors::number`] gives a prediction a number that no other has, before or after any restart and whichever calibrator is active.
+/// [`PersistentMonitors::number`] gives a prediction a number that no other has, before or after any restart and whichever calibrator is active.
 /// Every save reserves the next numbers, twice as many as predictions are counted to the next save (at least 256), and a number is given
 /// only once two saves reserve it: so a start saves once more. The next start goes on behind the reserved numbers. Numbers restart only if
-/// no save can be read any more ([`Kept::Lost`]), or if several power cuts in a row take the last save.
+/// no save can be read any more ([`Persistence::Lost`]), or if several power cuts in a row take the last save.
 #[derive(Debug)]
-pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
+pub struct PersistentMonitors<F, const BINS: usize, const TABLES: usize> {
     monitors: Monitors<BINS, TABLES>,
     journal: Journal<F>,
     every: u32,
@@ -83,7 +83,7 @@ pub struct KeptMonitors<F, const BINS: usize, const TABLES: usize> {
     reserved_once: u32,
 }
 
-impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, TABLES> {
+impl<F: NorFlash, const BINS: usize, const TABLES: usize> PersistentMonitors<F, BINS, TABLES> {
     /// How many words a save has.
     pub const WORDS: usize = Monitors::<BINS, TABLES>::WORDS + 1;
 
@@ -244,10 +244,10 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
             false => self.told_before(artifact, table, takes_outcomes),
         }
         .map_err(Refusal::Counters)?;
-        told.kept = match self.monitors.unsaved() {
-            _ if self.has_failed => Kept::Failed,
-            unsaved if self.is_lost => Kept::Lost(unsaved),
-            unsaved => Kept::But(unsaved),
+        told.persistence = match self.monitors.unsaved() {
+            _ if self.has_failed => Persistence::Failed,
+            unsaved if self.is_lost => Persistence::Lost(unsaved),
+            unsaved => Persistence::SavedExcept(unsaved),
         };
         Ok(told)
     }
@@ -265,7 +265,7 @@ impl<F: NorFlash, const BINS: usize, const TABLES: usize> KeptMonitors<F, BINS, 
     }
 }
 
-impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for KeptMonitors<F, BINS, TABLES> {
+impl<F: NorFlash, const BINS: usize, const TABLES: usize> Watch for PersistentMonitors<F, BINS, TABLES> {
     fn begin(&mut self, artifact: Option<&Artifact<'_>>, is_stand_in: bool) {
         let before = self.monitors.of();
         self.monitors.begin(artifact, is_stand_in);
@@ -357,7 +357,7 @@ mod tests {
 
     const LAYOUT: JournalLayout = JournalLayout { offset: 512, len_bytes: 1024, erased: Erased::Ones };
 
-    type Small = KeptMonitors<TestFlash, 2, 1>;
+    type Small = PersistentMonitors<TestFlash, 2, 1>;
 
     /// Two bins, split at a half.
     fn artifact(name: u8) -> Aligned {
@@ -431,7 +431,7 @@ mod tests {
         predict(&mut monitors, artifact, &[1; 31]);
         assert!(monitors.is_alarmed());
         let found = counters(&mut monitors, artifact, FIRST);
-        assert_eq!((found.predictions[..].to_vec(), found.kept), (std::vec![0, 31], Kept::But(0)));
+        assert_eq!((found.predictions[..].to_vec(), found.persistence), (std::vec![0, 31], Persistence::SavedExcept(0)));
         (monitors.free(), found.shift.raised.unwrap())
     }
 
@@ -447,8 +447,8 @@ mod tests {
             predict(&mut monitors, &artifact, &[0, 1, 0, 1, 0, 1, 0, 1, 0]);
             let found = counters(&mut monitors, &artifact, FIRST);
             assert_eq!(
-                (&found.predictions[..], found.kept),
-                (&[4 * round + 4, 3 * round + 3][..], Kept::But(2))
+                (&found.predictions[..], found.persistence),
+                (&[4 * round + 4, 3 * round + 3][..], Persistence::SavedExcept(2))
             );
             flash = monitors.free();
         }
@@ -463,7 +463,7 @@ mod tests {
         let mut saved = Vec::new();
         for at in 1..=300 {
             predict(&mut monitors, &artifact, &[at % 2]);
-            if counters(&mut monitors, &artifact, FIRST).kept == Kept::But(0) {
+            if counters(&mut monitors, &artifact, FIRST).persistence == Persistence::SavedExcept(0) {
                 saved.push(at);
             }
         }
@@ -490,12 +490,12 @@ mod tests {
         predict(&mut monitors, &artifact, &[1; 63]);
         for _ in 0..3 {
             let found = counters(&mut monitors, &artifact, FIRST);
-            assert_eq!(found, Counters { kept: Kept::But(63), ..before.clone() });
+            assert_eq!(found, Counters { persistence: Persistence::SavedExcept(63), ..before.clone() });
             assert!(!monitors.is_alarmed());
         }
         predict(&mut monitors, &artifact, &[1]);
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert_eq!((found.shift.raised, found.kept), (Some(Raised::At(127)), Kept::But(0)));
+        assert_eq!((found.shift.raised, found.persistence), (Some(Raised::At(127)), Persistence::SavedExcept(0)));
         assert!(monitors.is_alarmed());
     }
 
@@ -588,14 +588,14 @@ mod tests {
             assert!(monitors.is_alarmed());
             predict(&mut monitors, &older, &even(100));
             let found = counters(&mut monitors, &older, FIRST);
-            assert_eq!((&found.predictions[..], found.kept), (&[0, 0][..], Kept::Lost(100)));
+            assert_eq!((&found.predictions[..], found.persistence), (&[0, 0][..], Persistence::Lost(100)));
             flash = monitors.free();
             assert_eq!(flash, before, "nothing is erased or written");
         }
         let mut monitors = opened(flash.clone(), &newest);
         assert!(monitors.is_alarmed());
         let found = counters(&mut monitors, &newest, FIRST);
-        assert_eq!((found.shift.raised, found.kept), (Some(raised), Kept::But(0)));
+        assert_eq!((found.shift.raised, found.persistence), (Some(raised), Persistence::SavedExcept(0)));
         // Someone sets them back, or it is read again while the device runs.
         let mut stand_in = Small::open(flash, LAYOUT, 4).unwrap();
         stand_in.begin(Some(&older), true);
@@ -603,7 +603,7 @@ mod tests {
         assert_eq!(counters(&mut stand_in, &newest, FIRST).shift.raised, Some(raised));
         let mut stand_in = Small::open(stand_in.free(), LAYOUT, 4).unwrap();
         stand_in.begin(Some(&older), true);
-        assert_eq!(counters(&mut stand_in, &older, reset(&older)).kept, Kept::But(0));
+        assert_eq!(counters(&mut stand_in, &older, reset(&older)).persistence, Persistence::SavedExcept(0));
         assert!(!stand_in.is_alarmed());
         predict(&mut stand_in, &older, &[1]);
         let mut stand_in = Small::open(stand_in.free(), LAYOUT, 4).unwrap();
@@ -685,7 +685,7 @@ mod tests {
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
         let (flash, _) = alarmed(&artifact);
         let mut monitors = opened(flash, &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, reset(&artifact)).kept, Kept::But(0));
+        assert_eq!(counters(&mut monitors, &artifact, reset(&artifact)).persistence, Persistence::SavedExcept(0));
         assert!(!monitors.is_alarmed());
         let mut monitors = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut monitors, &artifact, FIRST).predictions, [0, 0]);
@@ -697,7 +697,7 @@ mod tests {
         let (one, two) = (artifact(1), artifact(2));
         let [artifact, other] = [&one, &two].map(|bytes| Artifact::parse(bytes.as_bytes()).unwrap());
         let mut monitors = opened(TestFlash::new(2048), &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0), "blank is not damaged");
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::SavedExcept(0), "blank is not damaged");
         predict(&mut monitors, &artifact, &[0; 7]);
         let mut flash = monitors.free();
         // In the two records with which counting began, and in the three behind them, a byte of the calibrator's identity.
@@ -705,20 +705,20 @@ mod tests {
         for start in 0..3 {
             let mut monitors = opened(flash, &artifact);
             let found = counters(&mut monitors, &artifact, FIRST);
-            assert_eq!((found.predictions[0], found.kept), (3 * start, Kept::Lost(0)));
+            assert_eq!((found.predictions[0], found.persistence), (3 * start, Persistence::Lost(0)));
             assert!(monitors.is_alarmed());
             predict(&mut monitors, &artifact, &[0; 4]);
-            assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::Lost(1));
+            assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::Lost(1));
             flash = monitors.free();
         }
         // Nothing is lost of another calibrator.
         let with_other = opened(flash.clone(), &other);
         assert!(!with_other.is_alarmed());
         let mut monitors = opened(flash, &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, reset(&artifact)).kept, Kept::But(0));
+        assert_eq!(counters(&mut monitors, &artifact, reset(&artifact)).persistence, Persistence::SavedExcept(0));
         assert!(!monitors.is_alarmed());
         let mut monitors = opened(monitors.free(), &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0));
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::SavedExcept(0));
     }
 
     /// The first save of all was cut short: before it nothing was counted.
@@ -730,7 +730,7 @@ mod tests {
         flash.spoil(LAYOUT.offset, 40);
         let mut monitors = opened(flash, &artifact);
         assert!(!monitors.is_alarmed());
-        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::But(0));
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::SavedExcept(0));
     }
 
     #[test]
@@ -745,12 +745,12 @@ mod tests {
             monitors.journal.flash_mut().unreadable = 0;
             predict(&mut monitors, &artifact, &even(100));
             let found = counters(&mut monitors, &artifact, FIRST);
-            assert_eq!((found.shift.raised, found.kept), (None, Kept::Lost(100)));
+            assert_eq!((found.shift.raised, found.persistence), (None, Persistence::Lost(100)));
             flash = monitors.free();
         }
         let mut monitors = opened(flash, &artifact);
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert_eq!((found.shift.raised, found.kept), (Some(raised), Kept::But(0)));
+        assert_eq!((found.shift.raised, found.persistence), (Some(raised), Persistence::SavedExcept(0)));
     }
 
     /// What the calibrator counted before, and an alarm, are no longer there when it begins: nothing that was read of an incomplete record is
@@ -770,8 +770,8 @@ mod tests {
         let mut again = opened(monitors.free(), &artifact);
         let found = counters(&mut again, &artifact, FIRST);
         assert_eq!(
-            (&found.predictions[..], found.shift.raised, found.kept),
-            (&[0, 0][..], None, Kept::Lost(0))
+            (&found.predictions[..], found.shift.raised, found.persistence),
+            (&[0, 0][..], None, Persistence::Lost(0))
         );
     }
 
@@ -792,7 +792,7 @@ mod tests {
                 known,
             };
             let found = counters(&mut monitors, &artifact, RequestBody::Outcome(told));
-            assert_eq!((found.outcomes[0].labeled, found.kept), (known + 1, Kept::But(0)));
+            assert_eq!((found.outcomes[0].labeled, found.persistence), (known + 1, Persistence::SavedExcept(0)));
             raised = raised.or(found.guarantee.unwrap().raised);
             monitors = opened_saving(monitors.free(), &artifact, 1000);
             assert_eq!(monitors.is_alarmed(), raised.is_some());
@@ -816,7 +816,7 @@ mod tests {
         predict(&mut monitors, &artifact, &even(400));
         let erases = worn(&mut monitors) - before;
         assert!((1..=2 * 400 / 4).contains(&erases), "{erases}");
-        assert_eq!(counters(&mut monitors, &artifact, FIRST).kept, Kept::Failed);
+        assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::Failed);
         // Anyone who asks, and however often, wears nothing.
         let before = worn(&mut monitors);
         (0..50).for_each(|_| _ = counters(&mut monitors, &artifact, FIRST));
@@ -836,8 +836,8 @@ mod tests {
         predict(&mut monitors, &artifact, &[1; 100]);
         let found = counters(&mut monitors, &artifact, FIRST);
         assert_eq!(
-            (&found.predictions[..], found.shift.raised, found.kept),
-            (&[0, 0][..], None, Kept::Failed)
+            (&found.predictions[..], found.shift.raised, found.persistence),
+            (&[0, 0][..], None, Persistence::Failed)
         );
         assert!(!monitors.is_alarmed());
         assert_eq!(monitors.journal.flash_mut().erases - before, 1, "it is not tried again at once");
@@ -845,7 +845,7 @@ mod tests {
         monitors.journal.flash_mut().fails = false;
         predict(&mut monitors, &artifact, &[1]);
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert_eq!((&found.predictions[..], found.kept), (&[0, 101][..], Kept::But(0)));
+        assert_eq!((&found.predictions[..], found.persistence), (&[0, 101][..], Persistence::SavedExcept(0)));
         assert_eq!(found.shift.raised, Some(Raised::At(101)));
         let mut again = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut again, &artifact, FIRST).shift.raised, found.shift.raised);
@@ -864,7 +864,7 @@ mod tests {
         let before = monitors.journal.flash_mut().erases;
         predict(&mut monitors, &artifact, &[0; 100]);
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert!(found.is_full && found.kept == Kept::But(0), "{found:?}");
+        assert!(found.is_full && found.persistence == Persistence::SavedExcept(0), "{found:?}");
         assert_eq!(monitors.journal.flash_mut().erases, before);
     }
 
@@ -877,10 +877,10 @@ mod tests {
         // More than a sector holds: three saves go behind the two with which counting began.
         predict(&mut monitors, &artifact, &even(60));
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert_eq!((&found.predictions[..], found.kept), (&[4, 3][..], Kept::Failed));
+        assert_eq!((&found.predictions[..], found.persistence), (&[4, 3][..], Persistence::Failed));
         monitors.journal.flash_mut().fails = false;
         predict(&mut monitors, &artifact, &even(60));
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert!(matches!(found.kept, Kept::But(0..4)) && found.predictions[0] > 56, "{found:?}");
+        assert!(matches!(found.persistence, Persistence::SavedExcept(0..4)) && found.predictions[0] > 56, "{found:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file.
     pub file: PathBuf,
     /// The row.
@@ -23,7 +23,7 @@ pub enum Row {
     Index(usize),
 }
 
-impl Place {
+impl Location {
     /// A file as a whole.
     pub fn file(path: &Path) -> Self {
         Self { file: path.into(), row: None, column: None }
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
         match self.row {

@@ -71,25 +71,25 @@ fn of_action(action: Option<MonitorAction>) -> Aligned {
     artifact(action, &PARTS, |_| {})
 }
 
-type Acting<'a, W> = Device<'a, &'static LinearClassifier<2, 1>, Record, StopWatch, Dice, W>;
+type ActingDevice<'a, W> = Device<'a, &'static LinearClassifier<2, 1>, Record, StopWatch, Dice, W>;
 
-fn acting<'a, W: Watch>(bytes: &'a Aligned, room: MonitorRoom, watch: W) -> Acting<'a, W> {
+fn acting_device<'a, W: Watch>(bytes: &'a Aligned, room: MonitorRoom, watch: W) -> ActingDevice<'a, W> {
     let slot = Slot::read_watched(bytes.as_bytes(), Anybody, ID, BINARY.task(), room);
     let alarm = Alarm::new(Record::default(), AlarmRule::AtLeast(0.5)).unwrap();
     Device::with_parts((&BINARY, alarm, StopWatch { ticks: None }, Dice(0), watch), slot)
 }
 
-fn watched(bytes: &Aligned) -> Acting<'_, Monitors<3, 1>> {
+fn watched(bytes: &Aligned) -> ActingDevice<'_, Monitors<3, 1>> {
     let monitors = Monitors::new();
-    acting(bytes, monitors.room(), monitors)
+    acting_device(bytes, monitors.room(), monitors)
 }
 
-fn ask<W: Watch>(device: &mut Acting<'_, W>, body: RequestBody) -> ReplyBody {
+fn ask<W: Watch>(device: &mut ActingDevice<'_, W>, body: RequestBody) -> ReplyBody {
     device.answer(&Request { id: 3, body }).unwrap().body
 }
 
 /// The outcome of features in this bin, and whether the alarm is reported as raised.
-fn predict<W: Watch>(device: &mut Acting<'_, W>, bin: usize) -> (Result<f32, Uncalibrated>, bool) {
+fn predict<W: Watch>(device: &mut ActingDevice<'_, W>, bin: usize) -> (Result<f32, Uncalibrated>, bool) {
     match ask(device, RequestBody::predict(Scores::Features(values(&[[-9.0, 0.0, 9.0][bin], 0.0])))) {
         ReplyBody::Answer(prediction) => (prob(prediction.outcome), prediction.alarm),
         other => panic!("{other:?}"),
@@ -103,14 +103,14 @@ fn prob(outcome: Outcome) -> Result<f32, Uncalibrated> {
     }
 }
 
-fn counters<W: Watch>(device: &mut Acting<'_, W>, body: RequestBody) -> Counters {
+fn counters<W: Watch>(device: &mut ActingDevice<'_, W>, body: RequestBody) -> Counters {
     match ask(device, body) {
         ReplyBody::Counters(counters) => counters,
         other => panic!("{other:?}"),
     }
 }
 
-fn states<W: Watch>(device: Acting<'_, W>) -> Vec<bool> {
+fn states<W: Watch>(device: ActingDevice<'_, W>) -> Vec<bool> {
     device.alarm.free().0
 }
 
@@ -225,7 +225,7 @@ fn a_device_that_could_not_do_it_does_not_use_the_calibrator() {
     let rooms = [MonitorRoom::NONE, MonitorRoom { tables: 0, bins: 3 }, MonitorRoom { tables: 1, bins: 2 }];
     for (action, room) in ACTIONS.into_iter().flat_map(|action| rooms.map(|room| (action, room))) {
         let bytes = of_action(Some(action));
-        let mut device = acting(&bytes, room, NoMonitors);
+        let mut device = acting_device(&bytes, room, NoMonitors);
         assert_eq!(predict(&mut device, 0), (Err(Uncalibrated::NotMonitored), true));
         let ReplyBody::Status(status) = ask(&mut device, RequestBody::Status) else { panic!("refused") };
         assert_eq!(status.calibrator, Err(Missing::Monitors));
@@ -307,7 +307,7 @@ fn counting_begins_anew_where_counters_are_refused() {
     // Three counts and an alarm of a shift.
     let words = [100, 0, 100, 38].into_iter().chain(core::iter::repeat(0));
     assert!(monitors.restore(&mut words.take(Monitors::<3, 1>::WORDS)));
-    let mut device = acting(&bytes, monitors.room(), monitors);
+    let mut device = acting_device(&bytes, monitors.room(), monitors);
     assert_eq!(predict(&mut device, 0), (Err(Uncalibrated::Alarmed), true));
     let anew = counters(&mut device, RequestBody::ResetCounters { calibrator: HELD });
     assert_eq!((&anew.predictions[..], anew.shift.raised), (&[0; 3][..], None));

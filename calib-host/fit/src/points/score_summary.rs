@@ -7,7 +7,7 @@ use crate::error::FitError;
 /// Where the scores of points lie, and how often they repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Spread {
+pub struct ScoreSummary {
     /// The lowest score.
     pub lowest: f64,
     /// The highest score.
@@ -18,7 +18,7 @@ pub struct Spread {
     pub heaviest: f64,
 }
 
-/// The counts behind a [`Spread`].
+/// The counts behind a [`ScoreSummary`].
 #[derive(Clone, Copy)]
 struct Tally {
     lowest: f64,
@@ -95,14 +95,14 @@ fn heaviest(run: &[Packed]) -> usize {
     heaviest
 }
 
-impl From<Tally> for Spread {
+impl From<Tally> for ScoreSummary {
     fn from(Tally { lowest, highest, n, tied, heaviest }: Tally) -> Self {
         let share = |some: u64| some as f64 / n as f64;
         Self { lowest, highest, tied: share(tied), heaviest: share(heaviest) }
     }
 }
 
-impl Spread {
+impl ScoreSummary {
     /// Looks at at least one point.
     pub(crate) fn of(points: &(impl Points + ?Sized)) -> Result<Self, FitError> {
         let runs = points.map_runs(|groups| {
@@ -142,8 +142,8 @@ mod tests {
             let tied = ties.iter().flat_map(|&(score, n)| std::iter::repeat_n(score, n));
             let score = |i: u32| calib_core::Score::new(0.25 + i as f32 / 4096.0).unwrap();
             let points: Vec<u32> = tied.chain(0..singles).map(|i| packed::pack(score(i), i % 3 == 0)).collect();
-            let expected = Spread::of(&Counted::new(&points[..]).unwrap()).unwrap();
-            prop_assert_eq!(Spread::of_sorted(&Sorted::new(points)), expected);
+            let expected = ScoreSummary::of(&Counted::new(&points[..]).unwrap()).unwrap();
+            prop_assert_eq!(ScoreSummary::of_sorted(&Sorted::new(points)), expected);
         }
     }
 
@@ -153,13 +153,13 @@ mod tests {
         // 700 points: the first hundred scores twice, and 0 three times.
         let points: Vec<u32> = (0..700u32).chain([600]).map(|i| packed::pack(score(i), i % 3 == 0)).collect();
         let expected =
-            Spread { lowest: 0.0, highest: 599.0 / 1024.0, tied: 201.0 / 701.0, heaviest: 3.0 / 701.0 };
-        assert_eq!(Spread::of(&Counted::new(&points[..]).unwrap()), Ok(expected));
+            ScoreSummary { lowest: 0.0, highest: 599.0 / 1024.0, tied: 201.0 / 701.0, heaviest: 3.0 / 701.0 };
+        assert_eq!(ScoreSummary::of(&Counted::new(&points[..]).unwrap()), Ok(expected));
         let rows = points.iter().map(|&point| (packed::score(point), 1, packed::label(point).into()));
-        assert_eq!(Spread::of(&group(rows.collect())[..]), Ok(expected));
+        assert_eq!(ScoreSummary::of(&group(rows.collect())[..]), Ok(expected));
         let mut collector = Collector::new(0);
         collector.extend(points.iter().copied()).unwrap();
         let Some(Collected::Spill(spill)) = collector.finish().unwrap() else { panic!("there is no room") };
-        assert_eq!(Spread::of(&Counted::new(&spill).unwrap()), Ok(expected));
+        assert_eq!(ScoreSummary::of(&Counted::new(&spill).unwrap()), Ok(expected));
     }
 }

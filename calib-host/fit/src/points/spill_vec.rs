@@ -10,7 +10,7 @@ pub(crate) const IN_MEMORY: usize = 1 << 18;
 /// Records of `W` words that are written once and then read in order again and again: from memory, or from a temporary file
 /// without a name.
 #[derive(Debug)]
-pub(crate) struct Tape<const W: usize> {
+pub(crate) struct SpillVec<const W: usize> {
     /// The last records; all of them if there is no file.
     memory: Vec<[u64; W]>,
     in_memory: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Tape<const W: usize> {
     filed: usize,
 }
 
-impl<const W: usize> Tape<W> {
+impl<const W: usize> SpillVec<W> {
     /// Keeps up to `in_memory` records in memory.
     pub(crate) fn new(in_memory: usize) -> Self {
         Self { memory: Vec::new(), in_memory, file: None, filed: 0 }
@@ -90,15 +90,15 @@ mod tests {
         #[test]
         fn is_a_vector(words in proptest::collection::vec(0u64..50, 0..3000), in_memory in prop_oneof![Just(0usize), Just(3), Just(100), Just(usize::MAX)], part in 1usize..50) {
             let records: Vec<[u64; 2]> = words.iter().enumerate().map(|(i, &word)| [word, i as u64]).collect();
-            let mut tape = Tape::new(in_memory);
+            let mut spilled = SpillVec::new(in_memory);
             for some in records.chunks(7) {
-                tape.extend(some.iter().copied()).unwrap();
+                spilled.extend(some.iter().copied()).unwrap();
             }
-            prop_assert_eq!(tape.len(), records.len());
+            prop_assert_eq!(spilled.len(), records.len());
             let mut buffer = Vec::new();
             for start in (0..records.len()).step_by(part).rev() {
                 let end = records.len().min(start + part);
-                prop_assert_eq!(tape.read(start, end - start, &mut buffer), &records[start..end]);
+                prop_assert_eq!(spilled.read(start, end - start, &mut buffer), &records[start..end]);
             }
         }
     }

@@ -6,7 +6,7 @@ use calib_core::{Artifact, BinFlags};
 
 use super::counters::DeviceCounters;
 use super::error::FleetError;
-use super::evidence::{Evidence, Standing, guarantee_evidence, shift_evidence};
+use super::evidence::{Evidence, EvidenceLevel, guarantee_evidence, shift_evidence};
 use crate::artifact::values;
 use crate::stats::{Interval, clopper_pearson};
 
@@ -25,7 +25,7 @@ pub struct FleetTable {
     /// The outcome of the predictions in each bin of the table.
     pub bins: Vec<FleetBin>,
     /// What each device says alone, in the order given; those that did not count this table are left out.
-    pub devices: Vec<DeviceStanding>,
+    pub devices: Vec<DeviceEvidence>,
 }
 
 /// The outcome of the predictions in a bin.
@@ -47,7 +47,7 @@ pub struct FleetBin {
 /// What one device says alone.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct DeviceStanding {
+pub struct DeviceEvidence {
     /// Its name.
     pub device: String,
     /// How many predictions it counted.
@@ -64,15 +64,15 @@ pub struct DeviceStanding {
 
 impl FleetTable {
     /// The devices that have a separate alarm.
-    pub fn alone(&self) -> impl Iterator<Item = &DeviceStanding> {
-        let is_alarm = |evidence: Evidence| evidence.standing() == Standing::Alarm;
+    pub fn alone(&self) -> impl Iterator<Item = &DeviceEvidence> {
+        let is_alarm = |evidence: Evidence| evidence.level() == EvidenceLevel::Alarm;
         self.devices
             .iter()
             .filter(move |device| is_alarm(device.shift) || device.guarantee.is_some_and(is_alarm))
     }
 
     /// The devices with a full counter.
-    pub fn full(&self) -> impl Iterator<Item = &DeviceStanding> {
+    pub fn full(&self) -> impl Iterator<Item = &DeviceEvidence> {
         self.devices.iter().filter(|device| device.is_full)
     }
 
@@ -86,7 +86,7 @@ impl FleetTable {
     }
 }
 
-impl DeviceStanding {
+impl DeviceEvidence {
     /// What its outcomes say of the guarantee; `None` where none is known, or nothing is guaranteed.
     pub fn judged(&self) -> Option<Evidence> {
         self.guarantee.filter(|_| self.labeled > 0)
@@ -113,7 +113,7 @@ impl DeviceStanding {
 /// use calib_fit::binary::{BinaryMethod, Umd};
 /// use calib_fit::data::BinaryData;
 /// use calib_fit::fit::fit_binary;
-/// use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, Standing, TableCounters, survey};
+/// use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, EvidenceLevel, TableCounters, aggregate};
 ///
 /// let scores = (0..400).map(|i| f64::from(i) / 512.0).collect();
 /// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
@@ -130,12 +130,12 @@ impl DeviceStanding {
 ///     tables: vec![Some(TableCounters { predictions: vec![1, 4], ..Default::default() })],
 /// };
 /// let devices: Vec<_> = (0..20).map(counters).collect();
-/// let table = &survey(&artifact, &devices, 0.05)?[0];
-/// assert_eq!(table.shift.standing(), Standing::Alarm);
-/// assert!(table.devices.iter().all(|device| device.shift.standing() != Standing::Alarm));
+/// let table = &aggregate(&artifact, &devices, 0.05)?[0];
+/// assert_eq!(table.shift.level(), EvidenceLevel::Alarm);
+/// assert!(table.devices.iter().all(|device| device.shift.level() != EvidenceLevel::Alarm));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn survey(
+pub fn aggregate(
     artifact: &Artifact<'_>,
     devices: &[DeviceCounters],
     alpha: f64,
@@ -153,7 +153,7 @@ pub fn survey(
         device.check(artifact)?;
     }
     let monitored = (0..monitors.count()).filter(|&table| monitors.reference(table).is_some());
-    Ok(monitored.map(|table| Comparison::of(artifact, table).survey(devices, alpha)).collect())
+    Ok(monitored.map(|table| Comparison::of(artifact, table).aggregate(devices, alpha)).collect())
 }
 
 /// What the counts of a table are compared with.
@@ -197,7 +197,7 @@ impl Comparison {
         }
     }
 
-    fn survey(&self, devices: &[DeviceCounters], alpha: f64) -> FleetTable {
+    fn aggregate(&self, devices: &[DeviceCounters], alpha: f64) -> FleetTable {
         let bins = self.guaranteed.len();
         let (mut predictions, mut labeled, mut positives) =
             (vec![0; self.gaps.len()], vec![0; bins], vec![0; bins]);
@@ -207,7 +207,7 @@ impl Comparison {
             add(&mut predictions, &counters.predictions);
             add(&mut labeled, &counters.labeled);
             add(&mut positives, &counters.positives);
-            alone.push(DeviceStanding {
+            alone.push(DeviceEvidence {
                 device: device.device.clone(),
                 predictions: counters.predictions.iter().sum(),
                 labeled: counters.labeled.iter().sum(),
@@ -298,32 +298,32 @@ mod tests {
             device(&stored, "b", [&[0, 0, 0, 60], &[0, 0, 0, 60], &[0, 0, 0, 9]]),
             device(&stored, "c", [&[3, 2, 1, 0], &[], &[]]),
         ];
-        let tables = survey(&stored.artifact(), &devices, 0.05).unwrap();
+        let tables = aggregate(&stored.artifact(), &devices, 0.05).unwrap();
         let [table] = &tables[..] else { panic!("{tables:?}") };
         assert_eq!(table.predictions, [13, 12, 11, 70]);
         let bins: Vec<_> = table.bins.iter().map(|bin| (bin.labeled, bin.positives)).collect();
         assert_eq!(bins, [(8, 1), (8, 3), (8, 5), (68, 16)]);
         assert_eq!(table.bins[3].interval, clopper_pearson(16, 68, 0.0125));
         let standings =
-            |device: &DeviceStanding| (device.shift.standing(), device.guarantee.unwrap().standing());
-        assert_eq!(standings(&table.devices[1]), (Standing::Alarm, Standing::Alarm));
-        assert_eq!(standings(&table.devices[0]), (Standing::Quiet, Standing::Quiet));
+            |device: &DeviceEvidence| (device.shift.level(), device.guarantee.unwrap().level());
+        assert_eq!(standings(&table.devices[1]), (EvidenceLevel::Alarm, EvidenceLevel::Alarm));
+        assert_eq!(standings(&table.devices[0]), (EvidenceLevel::Quiet, EvidenceLevel::Quiet));
         assert_eq!((table.devices[2].predictions, table.devices[2].labeled), (6, 0));
         // One of 20 by its scores, and one of 100 by its outcomes, which the last one has none of.
         assert!((table.expected_alone() - (3.0 * 0.05 + 2.0 * 0.01)).abs() < 1e-12);
         assert!(table.devices[2].judged().is_none() && table.devices[1].judged().is_some());
         assert!(table.alone().map(|device| &*device.device).eq(["b"]));
         let contradicted = [device(&stored, "d", [&[60; 4], &[0, 0, 0, 60], &[0, 0, 0, 9]])];
-        let contradicted = survey(&stored.artifact(), &contradicted, 0.05).unwrap();
-        assert_eq!((contradicted[0].shift.standing(), contradicted[0].alone().count()), (Standing::Quiet, 1));
-        assert_eq!(table.shift.standing(), Standing::Alarm);
+        let contradicted = aggregate(&stored.artifact(), &contradicted, 0.05).unwrap();
+        assert_eq!((contradicted[0].shift.level(), contradicted[0].alone().count()), (EvidenceLevel::Quiet, 1));
+        assert_eq!(table.shift.level(), EvidenceLevel::Alarm);
         // Not the product of what the devices say.
         let product: f64 = table.devices.iter().map(|device| device.shift.log).sum();
         assert!((table.shift.log - product).abs() > 1.0);
         assert_eq!(table.shift.log, shift_evidence(&[500; 4], &table.predictions));
         // In whatever order they come.
         let reversed: Vec<_> = devices.iter().rev().cloned().collect();
-        let reversed = survey(&stored.artifact(), &reversed, 0.05).unwrap();
+        let reversed = aggregate(&stored.artifact(), &reversed, 0.05).unwrap();
         assert_eq!((reversed[0].shift, reversed[0].guarantee), (table.shift, table.guarantee));
     }
 
@@ -331,7 +331,7 @@ mod tests {
     fn what_is_guaranteed_is_the_interval_of_a_bin_or_its_epsilon() {
         let table = |stored: &StoredArtifact| {
             let device = device(stored, "a", [&[1; 4], &[], &[]]);
-            survey(&stored.artifact(), &[device], 0.05).unwrap().remove(0)
+            aggregate(&stored.artifact(), &[device], 0.05).unwrap().remove(0)
         };
         let (plain, exact) = (umd(), stored(BinaryMethod::Umd(Umd::new(4)), None, true));
         let epsilon = f64::from(plain.artifact().header().guarantee.unwrap().epsilon);
@@ -355,7 +355,7 @@ mod tests {
         assert_ne!(table.bins.len(), 4);
         let (labeled, positives) = (vec![9; table.bins.len()], vec![0; table.bins.len()]);
         let many = device(&isotonic, "a", [&[1; 4], &labeled, &positives]);
-        let error = survey(&isotonic.artifact(), &[many], 0.05).unwrap_err();
+        let error = aggregate(&isotonic.artifact(), &[many], 0.05).unwrap_err();
         assert!(matches!(error, FleetError::Labeled { bin: None, predictions: 4, .. }), "{error}");
     }
 
@@ -363,7 +363,7 @@ mod tests {
     fn counters_of_another_calibrator_are_refused() {
         let stored = umd();
         let good = device(&stored, "a", [&[1; 4], &[1; 4], &[1; 4]]);
-        let refused = |devices: &[DeviceCounters]| survey(&stored.artifact(), devices, 0.05).unwrap_err();
+        let refused = |devices: &[DeviceCounters]| aggregate(&stored.artifact(), devices, 0.05).unwrap_err();
         let with = |change: &dyn Fn(&mut DeviceCounters)| {
             let mut changed = good.clone();
             change(&mut changed);
@@ -371,7 +371,7 @@ mod tests {
         };
         let table =
             |change: &dyn Fn(&mut TableCounters)| with(&|device| change(device.tables[0].as_mut().unwrap()));
-        assert!(survey(&stored.artifact(), std::slice::from_ref(&good), 0.05).is_ok());
+        assert!(aggregate(&stored.artifact(), std::slice::from_ref(&good), 0.05).is_ok());
         assert_eq!(refused(&[]), FleetError::Empty);
         assert_eq!(refused(&[good.clone(), good.clone()]), FleetError::Twice("a".into()));
         assert!(matches!(with(&|device| device.calib_counters = 2), FleetError::Version { version: 2, .. }));
@@ -404,6 +404,6 @@ mod tests {
         let plain = fit_binary(&data(), &BinaryMethod::Umd(Umd::new(4)), 0.1).unwrap();
         let plain =
             StoredArtifact::from_bytes(&artifact_bytes(&plain, &Default::default()).unwrap()).unwrap();
-        assert_eq!(survey(&plain.artifact(), &[good], 0.05), Err(FleetError::NoMonitors));
+        assert_eq!(aggregate(&plain.artifact(), &[good], 0.05), Err(FleetError::NoMonitors));
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// What a fit states, and how it is written.
 #[derive(Args)]
-pub(crate) struct WrittenOptions {
+pub(crate) struct ArtifactArgs {
     /// Accepted failure probability.
     ///
     /// The guarantee fails with at most this probability over the draw of the calibration rows.
@@ -60,7 +60,7 @@ pub(crate) struct WrittenOptions {
     pub(crate) monitors: MonitorOptions,
 }
 
-impl WrittenOptions {
+impl ArtifactArgs {
     /// Whether the tables are of 16-bit numbers.
     pub(crate) fn is_compact(&self) -> bool {
         self.table == TableWidth::U16

@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// How new an artifact is, and where it goes.
 #[derive(Args)]
-pub(crate) struct ChildOptions {
+pub(crate) struct DerivedOptions {
     /// Rollback counter: a device refuses an artifact with a lower counter than the one it holds.
     ///
     /// Required if the artifact is made from another artifact.
@@ -32,7 +32,7 @@ pub(crate) struct ChildOptions {
     pub(crate) json: bool,
 }
 
-impl ChildOptions {
+impl DerivedOptions {
     /// Where a rule goes: beside a calibrator, or into an artifact that is made from these files alone.
     pub(crate) fn target<'a>(
         &self,

@@ -34,7 +34,7 @@ pub(super) struct Grid<'k> {
 /// `(s w / 2)^6 / (6! 2^5)` of a row's size: 10^-17 for `s w` of `1 / 64`, less than what sums of floats lose. Counts may be
 /// negative, and are no integers.
 #[derive(Default)]
-pub(super) struct Condensed {
+pub(super) struct Quadrature {
     pub(super) points: Vec<Point>,
     /// Where the points of each bin start that stand for other rows.
     pub(super) bins: Vec<usize>,
@@ -224,7 +224,7 @@ impl Ends {
     }
 }
 
-impl Condensed {
+impl Quadrature {
     /// Of rows of so many probabilities.
     pub(super) fn new(distinct: &Distinct<'_>, to_logit: ToLogit, probs: usize, grid: &Grid<'_>) -> Self {
         let mut short = Self::default();
@@ -283,15 +283,15 @@ mod tests {
             let rows: Vec<LogitRow> = groups.iter().filter_map(|group| to_logit.row(*group)).collect();
             let knots = [knot];
             let grid = Grid::new(1.5 * spread, 1.0, &knots);
-            let condensed = Condensed::new(&Distinct::of_groups(groups), to_logit, rows.len(), &grid);
-            prop_assert!(condensed.points.len() < rows.len() / 4 && !condensed.bins.is_empty());
+            let quadrature = Quadrature::new(&Distinct::of_groups(groups), to_logit, rows.len(), &grid);
+            prop_assert!(quadrature.points.len() < rows.len() / 4 && !quadrature.bins.is_empty());
             let smooth = |logit: f64| (slope * logit).exp().ln_1p();
             let bent = |logit: f64| (logit - knot).max(0.0).powi(3);
             for of in [&smooth as &dyn Fn(f64) -> f64, &bent] {
                 let wanted = rows.iter().fold([0.0; 2], |sum, row| {
                     [sum[0] + of(row.logit) * row.n as f64, sum[1] + of(row.logit) * row.positives as f64]
                 });
-                let found = condensed.points.iter().fold([0.0; 2], |sum, point| {
+                let found = quadrature.points.iter().fold([0.0; 2], |sum, point| {
                     [sum[0] + of(point.logit) * point.n, sum[1] + of(point.logit) * point.positives]
                 });
                 for (found, wanted) in found.into_iter().zip(wanted) {
@@ -302,7 +302,7 @@ mod tests {
                 let mut of = rows.iter().filter(|row| has(row));
                 of.next().map(|first| (first.logit, of.next_back().unwrap_or(first).logit))
             };
-            prop_assert_eq!(condensed.ends, Ends([ends(|row| row.positives > 0), ends(|row| row.positives < row.n)]));
+            prop_assert_eq!(quadrature.ends, Ends([ends(|row| row.positives > 0), ends(|row| row.positives < row.n)]));
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::split_search::{SteppedPoints, lead, needed, pair};
 
 /// What tells whether any of some points is in a child of a split.
-pub(crate) enum Reach {
+pub(crate) enum Reachable {
     /// For up to three classes: a front for each of them, which answers in O(log n).
-    Fronts(Vec<Front>),
+    Fronts(Vec<ParetoFront>),
     /// For more: the largest lead of every class over every other, row-major. It shows most children to be out of reach;
     /// points are asked for the rest.
     Leads(Vec<i64>),
@@ -13,17 +13,17 @@ pub(crate) enum Reach {
 
 /// The pairs of leads of a class over the two others that no point exceeds in both, the first lead descending and the second
 /// ascending.
-pub(crate) struct Front(Vec<(i64, i64)>);
+pub(crate) struct ParetoFront(Vec<(i64, i64)>);
 
 /// The most classes whose fronts are lines.
 const FRONT_CLASSES: usize = 3;
 
-impl Reach {
+impl Reachable {
     /// That of the points with these indices.
     pub(crate) fn new(points: &SteppedPoints<'_>, inside: &[usize]) -> Self {
         let classes = points.classes;
         if classes <= FRONT_CLASSES {
-            return Self::Fronts((0..classes).map(|class| Front::new(points, inside, class)).collect());
+            return Self::Fronts((0..classes).map(|class| ParetoFront::new(points, inside, class)).collect());
         }
         let mut leads = vec![i64::MIN; classes * classes];
         for &point in inside {
@@ -35,7 +35,7 @@ impl Reach {
         Self::Leads(leads)
     }
 
-    /// The children of a split at `gamma` that the points are in, ascending. `inside` are the points of [`Reach::new`].
+    /// The children of a split at `gamma` that the points are in, ascending. `inside` are the points of [`Reachable::new`].
     pub(crate) fn children(
         &self,
         points: &SteppedPoints<'_>,
@@ -47,7 +47,7 @@ impl Reach {
                 let reached = fronts.iter().enumerate().filter(|(class, front)| front.reaches(gamma, *class));
                 reached.fold(0, |set, (class, _)| set | 1 << class)
             }
-            Self::Leads(leads) => asked(points, inside, gamma, within(leads, gamma)),
+            Self::Leads(leads) => scan(points, inside, gamma, within(leads, gamma)),
         };
         (0..gamma.len()).filter(move |class| set >> class & 1 == 1)
     }
@@ -64,7 +64,7 @@ fn within(leads: &[i64], gamma: &[i32]) -> u32 {
 }
 
 /// The set of children that points are in, which is a part of `possible`.
-fn asked(points: &SteppedPoints<'_>, inside: &[usize], gamma: &[i32], possible: u32) -> u32 {
+fn scan(points: &SteppedPoints<'_>, inside: &[usize], gamma: &[i32], possible: u32) -> u32 {
     if possible.is_power_of_two() {
         return possible;
     }
@@ -78,7 +78,7 @@ fn asked(points: &SteppedPoints<'_>, inside: &[usize], gamma: &[i32], possible: 
     set
 }
 
-impl Front {
+impl ParetoFront {
     fn new(points: &SteppedPoints<'_>, inside: &[usize], class: usize) -> Self {
         let mut pairs: Vec<(i64, i64)> =
             inside.iter().map(|&point| pair(points.row(point), class, lead)).collect();
@@ -121,13 +121,13 @@ mod tests {
             let labels = vec![0; raw.len()];
             let points = SteppedPoints { classes, steps: &steps, labels: &labels };
             let some: Vec<usize> = (0..raw.len()).filter(|i| i % 3 != 1).collect();
-            let reach = Reach::new(&points, &some);
+            let reachable = Reachable::new(&points, &some);
             for gamma in &gammas {
                 let gamma = &gamma[..classes];
                 let mut one_by_one: Vec<usize> = some.iter().map(|&point| points.child(gamma, point)).collect();
                 one_by_one.sort_unstable();
                 one_by_one.dedup();
-                prop_assert_eq!(reach.children(&points, &some, gamma).collect::<Vec<_>>(), one_by_one);
+                prop_assert_eq!(reachable.children(&points, &some, gamma).collect::<Vec<_>>(), one_by_one);
             }
         }
     }

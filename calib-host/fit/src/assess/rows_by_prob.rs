@@ -17,7 +17,7 @@ const FEWEST_ROWS: u64 = 20;
 
 /// The rows by the probability that they get, passed in ascending order of their scores.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct RowsByProb {
     hits: u64,
     misses: u64,
     /// By probability, as bits, and table.
@@ -91,7 +91,7 @@ impl Moments {
     }
 }
 
-impl Told {
+impl RowsByProb {
     /// Counts the rows of one score, which is above those of all rows before: predictions with so many rows each.
     pub fn pass(&mut self, score: f64, rows: impl Iterator<Item = (Prediction, u64)> + Clone) {
         let count = |hit: bool| rows.clone().filter(|row| row.0.hit == hit).map(|row| row.1).sum::<u64>();
@@ -247,10 +247,10 @@ mod tests {
         Prediction { class: 1, prob, bin: 0, hit }
     }
 
-    fn told(rows: &[(f64, f64, bool)]) -> Told {
+    fn rows_by_prob(rows: &[(f64, f64, bool)]) -> RowsByProb {
         let before: Vec<_> = rows.iter().map(|&(score, _, hit)| row(score, hit)).collect();
         let after: Vec<_> = rows.iter().map(|&(_, prob, hit)| row(prob, hit)).collect();
-        Told::of_rows(&before, &after, &(0..rows.len()).collect::<Vec<_>>())
+        RowsByProb::of_rows(&before, &after, &(0..rows.len()).collect::<Vec<_>>())
     }
 
     /// The places of all rows among those of the other label, of which DeLong's estimates are mean and variance.
@@ -277,7 +277,7 @@ mod tests {
             let rows: Vec<(f64, f64, bool)> = rows.iter().enumerate()
                 .map(|(i, &(score, prob))| (f64::from(score) / 30.0, f64::from(prob) / 5.0, hit(i + 1)))
                 .chain(events).collect();
-            let got = told(&rows).order_change().unwrap();
+            let got = rows_by_prob(&rows).order_change().unwrap();
             let [before, after] = [0, 1].map(|side| {
                 places(&rows.iter().map(|row| (if side == 0 { row.0 } else { row.1 }, row.2)).collect::<Vec<_>>())
             });
@@ -297,10 +297,10 @@ mod tests {
             let t = StudentsT::new(0.0, 1.0, fewer as f64 - 1.0).unwrap().inverse_cdf(1.0 - LEVEL / 2.0);
             prop_assert!((got.interval.hi - (got.after - got.before) - t * variance.sqrt()).abs() < 1e-9);
             // In two parts, cut between two scores.
-            let part = |low: bool| told(&rows.iter().copied().filter(|row| (row.0 < f64::from(cut) / 30.0) == low).collect::<Vec<_>>());
+            let part = |low: bool| rows_by_prob(&rows.iter().copied().filter(|row| (row.0 < f64::from(cut) / 30.0) == low).collect::<Vec<_>>());
             let parts = part(true).and(part(false));
             prop_assert_eq!(parts.order_change().unwrap(), got);
-            prop_assert_eq!(parts.mixed(|_| 0.0), told(&rows).mixed(|_| 0.0));
+            prop_assert_eq!(parts.mixed(|_| 0.0), rows_by_prob(&rows).mixed(|_| 0.0));
         }
     }
 
@@ -329,7 +329,7 @@ mod tests {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64((1e6 * prevalence) as u64 + n as u64);
         let mut alarms = [0; 2];
         for _ in 0..sets {
-            let told = told(&rows(n, prevalence, 0.0, &mut rng));
+            let told = rows_by_prob(&rows(n, prevalence, 0.0, &mut rng));
             alarms[0] += usize::from(told.order_change().is_some_and(|change| change.interval.hi < 0.0));
             alarms[1] += usize::from(!told.mixed(|_| 0.0).0.is_empty());
         }
@@ -367,14 +367,14 @@ mod tests {
     #[test]
     fn what_bins_hide_is_found() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
-        let told = told(&rows(20_000, 0.5, 0.2, &mut rng));
+        let told = rows_by_prob(&rows(20_000, 0.5, 0.2, &mut rng));
         let (mixed, tested) = told.mixed(|_| 0.02);
         assert!(!mixed.is_empty() && tested == 5, "{mixed:?}");
         assert!(mixed[0].rates[1] > mixed[0].rates[0] + 0.02);
         let change = told.order_change().unwrap();
         assert!(change.interval.hi < 0.0 && change.after < change.before, "{change:?}");
         // Few rows do not tell.
-        let (few, _) = super::tests::told(&rows(60, 0.5, 0.2, &mut rng)).mixed(|_| 0.02);
+        let (few, _) = super::tests::rows_by_prob(&rows(60, 0.5, 0.2, &mut rng)).mixed(|_| 0.02);
         assert!(few.is_empty());
     }
 
@@ -382,7 +382,7 @@ mod tests {
     fn very_many_probabilities_lose_nothing() {
         let rows: Vec<_> =
             (0..9000u32).map(|i| (f64::from(i) / 9000.0, f64::from(i) / 9000.0, i % 2 == 0)).collect();
-        let told = told(&rows);
+        let told = rows_by_prob(&rows);
         assert_eq!((told.order_change(), told.mixed(|_| 0.0).1), (None, 0));
     }
 }

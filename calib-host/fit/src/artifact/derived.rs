@@ -9,7 +9,7 @@ use super::write::written;
 ///
 /// The child has no signature: anyone who signed the parent has not seen it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Child {
+pub struct DerivedArtifact {
     /// How new the child is; a device refuses one that is not newer than its own.
     pub counter: u32,
     /// What was done to the parent, as `name=value` separated by spaces: it stands between the parent's own parameters and the
@@ -24,7 +24,7 @@ pub(super) const RULES: [SectionKind; 3] =
 /// A section as it is stored: its kind, whether it is mandatory, and its payload.
 pub(crate) type Section<'p> = (u16, bool, &'p [u8]);
 
-impl Child {
+impl DerivedArtifact {
     /// Writes the header that `header` makes of the parent's, with the child's parameters and the parent's identity. Then
     /// writes what `each` makes of every section of the parent, what `add` writes, and the counter.
     ///
@@ -33,7 +33,7 @@ impl Child {
     /// # Errors
     ///
     /// If a section does not fit, or `each` or `add` fails.
-    pub(crate) fn of<'p>(
+    pub(crate) fn rewrite<'p>(
         &self,
         parent: &'p StoredArtifact,
         header: impl Fn(Header<'p>) -> Header<'p>,
@@ -67,7 +67,7 @@ impl Child {
 }
 
 /// Writes sections of these kinds as they are, and no others.
-pub(super) fn kept_if(
+pub(super) fn copied_if(
     keep: impl Fn(u16) -> bool,
 ) -> impl Fn(&mut ArtifactWriter<'_>, Section<'_>) -> Result<(), WriteError> {
     move |writer, (kind, mandatory, payload)| {
@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn the_last_parent_is_named() {
-        let child = Child { counter: 0, parameters: "sensitivity=0.95".into() };
+        let child = DerivedArtifact { counter: 0, parameters: "sensitivity=0.95".into() };
         assert_eq!(child.parameters("", [0xAB; 8]), "sensitivity=0.95 parent=abababababababab");
-        let second = Child { parameters: String::new(), ..child };
+        let second = DerivedArtifact { parameters: String::new(), ..child };
         assert_eq!(
             second.parameters("bins=2 parent=ab sensitivity=0.9", [1; 8]),
             "bins=2 sensitivity=0.9 parent=0101010101010101"

@@ -11,7 +11,7 @@ use super::{Groups, Points, Ranked};
 use crate::error::FitError;
 
 /// Collects points.
-pub(crate) enum Keeper {
+pub(crate) enum PointsBuilder {
     /// As groups, which come in ascending order of score.
     Groups(Vec<Group>),
     /// Packed, each separately.
@@ -19,13 +19,13 @@ pub(crate) enum Keeper {
 }
 
 /// Points that were kept; where there are none, they are no groups.
-pub(crate) enum Kept {
+pub(crate) enum BuiltPoints {
     Groups(Vec<Group>),
     Memory(Sorted),
     Disk(Counted<Spill>),
 }
 
-impl Keeper {
+impl PointsBuilder {
     /// A place for some of these points.
     pub(crate) fn of(points: &(impl Points + ?Sized)) -> Self {
         let packed = |in_memory| Self::Packed(Collector::new(in_memory));
@@ -47,33 +47,33 @@ impl Keeper {
     }
 
     /// The points.
-    pub(crate) fn finish(self) -> Result<Kept, FitError> {
+    pub(crate) fn finish(self) -> Result<BuiltPoints, FitError> {
         Ok(match self {
-            Self::Groups(groups) => Kept::Groups(groups),
+            Self::Groups(groups) => BuiltPoints::Groups(groups),
             Self::Packed(collector) => match collector.finish()? {
-                Some(Collected::Memory(points)) => Kept::Memory(Sorted::new(points)),
-                Some(Collected::Spill(spill)) => Kept::Disk(Counted::new(spill)?),
-                None => Kept::Groups(Vec::new()),
+                Some(Collected::Memory(points)) => BuiltPoints::Memory(Sorted::new(points)),
+                Some(Collected::Spill(spill)) => BuiltPoints::Disk(Counted::new(spill)?),
+                None => BuiltPoints::Groups(Vec::new()),
             },
         })
     }
 }
 
 /// Calls the same method of what is kept.
-macro_rules! of_kept {
+macro_rules! of_built {
     ($kept:expr, $points:ident => $call:expr) => {
         match $kept {
-            Kept::Groups(groups) => {
+            BuiltPoints::Groups(groups) => {
                 let $points = &groups[..];
                 $call
             }
-            Kept::Memory($points) => $call,
-            Kept::Disk($points) => $call,
+            BuiltPoints::Memory($points) => $call,
+            BuiltPoints::Disk($points) => $call,
         }
     };
 }
 
-impl Points for Kept {
+impl Points for BuiltPoints {
     fn totals(&self) -> (u64, u64) {
         match self {
             Self::Groups(groups) => totals(groups),
@@ -83,40 +83,40 @@ impl Points for Kept {
     }
 
     fn at_ranks(&self, ranks: &[u64]) -> Result<Vec<Ranked>, FitError> {
-        of_kept!(self, points => points.at_ranks(ranks))
+        of_built!(self, points => points.at_ranks(ranks))
     }
 
     fn below(&self, edges: &[f64]) -> Result<Vec<(u64, u64)>, FitError> {
-        of_kept!(self, points => Points::below(points, edges))
+        of_built!(self, points => Points::below(points, edges))
     }
 
     fn ranges(&self) -> Result<[Option<(f64, f64)>; 2], FitError> {
-        of_kept!(self, points => points.ranges())
+        of_built!(self, points => points.ranges())
     }
 
     fn means<const K: usize>(
         &self,
         terms: impl Fn(f64, bool) -> [f64; K] + Sync,
     ) -> Result<[f64; K], FitError> {
-        of_kept!(self, points => points.means(terms))
+        of_built!(self, points => points.means(terms))
     }
 
     fn map_numbered_runs<T: Send>(
         &self,
         map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        of_kept!(self, points => points.map_numbered_runs(map))
+        of_built!(self, points => points.map_numbered_runs(map))
     }
 
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
-        of_kept!(self, points => points.walk(visit))
+        of_built!(self, points => points.walk(visit))
     }
 
     fn packed_in_memory(&self) -> Option<usize> {
-        of_kept!(self, points => points.packed_in_memory())
+        of_built!(self, points => points.packed_in_memory())
     }
 
     fn auc_at_least(&self) -> f64 {
-        of_kept!(self, points => points.auc_at_least())
+        of_built!(self, points => points.auc_at_least())
     }
 }

@@ -12,11 +12,11 @@ use calib_tests::{Board, TtyDevice};
 use serde_json::Value;
 
 use super::counters::{monitored_by, monitored_with, predict, run, setting, setting_on};
-use super::kept::restart;
-use super::setting::{firmware, json, patience, unmonitored, virt, words};
+use super::persistent::restart;
+use super::setting::{firmware, json, retry_policy, unmonitored, virt, words};
 
 /// With what is done on an alarm.
-pub(crate) fn acting(action: MonitorAction) -> StoredArtifact {
+pub(crate) fn with_monitor_action(action: MonitorAction) -> StoredArtifact {
     monitored_by(4, Monitoring::default().action(Some(action)))
 }
 
@@ -25,7 +25,7 @@ type Answers = [(Result<f32, Uncalibrated>, bool); 2];
 
 /// The answer to a score in the highest bin, and to one in the lowest.
 fn answers(device: &TtyDevice) -> Answers {
-    let mut link = device.link(patience()).unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
     [2.0, -2.0].map(|logit| {
         let features: Values = [logit, 0.0].into_iter().collect();
         match link.ask(&RequestBody::predict(Scores::Features(features))).unwrap() {
@@ -50,7 +50,7 @@ fn change(device: &mut TtyDevice, elf: &Path) {
 }
 
 fn acts_on_a_shift(board: Board, elf: &Path, action: MonitorAction) {
-    let (folder, mut device) = setting_on(board, elf, &acting(action));
+    let (folder, mut device) = setting_on(board, elf, &with_monitor_action(action));
     let folder = folder.path();
     let [before, held] = shifted(folder, &device, action);
 
@@ -85,7 +85,7 @@ fn shifted(folder: &Path, device: &TtyDevice, action: MonitorAction) -> [Answers
 
 /// Of a device that counts in memory alone.
 pub(crate) fn acts_until_it_counts_anew(board: Board, elf: &Path, action: MonitorAction) {
-    let (folder, device) = setting_on(board, elf, &acting(action));
+    let (folder, device) = setting_on(board, elf, &with_monitor_action(action));
     let [before, _] = shifted(folder.path(), &device, action);
     json(&run(folder.path(), &["label", "--reset", "--json"], &device));
     assert_eq!(answers(&device), before);
@@ -110,7 +110,7 @@ fn a_firmware_without_monitors_refuses_what_it_could_not_do() {
     json(&run(folder, &["push", "cal.bin", "--json"], &device));
     let before = answers(&device);
     assert!(before.iter().all(|(answer, _)| answer.is_ok()), "{before:?}");
-    fs::write(folder.join("acting.bin"), acting(MonitorAction::Uncalibrated).as_bytes()).unwrap();
+    fs::write(folder.join("acting.bin"), with_monitor_action(MonitorAction::Uncalibrated).as_bytes()).unwrap();
     let refused = run(folder, &["push", "acting.bin"], &device);
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");

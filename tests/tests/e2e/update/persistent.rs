@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use calib_core::wire::{ReplyBody, RequestBody, Scores, Values};
-use calib_host::io::device::serial::Patience;
+use calib_host::io::device::serial::RetryPolicy;
 use calib_tests::{Board, TtyDevice};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -218,7 +218,7 @@ fn killed_in_the_middle_of_counting_it_goes_on_from_a_save() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(21);
     let mut before = 0;
     for _ in 0..6 {
-        let mut link = device.link(Patience { reply: Duration::from_secs(3), tries: 1 }).unwrap();
+        let mut link = device.link(RetryPolicy { reply: Duration::from_secs(3), tries: 1 }).unwrap();
         let process = device.process().unwrap();
         let moment = Duration::from_millis(random.random_range(50..1500));
         let (sent, answered) = thread::scope(|scope| {

@@ -10,61 +10,61 @@ use rayon::ThreadPoolBuilder;
 
 /// Asks work to stop. Clones ask the same work.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct CancelToken(Arc<AtomicBool>);
 
 /// That work stopped because it was asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped;
+pub struct Canceled;
 
 /// Why work has no result.
 pub enum NoResult {
     /// It was asked to stop.
-    Stopped,
+    Canceled,
     /// It panicked, with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
 thread_local! {
     /// What may stop the work of this thread.
-    static CURRENT: RefCell<Option<Stop>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<CancelToken>> = const { RefCell::new(None) };
 }
 
-impl Stop {
-    /// Asks the work to stop, which it does at its next [`check`].
-    pub fn ask(&self) {
+impl CancelToken {
+    /// Asks the work to stop, which it does at its next [`check_canceled`].
+    pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the work was asked to stop.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_canceled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Does work on separate threads, which this may stop.
     ///
-    /// Every loop of this crate that may take long calls [`check`], which leaves the work by unwinding, as rust-analyzer's queries are
+    /// Every loop of this crate that may take long calls [`check_canceled`], which leaves the work by unwinding, as rust-analyzer's queries are
     /// left: no function on the way has to know of it, and what the work holds is dropped.
     ///
     /// ```
-    /// use calib_fit::stop::{NoResult, Stop, check};
+    /// use calib_fit::cancel::{NoResult, CancelToken, check_canceled};
     ///
-    /// let stop = Stop::default();
-    /// assert!(matches!(stop.stoppable(|| 6 * 7), Ok(42)));
-    /// stop.ask();
+    /// let token = CancelToken::default();
+    /// assert!(matches!(token.run(|| 6 * 7), Ok(42)));
+    /// token.cancel();
     /// let endless = || loop {
-    ///     check();
+    ///     check_canceled();
     /// };
-    /// assert!(matches!(stop.stoppable(endless), Err(NoResult::Stopped)));
+    /// assert!(matches!(token.run(endless), Err(NoResult::Canceled)));
     /// ```
     ///
     /// # Errors
     ///
-    /// [`NoResult::Stopped`] if it stopped, and [`NoResult::Panicked`] if it panicked.
+    /// [`NoResult::Canceled`] if it stopped, and [`NoResult::Panicked`] if it panicked.
     ///
     /// # Panics
     ///
     /// If the system has no threads left.
-    pub fn stoppable<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, NoResult> {
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, NoResult> {
         let own = self.clone();
         let pool = ThreadPoolBuilder::new()
             .start_handler(move |_| CURRENT.with_borrow_mut(|current| *current = Some(own.clone())))
@@ -72,8 +72,8 @@ impl Stop {
             .expect("a pool of threads");
         // What it has changed when it stops is dropped with it: it owns whatever it changes.
         pool.install(|| catch_unwind(AssertUnwindSafe(work))).map_err(|payload| {
-            match payload.is::<Stopped>() {
-                true => NoResult::Stopped,
+            match payload.is::<Canceled>() {
+                true => NoResult::Canceled,
                 false => NoResult::Panicked(payload),
             }
         })
@@ -81,18 +81,18 @@ impl Stop {
 }
 
 /// Leaves the work of this thread, and of those that work with it, if it was asked to stop.
-pub fn check() {
-    let is_asked = CURRENT.with_borrow(|current| current.as_ref().is_some_and(Stop::is_asked));
-    if is_asked {
-        resume_unwind(Box::new(Stopped));
+pub fn check_canceled() {
+    let is_canceled = CURRENT.with_borrow(|current| current.as_ref().is_some_and(CancelToken::is_canceled));
+    if is_canceled {
+        resume_unwind(Box::new(Canceled));
     }
 }
 
-/// [`check`] in loops whose steps take nanoseconds: looks before one row in many.
+/// [`check_canceled`] in loops whose steps take nanoseconds: looks before one row in many.
 #[inline]
 pub(crate) fn check_row(row: usize) {
     if row.is_multiple_of(ROWS) {
-        check();
+        check_canceled();
     }
 }
 
@@ -116,39 +116,39 @@ mod tests {
                 self.0.fetch_sub(1, Ordering::Relaxed);
             }
         }
-        let (stop, held) = (Stop::default(), AtomicU32::new(0));
-        let asking = stop.clone();
+        let (token, held) = (CancelToken::default(), AtomicU32::new(0));
+        let asking = token.clone();
         let asked = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(50));
-            asking.ask();
+            asking.cancel();
             Instant::now()
         });
         let endless = |_: usize| {
             held.fetch_add(1, Ordering::Relaxed);
             let _held = Held(&held);
             loop {
-                check();
+                check_canceled();
             }
         };
-        let result = stop.stoppable(|| (0..64).into_par_iter().for_each(endless));
-        assert!(matches!(result, Err(NoResult::Stopped)));
+        let result = token.run(|| (0..64).into_par_iter().for_each(endless));
+        assert!(matches!(result, Err(NoResult::Canceled)));
         assert!(asked.join().unwrap().elapsed() < Duration::from_secs(1));
         assert_eq!(held.into_inner(), 0);
     }
 
     #[test]
     fn other_work_goes_on() {
-        let stop = Stop::default();
-        stop.ask();
-        check();
+        let token = CancelToken::default();
+        token.cancel();
+        check_canceled();
         let other =
-            Stop::default().stoppable(|| (0..100u32).into_par_iter().map(|i| (check(), i).1).sum::<u32>());
+            CancelToken::default().run(|| (0..100u32).into_par_iter().map(|i| (check_canceled(), i).1).sum::<u32>());
         assert!(matches!(other, Ok(4950)));
     }
 
     #[test]
     fn a_panic_is_no_stop() {
-        let result = Stop::default().stoppable(|| resume_unwind(Box::new("a fault")));
+        let result = CancelToken::default().run(|| resume_unwind(Box::new("a fault")));
         let Err(NoResult::Panicked(payload)) = result else { panic!("it panicked") };
         assert_eq!(payload.downcast_ref(), Some(&"a fault"));
     }
